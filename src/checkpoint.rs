@@ -477,10 +477,16 @@ impl tune::Observer for Checkpointer<Tuning> {
                     taken.push(RecordedPath::new(path));
                 }
             }
-            Event::Stepped(step) if !step.replayed => {
+            Event::Stepped {
+                path,
+                fold,
+                step,
+                replayed: false,
+                ..
+            } => {
                 let mut taken = self.record.taken.iter_mut();
-                if let Some(taken) = taken.find(|taken| taken.path == step.path) {
-                    taken.of_mut(step.fold).push(step.step.clone());
+                if let Some(taken) = taken.find(|taken| taken.path == path) {
+                    taken.of_mut(fold).push(step.clone());
                 }
                 self.write();
             }

@@ -164,7 +164,7 @@ mod tests {
             let mut observer = |event: Event<'_>| {
                 match event {
                     Event::Planned(..) => begun += 1,
-                    Event::Stepped(_) => steps += 1,
+                    Event::Stepped { .. } => steps += 1,
                     _ => {}
                 }
                 if steps == left {

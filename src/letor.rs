@@ -27,6 +27,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::{array, fs, io};
 
+use rankrls_files::error::Fault;
 use serde::{Serialize, Serializer};
 use thiserror::Error;
 
@@ -94,20 +95,6 @@ impl Serialize for Measures {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LetorError {
-    /// Folder without folds.
-    #[error(
-        "{}: expected train.txt, vali.txt and test.txt (each plain, .gz or .zst) or folders Fold1, Fold2 and so on, found neither",
-        .0.display()
-    )]
-    NoFolds(PathBuf),
-    /// A file that a fold has not.
-    #[error("{}: expected {part}.txt, {part}.txt.gz or {part}.txt.zst, found none of them", .folder.display())]
-    Missing {
-        /// The folder of the fold.
-        folder: PathBuf,
-        /// `train`, `vali` or `test`.
-        part: &'static str,
-    },
     /// A folder that cannot be listed.
     #[error("{}: cannot list the folder: {source}", .folder.display())]
     Folder {
@@ -116,7 +103,7 @@ pub enum LetorError {
         /// Why not.
         source: io::Error,
     },
-    /// A file that cannot be read.
+    /// A folder without folds, a fold without one of its files, or a file that cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// No model can be chosen.
@@ -139,8 +126,8 @@ pub enum LetorError {
 /// so on, by number.
 ///
 /// # Errors
-/// [`LetorError::NoFolds`], [`LetorError::Missing`] for a fold without one of its files, and
-/// [`LetorError::Folder`].
+/// [`LetorError::Folder`], and [`LetorError::Read`] for a folder without folds, or a fold without one of
+/// its files.
 pub fn find(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
     let unlisted = |source| LetorError::Folder {
         folder: directory.to_owned(),
@@ -163,7 +150,10 @@ pub fn find(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
         folders = vec![directory.to_owned()];
     }
     if folders.is_empty() {
-        return Err(LetorError::NoFolds(directory.to_owned()));
+        let expected = "train.txt, vali.txt and test.txt (each plain, .gz or .zst) or folders Fold1, \
+                        Fold2 and so on";
+        let fault = Fault::mismatch(expected, "neither");
+        return Err(fault.of(&directory.display().to_string()).into());
     }
     for folder in &folders {
         for part in PARTS {
@@ -174,12 +164,12 @@ pub fn find(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
 }
 
 /// The file of a part of a fold: plain if there are several.
-fn file(folder: &Path, part: &'static str) -> Result<PathBuf, LetorError> {
+fn file(folder: &Path, part: &str) -> Result<PathBuf, ReadError> {
     let files = ["txt", "txt.gz", "txt.zst"].map(|ending| folder.join(format!("{part}.{ending}")));
     let found = files.into_iter().find(|file| file.exists());
-    found.ok_or_else(|| LetorError::Missing {
-        folder: folder.to_owned(),
-        part,
+    found.ok_or_else(|| {
+        let expected = format!("{part}.txt, {part}.txt.gz or {part}.txt.zst");
+        Fault::mismatch(expected, "none of them").of(&folder.display().to_string())
     })
 }
 
@@ -207,9 +197,8 @@ impl Fold {
     /// Reads the fold in `folder`. The width in `options` is that of the training data.
     ///
     /// # Errors
-    /// [`LetorError::Missing`], and [`LetorError::Read`], which names the place in the file and the
-    /// mistake.
-    pub fn read(folder: &Path, options: &ReadOptions) -> Result<Self, LetorError> {
+    /// [`ReadError`], which names the missing file, or the place in a file and the mistake.
+    pub fn read(folder: &Path, options: &ReadOptions) -> Result<Self, ReadError> {
         let train = options.read(&file(folder, PARTS[0])?)?.dataset;
         let options = options.clone().width(train.width());
         Ok(Self {
@@ -423,21 +412,5 @@ mod tests {
         );
         let mixed = file(&root.join("fold2"), "test").unwrap();
         assert!(mixed.ends_with("test.txt.gz"));
-    }
-
-    #[test]
-    fn what_is_missing_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        let error = |path: &Path| find(path).unwrap_err().to_string();
-        assert!(error(root).contains("found neither"));
-        assert!(error(&root.join("absent")).contains("cannot list"));
-        fold(&root.join("Fold1"), ["txt"; 3]);
-        fold(&root.join("Fold2"), ["txt", "dat", "txt"]);
-        let found = error(root);
-        assert!(
-            found.contains("Fold2: expected vali.txt, vali.txt.gz"),
-            "{found}"
-        );
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
 use rankrls::greedy::{Step, plan};
-use rankrls::tune::{Choice, Event, GridStep, Outcome, PathId, TuneError, TuneOptions, Tuning};
+use rankrls::tune::{Choice, Event, Outcome, PathId, TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Model as Fitted, SelectError};
 use serde::Serialize;
 use serde_json::json;
@@ -63,26 +63,21 @@ pub(crate) fn tune<'py>(
         };
         check_memory(&candidates, tuning.held, &options)?;
         let mut observer = |event: Event<'_>| {
-            let Event::Stepped(GridStep {
+            let Event::Stepped {
                 path,
                 fold,
                 number,
                 step,
                 ..
-            }) = event
+            } = event
             else {
                 return ControlFlow::Continue(());
             };
             if fold.is_none() {
-                taken.push((*path, *number, Step::clone(step)));
+                taken.push((path, number, step.clone()));
             }
-            let told = (
-                path.lambda.value(),
-                *fold,
-                *number,
-                step.feature,
-                step.lqo_error,
-            );
+            let (feature, error) = (step.feature, step.lqo_error);
+            let told = (path.lambda.value(), fold, number, feature, error);
             watch.tell(move |py| told.into_pyobject(py))
         };
         let tuned = match tuning.run(&mut observer) {

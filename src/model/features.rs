@@ -6,6 +6,7 @@ use std::path::Path;
 use super::file::{LARGEST, refusal, short};
 use super::{Model, ModelError};
 use crate::data::IndexBase;
+use rankrls_files::error::Fault;
 use rankrls_files::read_whole;
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
@@ -24,10 +25,10 @@ pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u
     } else {
         of_list(&String::from_utf8_lossy(&text), base, width)
     };
-    features.map_err(|message| ModelError::Value(path.to_owned(), message))
+    features.map_err(|fault| fault.of(&path.display().to_string()).into())
 }
 
-fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, String> {
+fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
     if model.expansion().is_some() {
         let found = "rows of a kernel in their place";
         return Err(refusal("features", "features", found));
@@ -42,7 +43,7 @@ fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, String> {
     Ok(features)
 }
 
-fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, String> {
+fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Fault> {
     let first = u64::from(base.first());
     let last = (width as u64 + first).saturating_sub(1);
     let range = format!("an index from {first} to {last}");

@@ -18,6 +18,7 @@ use crate::greedy::{Criterion, SEED, SelectionOptions, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
 use crate::{Lambda, Objective, QueryWeight, Scale};
+use rankrls_files::error::Fault;
 use rankrls_files::{Output, read_whole};
 
 /// The schema of model files.
@@ -45,7 +46,7 @@ impl Model {
             serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
         document
             .model()
-            .map_err(|message| ModelError::Value(path.to_owned(), message))
+            .map_err(|fault| fault.of(&path.display().to_string()).into())
     }
 
     /// Writes the model to the file at `path`, which appears whole or not at all. It is
@@ -101,14 +102,14 @@ fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
     let remedy = match &header.schema {
         Some(schema) if schema == SCHEMA => return Ok(()),
         Some(schema) if schema.starts_with("rankrls.model/") => {
-            " (the model was written by another version of rankrls)"
+            "the model was written by another version of rankrls"
         }
-        _ => " (write models with `rankrls select -o` or `train -o`)",
+        _ => "write models with `rankrls select -o` or `train -o`",
     };
     let found = header.schema.map(|schema| format!("{:?}", short(&schema)));
-    let found = found.as_deref().unwrap_or("none");
-    let message = format!("expected schema {SCHEMA:?}, found {found}{remedy}");
-    Err(ModelError::Value(path.to_owned(), message))
+    let found = found.unwrap_or_else(|| "none".to_owned());
+    let fault = Fault::new(format!("schema {SCHEMA:?}"), found).remedy(remedy);
+    Err(fault.of(&path.display().to_string()).into())
 }
 
 /// The beginning of a text that may be of any length.
@@ -281,14 +282,15 @@ macro_rules! require {
     };
 }
 
-/// The message for a value that is out of its range or contradicts another.
-pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl Display) -> String {
-    format!("{field}: expected {expected}, found {found}")
+/// The fault of a value that is out of its range or contradicts another.
+pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl Display) -> Fault {
+    let fault = Fault::new(expected.to_string(), found.to_string());
+    fault.in_array(&field.to_string(), None)
 }
 
 impl Document<Vec<SelectedFeature>> {
     /// The model, once everything is checked that the types do not say.
-    fn model(mut self) -> Result<Model, String> {
+    fn model(mut self) -> Result<Model, Fault> {
         let first = self.index_base;
         require!(first <= 1; "index_base": "0 or 1", first);
         check_sizes(&self.data, self.kernel.is_none())?;
@@ -327,7 +329,7 @@ impl Document<Vec<SelectedFeature>> {
         })
     }
 
-    fn settings(&self) -> Result<SelectionOptions, String> {
+    fn settings(&self) -> Result<SelectionOptions, Fault> {
         require!(
             self.candidates.is_some() == self.seed.is_some();
             "seed": "a seed together with a number of candidates, or neither", "one of them"
@@ -358,7 +360,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 
     /// The kernel, if there is one: then there is a basis, and there are no features.
-    fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, String> {
+    fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Fault> {
         let (count, strategy) = (self.features.len(), self.strategy);
         let (kernel, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
@@ -395,7 +397,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.
-    fn check_features(&self, columns: &Range<u64>) -> Result<(), String> {
+    fn check_features(&self, columns: &Range<u64>) -> Result<(), Fault> {
         let (data, count) = (&self.data, self.features.len());
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
@@ -424,7 +426,7 @@ impl Document<Vec<SelectedFeature>> {
         Ok(())
     }
 
-    fn check_path(&self) -> Result<(), String> {
+    fn check_path(&self) -> Result<(), Fault> {
         let (path, features, strategy) = (&self.path, &self.features, self.strategy);
         let (count, found) = (features.len(), path.len());
         if !strategy.is_selection() {
@@ -456,7 +458,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 }
 
-fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), String> {
+fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Fault> {
     /// Most rows or columns that can be indexed.
     const MOST: usize = u32::MAX as usize;
     let (rows, columns, constant) = (data.rows, data.columns, data.constant_columns);

@@ -432,7 +432,8 @@ impl<'de> Deserialize<'de> for FeatureChoice {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The file cannot be read or decompressed.
+    /// The file cannot be read or decompressed, is a document of another kind or version, or has a
+    /// value out of its range or contradicting another.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The text is not JSON, or the JSON has not the form of a model.
@@ -447,9 +448,6 @@ pub enum ModelError {
         /// What is wrong there.
         message: String,
     },
-    /// A document of another kind or version, or a value out of its range or contradicting another.
-    #[error("{}: {}", .0.display(), .1)]
-    Value(PathBuf, String),
     /// The file cannot be written.
     #[error("{}: cannot write the model", .0.display())]
     Write(PathBuf, #[source] io::Error),

@@ -8,6 +8,7 @@ use crate::greedy::{Advance, Greedy, SelectError, Target};
 use crate::ridge::Groups;
 
 /// What a selection sees: all training data, or those without a fold.
+#[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) candidates: &'a ColumnClasses,
     pub(super) target: Target<'a>,

@@ -1,5 +1,6 @@
 //! The grid: paths by strategy, scale of labels and lambda, as a queue.
 
+use std::iter;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -11,8 +12,8 @@ use super::path::Path;
 use super::run::{Job, Lessons, Run};
 use super::score::Meter;
 use super::{
-    Ending, Event, Evidence, Grid, Observer, Outcome, RecordedLesson, Score, TuneError,
-    TuneOptions, Tuning,
+    Ending, Event, Evidence, Observer, Outcome, RecordedLesson, Score, TuneError, TuneOptions,
+    Tuning,
 };
 use crate::columns::ColumnClasses;
 use crate::greedy::{Lesson, Plan, SelectError, SelectionOptions, Step, agreed};
@@ -44,12 +45,6 @@ pub(super) fn outcomes(
         [] => vec![meter(judged)],
         folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
     };
-    let whole = Part {
-        candidates,
-        target: dataset.into(),
-    };
-    let mut parts = vec![whole];
-    parts.extend(folds.iter().map(Fold::part));
     let held = held + candidates.memory();
     let held = folds
         .iter()
@@ -60,7 +55,10 @@ pub(super) fn outcomes(
     let (held, max_memory) = agreed(candidates.peers(), held, options.selection.max_memory);
     let run = Run {
         options,
-        parts,
+        whole: Part {
+            candidates,
+            target: dataset.into(),
+        },
         folds: &folds,
         meters: &meters,
         earlier,
@@ -132,7 +130,7 @@ impl Run<'_> {
         let candidates = self.candidates();
         let grid = self.options.grid(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
-        let later = later * grid.len() * self.parts.len() * steps;
+        let later = later * grid.len() * self.selections_of_path() * steps;
         let mut lessons = Lessons::new();
         let mut outcomes = self.grid(selection, &grid, later, &mut lessons)?;
         while self.options.lambdas == Lambdas::Auto && !self.is_stopped() {
@@ -177,12 +175,12 @@ impl Run<'_> {
         for job in &ready {
             self.tell(Event::Planned(job.path()));
         }
-        self.tell(Event::Started(&Grid {
+        self.tell(Event::Started {
             lambdas: ready.len(),
             steps: ready.iter().map(|job| job.steps()).sum(),
             later_steps,
             concurrent,
-        }));
+        });
         let (lessons, next) = (&*lessons, AtomicUsize::new(0));
         let work = |_: usize| {
             let mut done = Vec::new();
@@ -204,12 +202,12 @@ impl Run<'_> {
     /// The lessons of the teachers that the plans of `job` have, which no lambda of a selection
     /// changes. Before paths are followed, as a thread that waited for a lesson could begin another path.
     fn teach(&self, job: &Job) -> Lessons {
-        let fold = |part: usize| part.checked_sub(1);
-        let lesson = |(number, part)| match job.plan(fold(number)) {
-            Some(plan) => self.lesson(job, fold(number), part, plan),
+        let lesson = |fold| match job.plan(fold) {
+            Some(plan) => self.lesson(job, fold, plan),
             None => Ok(None),
         };
-        self.parts.iter().enumerate().map(lesson).collect()
+        let folds = (0..self.folds.len()).map(Some);
+        iter::once(None).chain(folds).map(lesson).collect()
     }
 
     /// That of the selection without `fold`, or from all data: kept by an earlier run, or new.
@@ -217,16 +215,16 @@ impl Run<'_> {
         &self,
         job: &Job,
         fold: Option<usize>,
-        part: &Part<'_>,
         plan: &Plan,
     ) -> Result<Option<Lesson>, SelectError> {
-        let (path, target) = (job.path(), part.target);
+        let path = job.path();
+        let Part { candidates, target } = self.part(fold);
         let kept = self.earlier.lesson(path, fold);
         if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
             return Ok(Some(kept.clone()));
         }
         let begin = Instant::now();
-        let lesson = Lesson::new(part.candidates, target, plan, &job.options)?;
+        let lesson = Lesson::new(candidates, target, plan, &job.options)?;
         if let Some(lesson) = &lesson {
             let lesson = RecordedLesson {
                 strategy: path.strategy,

@@ -54,8 +54,7 @@ pub use crate::metrics::Score;
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
 pub use outcome::{
-    Earlier, Ending, Event, Grid, GridStep, Observer, Outcome, PathId, Point, RecordedLesson,
-    RecordedPath,
+    Earlier, Ending, Event, Observer, Outcome, PathId, Point, RecordedLesson, RecordedPath,
 };
 pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};

@@ -209,25 +209,21 @@ impl TuneOptions {
     /// A selection for each strategy with each scale of labels. Their lambda stands for any.
     pub fn selections(&self) -> Vec<SelectionOptions> {
         let asked = self.selection;
-        let strategies = axis(&self.strategies, asked.strategy);
-        let labels = axis(&self.labels, asked.target.labels);
-        let with = |strategy, labels| {
-            let target = TargetOptions {
-                labels,
-                ..asked.target
-            };
-            SelectionOptions {
-                strategy,
-                target,
-                ..asked
+        let mut all = Vec::new();
+        for strategy in axis(&self.strategies, asked.strategy) {
+            for labels in axis(&self.labels, asked.target.labels) {
+                let target = TargetOptions {
+                    labels,
+                    ..asked.target
+                };
+                all.push(SelectionOptions {
+                    strategy,
+                    target,
+                    ..asked
+                });
             }
-        };
-        let pairs = strategies.iter();
-        let pairs =
-            pairs.flat_map(|&strategy| labels.iter().map(move |&labels| (strategy, labels)));
-        pairs
-            .map(|(strategy, labels)| with(strategy, labels))
-            .collect()
+        }
+        all
     }
 
     pub(super) fn check(&self) -> Result<(), TuneError> {

@@ -247,34 +247,6 @@ impl<'a> Earlier<'a> {
     }
 }
 
-/// The work ahead.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Grid {
-    /// Lambdas to try.
-    pub lambdas: usize,
-    /// Steps of all selections together, at most.
-    pub steps: usize,
-    /// Steps of the strategies and scales of labels to come after this one, at most.
-    pub later_steps: usize,
-    /// Lambdas at work at once.
-    pub concurrent: usize,
-}
-
-/// A step of one of the selections.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GridStep<'a> {
-    /// Its path.
-    pub path: PathId,
-    /// The fold that it does without, from 0; `None`: all training data.
-    pub fold: Option<usize>,
-    /// Steps of this selection so far.
-    pub number: usize,
-    /// The step.
-    pub step: &'a Step,
-    /// Whether an earlier run had taken it.
-    pub replayed: bool,
-}
-
 /// News of the grid.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
@@ -284,9 +256,29 @@ pub enum Event<'a> {
     Planned(PathId),
     /// The selections are about to start: once for each strategy and scale of labels, and for each lambda past the edge
     /// of the grid.
-    Started(&'a Grid),
-    /// A step is done.
-    Stepped(&'a GridStep<'a>),
+    Started {
+        /// Lambdas to try.
+        lambdas: usize,
+        /// Steps of all selections together, at most.
+        steps: usize,
+        /// Steps of the strategies and scales of labels to come after this one, at most.
+        later_steps: usize,
+        /// Lambdas at work at once.
+        concurrent: usize,
+    },
+    /// A step of one of the selections is done.
+    Stepped {
+        /// Its path.
+        path: PathId,
+        /// The fold that it does without, from 0; `None`: all training data.
+        fold: Option<usize>,
+        /// Steps of this selection so far.
+        number: usize,
+        /// The step.
+        step: &'a Step,
+        /// Whether an earlier run had taken it.
+        replayed: bool,
+    },
     /// A lambda is done.
     Finished(&'a Outcome),
 }

@@ -57,10 +57,9 @@ impl<'a, 'r> Path<'a, 'r> {
         };
         let unit = run.candidates().unit();
         let mut outcome = Outcome::without_points(&options, unit, Ending::Complete);
-        let one_by_one = !run.folds.is_empty() && !run.side_by_side();
+        let one_by_one = run.one_by_one();
         let ended = unless_ended(|| match one_by_one {
             _ if run.is_stopped() => Err(PathEnd::Stopped),
-            _ if run.folds.is_empty() => self.alone(&mut outcome),
             true => self.one_by_one(&mut outcome),
             false => self.side_by_side(&mut outcome),
         });
@@ -93,30 +92,25 @@ impl<'a, 'r> Path<'a, 'r> {
         Ok(outcome)
     }
 
-    /// The selection, judged by predictions that need no other one.
-    fn alone(&self, outcome: &mut Outcome) -> Result<(), PathEnd> {
-        let meter = &self.run.meters[0];
-        self.follow(outcome, |greedy| {
-            let state = greedy.state();
-            let values = if let Evidence::Validation { .. } = self.run.options.evidence {
-                let scores = meter.data.scores(greedy.features(), &state.weights());
-                meter.values(&scores, &scores)
-            } else {
-                meter.values(&state.predictions(), &tied_predictions(state))
-            };
-            Ok(Judgement {
-                values: values.ok_or(PathEnd::Overflow)?,
-                short_folds: 0,
-            })
-        })
+    /// The values of a model by predictions that need no other selection.
+    fn values(&self, greedy: &Greedy<'_>) -> Option<Values> {
+        let (meter, state) = (&self.run.meters[0], greedy.state());
+        if let Evidence::Validation { .. } = self.run.options.evidence {
+            let scores = meter.data.scores(greedy.features(), &state.weights());
+            return meter.values(&scores, &scores);
+        }
+        meter.values(&state.predictions(), &tied_predictions(state))
     }
 
-    /// The selection and those without a fold, step by step together.
+    /// The selection and those without a fold, if there are folds, step by step together.
     fn side_by_side(&self, outcome: &mut Outcome) -> Result<(), PathEnd> {
         let folds = (0..self.run.folds.len()).map(|fold| self.fold_path(fold));
         let mut folds: Vec<FoldPath<'_>> = folds.collect::<Result<_, _>>()?;
         let ended = self.follow(outcome, |greedy| {
             let mut judgement = self.unjudged();
+            if folds.is_empty() {
+                judgement.values = self.values(greedy).ok_or(PathEnd::Overflow)?;
+            }
             for (fold, without) in folds.iter_mut().enumerate() {
                 self.judge(without, fold, greedy.features().len(), &mut judgement)?;
             }
@@ -197,11 +191,10 @@ impl<'a, 'r> Path<'a, 'r> {
     /// The selection without `fold`, or from all data, before its first step.
     fn greedy(&self, fold: Option<usize>, plan: &Plan) -> Result<Greedy<'a>, SelectError> {
         let (run, options) = (self.run, &self.job.options);
-        let number = fold.map_or(0, |fold| 1 + fold);
-        let Part { candidates, target } = run.parts[number];
+        let Part { candidates, target } = run.part(fold);
         let recorded = run.earlier.path(options);
         let recorded = recorded.map_or(&[][..], |recorded| recorded.of(fold));
-        let lesson = self.lessons[number].clone()?;
+        let lesson = self.lessons[fold.map_or(0, |fold| 1 + fold)].clone()?;
         Greedy::taught(candidates, target.labels, lesson, plan, options, recorded)
     }
 

@@ -109,21 +109,19 @@ impl Rule {
         let Self::MinImprovement { least, patience } = self else {
             return Ok(());
         };
-        if !(least.is_finite() && least >= 0.0) {
-            return Err(TuneError::Rule {
-                what: "the least improvement",
-                expected: "a finite number from 0 on",
-                found: least.to_string(),
-            });
-        }
-        if patience == 0 {
-            return Err(TuneError::Rule {
-                what: "the patience",
-                expected: "at least 1 model",
-                found: patience.to_string(),
-            });
-        }
-        Ok(())
+        let (what, expected, found) = if !(least.is_finite() && least >= 0.0) {
+            let expected = "a finite number from 0 on";
+            ("the least improvement", expected, least.to_string())
+        } else if patience == 0 {
+            ("the patience", "at least 1 model", patience.to_string())
+        } else {
+            return Ok(());
+        };
+        Err(TuneError::Rule {
+            what,
+            expected,
+            found,
+        })
     }
 
     /// Watches for the end of a path.

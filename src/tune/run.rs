@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::score::Meter;
-use super::{Earlier, Ending, Event, GridStep, Observer, Outcome, PathId, TuneError, TuneOptions};
+use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::greedy::{Advance, Lesson, Plan, SelectError, SelectionOptions, plan};
 
@@ -16,8 +16,8 @@ pub(super) type Lessons = Vec<Result<Option<Lesson>, SelectError>>;
 /// All that the paths share.
 pub(super) struct Run<'a> {
     pub(super) options: &'a TuneOptions,
-    /// All training data, then those without each fold.
-    pub(super) parts: Vec<Part<'a>>,
+    /// All training data.
+    pub(super) whole: Part<'a>,
     pub(super) folds: &'a [Fold],
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
@@ -67,13 +67,24 @@ impl Job {
 /// The memory of each path, and how many fit side by side.
 impl Run<'_> {
     pub(super) fn candidates(&self) -> &ColumnClasses {
-        self.parts[0].candidates
+        self.whole.candidates
     }
 
-    /// Whether the folds of a path take their steps together.
-    pub(super) fn side_by_side(&self) -> bool {
+    /// The training data without `fold`, or all of them.
+    pub(super) fn part(&self, fold: Option<usize>) -> Part<'_> {
+        fold.map_or(self.whole, |fold| self.folds[fold].part())
+    }
+
+    /// Selections that a path takes: one from all training data, and one without each fold.
+    pub(super) fn selections_of_path(&self) -> usize {
+        1 + self.folds.len()
+    }
+
+    /// Whether the selections without each fold of a path come one after the other, and not together:
+    /// where no rule asks after every step whether to go on.
+    pub(super) fn one_by_one(&self) -> bool {
         let rule = self.options.rule;
-        !self.folds.is_empty() && rule.early_stop(self.options.measure).is_some()
+        !self.folds.is_empty() && rule.early_stop(self.options.measure).is_none()
     }
 
     /// The job of `options`, or the outcome of a path without the memory for it.
@@ -96,23 +107,23 @@ impl Run<'_> {
     }
 
     fn plan(&self, options: &SelectionOptions) -> Result<Job, SelectError> {
-        let plan = self.plan_among(&self.parts[0], options)?;
+        let plan = self.plan_among(self.whole, options)?;
         let options = SelectionOptions {
             strategy: Some(plan.strategy),
             ..*options
         };
-        let fold = |part: &Part<'_>| match self.plan_among(part, &options) {
+        let fold = |fold: &Fold| match self.plan_among(fold.part(), &options) {
             Ok(plan) => Ok(Some(plan)),
             Err(SelectError::NoCandidates { .. } | SelectError::Undefined { .. }) => Ok(None),
             Err(error) => Err(error),
         };
-        let folds: Vec<Option<Plan>> =
-            self.parts[1..].iter().map(fold).collect::<Result<_, _>>()?;
+        let folds = self.folds.iter().map(fold);
+        let folds: Vec<Option<Plan>> = folds.collect::<Result<_, _>>()?;
         let takes = folds.iter().flatten().map(|plan| plan.memory);
-        let memory = if self.side_by_side() {
-            takes.fold(plan.memory, u64::saturating_add)
-        } else {
+        let memory = if self.one_by_one() {
             takes.fold(plan.memory, u64::max)
+        } else {
+            takes.fold(plan.memory, u64::saturating_add)
         };
         Ok(Job {
             options,
@@ -122,14 +133,14 @@ impl Run<'_> {
         })
     }
 
-    fn plan_among(&self, part: &Part<'_>, options: &SelectionOptions) -> Result<Plan, SelectError> {
+    fn plan_among(&self, part: Part<'_>, options: &SelectionOptions) -> Result<Plan, SelectError> {
         let candidates = part.candidates;
         options.ranking(part.target.labels, candidates.queries())?;
         // Candidates are counted once more there.
         let others = self.held.saturating_sub(candidates.memory());
         let plan = plan(candidates, others, options)?;
         // Selections that may be at work at once share what is left.
-        let selections = self.most_paths().max(1) * self.parts.len();
+        let selections = self.most_paths().max(1) * self.selections_of_path();
         Ok(Plan {
             room: plan.room / selections as u64,
             ..plan
@@ -141,7 +152,7 @@ impl Run<'_> {
         format!(
             "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
              allow more memory, or take a rule for which folds come one after the other: best or one-se",
-            self.parts.len(),
+            self.selections_of_path(),
             job.plan.strategy,
             self.limit
         )
@@ -184,14 +195,13 @@ impl Run<'_> {
 
     /// Tells of a step, which may have been taken again.
     pub(super) fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, advance: &Advance) {
-        let step = GridStep {
+        let stops = self.tell(Event::Stepped {
             path: job.path(),
             fold,
             number,
             step: &advance.step,
             replayed: advance.replayed,
-        };
-        let stops = self.tell(Event::Stepped(&step));
+        });
         if self.candidates().peers().any(stops) {
             self.stop();
         }

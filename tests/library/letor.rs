@@ -120,7 +120,7 @@ fn an_interrupt_leaves_no_outcome() {
     for last in 1..3 * 6 {
         let mut steps = 0;
         let mut watch = |event: Event<'_>| {
-            steps += usize::from(matches!(event, Event::Stepped(_)));
+            steps += usize::from(matches!(event, Event::Stepped { .. }));
             if steps >= last {
                 return ControlFlow::Break(());
             }

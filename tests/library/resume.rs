@@ -242,9 +242,9 @@ impl tune::Observer for TuneCut {
         tune::Observer::event(&mut self.checkpointer, event)?;
         match event {
             Event::Taught(..) => self.lessons += 1,
-            Event::Started(grid) => self.expected += grid.steps,
-            Event::Stepped(step) if step.replayed => self.replayed += 1,
-            Event::Stepped(_) => {
+            Event::Started { steps, .. } => self.expected += steps,
+            Event::Stepped { replayed: true, .. } => self.replayed += 1,
+            Event::Stepped { .. } => {
                 self.left = self.left.saturating_sub(1);
                 if self.left == 0 {
                     return ControlFlow::Break(());

@@ -10,7 +10,7 @@ use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
 use rankrls::tune::{
-    Ending, Event, Evidence, Grid, Measure, Observer, Outcome, Rule, TuneError, TuneOptions, Tuned,
+    Ending, Event, Evidence, Measure, Observer, Outcome, Rule, TuneError, TuneOptions, Tuned,
     Tuning,
 };
 use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind, select};
@@ -433,7 +433,8 @@ fn validation_evidence_is_what_the_models_predict() {
 /// Counts steps, and stops after some.
 #[derive(Default)]
 struct Counter {
-    grid: Option<Grid>,
+    /// Steps ahead, and lambdas at work at once.
+    grid: Option<(usize, usize)>,
     steps: usize,
     finished: usize,
     last: usize,
@@ -442,8 +443,10 @@ struct Counter {
 impl Observer for Counter {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         match event {
-            Event::Started(grid) => self.grid = Some(*grid),
-            Event::Stepped(_) => self.steps += 1,
+            Event::Started {
+                steps, concurrent, ..
+            } => self.grid = Some((steps, concurrent)),
+            Event::Stepped { .. } => self.steps += 1,
             Event::Finished(_) => self.finished += 1,
             _ => {}
         }
@@ -482,7 +485,7 @@ fn paths_that_improve_no_more_are_left() {
             4
         };
         assert_eq!(counter.steps, selections * taken);
-        assert_eq!(counter.grid.unwrap().steps, selections * 20 * LAMBDAS.len());
+        assert_eq!(counter.grid.unwrap().0, selections * 20 * LAMBDAS.len());
         assert!(taken < 10 * LAMBDAS.len(), "{taken}");
         assert_eq!(counter.finished, LAMBDAS.len());
         // What was not followed does not change the choice.
@@ -578,7 +581,7 @@ fn fewer_selections_are_at_work_where_memory_is_short() {
         options.selection.max_memory = Some(limit);
         let mut counter = Counter::default();
         let found = tune(&data, &options, &mut counter);
-        found.is_ok().then(|| counter.grid.unwrap().concurrent)
+        found.is_ok().then(|| counter.grid.unwrap().1)
     };
     let found: Vec<_> = (0..600).map(|kib| concurrent(kib << 10)).collect();
     assert!(found.is_sorted() && found[0].is_none());

@@ -1,12 +1,11 @@
 //! Arguments that several commands take, and how their values are read.
 
 use std::fmt;
-use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::Ridge;
-use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
+use rankrls::metrics::{Convention, Gain, Labels, Metric, Rules};
 
 use super::console::Console;
 
@@ -87,21 +86,10 @@ pub(crate) fn auto_or_ridge(text: &str) -> Result<Option<Ridge>, String> {
 /// Measures where none are asked for.
 pub(crate) const DEFAULT_MEASURES: &str = "map,ndcg@10,mean-ndcg,p@10,err,mrr,cindex";
 
-/// Help of the options that take a list of measures.
+/// Help of the options that take a list of measures. The type of their fields has to be written as
+/// `std::vec::Vec`: clap takes a plain `Vec` for an argument of several values.
 pub(crate) fn measures_help() -> String {
     format!("Measures, separated by commas: {}", Metric::names())
-}
-
-/// A list of measures.
-#[derive(Debug, Clone)]
-pub(crate) struct Measures(pub(crate) Vec<Metric>);
-
-impl FromStr for Measures {
-    type Err = MetricsError;
-
-    fn from_str(list: &str) -> Result<Self, MetricsError> {
-        parse_list(list).map(Self)
-    }
 }
 
 /// How measures read labels and ranks.

@@ -11,11 +11,12 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::greedy::{Earlier, Ending, SelectError, SelectionOptions, Step, plan};
 use rankrls::memory::Bytes;
+use rankrls::metrics::{Metric, parse_list};
 use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Lambda, Ridge, StrategyKind, TestPath};
 use serde::Serialize;
 
-use super::args::{self, Measures, RulesArgs, at_least_one, each_once};
+use super::args::{self, RulesArgs, at_least_one, each_once};
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, page};
 use super::numbers::{counted, printable, ridge};
@@ -75,8 +76,8 @@ pub(crate) struct CompareArgs {
         requires = "test",
         default_value = "cindex,ndcg@10"
     )]
-    #[arg(help = args::measures_help())]
-    metrics: Measures,
+    #[arg(help = args::measures_help(), value_parser = parse_list)]
+    metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
     /// Write all steps of all runs, a line each
@@ -143,7 +144,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let html = session.create(args.html.as_deref())?;
     let test = args.test.as_ref();
     let input = Input::read(&args.data, &args.teacher, [None, test], console)?;
-    input.check_measures(test, &args.metrics.0, &args.rules, console)?;
+    input.check_measures(test, &args.metrics, &args.rules, console)?;
     let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
@@ -182,13 +183,11 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
             "{name} selected {taken} features, not {asked}: there are no more column classes"
         ));
     }
-    let drawn = plot.map_or(Ok(()), |plot| plot.write(comparison.figure()));
-    let listed = csv.map_or(Ok(()), |file| {
-        file.write(|writer| comparison.write(&input, writer))
-    });
-    let paged = html.map_or(Ok(()), |file| {
+    let drawn = plot.write(|| comparison.figure());
+    let listed = csv.write(|writer| comparison.write(&input, writer));
+    let paged = html.write(|writer| {
         let page = page("rankrls compare", comparison.figure(), &comparison.text());
-        file.write(|writer| writer.write_all(page.as_bytes()))
+        writer.write_all(page.as_bytes())
     });
     let (text, saved) = (|| comparison.text(), drawn.and(listed).and(paged));
     session.end(args.json, &comparison, text, saved)
@@ -236,7 +235,7 @@ impl<'a> Run<'a> {
         if interrupt.code().is_some() {
             return Ok(None);
         }
-        let mut tested = Tested::new(input.test_path(&args.metrics.0, args.rules.rules()));
+        let mut tested = Tested::new(input.test_path(&args.metrics, args.rules.rules()));
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
         let found = interrupt.run(|| input.candidates(options))?;
@@ -339,7 +338,7 @@ impl<'a> Comparison<'a> {
         session: &Session<'_>,
     ) -> Self {
         let test = input.test.as_ref();
-        let metrics = test.iter().flat_map(|_| &args.metrics.0);
+        let metrics = test.iter().flat_map(|_| &args.metrics);
         let metrics: Vec<String> = metrics.map(ToString::to_string).collect();
         let entry = |one: &'a Contestant| {
             let seeds = if one.random { args.seeds } else { 1 };
@@ -379,7 +378,7 @@ impl<'a> Comparison<'a> {
             seeds: args.seeds,
             metrics,
             data,
-            test: test.map(|test| TestSizes::new(test, &args.metrics.0, &args.rules.rules())),
+            test: test.map(|test| TestSizes::new(test, &args.metrics, &args.rules.rules())),
             load_seconds: input.seconds,
             reference,
             strategies,

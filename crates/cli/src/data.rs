@@ -2,7 +2,6 @@
 
 use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -54,8 +53,9 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "COLUMN")]
     query: Option<String>,
     /// Columns of a table to leave out, separated by commas; quote a name with commas as in the table
-    #[arg(long, value_name = "COLUMNS")]
-    ignore: Option<Titles>,
+    // Of this type, as clap takes a plain `Vec` for an argument of several values.
+    #[arg(long, value_name = "COLUMNS", value_parser = titles)]
+    ignore: Option<std::vec::Vec<String>>,
     /// Read missing values as this number, or as the mean of their query: NULL, and in a table empty
     /// cells, NA, N/A, nan, NaN, null and None
     #[arg(long, value_name = "X|mean", allow_negative_numbers = true)]
@@ -65,21 +65,14 @@ pub(crate) struct DataArgs {
     max_memory: Option<Bytes>,
 }
 
-/// Names of columns, as a line of a table has them.
-#[derive(Debug, Clone)]
-struct Titles(Vec<String>);
-
-impl FromStr for Titles {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut reader = csv::ReaderBuilder::new();
-        let mut reader = reader.has_headers(false).from_reader(text.as_bytes());
-        let titles = reader.records().next();
-        let titles = titles.ok_or("expected names of columns, found none")?;
-        let titles = titles.map_err(|error| error.to_string())?;
-        Ok(Self(titles.iter().map(str::to_owned).collect()))
-    }
+/// Parses names of columns, as a line of a table has them.
+fn titles(text: &str) -> Result<Vec<String>, String> {
+    let mut reader = csv::ReaderBuilder::new();
+    let mut reader = reader.has_headers(false).from_reader(text.as_bytes());
+    let titles = reader.records().next();
+    let titles = titles.ok_or("expected names of columns, found none")?;
+    let titles = titles.map_err(|error| error.to_string())?;
+    Ok(titles.iter().map(str::to_owned).collect())
 }
 
 /// What a command asks of data for a model, besides its features.
@@ -149,11 +142,7 @@ impl DataArgs {
             label: self.label.clone(),
             query: self.query.clone(),
             missing: self.missing,
-            ignore: self
-                .ignore
-                .iter()
-                .flat_map(|Titles(names)| names.clone())
-                .collect(),
+            ignore: self.ignore.clone().unwrap_or_default(),
         }
     }
 
@@ -355,12 +344,25 @@ impl Input {
 
     /// The columns that this rank has, of those of all `peers`.
     pub(crate) fn share(mut self, peers: &dyn Peers) -> Result<Self> {
-        if peers.count() > 1 {
-            let begin = Instant::now();
-            let shards = self.shards.take();
-            self.train = share(self.train, shards.as_ref(), peers)?;
-            self.seconds += begin.elapsed().as_secs_f64();
+        let (rank, count, begin) = (peers.rank(), peers.count(), Instant::now());
+        if count == 1 {
+            return Ok(self);
         }
+        let (entries, whole) = (self.train.nonzeros(), DataHash::of(&self.train));
+        ranks::check_data(peers, whole)?;
+        let share = if let Some(shards) = self.shards.take() {
+            let (folder, parts) = (shards.folder().display(), shards.parts());
+            if parts < count {
+                bail!(
+                    "{folder}: expected a part for each of {count} ranks, found {parts}; shard again"
+                );
+            }
+            shards.read_parts(&self.train, (rank..parts).step_by(count))?
+        } else {
+            Partition::share(&self.train, count, rank)
+        };
+        self.train = share.with_entries_elsewhere(entries, whole);
+        self.seconds += begin.elapsed().as_secs_f64();
         Ok(self)
     }
 
@@ -406,30 +408,6 @@ impl Input {
         let others = others.map(|loaded| loaded.dataset.memory());
         self.train.memory() + others.sum::<u64>()
     }
-}
-
-/// The columns that one of `peers` has, of `data` or of `shards` with the rows of `data`.
-fn share(
-    data: Dataset<'static>,
-    shards: Option<&Shards>,
-    peers: &dyn Peers,
-) -> Result<Dataset<'static>> {
-    let (rank, count) = (peers.rank(), peers.count());
-    if count == 1 {
-        return Ok(data);
-    }
-    let (entries, whole) = (data.nonzeros(), DataHash::of(&data));
-    ranks::check_data(peers, whole)?;
-    let Some(shards) = shards else {
-        let share = Partition::share(&data, count, rank);
-        return Ok(share.with_entries_elsewhere(entries, whole));
-    };
-    let (folder, parts) = (shards.folder().display(), shards.parts());
-    if parts < count {
-        bail!("{folder}: expected a part for each of {count} ranks, found {parts}; shard again");
-    }
-    let share = shards.read_parts(&data, (rank..parts).step_by(count))?;
-    Ok(share.with_entries_elsewhere(entries, whole))
 }
 
 /// Data that come with the program.
@@ -613,8 +591,8 @@ pub(crate) struct RulesReport {
 }
 
 impl RulesReport {
-    /// `rules` of `metrics`, and the context of the data.
-    pub(crate) fn new(metrics: &[Metric], rules: &Rules, context: metrics::Context) -> Self {
+    /// `rules` of `metrics` for data with these `labels`.
+    pub(crate) fn new(metrics: &[Metric], rules: &Rules, labels: &[f64]) -> Self {
         let scale = metrics
             .iter()
             .any(|metric| metric.labels() == Labels::Scale);
@@ -622,7 +600,7 @@ impl RulesReport {
             convention: rules.convention,
             relevant_from: rules.relevant_from,
             gain: rules.gain,
-            max_grade: scale.then(|| context.max_grade()),
+            max_grade: scale.then(|| rules.context(labels).max_grade()),
             of_data: rules.max_grade.is_none(),
         }
     }
@@ -665,9 +643,8 @@ pub(crate) struct TestSizes {
 
 impl TestSizes {
     pub(crate) fn new(loaded: &Loaded, metrics: &[Metric], rules: &Rules) -> Self {
-        let context = rules.context(loaded.dataset.labels());
         Self {
-            rules: RulesReport::new(metrics, rules, context),
+            rules: RulesReport::new(metrics, rules, loaded.dataset.labels()),
             rows: loaded.dataset.rows(),
             queries: loaded.dataset.queries().len(),
             dropped_entries: loaded.dropped_entries,

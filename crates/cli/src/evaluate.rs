@@ -7,13 +7,13 @@ use anyhow::Result;
 use clap::builder::RangedU64ValueParser;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
-use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired};
+use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired, parse_list};
 use rankrls::{IndexBase, Model, Queries};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::args::{self, Measures, RulesArgs, usage};
+use super::args::{self, RulesArgs, usage};
 use super::console::Console;
 use super::data::{self, DataArgs, RulesReport, Wanted};
 use super::numbers::printable;
@@ -50,7 +50,8 @@ pub(crate) struct EvaluateArgs {
     #[arg(long, value_name = "FILE")]
     scores: Vec<PathBuf>,
     #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::measures_help())]
-    metrics: Measures,
+    #[arg(value_parser = parse_list)]
+    metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
     /// Draws for each interval and test of a comparison
@@ -78,14 +79,14 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     let console = session.console;
     let csv = session.create(args.csv.as_deref())?;
     let (loaded, rankings) = args.rankings(console)?;
-    args.rules.warn(&args.metrics.0, console);
+    args.rules.warn(&args.metrics, console);
     if rankings.len() == 1 && (session.is_given("seed") || session.is_given("resamples")) {
         console.warn("--seed and --resamples have no effect: there is nothing to compare with");
     }
     let report = Report::new(args, &loaded, &rankings)?;
-    let written = csv.map_or(Ok(()), |file| {
+    let written = csv.write(|writer| {
         let sheet = Sheet::of(&report.lines).words("ranking", |(ranking, _)| &*ranking.name);
-        file.write(|writer| report.of_queries(sheet).csv(writer))
+        report.of_queries(sheet).csv(writer)
     });
     session.end(args.json, &report, || report.text(), written)
 }
@@ -173,7 +174,7 @@ impl EvaluateArgs {
         scores: &[f64],
         [dropped_entries, dropped_columns]: [u64; 2],
     ) -> Result<Ranking> {
-        let (measures, rules) = (&self.metrics.0, self.rules.rules());
+        let (measures, rules) = (&self.metrics, self.rules.rules());
         data::check_labels(measures, loaded, &self.path, &rules)?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
         let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?.metrics;
@@ -255,11 +256,7 @@ impl<'a> Report<'a> {
         let lines = |ranking| (0..queries).map(move |query| (ranking, query));
         Ok(Self {
             schema: "rankrls.evaluation/1",
-            rules: RulesReport::new(
-                &args.metrics.0,
-                &rules,
-                rules.context(loaded.dataset.labels()),
-            ),
+            rules: RulesReport::new(&args.metrics, &rules, loaded.dataset.labels()),
             rows: loaded.dataset.rows(),
             queries,
             rankings,

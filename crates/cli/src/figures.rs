@@ -8,7 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use rankrls::plot::{self, Figure, LinePlot, escaped, html_page};
 use rankrls::{Step, TestPath};
 
-use super::output::OutputFile;
+use super::output::Destination;
 use super::session::Session;
 
 /// Where to draw.
@@ -52,25 +52,27 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 
 impl PlotArgs {
     /// The file, found writable before the work begins, for the rank that writes.
-    pub(crate) fn create(&self, session: &Session<'_>) -> Result<Option<PlotFile>> {
-        let output = session.create(self.plot.as_deref())?;
-        let size = self.size;
-        Ok(output.map(|output| PlotFile { size, output }))
+    pub(crate) fn create(&self, session: &Session<'_>) -> Result<PlotFile> {
+        Ok(PlotFile {
+            size: self.size,
+            output: session.create(self.plot.as_deref())?,
+        })
     }
 }
 
-/// A diagram to be written.
+/// A diagram to be written where one was asked for.
 #[derive(Debug)]
 pub(crate) struct PlotFile {
     size: Option<(u32, u32)>,
-    output: OutputFile,
+    output: Destination,
 }
 
 impl PlotFile {
-    /// Draws `figure`.
-    pub(crate) fn write(self, figure: Figure) -> Result<()> {
-        let svg = figure.size(self.size).to_svg();
-        self.output.write(|writer| writer.write_all(svg.as_bytes()))
+    /// Draws the `figure`.
+    pub(crate) fn write(self, figure: impl FnOnce() -> Figure) -> Result<()> {
+        let svg = || figure().size(self.size).to_svg();
+        self.output
+            .write(|writer| writer.write_all(svg().as_bytes()))
     }
 }
 

@@ -95,12 +95,10 @@ fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
     let plot = args.plot.create(session)?;
     let model = Model::read(&args.model)?;
-    if model.expansion().is_some() && (plot.is_some() || args.members) {
+    if model.expansion().is_some() && (session.is_given("plot") || args.members) {
         bail!("the model has no features: its kernel compares rows");
     }
-    if let Some(plot) = plot {
-        plot.write(weights(&model, args.top.unwrap_or(DRAWN)))?;
-    }
+    plot.write(|| weights(&model, args.top.unwrap_or(DRAWN)))?;
     if args.json {
         print(|output| model.write_to(output))?;
         return Ok(session.code());

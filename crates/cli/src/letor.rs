@@ -94,9 +94,9 @@ pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
             return Ok(session.without_results());
         }
     }
-    let drawn = plot.map_or(Ok(()), |plot| plot.write(figure(&folds)));
-    let report = Report { args, folds };
-    session.end(args.json, &report.document(), || report.text(), drawn)
+    let drawn = plot.write(|| figure(&folds));
+    let report = Report::new(args, folds);
+    session.end(args.json, &report, || report.text(), drawn)
 }
 
 impl LetorArgs {
@@ -162,8 +162,9 @@ struct FoldReport {
     seconds: f64,
 }
 
+/// All folds, in the schema `rankrls.letor/2`.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+struct Report<'a> {
     schema: &'static str,
     directory: String,
     query_weight: QueryWeight,
@@ -171,40 +172,25 @@ struct Document<'a> {
     target: Option<TargetOptions>,
     k: Option<usize>,
     lambdas: &'a Lambdas,
-    folds: &'a [FoldReport],
+    folds: Vec<FoldReport>,
     /// Of the test data, by model.
     mean: Object<Object<Measures>>,
 }
 
-/// All folds.
-struct Report<'a> {
-    args: &'a LetorArgs,
-    folds: Vec<FoldReport>,
-}
-
-impl Report<'_> {
-    /// The JSON document of the schema `rankrls.letor/2`.
-    fn document(&self) -> impl Serialize {
-        let target = self.args.target.options();
-        let means = self.means().map(|means| by_name(["test"], [means]));
-        Document {
+impl<'a> Report<'a> {
+    fn new(args: &'a LetorArgs, folds: Vec<FoldReport>) -> Self {
+        let target = args.target.options();
+        let means = means_of_tests(&folds).map(|means| by_name(["test"], [means]));
+        Self {
             schema: "rankrls.letor/2",
-            directory: self.args.directory.to_string_lossy().into_owned(),
-            query_weight: self.args.query_weight,
+            directory: args.directory.to_string_lossy().into_owned(),
+            query_weight: args.query_weight,
             target: Some(target).filter(|target| *target != TargetOptions::default()),
-            k: self.args.k,
-            lambdas: &self.args.lambdas,
-            folds: &self.folds,
+            k: args.k,
+            lambdas: &args.lambdas,
+            folds,
             mean: by_name(["greedy", "all_features"], means),
         }
-    }
-
-    /// Means of the test measures over the folds, of the greedy models and of the models on
-    /// all features.
-    fn means(&self) -> [Measures; 2] {
-        let tests = self.folds.iter().map(FoldReport::tests);
-        let (greedy, all): (Vec<_>, Vec<_>) = tests.map(Into::into).unzip();
-        [greedy, all].map(|tests| Measures::mean(&tests))
     }
 
     /// The report for people, in the tables of the paper.
@@ -218,7 +204,7 @@ impl Report<'_> {
             .map(|fold| (&*fold.fold, fold.tests()))
             .collect();
         if rows.len() > 1 {
-            rows.push(("average", self.means()));
+            rows.push(("average", means_of_tests(&self.folds)));
         }
         for (index, title) in titles.iter().enumerate() {
             let sheet = Sheet::of(&rows)
@@ -232,7 +218,7 @@ impl Report<'_> {
 
     fn heading(&self) -> String {
         let folds = counted(self.folds.len() as u64, "fold");
-        let directory = printable(&self.args.directory.to_string_lossy());
+        let directory = printable(&self.directory);
         // Of the first fold: shares may be other numbers in others.
         let paths = &self.folds[0].outcome.paths;
         let ends = [paths.first(), paths.last()].into_iter().flatten();
@@ -250,7 +236,7 @@ impl Report<'_> {
             .number("to test", |fold| size(fold.test.rows, fold.test.queries));
         format!(
             "{directory}: {folds}, query weight {}\n{} from {}\n\n{}\n",
-            self.args.query_weight,
+            self.query_weight,
             counted(paths.len() as u64, "lambda"),
             ends.join(" to "),
             sizes.text()
@@ -278,6 +264,13 @@ impl FoldReport {
     fn tests(&self) -> [Measures; 2] {
         [&self.outcome.greedy, &self.outcome.all_features].map(|model| model.test)
     }
+}
+
+/// Means of the test measures over the folds, of the greedy models and of the models on all features.
+fn means_of_tests(folds: &[FoldReport]) -> [Measures; 2] {
+    let tests = folds.iter().map(FoldReport::tests);
+    let (greedy, all): (Vec<_>, Vec<_>) = tests.map(Into::into).unzip();
+    [greedy, all].map(|tests| Measures::mean(&tests))
 }
 
 /// Validation measures of Greedy RankRLS against the number of features, one line a lambda: the

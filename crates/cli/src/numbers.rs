@@ -2,6 +2,9 @@
 
 pub(crate) use rankrls_files::exact;
 
+/// Powers of ten below which numbers are shown with a decimal more.
+const POWERS: [f64; 9] = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
+
 /// Six significant digits: fixed where that is readable, else with an exponent. `-` where there is
 /// no number.
 pub(crate) fn number(value: impl Into<Option<f64>>) -> String {
@@ -15,11 +18,13 @@ pub(crate) fn number(value: impl Into<Option<f64>>) -> String {
     if !(1e-4..1e7).contains(&magnitude) {
         return format!("{value:.5e}");
     }
-    let decimals = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
-    let decimals = decimals
-        .iter()
-        .take_while(|&&power| magnitude < power)
-        .count();
+    fixed(value, &POWERS)
+}
+
+/// A number with so many digits as there are powers of ten from 1 on.
+fn fixed(value: f64, powers: &[f64]) -> String {
+    let above = powers.iter().take_while(|&&power| value.abs() < power);
+    let decimals = above.count();
     format!("{value:.decimals$}")
 }
 
@@ -43,9 +48,7 @@ pub(crate) fn ridge(lambda: f64, unit: f64) -> String {
         return format!("{lambda} ({share:.2e} u)");
     }
     // Three digits.
-    let powers = [1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
-    let decimals = powers.iter().take_while(|&&power| share < power).count();
-    format!("{lambda} ({share:.decimals$} u)")
+    format!("{lambda} ({} u)", fixed(share, &POWERS[3..]))
 }
 
 /// A measure, or `-` where it is undefined.

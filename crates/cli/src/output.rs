@@ -69,6 +69,17 @@ impl OutputFile {
     }
 }
 
+/// A file to write where one was asked for.
+#[derive(Debug)]
+pub(crate) struct Destination(pub(crate) Option<OutputFile>);
+
+impl Destination {
+    /// Writes the file, if there is one.
+    pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        self.0.map_or(Ok(()), |file| file.write(write))
+    }
+}
+
 /// A file that has all its content, but not yet its name.
 #[derive(Debug)]
 pub(crate) struct CompleteFile {

@@ -9,7 +9,7 @@ use clap::Args;
 use rankrls::Model;
 
 use super::data::{DataArgs, Wanted};
-use super::output::print;
+use super::output::{OutputFile, print};
 use super::session::Session;
 
 /// Score rows with a model, one score a line in input order
@@ -36,7 +36,7 @@ pub(crate) struct PredictArgs {
 }
 
 pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let output = session.create(args.output.as_deref())?;
+    let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
     let loaded = args
         .data

@@ -30,12 +30,12 @@ pub(crate) struct SelectionReport<'a> {
     pub(crate) lambda_choice: Option<LambdaChoice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     densities_at: Option<DensitiesAt>,
-    data: Sizes,
+    pub(crate) data: Sizes,
     steps: Vec<PathRow<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestSizes>,
-    load_seconds: f64,
-    select_seconds: f64,
+    pub(crate) load_seconds: f64,
+    pub(crate) select_seconds: f64,
     /// Of these, for measuring test data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test_seconds: Option<f64>,

@@ -12,18 +12,19 @@ use rankrls::checkpoint::{Progress, Record as _};
 use rankrls::greedy::{
     Earlier, Ending, Event, Observer, Selection, SelectionOptions, TargetOptions, resume_among,
 };
+use rankrls::metrics::{Metric, parse_list};
 use rankrls::peers::Peers;
 use rankrls::plot::Figure;
 use rankrls::tune::{TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
-use super::args::{self, Measures, RulesArgs, at_least_one};
+use super::args::{self, RulesArgs, at_least_one};
 use super::checkpoint::CheckpointArgs;
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lqo_panels, test_panels};
 use super::numbers::short;
-use super::output::OutputFile;
+use super::output::Destination;
 use super::plan::PlanReport;
 use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
@@ -87,8 +88,8 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "DATA")]
     test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
-    #[arg(help = args::measures_help())]
-    metrics: Measures,
+    #[arg(help = args::measures_help(), value_parser = parse_list)]
+    metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
     #[command(flatten)]
@@ -180,7 +181,7 @@ impl SelectArgs {
             input.train = input.train.with_validation(validation.dataset);
         }
         let input = input.share(peers)?;
-        input.check_measures(self.test.as_ref(), &self.metrics.0, &self.rules, console)?;
+        input.check_measures(self.test.as_ref(), &self.metrics, &self.rules, console)?;
         Ok(input)
     }
 
@@ -242,8 +243,8 @@ impl Job<'_> {
     fn run(
         &self,
         extended: Option<Progress>,
-        output: Option<OutputFile>,
-        plot: Option<PlotFile>,
+        output: Destination,
+        plot: PlotFile,
     ) -> Result<ExitCode> {
         let begin = Instant::now();
         let (args, input, session) = (self.args, &self.input, self.session);
@@ -291,7 +292,7 @@ impl Job<'_> {
         };
         let record = progress.clone().filter(|_| session.leads());
         let checkpointer = args.checkpoint.checkpointer(record, session.interrupt)?;
-        let mut tested = Tested::new(input.test_path(&args.metrics.0, args.rules.rules()));
+        let mut tested = Tested::new(input.test_path(&args.metrics, args.rules.rules()));
         let mut watch = Watch::new(session, checkpointer);
         let selection = tested.select(input, &candidates, &options, earlier, &mut watch)?;
         let Some(selection) = selection else {
@@ -303,18 +304,15 @@ impl Job<'_> {
         };
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
-        let saved = output.map_or(Ok(()), |output| {
-            let model = Model::from_selection(&selection, &input.train, &summary)
-                .with_table(input.table.clone());
-            output.write(|writer| model.write_to(writer))
+        let saved = output.write(|writer| {
+            let model = Model::from_selection(&selection, &input.train, &summary);
+            model.with_table(input.table.clone()).write_to(writer)
         });
-        let drawn = plot.map_or(Ok(()), |plot| {
-            plot.write(figure(&selection, tested.path.as_ref()))
-        });
+        let drawn = plot.write(|| figure(&selection, tested.path.as_ref()));
         self.warn(&selection, summary.column_classes, &watch);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
-        let test = test.map(|test| TestSizes::new(test, &args.metrics.0, &args.rules.rules()));
+        let test = test.map(|test| TestSizes::new(test, &args.metrics, &args.rules.rules()));
         let test = test.zip(tested.path.as_ref());
         let (train, seconds) = (&input.train, input.seconds);
         let mut report =

@@ -12,7 +12,7 @@ use rankrls::peers::Peers;
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
-use super::output::{OutputFile, print};
+use super::output::{Destination, OutputFile, print};
 
 /// What a command works with beside its arguments.
 pub(crate) struct Session<'a> {
@@ -37,9 +37,9 @@ impl Session<'_> {
 
     /// The file that an option names, found writable before the work begins, for the rank that
     /// writes.
-    pub(crate) fn create(&self, path: Option<&Path>) -> Result<Option<OutputFile>> {
+    pub(crate) fn create(&self, path: Option<&Path>) -> Result<Destination> {
         let path = path.filter(|_| self.leads());
-        path.map(OutputFile::create).transpose()
+        Ok(Destination(path.map(OutputFile::create).transpose()?))
     }
 
     /// Prints the results, also where files could not be `saved`, and says how the run ends.

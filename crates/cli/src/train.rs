@@ -165,18 +165,13 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
-    let saved = match output {
-        Some(output) => output.write(|writer| model.write_to(writer)),
+    let saved = output.write(|writer| model.write_to(writer));
+    let of_rows = args.objective.objective != Objective::Pairs;
+    let held_out = match &report.best().holdout {
+        Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
         None => Ok(()),
     };
-    let of_rows = args.objective.objective != Objective::Pairs;
-    let held_out = match (scores, &report.best().holdout) {
-        (Some(file), Some(holdout)) => {
-            file.write(|writer| write_holdout(&train, of_rows, holdout, writer))
-        }
-        _ => Ok(()),
-    };
-    let drawn = plot.map_or(Ok(()), |file| file.write(report.figure()));
+    let drawn = plot.write(|| report.figure());
     report.warn(args, console);
     let saved = saved.and(held_out).and(drawn);
     session.end(args.json, &report, || report.text(args), saved)

@@ -132,15 +132,19 @@ impl tune::Observer for Watch<'_, Tuning> {
         }
         match event {
             tune::Event::Taught(..) | tune::Event::Planned(..) => {}
-            tune::Event::Started(grid) => {
-                let (lambdas, concurrent) = (grid.lambdas, grid.concurrent);
+            tune::Event::Started {
+                lambdas,
+                steps,
+                later_steps,
+                concurrent,
+            } => {
                 tracing::info!(lambdas, concurrent, "tuning");
-                self.path_steps = grid.steps.checked_div(lambdas).unwrap_or(0);
-                self.begin(grid.steps + grid.later_steps);
+                self.path_steps = steps.checked_div(lambdas).unwrap_or(0);
+                self.begin(steps + later_steps);
             }
-            tune::Event::Stepped(step) => {
-                let lambda = short(step.path.lambda.value());
-                self.step(format!(", lambda {lambda} at {}", step.number));
+            tune::Event::Stepped { path, number, .. } => {
+                let lambda = short(path.lambda.value());
+                self.step(format!(", lambda {lambda} at {number}"));
             }
             tune::Event::Finished(outcome) => {
                 let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());

@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
+use hashbrown::HashTable;
 use rankrls_files::Strings;
 
 /// A value of 1: values are whole numbers of ten-thousandths, which every platform rounds alike
@@ -58,12 +59,8 @@ impl Bag {
 
     /// Gives the entries of the row that ended last other values than zero, by feature and value.
     pub(super) fn revalue_last_row(&mut self, value: impl Fn(&str, i32) -> i32) {
-        let last = self.ends.len().saturating_sub(2);
-        let start = if self.ends.len() < 2 {
-            0
-        } else {
-            self.ends[last]
-        };
+        let before = self.ends.iter().rev().nth(1);
+        let start = before.copied().unwrap_or(0);
         for (feature, units) in &mut self.entries[start..] {
             *units = value(self.names.name(*feature), *units);
         }
@@ -81,10 +78,6 @@ impl Bag {
     }
 }
 
-// Numbers for strings.
-
-const FREE: u32 = u32::MAX;
-
 /// Numbers distinct strings by first occurrence.
 ///
 /// The strings lie in one buffer and the table holds their numbers alone: a million names cost
@@ -92,8 +85,7 @@ const FREE: u32 = u32::MAX;
 #[derive(Debug, Clone, Default)]
 pub(super) struct Interner {
     strings: Strings,
-    /// Open addressing with linear probing; a power of two of slots, at most half of them taken.
-    slots: Vec<u32>,
+    numbers: HashTable<u32>,
 }
 
 impl Interner {
@@ -107,7 +99,7 @@ impl Interner {
     /// # Panics
     /// When there is no such string.
     pub(super) fn name(&self, number: u32) -> &str {
-        self.strings.get(number as usize).expect("a known number")
+        name(&self.strings, number)
     }
 
     /// The number of `name`, a new one if it was not there.
@@ -115,61 +107,36 @@ impl Interner {
     /// # Panics
     /// At 2^32 - 1 strings.
     pub(super) fn number(&mut self, name: &str) -> u32 {
-        if 2 * (self.len() + 1) > self.slots.len() {
-            self.grow();
+        if let Some(number) = self.find(name) {
+            return number;
         }
-        let slot = self.slot(name);
-        if self.slots[slot] == FREE {
-            self.slots[slot] = u32::try_from(self.len()).expect("fewer than 2^32 names");
-            self.strings.push(name);
-        }
-        self.slots[slot]
+        let number = u32::try_from(self.len()).expect("fewer than 2^32 names");
+        self.strings.push(name);
+        let rehash = |&number: &u32| hash(self::name(&self.strings, number));
+        self.numbers.insert_unique(hash(name), number, rehash);
+        number
     }
 
     /// The number of `name`, if it has one.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
-        if self.slots.is_empty() {
-            return None;
-        }
-        Some(self.slots[self.slot(name)]).filter(|&number| number != FREE)
+        let is_it = |&number: &u32| self.name(number) == name;
+        self.numbers.find(hash(name), is_it).copied()
     }
 
     /// The strings in the order of their numbers.
     pub(super) fn strings(&self) -> &Strings {
         &self.strings
     }
+}
 
-    /// Where `name` is or would go.
-    fn slot(&self, name: &str) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash(name) & mask;
-        while self.slots[slot] != FREE && self.name(self.slots[slot]) != name {
-            slot = (slot + 1) & mask;
-        }
-        slot
-    }
-
-    fn grow(&mut self) {
-        let slots = (4 * self.len()).next_power_of_two().max(16);
-        self.slots = vec![FREE; slots];
-        for (number, name) in (0u32..).zip(self.strings.iter()) {
-            let mut slot = hash(name) & (slots - 1);
-            while self.slots[slot] != FREE {
-                slot = (slot + 1) & (slots - 1);
-            }
-            self.slots[slot] = number;
-        }
-    }
+fn name(strings: &Strings, number: u32) -> &str {
+    strings.get(number as usize).expect("a known number")
 }
 
 /// The hash decides where a string is looked for and nothing else, so it need not be the same
 /// on every platform.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "any bits of the hash will do"
-)]
-fn hash(name: &str) -> usize {
-    FixedState::default().hash_one(name) as usize
+fn hash(name: &str) -> u64 {
+    FixedState::default().hash_one(name)
 }
 
 #[cfg(test)]

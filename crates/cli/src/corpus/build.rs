@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Result;
@@ -118,8 +118,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let progress = Progress {
         session,
         left: format!("the parses so far are in {prefix}.journal, and --resume goes on"),
-        parsing: OnceLock::new(),
-        writing: OnceLock::new(),
+        bar: Mutex::default(),
     };
     let built = rankrls_parses::corpus::build(
         &args.treebank,
@@ -128,7 +127,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
         &args.options,
         &progress,
     );
-    progress.clear();
+    drop(progress);
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
     if args.json {
@@ -175,35 +174,30 @@ struct Progress<'a> {
     session: &'a Session<'a>,
     /// What a signal leaves.
     left: String,
-    parsing: OnceLock<ProgressBar>,
-    writing: OnceLock<ProgressBar>,
+    bar: Mutex<Option<ProgressBar>>,
 }
 
 impl Progress<'_> {
-    fn clear(&self) {
-        let bars = [&self.parsing, &self.writing].into_iter();
-        bars.filter_map(OnceLock::get)
-            .for_each(ProgressBar::finish_and_clear);
+    /// Shows a bar until all is done.
+    fn show(&self, style: &str, done: usize, of: usize) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = bar.get_or_insert_with(|| self.session.console.bar(of, style));
+        shown.set_position(done as u64);
+        if done == of {
+            shown.finish_and_clear();
+            *bar = None;
+        }
     }
 }
 
 impl BuildObserver for Progress<'_> {
     fn parsed(&self, done: usize, of: usize) {
-        let bar = self
-            .parsing
-            .get_or_init(|| self.session.console.bar(of, PARSING));
         self.session.interrupt.leaves(self.left.clone());
-        bar.set_position(done as u64);
-        if done == of {
-            bar.finish_and_clear();
-        }
+        self.show(PARSING, done, of);
     }
 
     fn written(&self, done: usize, of: usize) {
-        let bar = self
-            .writing
-            .get_or_init(|| self.session.console.bar(of, WRITING));
-        bar.set_position(done as u64);
+        self.show(WRITING, done, of);
     }
 }
 

@@ -25,11 +25,12 @@ use rankrls::{
 
 use judging::JudgingArgs;
 
-use super::args::{self, Measures, RulesArgs, at_least_one, each_once, one_of};
+use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
 use super::checkpoint::CheckpointArgs;
 use super::console::Console;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::ranks;
+use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
 use crate::figures::{PlotArgs, lqo_panels, page, test_panels};
@@ -92,8 +93,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "NAME", default_value = "squared")]
     measure: Measure,
     /// Other measures to print, separated by commas [default for --test: all measures]
-    #[arg(long, value_name = "LIST")]
-    metrics: Option<Measures>,
+    #[arg(long, value_name = "LIST", value_parser = parse_list)]
+    metrics: Option<std::vec::Vec<Metric>>,
     #[command(flatten)]
     rules: RulesArgs,
     #[command(flatten)]
@@ -158,7 +159,7 @@ impl TuneArgs {
     /// The measure of the choice, then the others to print: by default those of the test data.
     fn measures(&self) -> Result<Vec<Metric>> {
         let others = match &self.metrics {
-            Some(Measures(metrics)) => metrics.clone(),
+            Some(metrics) => metrics.clone(),
             None if self.test.is_some() => parse_list(args::DEFAULT_MEASURES)?,
             None => Vec::new(),
         };
@@ -192,11 +193,10 @@ impl TuneArgs {
             max_memory: self.data.read.budget(),
             ..selection
         };
-        let metrics = self.metrics.as_ref();
         Ok(TuneOptions {
             evidence,
             measure: self.measure,
-            metrics: metrics.map_or_else(Vec::new, |Measures(metrics)| metrics.clone()),
+            metrics: self.metrics.clone().unwrap_or_default(),
             rules,
             rule: self.judging.rule()?,
             strategies: self.strategies.clone(),
@@ -293,40 +293,29 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     }
     warn(&tuned, &selection, &left, console);
     warn_of_few_queries(train.queries().len(), console);
-    let report = Report {
-        tuned: &tuned,
-        selection: &selection,
-        options: &options,
-        dataset: train,
-        judged: judged.as_ref(),
-        reason,
-        sizes: Sizes::new(train, &summary),
-        test: test_sizes.zip(test_path.as_ref()),
-        load_seconds: input.seconds,
-        tune_seconds,
-        peak_rss_bytes: memory::peak(),
-    };
+    let test = test_sizes.zip(test_path.as_ref());
+    let sizes = Sizes::new(train, &summary);
+    let seconds = input.seconds;
+    let mut selected = SelectionReport::new(&selection, train, sizes, test, seconds, tune_seconds);
+    selected.peak_rss_bytes = memory::peak();
+    let report = Report::new(&tuning, &tuned, judged.as_ref(), reason, selected);
     let save = || {
-        if let (Some(file), Some(path)) = (table_file, &args.csv) {
-            file.write(|writer| report.write_table(path, writer))?;
+        if let Some(path) = &args.csv {
+            table_file.write(|writer| report.write_table(path, writer))?;
         }
-        if let Some(file) = plot_file {
-            file.write(figure(&tuned, &options, test_path.as_ref()))?;
-        }
-        if let Some(file) = page_file {
-            let figure = figure(&tuned, &options, test_path.as_ref());
-            let page = page("rankrls tune", figure, &report.text());
-            file.write(|writer| writer.write_all(page.as_bytes()))?;
-        }
-        if let Some(file) = model_file {
+        let figure = || figure(&tuned, &options, test_path.as_ref());
+        plot_file.write(figure)?;
+        page_file.write(|writer| {
+            let page = page("rankrls tune", figure(), &report.text());
+            writer.write_all(page.as_bytes())
+        })?;
+        model_file.write(|writer| {
             let model = Model::from_selection(&selection, train, &summary);
-            let model = model.with_table(input.table.clone());
-            file.write(|writer| model.write_to(writer))?;
-        }
-        Ok(())
+            model.with_table(input.table.clone()).write_to(writer)
+        })
     };
     let saved: Result<()> = save();
-    session.end(args.json, &report.document(), || report.text(), saved)
+    session.end(args.json, &report, || report.text(), saved)
 }
 
 /// What an earlier run has found, or nothing yet, for all ranks; none if no checkpoint is asked for.

@@ -4,38 +4,22 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use rankrls::StrategyKind;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Selection, Stability};
-use rankrls::tune::{Ending, Evidence, Measure, Outcome, Point, Rule, Score, TuneOptions, Tuned};
-use rankrls::{Dataset, StrategyKind, TestPath};
+use rankrls::greedy::Stability;
+use rankrls::tune::{
+    Ending, Evidence, Measure, Outcome, Point, Rule, Score, TuneOptions, Tuned, Tuning,
+};
 use serde::Serialize;
 
-use crate::data::{Sizes, TestSizes};
 use crate::numbers::{measure, number, ridge, short};
 use crate::output::{Object, by_name};
 use crate::report::SelectionReport;
 use crate::sheet::Sheet;
 
-/// A tuned selection to be printed.
-#[derive(Debug)]
-pub(super) struct Report<'a> {
-    pub(super) tuned: &'a Tuned,
-    pub(super) selection: &'a Selection,
-    pub(super) options: &'a TuneOptions,
-    pub(super) dataset: &'a Dataset<'a>,
-    /// The chosen path as folds judge it.
-    pub(super) judged: Option<&'a Outcome>,
-    /// Why folds are the evidence, if nobody asked for them.
-    pub(super) reason: Option<String>,
-    pub(super) sizes: Sizes,
-    pub(super) test: Option<(TestSizes, &'a TestPath<'a>)>,
-    pub(super) load_seconds: f64,
-    pub(super) tune_seconds: f64,
-    pub(super) peak_rss_bytes: Option<u64>,
-}
-
+/// A tuned selection, in the schema `rankrls.tuning/1`.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+pub(super) struct Report<'a> {
     schema: &'static str,
     /// What was asked for, with every choice made: those of the chosen path.
     options: TuneOptions,
@@ -43,19 +27,23 @@ struct Document<'a> {
     /// Whether the features were chosen by the evidence.
     optimistic: bool,
     /// Why this evidence, if nobody asked for it.
-    evidence_reason: Option<&'a str>,
+    evidence_reason: Option<String>,
     interrupted: bool,
     chosen: Option<Row<'a>>,
     /// The chosen model by folds, where the evidence is optimistic.
     chosen_by_folds: Option<ByFolds>,
+    /// Of the chosen features over folds, whether these are the evidence or judge it.
     stability: Option<Stability>,
     paths: Vec<PathEntry<'a>>,
+    /// All models.
     table: Vec<Row<'a>>,
     /// What `select` with the chosen lambda and k prints.
     selection: SelectionReport<'a>,
     load_seconds: f64,
     tune_seconds: f64,
     peak_rss_bytes: Option<u64>,
+    #[serde(skip)]
+    tuned: &'a Tuned,
 }
 
 /// What folds say of the chosen model.
@@ -127,146 +115,125 @@ pub(super) fn name(options: &TuneOptions, outcome: &Outcome) -> String {
     strategy + &labels.map_or_else(String::new, |scale| format!("labels {scale}, "))
 }
 
-impl<'a> Report<'a> {
-    /// The JSON document of the schema `rankrls.tuning/1`.
-    pub(super) fn document(&self) -> impl Serialize {
-        Document {
-            schema: "rankrls.tuning/1",
-            options: TuneOptions {
-                selection: self.tuned.chosen().options,
-                ..self.options.clone()
-            },
-            better: self.better(),
-            optimistic: self.options.evidence.is_optimistic(),
-            evidence_reason: self.reason.as_deref(),
-            interrupted: self.tuned.interrupted,
-            chosen: self.row(self.tuned.chosen(), self.tuned.choice.k),
-            chosen_by_folds: self.by_folds(),
-            stability: self.stability(),
-            paths: self.paths(),
-            table: self.table(),
-            selection: self.selected(),
-            load_seconds: self.load_seconds,
-            tune_seconds: self.tune_seconds,
-            peak_rss_bytes: self.peak_rss_bytes,
-        }
-    }
-
+impl<'a> Row<'a> {
     /// The model of `k` features, if the path of `outcome` got there.
-    fn row(&self, outcome: &'a Outcome, k: usize) -> Option<Row<'a>> {
+    fn new(tuning: &Tuning<'a>, outcome: &Outcome, k: usize) -> Option<Self> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
-        let (step, score) = (&point.step, point.score);
-        Some(Row {
+        let (step, score, options) = (&point.step, point.score, tuning.options);
+        Some(Self {
             lambda: outcome.options.lambda.value(),
-            strategy: strategy(self.options, outcome),
-            labels: labels(self.options, outcome),
+            strategy: strategy(options, outcome),
+            labels: labels(options, outcome),
             k,
-            feature: self.dataset.index_base().written(step.feature),
-            name: self.dataset.name_of(step.feature),
+            feature: tuning.dataset.index_base().written(step.feature),
+            name: tuning.dataset.name_of(step.feature),
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             value: score.mean,
             standard_error: score.standard_error,
             queries: score.queries,
-            metrics: self.metrics(point),
+            metrics: metrics(options, point),
             short_folds: point.short_folds,
         })
     }
+}
 
-    fn metrics(&self, point: &Point) -> Object<Option<f64>> {
-        let means = point.metrics.iter().map(|score| score.mean);
-        by_name(&self.options.metrics, means)
-    }
+fn metrics(options: &TuneOptions, point: &Point) -> Object<Option<f64>> {
+    by_name(
+        &options.metrics,
+        point.metrics.iter().map(|score| score.mean),
+    )
+}
 
-    fn by_folds(&self) -> Option<ByFolds> {
-        let outcome = self.judged?;
-        let point = outcome.points.get(self.tuned.choice.k - 1)?;
-        Some(ByFolds {
-            score: point.score,
-            metrics: self.metrics(point),
-            count: outcome.folds.len(),
-            seed: self.options.selection.seed,
-        })
-    }
-
-    /// How stable the chosen features are over folds, whether these are the evidence or judge it.
-    fn stability(&self) -> Option<Stability> {
-        let outcome = self.judged.unwrap_or_else(|| self.tuned.chosen());
-        let classes = self.sizes.column_classes;
-        let mut stability = outcome.stability(self.tuned.choice.k, classes)?;
-        for found in &mut stability.frequencies {
-            let feature = u32::try_from(found.feature).ok()?;
-            found.feature = self.dataset.index_base().written(feature);
-        }
-        Some(stability)
-    }
-
-    /// A line a model, and one for a path without any.
-    fn lines(&self) -> impl Iterator<Item = (&'a Outcome, Option<Row<'a>>)> {
-        self.tuned.outcomes.iter().flat_map(move |outcome| {
-            let steps = 1..=outcome.points.len().max(1);
-            steps.map(move |k| (outcome, self.row(outcome, k)))
-        })
-    }
-
-    /// All models.
-    fn table(&self) -> Vec<Row<'a>> {
-        self.lines().filter_map(|(_, row)| row).collect()
-    }
-
-    fn paths(&self) -> Vec<PathEntry<'a>> {
-        let outcomes = self.tuned.outcomes.iter();
-        let entry = |outcome: &'a Outcome| PathEntry {
+impl<'a> PathEntry<'a> {
+    fn new(tuning: &Tuning<'a>, outcome: &Outcome) -> Self {
+        let by = |rule: Rule| {
+            let choice = rule.choose(tuning.options.measure, &[outcome.curve()])?;
+            Row::new(tuning, outcome, choice.k)
+        };
+        Self {
             lambda: outcome.options.lambda.value(),
             strategy: outcome.options.strategy,
-            labels: labels(self.options, outcome),
+            labels: labels(tuning.options, outcome),
             steps: outcome.points.len(),
             ending: ending(&outcome.ending),
             reason: trouble(&outcome.ending),
-            best: self.by(Rule::Best, outcome),
-            one_se: self.by(Rule::OneSe, outcome),
+            best: by(Rule::Best),
+            one_se: by(Rule::OneSe),
+        }
+    }
+}
+
+impl<'a> Report<'a> {
+    /// Of what was `tuned`, with the chosen path as folds judged it, the reason why folds are the
+    /// evidence if nobody asked for them, and the chosen model as `select` reports it.
+    pub(super) fn new(
+        tuning: &Tuning<'a>,
+        tuned: &'a Tuned,
+        judged: Option<&Outcome>,
+        reason: Option<String>,
+        mut selection: SelectionReport<'a>,
+    ) -> Self {
+        let (options, chosen, k) = (tuning.options, tuned.chosen(), tuned.choice.k);
+        let folds = judged.unwrap_or(chosen);
+        let mut stability = folds.stability(k, selection.data.column_classes);
+        if let Some(stability) = &mut stability {
+            for found in &mut stability.frequencies {
+                found.feature += u64::from(tuning.dataset.index_base().first());
+            }
+            selection.count_folds(stability);
+        }
+        let by_folds = |outcome: &Outcome| {
+            let point = outcome.points.get(k - 1)?;
+            Some(ByFolds {
+                score: point.score,
+                metrics: metrics(options, point),
+                count: outcome.folds.len(),
+                seed: options.selection.seed,
+            })
         };
-        outcomes.map(entry).collect()
-    }
-
-    /// The model that a rule chooses on one path.
-    fn by(&self, rule: Rule, outcome: &'a Outcome) -> Option<Row<'a>> {
-        let choice = rule.choose(self.options.measure, &[outcome.curve()])?;
-        self.row(outcome, choice.k)
-    }
-
-    fn better(&self) -> &'static str {
-        if self.options.measure.lower_is_better() {
-            "lower"
-        } else {
-            "higher"
+        let models = tuned.outcomes.iter().flat_map(|outcome| {
+            let models = 1..=outcome.points.len();
+            models.filter_map(move |k| Row::new(tuning, outcome, k))
+        });
+        let paths = tuned.outcomes.iter();
+        Self {
+            schema: "rankrls.tuning/1",
+            options: TuneOptions {
+                selection: chosen.options,
+                ..options.clone()
+            },
+            better: if options.measure.lower_is_better() {
+                "lower"
+            } else {
+                "higher"
+            },
+            optimistic: options.evidence.is_optimistic(),
+            evidence_reason: reason,
+            interrupted: tuned.interrupted,
+            chosen: Row::new(tuning, chosen, k),
+            chosen_by_folds: judged.and_then(by_folds),
+            stability,
+            paths: paths.map(|path| PathEntry::new(tuning, path)).collect(),
+            table: models.collect(),
+            load_seconds: selection.load_seconds,
+            tune_seconds: selection.select_seconds,
+            peak_rss_bytes: selection.peak_rss_bytes,
+            selection,
+            tuned,
         }
-    }
-
-    /// The chosen model as `select` reports it.
-    fn selected(&self) -> SelectionReport<'a> {
-        let (selection, test) = (self.selection, self.test.clone());
-        let (load, tune) = (self.load_seconds, self.tune_seconds);
-        let mut report =
-            SelectionReport::new(selection, self.dataset, self.sizes, test, load, tune);
-        report.peak_rss_bytes = self.peak_rss_bytes;
-        if let Some(stability) = self.stability() {
-            report.count_folds(&stability);
-        }
-        report
     }
 
     /// The report for people.
     pub(super) fn text(&self) -> String {
         let mut text = self.heading();
         let _ = writeln!(text, "\n{}", self.path_table());
-        for outcome in &self.tuned.outcomes {
-            if let Some(trouble) = trouble(&outcome.ending) {
-                let lambda = short(outcome.options.lambda.value());
-                let _ = writeln!(text, "lambda {lambda}: {trouble}");
+        for path in &self.paths {
+            if let Some(reason) = &path.reason {
+                let _ = writeln!(text, "lambda {}: {reason}", short(path.lambda));
             }
         }
-        let _ = write!(text, "\n{}{}", self.chosen(), self.selected().body());
+        let _ = write!(text, "\n{}{}", self.chosen(), self.selection.body());
         text
     }
 
@@ -280,16 +247,15 @@ impl<'a> Report<'a> {
             }
             Evidence::Folds { count, seed } => format!("{count} folds, seed {seed}"),
         };
-        let reason = self
-            .reason
-            .as_ref()
-            .map_or_else(String::new, |reason| format!("\n          ({reason})"));
+        let reason = self.evidence_reason.as_ref();
+        let reason = reason.map_or_else(String::new, |reason| format!("\n          ({reason})"));
         let (load, tune) = (self.load_seconds, self.tune_seconds);
-        let sizes = self.sizes.heading(load, "tuned", tune, self.peak_rss_bytes);
+        let sizes = &self.selection.data;
+        let sizes = sizes.heading(load, "tuned", tune, self.peak_rss_bytes);
         format!(
             "measure {}, {} is better; rule {}\nevidence: {evidence}{reason}\n{sizes}",
             self.options.measure,
-            self.better(),
+            self.better,
             self.options.rule.name(),
         )
     }
@@ -300,7 +266,7 @@ impl<'a> Report<'a> {
             Evidence::Lqo => "optimistic",
             _ => "value",
         };
-        Sheet::of(&self.paths())
+        Sheet::of(&self.paths)
             .number("lambda", |path| short(path.lambda))
             .words("strategy", |path| path.strategy.map(StrategyKind::name))
             .words("labels", |path| path.labels.map(LabelScale::name))
@@ -320,19 +286,19 @@ impl<'a> Report<'a> {
             let error = score.standard_error.map(number);
             error.map_or_else(String::new, |error| format!(", standard error {error}"))
         };
-        let path = name(self.options, self.tuned.chosen());
+        let path = name(&self.options, self.tuned.chosen());
         let mut text = format!(
             "chosen: {path}lambda {}, {k} features\n        {measure_name} {}{}, {} queries",
-            ridge(self.selection.options.lambda.value(), self.sizes.unit),
+            ridge(self.tuned.lambda().value(), self.selection.data.unit),
             point.score.mean.map_or_else(String::new, number),
             error(&point.score),
             point.score.queries,
         );
-        if self.options.evidence.is_optimistic() {
+        if self.optimistic {
             text.push_str(" (optimistic)");
         }
         text.push('\n');
-        if let Some(folds) = self.by_folds() {
+        if let Some(folds) = &self.chosen_by_folds {
             let (count, seed) = (folds.count, folds.seed);
             let (mean, error) = (number(folds.score.mean), error(&folds.score));
             let _ = writeln!(
@@ -347,7 +313,7 @@ impl<'a> Report<'a> {
                 let _ = writeln!(text, "        {metric} {mean}{error}, {queries} queries");
             }
         }
-        if let Some(stability) = self.stability() {
+        if let Some(stability) = &self.stability {
             let _ = write!(
                 text,
                 "stability of the features over {} folds: {}",
@@ -367,36 +333,44 @@ impl<'a> Report<'a> {
         if extension(path).as_deref() == Some("csv") {
             return self.csv(writer);
         }
-        serde_json::to_writer_pretty(&mut *writer, &self.table())?;
+        serde_json::to_writer_pretty(&mut *writer, &self.table)?;
         writeln!(writer)
     }
 
     /// A line a model. How a path ended stands in the last of its lines, which is the only one and
     /// has no `k` where there is no model.
     fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let lines: Vec<(&Outcome, Option<Row<'_>>)> = self.lines().collect();
-        let mut sheet = Sheet::of(&lines).number("lambda", |(path, _)| path.options.lambda.value());
+        let mut lines: Vec<(&Outcome, Option<&Row<'_>>)> = Vec::new();
+        let mut rows = self.table.iter();
+        for path in &self.tuned.outcomes {
+            match path.points.len() {
+                0 => lines.push((path, None)),
+                models => lines.extend(rows.by_ref().take(models).map(|row| (path, Some(row)))),
+            }
+        }
+        let mut sheet =
+            Sheet::of(&lines).number("lambda", |&(path, _)| path.options.lambda.value());
         if self.options.strategies.len() > 1 {
-            sheet = sheet.words("strategy", |(_, row)| Some(row.as_ref()?.strategy?.name()));
+            sheet = sheet.words("strategy", |&(_, row)| Some(row?.strategy?.name()));
         }
         if !self.options.labels.is_empty() {
-            sheet = sheet.words("labels", |(_, row)| Some(row.as_ref()?.labels?.name()));
+            sheet = sheet.words("labels", |&(_, row)| Some(row?.labels?.name()));
         }
         sheet
-            .number("k", |(_, row)| Some(row.as_ref()?.k))
-            .number("feature", |(_, row)| Some(row.as_ref()?.feature))
-            .words("name", |(_, row)| row.as_ref()?.name)
-            .number("LQO error", |(_, row)| Some(row.as_ref()?.lqo_error))
-            .measure("LQO cindex", |(_, row)| row.as_ref()?.lqo_cindex)
-            .number("value", |(_, row)| row.as_ref()?.value)
-            .number("standard error", |(_, row)| row.as_ref()?.standard_error)
-            .number("queries", |(_, row)| Some(row.as_ref()?.queries))
-            .measures(&self.options.metrics, |(_, row), place| {
-                row.as_ref()?.metrics.0[place].1
+            .number("k", |&(_, row)| Some(row?.k))
+            .number("feature", |&(_, row)| Some(row?.feature))
+            .words("name", |&(_, row)| row?.name)
+            .number("LQO error", |&(_, row)| Some(row?.lqo_error))
+            .measure("LQO cindex", |&(_, row)| row?.lqo_cindex)
+            .number("value", |&(_, row)| row?.value)
+            .number("standard error", |&(_, row)| row?.standard_error)
+            .number("queries", |&(_, row)| Some(row?.queries))
+            .measures(&self.options.metrics, |&(_, row), place| {
+                row?.metrics.0[place].1
             })
-            .number("short folds", |(_, row)| Some(row.as_ref()?.short_folds))
-            .words("note", |(path, row)| {
-                let k = row.as_ref().map_or(0, |row| row.k);
+            .number("short folds", |&(_, row)| Some(row?.short_folds))
+            .words("note", |&(path, row)| {
+                let k = row.map_or(0, |row| row.k);
                 (k == path.points.len()).then(|| note(path))
             })
             .csv(writer)

@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-use super::manifest::{Reason, Skipped, file_name};
+use super::manifest::{Reason, Skipped};
 use super::options::{BuildError, BuildOptions, Share, Values};
 use super::source::{Found, Pool, Treebank};
 
@@ -63,10 +62,8 @@ impl<'o> Building<'o> {
     fn judge_one(&self, number: usize) -> Result<Judged, BuildError> {
         let sentence = &self.gold.sentences[number];
         let unused = |reason, place: Option<(String, u64)>, detail| {
-            let (file, line) = place.unwrap_or_else(|| {
-                let name = file_name(Path::new(&self.gold.name));
-                (name, sentence.line())
-            });
+            let of_sentence = || (self.gold.source.file.clone(), sentence.line());
+            let (file, line) = place.unwrap_or_else(of_sentence);
             Ok(Judged::Unused(Skipped {
                 file,
                 line,

@@ -10,16 +10,17 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use rankrls_files::error::Fault;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::BuildObserver;
 use super::options::BuildError;
-use crate::linkgrammar::{Answer, LinkGrammarError, LinkParser, Linkage, Options};
+use crate::linkgrammar::{Answer, LinkGrammarError, LinkParser, Options};
 use crate::treebank::Sentence;
 
 const HEADING: &[u8] = b"rankrls.parses/1\n";
@@ -71,28 +72,7 @@ impl Key {
 struct Record {
     /// Position of the sentence in the treebank, from 0.
     sentence: usize,
-    outcome: Outcome,
-}
-
-/// What became of a sentence.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Outcome {
-    Linkages(Vec<Linkage>),
-    Failed(String),
-    TimedOut,
-    Unreadable(String),
-}
-
-impl From<Answer> for Outcome {
-    fn from(answer: Answer) -> Self {
-        match answer {
-            Answer::Linkages(linkages) => Self::Linkages(linkages),
-            Answer::Failed(reason) | Answer::Ended(reason) => Self::Failed(reason),
-            Answer::TimedOut => Self::TimedOut,
-            Answer::Unreadable(what) => Self::Unreadable(what),
-        }
-    }
+    outcome: Answer,
 }
 
 /// The file, and where in it the sentences are.
@@ -106,43 +86,24 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal; one that is there is an unfinished run.
-    pub(super) fn create(path: &Path, key: &Key) -> Result<Self, BuildError> {
+    /// Begins a journal, or goes on with the one that is there if that is asked for: otherwise it is
+    /// that of an unfinished run.
+    pub(super) fn open(path: &Path, key: &Key, resume: bool) -> Result<Self, BuildError> {
         let mut options = File::options();
-        options.read(true).write(true).create_new(true);
-        let file = options.open(path).map_err(|error| {
-            if error.kind() == io::ErrorKind::AlreadyExists {
-                return BuildError::Unfinished(path.to_owned());
-            }
-            BuildError::write(path)(error)
+        options.read(true).write(true).truncate(false);
+        options.create(true).create_new(!resume);
+        let file = options.open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => BuildError::Unfinished(path.to_owned()),
+            _ => BuildError::write(path)(error),
         })?;
-        let mut journal = Self::of(path, file, key);
-        journal.begin(key).map_err(BuildError::write(path))?;
-        Ok(journal)
-    }
-
-    /// Goes on with a journal, or begins one if there is none.
-    pub(super) fn resume(path: &Path, key: &Key) -> Result<Self, BuildError> {
-        let opened = File::options().read(true).write(true).open(path);
-        let file = match opened {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Self::create(path, key);
-            }
-            Err(error) => return Err(BuildError::write(path)(error)),
-        };
-        let mut journal = Self::of(path, file, key);
-        journal.take_up(key)?;
-        Ok(journal)
-    }
-
-    fn of(path: &Path, file: File, key: &Key) -> Self {
-        Self {
+        let mut journal = Self {
             path: path.to_owned(),
             file: Mutex::new(file),
             places: vec![None; key.sentences],
             end: 0,
-        }
+        };
+        journal.take_up(key)?;
+        Ok(journal)
     }
 
     fn begin(&mut self, key: &Key) -> io::Result<()> {
@@ -155,7 +116,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Finds the records that are whole.
+    /// Finds the records that are whole; a file without any begins anew.
     fn take_up(&mut self, key: &Key) -> Result<(), BuildError> {
         let path = self.path.clone();
         let broken = |error| BuildError::write(&path)(error);
@@ -166,7 +127,8 @@ impl Journal {
             .read_to_end(&mut heading)
             .map_err(broken)?;
         if !HEADING.starts_with(&heading) {
-            return Err(BuildError::NoJournal(self.path.clone()));
+            let fault = Fault::new("a journal of parses", "something else");
+            return Err(fault.of(&self.path.display().to_string()).into());
         }
         let mut end = heading.len() as u64;
         let first = record(&mut reader).map_err(broken)?;
@@ -209,7 +171,7 @@ impl Journal {
     }
 
     /// Keeps what became of a sentence.
-    pub(super) fn keep(&mut self, sentence: usize, outcome: Outcome) -> Result<(), BuildError> {
+    pub(super) fn keep(&mut self, sentence: usize, outcome: Answer) -> Result<(), BuildError> {
         let kept = content(&Record { sentence, outcome }).and_then(|content| {
             let place = self.push(&content)?;
             self.places[sentence] = Some((place, content.len()));
@@ -234,7 +196,7 @@ impl Journal {
     }
 
     /// What became of a sentence that is done.
-    pub(super) fn outcome(&self, sentence: usize) -> Result<Outcome, BuildError> {
+    pub(super) fn outcome(&self, sentence: usize) -> Result<Answer, BuildError> {
         let read = || {
             let (place, length) = self.places[sentence].ok_or(io::ErrorKind::NotFound)?;
             let mut content = vec![0; length];
@@ -316,7 +278,6 @@ pub(super) fn parse(
         sentences,
         left: &left,
         next: AtomicUsize::new(0),
-        end: AtomicBool::new(false),
     };
     observer.parsed(journal.done(), sentences.len());
     let (sender, receiver) = channel();
@@ -327,8 +288,7 @@ pub(super) fn parse(
             scope.spawn(move || work.run(parser, options, &sender));
         }
         drop(sender);
-        // Whatever ends the loop ends the workers, each after the sentence that it is at.
-        let _end = EndOnDrop(&work.end);
+        // Workers end when nobody listens any more, each after the sentence that it is at.
         let (mut tried, mut failed) = (0, 0);
         for done in receiver {
             let (sentence, answer) = done?;
@@ -344,19 +304,11 @@ pub(super) fn parse(
                     });
                 }
             }
-            journal.keep(sentence, answer.into())?;
+            journal.keep(sentence, answer)?;
             observer.parsed(journal.done(), sentences.len());
         }
         Ok(())
     })
-}
-
-struct EndOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for EndOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// What the workers share.
@@ -364,7 +316,6 @@ struct Work<'a> {
     sentences: &'a [Sentence],
     left: &'a [usize],
     next: AtomicUsize,
-    end: AtomicBool,
 }
 
 impl Work<'_> {
@@ -377,11 +328,7 @@ impl Work<'_> {
                 return;
             }
         };
-        while !self.end.load(Ordering::Relaxed) {
-            let next = self.next.fetch_add(1, Ordering::Relaxed);
-            let Some(&sentence) = self.left.get(next) else {
-                return;
-            };
+        while let Some(&sentence) = self.left.get(self.next.fetch_add(1, Ordering::Relaxed)) {
             let answer = parser.parse(self.sentences[sentence].text());
             let done = answer.map(|answer| (sentence, answer));
             if sender.send(done).is_err() {
@@ -407,35 +354,35 @@ mod tests {
         }
     }
 
-    fn failed(reason: &str) -> Outcome {
-        Outcome::Failed(reason.to_owned())
+    fn failed(reason: &str) -> Answer {
+        Answer::Failed(reason.to_owned())
     }
 
     #[test]
     fn a_torn_record_is_done_again_wherever_it_is_torn() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = Journal::create(&path, &key()).unwrap();
+        let mut journal = Journal::open(&path, &key(), false).unwrap();
         journal.keep(3, failed("a")).unwrap();
         let before = fs::read(&path).unwrap().len();
-        journal.keep(1, Outcome::TimedOut).unwrap();
+        journal.keep(1, Answer::TimedOut).unwrap();
         drop(journal);
         let whole = fs::read(&path).unwrap();
         for end in 0..=whole.len() {
             fs::write(&path, &whole[..end]).unwrap();
-            let mut journal = Journal::resume(&path, &key()).unwrap();
+            let mut journal = Journal::open(&path, &key(), true).unwrap();
             assert_eq!(journal.has(3), end >= before, "{end}");
             assert_eq!(journal.has(1), end == whole.len());
             journal.keep(3, failed("a")).unwrap();
-            journal.keep(1, Outcome::TimedOut).unwrap();
+            journal.keep(1, Answer::TimedOut).unwrap();
             assert_eq!(journal.outcome(3).unwrap(), failed("a"));
-            assert_eq!(journal.outcome(1).unwrap(), Outcome::TimedOut);
+            assert_eq!(journal.outcome(1).unwrap(), Answer::TimedOut);
             assert_eq!(journal.done(), 2);
         }
         let mut damaged = whole.clone();
         damaged[before - 1] ^= 1;
         fs::write(&path, &damaged).unwrap();
-        let journal = Journal::resume(&path, &key()).unwrap();
+        let journal = Journal::open(&path, &key(), true).unwrap();
         assert_eq!(journal.done(), 0);
     }
 
@@ -458,17 +405,15 @@ mod tests {
             bytes.extend_from_slice(&content);
         }
         fs::write(&path, bytes).unwrap();
-        let mut journal = Journal::resume(&path, &key()).unwrap();
+        let mut journal = Journal::open(&path, &key(), true).unwrap();
         assert_eq!(journal.done(), 3);
         assert_eq!(journal.outcome(4).unwrap(), failed("no linkages"));
-        assert_eq!(journal.outcome(0).unwrap(), Outcome::TimedOut);
-        assert!(
-            matches!(journal.outcome(2).unwrap(), Outcome::Linkages(found) if found.len() == 1)
-        );
-        let unreadable = Outcome::Unreadable("?".to_owned());
+        assert_eq!(journal.outcome(0).unwrap(), Answer::TimedOut);
+        assert!(matches!(journal.outcome(2).unwrap(), Answer::Linkages(found) if found.len() == 1));
+        let unreadable = Answer::Unreadable("?".to_owned());
         journal.keep(1, unreadable.clone()).unwrap();
         drop(journal);
-        let journal = Journal::resume(&path, &key()).unwrap();
+        let journal = Journal::open(&path, &key(), true).unwrap();
         assert_eq!(
             (journal.done(), journal.outcome(1).unwrap()),
             (4, unreadable)
@@ -479,18 +424,18 @@ mod tests {
     fn journals_of_other_runs_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        drop(Journal::resume(&path, &key()).unwrap());
-        let error = Journal::create(&path, &key()).unwrap_err().to_string();
+        drop(Journal::open(&path, &key(), true).unwrap());
+        let error = Journal::open(&path, &key(), false).unwrap_err().to_string();
         assert!(error.contains("--resume"), "{error}");
         let other = Key {
             linkages: 10,
             ..key()
         };
-        let error = Journal::resume(&path, &other).unwrap_err().to_string();
+        let error = Journal::open(&path, &other, true).unwrap_err().to_string();
         let expected = "another number of linkages: 20, where this one has 10";
         assert!(error.contains(expected), "{error}");
         fs::write(&path, "something else").unwrap();
-        let error = Journal::resume(&path, &key()).unwrap_err().to_string();
+        let error = Journal::open(&path, &key(), true).unwrap_err().to_string();
         assert!(error.contains("expected a journal of parses"), "{error}");
     }
 }

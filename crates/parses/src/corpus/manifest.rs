@@ -1,13 +1,15 @@
 //! What became of the sentences, and what was written: the manifest.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
+use rankrls_files::error::Fault;
 use rankrls_files::{ReadError, hash_text, read_whole};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::options::{BuildOptions, Labels, Malformed, Punctuation, Share, Values};
+use super::options::BuildOptions;
 
 /// Why a sentence has no rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -66,26 +68,13 @@ pub struct Skipped {
 }
 
 /// What became of the sentences of the treebank.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sentences {
     /// Sentences in the treebank.
     pub read: usize,
-    /// Of these, malformed ones.
-    pub malformed: usize,
-    /// Of these, sentences that the parser found nothing for, or at which it ended.
-    pub failed: usize,
-    /// Of these, sentences that the parser had no time for.
-    pub timed_out: usize,
-    /// Of these, sentences about which the parser said something that cannot be understood.
-    pub unreadable: usize,
-    /// Of these, sentences with a candidate of other words.
-    pub misaligned: usize,
-    /// Of these, sentences that the file of candidates does not have.
-    pub missing: usize,
-    /// Of these, sentences with one candidate.
-    pub single: usize,
-    /// Of these, sentences whose candidates all have the same label.
-    pub tied: usize,
+    /// Of these, those without rows, by reason.
+    #[serde(flatten)]
+    unused: BTreeMap<Reason, usize>,
     /// Of these, sentences trained on.
     pub train: usize,
     /// Of these, sentences held out.
@@ -93,33 +82,34 @@ pub struct Sentences {
 }
 
 impl Sentences {
-    /// How many were left out, and why, where there are any.
-    pub fn left_out(&self) -> impl Iterator<Item = (usize, Reason)> {
-        let counts = [
-            (self.malformed, Reason::Malformed),
-            (self.failed, Reason::Failed),
-            (self.timed_out, Reason::TimedOut),
-            (self.unreadable, Reason::Unreadable),
-            (self.misaligned, Reason::Misaligned),
-            (self.missing, Reason::Missing),
-            (self.single, Reason::Single),
-            (self.tied, Reason::Tied),
+    /// So many sentences that were read, of which some are trained on and others held out.
+    pub(super) fn new(read: usize, [train, test]: [usize; 2]) -> Self {
+        let reasons = [
+            Reason::Malformed,
+            Reason::Failed,
+            Reason::TimedOut,
+            Reason::Unreadable,
+            Reason::Misaligned,
+            Reason::Missing,
+            Reason::Single,
+            Reason::Tied,
         ];
-        counts.into_iter().filter(|&(count, _)| count > 0)
+        Self {
+            read,
+            unused: reasons.map(|reason| (reason, 0)).into(),
+            train,
+            test,
+        }
     }
 
-    pub(super) fn count(&mut self, reason: Reason) {
-        *match reason {
-            Reason::Malformed => &mut self.malformed,
-            Reason::Failed => &mut self.failed,
-            Reason::TimedOut => &mut self.timed_out,
-            Reason::Unreadable => &mut self.unreadable,
-            Reason::Misaligned => &mut self.misaligned,
-            Reason::Missing => &mut self.missing,
-            Reason::Single => &mut self.single,
-            Reason::Tied => &mut self.tied,
-            Reason::Unknown => return,
-        } += 1;
+    /// How many were left out, and why, where there are any.
+    pub fn left_out(&self) -> impl Iterator<Item = (usize, Reason)> {
+        let counts = self.unused.iter().map(|(&reason, &count)| (count, reason));
+        counts.filter(|&(count, _)| count > 0)
+    }
+
+    pub(super) fn count(&mut self, reason: Reason, sentences: usize) {
+        *self.unused.entry(reason).or_default() += sentences;
     }
 }
 
@@ -167,6 +157,23 @@ pub struct FileHash {
     pub file: String,
     /// BLAKE3 of its text, before compression.
     pub blake3: String,
+}
+
+impl FileHash {
+    /// Of the file at `path`, whose text was read.
+    pub(super) fn of(path: &Path, text: &[u8]) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        Self::hashed(path, hasher.update(text))
+    }
+
+    /// Of the file at `path`, whose text was hashed.
+    pub(super) fn hashed(path: &Path, hasher: &blake3::Hasher) -> Self {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        Self {
+            file: name.to_string_lossy().into_owned(),
+            blake3: hasher.finalize().to_hex().to_string(),
+        }
+    }
 }
 
 /// The files that were written.
@@ -222,36 +229,6 @@ pub struct Sources {
     pub columns: Option<FileHash>,
 }
 
-/// The options that the files depend on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Options {
-    templates: Vec<&'static str>,
-    min_count: u32,
-    values: Values,
-    label: Labels,
-    punctuation: Punctuation,
-    test_share: Share,
-    seed: u64,
-    candidates: usize,
-    malformed: Malformed,
-}
-
-impl Options {
-    pub(super) fn of(options: &BuildOptions) -> Self {
-        Self {
-            templates: options.templates.names().to_vec(),
-            min_count: options.min_count,
-            values: options.values,
-            label: options.labels,
-            punctuation: options.punctuation,
-            test_share: options.test_share,
-            seed: options.seed,
-            candidates: options.candidates,
-            malformed: options.malformed,
-        }
-    }
-}
-
 /// All that is to be known of a corpus that was built: the JSON document of the schema
 /// `rankrls.corpus/1` that is written beside it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -263,7 +240,7 @@ pub struct Manifest {
     /// `corpus build`.
     pub command: &'static str,
     /// What was asked for.
-    pub options: Options,
+    pub options: BuildOptions,
     /// Where it came from.
     pub sources: Sources,
     /// What became of the sentences.
@@ -278,14 +255,8 @@ pub struct Manifest {
     pub skipped: Vec<Skipped>,
 }
 
-/// The name of a file without its folders, which are nobody's business.
-pub(super) fn file_name(path: &Path) -> String {
-    let name = path.file_name().unwrap_or(path.as_os_str());
-    name.to_string_lossy().into_owned()
-}
-
 /// The schema of manifests.
-const SCHEMA: &str = "rankrls.corpus/1";
+pub(super) const SCHEMA: &str = "rankrls.corpus/1";
 
 /// Most bytes that are taken for a manifest.
 const LARGEST: u64 = 1 << 28;
@@ -301,7 +272,7 @@ pub struct Listing {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ManifestError {
-    /// The file cannot be read or decompressed.
+    /// The file cannot be read or decompressed, or has a value that no manifest has.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The text is no manifest.
@@ -315,18 +286,6 @@ pub enum ManifestError {
         column: usize,
         /// What is wrong there.
         message: String,
-    },
-    /// A value that no manifest has.
-    #[error("{path}: {field}: expected {expected}, found {found}", path = path.display())]
-    Value {
-        /// The file.
-        path: PathBuf,
-        /// Where: `files.train.file`.
-        field: String,
-        /// What would be legal there.
-        expected: &'static str,
-        /// What is there, quoted.
-        found: String,
     },
 }
 
@@ -393,44 +352,35 @@ impl Listing {
                 column: error.column(),
                 message: error.to_string(),
             })?;
-        let value = |field: String, expected, found: &str| ManifestError::Value {
-            path: path.to_owned(),
-            field,
-            expected,
-            found: format!("{:?}", found.chars().take(80).collect::<String>()),
+        let refused = |field: &str, expected, found: &str| {
+            let found = format!("{:?}", found.chars().take(80).collect::<String>());
+            let fault = Fault::new(expected, found).in_array(field, None);
+            Err(fault.of(&path.display().to_string()).into())
         };
         if document.schema != SCHEMA {
-            return Err(value("schema".to_owned(), SCHEMA, &document.schema));
+            return refused("schema", SCHEMA, &document.schema);
         }
-        let Files {
-            train,
-            test,
-            texts,
-            test_texts,
-            names,
-        } = document.files;
+        let files = document.files;
         let entries = [
-            ("train", train),
-            ("test", test),
-            ("texts", texts),
-            ("test_texts", test_texts),
-            ("names", names),
+            ("train", files.train),
+            ("test", files.test),
+            ("texts", files.texts),
+            ("test_texts", files.test_texts),
+            ("names", files.names),
         ];
-        let mut files = Vec::new();
-        for (role, entry) in entries {
-            let Some(entry) = entry else {
-                continue;
-            };
-            let FileHash { file, blake3 } = &entry;
+        let listed = entries.into_iter();
+        let files: Vec<(&str, FileHash)> = listed
+            .filter_map(|(role, file)| Some((role, file?)))
+            .collect();
+        for (role, FileHash { file, blake3 }) in &files {
             if !is_plain(file) {
                 let expected = "the name of a file beside the manifest, without folders";
-                return Err(value(format!("files.{role}.file"), expected, file));
+                return refused(&format!("files.{role}.file"), expected, file);
             }
             if blake3.len() != 64 || !blake3.bytes().all(|byte| byte.is_ascii_hexdigit()) {
                 let expected = "a BLAKE3 hash of 64 hexadecimal digits";
-                return Err(value(format!("files.{role}.blake3"), expected, blake3));
+                return refused(&format!("files.{role}.blake3"), expected, blake3);
             }
-            files.push((role, entry));
         }
         Ok(Self { files })
     }

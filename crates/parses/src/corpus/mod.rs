@@ -43,8 +43,8 @@ use source::{FileCandidates, Pool, Treebank};
 use writing::FileNames;
 
 pub use manifest::{
-    CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError,
-    Options as ManifestOptions, Parser, Part, Reason, Sentences, Skipped, Sources, Spread, Verdict,
+    CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError, Parser, Part,
+    Reason, Sentences, Skipped, Sources, Spread, Verdict,
 };
 #[cfg(feature = "clap")]
 pub use options::variant;
@@ -101,7 +101,7 @@ pub fn build(
     }
     let gold = Treebank::read(treebank, options.malformed, options.columns.is_some())?;
     let names = FileNames::new(prefix, options.compression);
-    let (pool, sources, keep) = pool(treebank, &gold, candidates, &names, options, observer)?;
+    let (pool, sources, keep) = pool(&gold, candidates, &names, options, observer)?;
     let mut building = Building::judge(gold, pool, options)?;
     building.split();
     let manifest = building.write(&names, sources, observer)?;
@@ -115,7 +115,6 @@ pub fn build(
 
 /// Has the sentences parsed, or reads their parses; whether a journal is to be kept.
 fn pool(
-    treebank: &Path,
     gold: &Treebank,
     candidates: &Candidates,
     names: &FileNames,
@@ -123,10 +122,7 @@ fn pool(
     observer: &dyn BuildObserver,
 ) -> Result<(Pool, Sources, bool), BuildError> {
     let mut sources = Sources {
-        treebank: FileHash {
-            file: manifest::file_name(treebank),
-            blake3: gold.hash.clone(),
-        },
+        treebank: gold.source.clone(),
         candidates: None,
         parser: None,
         columns: None,
@@ -135,10 +131,7 @@ fn pool(
         Candidates::File(path) => {
             let file = FileCandidates::read(path, gold, options.malformed)?;
             sources.candidates = Some(CandidateFile {
-                hash: FileHash {
-                    file: manifest::file_name(path),
-                    blake3: file.hash.clone(),
-                },
+                hash: file.source.clone(),
                 format: "conllu",
             });
             Ok((Pool::File(file), sources, false))
@@ -154,7 +147,16 @@ fn pool(
                 ..how.clone()
             };
             let parser = LinkParser::start(&how)?;
-            let key = key(gold, &how, &parser);
+            let version = parser.version();
+            let key = Key {
+                treebank: gold.source.blake3.clone(),
+                sentences: gold.sentences.len(),
+                parser: version.parser.clone(),
+                dictionary: version.dictionary.clone(),
+                linkages: how.linkages,
+                limit: how.limit,
+                time_limit: how.time_limit.as_secs(),
+            };
             sources.parser = Some(Parser {
                 version: key.parser.clone(),
                 dictionary: key.dictionary.clone(),
@@ -162,25 +164,9 @@ fn pool(
                 time_limit: key.time_limit,
                 processor_time: linkgrammar::PROCESSOR_TIME,
             });
-            let mut journal = if *resume {
-                Journal::resume(&names.journal, &key)?
-            } else {
-                Journal::create(&names.journal, &key)?
-            };
+            let mut journal = Journal::open(&names.journal, &key, *resume)?;
             journal::parse(&gold.sentences, parser, &how, &mut journal, observer)?;
             Ok((Pool::Journal(journal), sources, *keep_journal))
         }
-    }
-}
-
-fn key(gold: &Treebank, how: &linkgrammar::Options, parser: &LinkParser) -> Key {
-    Key {
-        treebank: gold.hash.clone(),
-        sentences: gold.sentences.len(),
-        parser: parser.version().parser.clone(),
-        dictionary: parser.version().dictionary.clone(),
-        linkages: how.linkages,
-        limit: how.limit,
-        time_limit: how.time_limit.as_secs(),
     }
 }

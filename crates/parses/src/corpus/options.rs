@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::{fmt, io};
 
+use rankrls_files::ReadError;
 use serde::Serialize;
 use thiserror::Error;
 
 use super::templates::Templates;
 use crate::linkgrammar::LinkGrammarError;
-use crate::treebank::TreebankError;
 
 /// What the label of a candidate compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -72,15 +72,10 @@ pub enum Malformed {
 }
 
 /// How to build a corpus from sentences and candidate parses: for the library, and the arguments of
-/// a command.
-#[derive(Debug, Clone, PartialEq)]
+/// a command. A manifest has those that the files depend on.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BuildOptions {
-    /// Most candidates of a sentence, the best by the parser, from 2 to 1000
-    #[cfg_attr(feature = "clap", arg(id = "linkages", long, alias = "parses"))]
-    #[cfg_attr(feature = "clap", arg(value_name = "N"))]
-    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().candidates))]
-    pub candidates: usize,
     /// Features to write
     #[cfg_attr(
         feature = "clap",
@@ -103,6 +98,7 @@ pub struct BuildOptions {
         arg(id = "label", long, default_value = "unlabelled")
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = variant::<Labels>(), value_name = "LABEL"))]
+    #[serde(rename = "label")]
     pub labels: Labels,
     /// Whether arcs at punctuation count
     #[cfg_attr(feature = "clap", arg(long, default_value = "drop"))]
@@ -117,11 +113,17 @@ pub struct BuildOptions {
     // No sentence is left out then because it has one candidate or equal labels.
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAMES"))]
     #[cfg_attr(feature = "clap", arg(conflicts_with_all = ["test_share", "seed", "min_count"]))]
+    #[serde(skip)]
     pub columns: Option<PathBuf>,
     /// Seed of the choice of held-out sentences
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
+    /// Most candidates of a sentence, the best by the parser, from 2 to 1000
+    #[cfg_attr(feature = "clap", arg(id = "linkages", long, alias = "parses"))]
+    #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().candidates))]
+    pub candidates: usize,
     /// Leave malformed sentences out and report them, instead of refusing the file
     #[cfg_attr(feature = "clap", arg(long = "skip-malformed", value_parser = args::skip()))]
     #[cfg_attr(feature = "clap", arg(action = clap::ArgAction::SetTrue))]
@@ -129,6 +131,7 @@ pub struct BuildOptions {
     /// How rows, texts and names are compressed
     #[cfg_attr(feature = "clap", arg(long, default_value = "zstd"))]
     #[cfg_attr(feature = "clap", arg(value_parser = variant::<Compression>()))]
+    #[serde(skip)]
     pub compression: Compression,
 }
 
@@ -275,53 +278,15 @@ pub enum BuildError {
         /// What it may be.
         expected: String,
     },
-    /// A file of sentences that cannot be read, or a sentence that is malformed.
+    /// A file that cannot be read, a sentence that is malformed, candidates that cannot be told
+    /// apart, or a file that is no journal.
     #[error(transparent)]
-    Treebank(#[from] TreebankError),
-    /// Two sentences of the treebank have one identifier, so that candidates cannot be told apart.
-    #[error(
-        "{file}:{line}:1: expected a sent_id of its own, found {id:?} again, that of the sentence on line {first}"
-    )]
-    RepeatedId {
-        /// The treebank.
-        file: String,
-        /// Where the second one begins.
-        line: u64,
-        /// The identifier.
-        id: String,
-        /// Where the first one begins.
-        first: u64,
-    },
-    /// Candidates of a sentence come in two places.
-    #[error(
-        "{file}:{line}:1: expected the parses of a sentence next to each other, found more of {id:?}, which began on line {first}"
-    )]
-    SplitCandidates {
-        /// The file of candidates.
-        file: String,
-        /// Where they come again.
-        line: u64,
-        /// The sentence's identifier.
-        id: String,
-        /// Where the first ones are.
-        first: u64,
-    },
+    Read(#[from] ReadError),
     /// Relations of two kinds cannot be compared.
     #[error(
         "labelled arcs need candidates with the relations of the treebank: those of Link Grammar are others; compare unlabelled arcs"
     )]
     Relations,
-    /// The names of columns cannot be read.
-    #[error(transparent)]
-    Names(#[from] rankrls_files::ReadError),
-    /// Two columns have one name.
-    #[error("{file}: expected different names, found {name:?} twice")]
-    RepeatedName {
-        /// The file of names.
-        file: String,
-        /// The name.
-        name: String,
-    },
     /// The parser does not work.
     #[error(transparent)]
     LinkGrammar(#[from] LinkGrammarError),
@@ -354,9 +319,6 @@ pub enum BuildError {
         /// What the journal has.
         found: String,
     },
-    /// A file that is no journal.
-    #[error("{}: expected a journal of parses, found something else", .0.display())]
-    NoJournal(PathBuf),
     /// A file that cannot be written or read back.
     #[error("cannot write {}", path.display())]
     Write {

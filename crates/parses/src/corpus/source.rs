@@ -3,20 +3,22 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::journal::{Journal, Outcome};
-use super::manifest::{Reason, Skipped, file_name};
-use super::options::BuildError;
-use super::options::Malformed;
+use rankrls_files::ReadError;
+use rankrls_files::error::Fault;
+
+use super::journal::Journal;
+use super::manifest::{FileHash, Reason, Skipped};
+use super::options::{BuildError, Malformed};
 use super::parse::Parse;
-use crate::treebank::{self, NBest, Sentence, TreebankError, conllu};
+use crate::linkgrammar::{Answer, Linkage};
+use crate::treebank::{self, NBest, Sentence, conllu};
 
 /// The sentences with gold trees.
 #[derive(Debug)]
 pub(super) struct Treebank {
     /// As messages call it.
     pub(super) name: String,
-    /// BLAKE3 of the text.
-    pub(super) hash: String,
+    pub(super) source: FileHash,
     pub(super) sentences: Vec<Sentence>,
     pub(super) skipped: Vec<Skipped>,
     /// A query identifier for every sentence.
@@ -28,47 +30,42 @@ impl Treebank {
         path: &Path,
         malformed: Malformed,
         treeless: bool,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, ReadError> {
         let text = treebank::read(path)?;
         let name = path.display().to_string();
+        let source = FileHash::of(path, &text);
         let mut sentences = Vec::new();
         let mut skipped = Vec::new();
-        let all: Box<dyn Iterator<Item = _>> = if treeless {
-            Box::new(conllu::with_or_without_trees(&text, &name))
-        } else {
-            Box::new(conllu::sentences(&text, &name))
-        };
-        for sentence in all {
+        for sentence in conllu::read(&text, &name, treeless) {
             match sentence {
                 Ok(sentence) => sentences.push(sentence),
-                Err(error) => skipped.push(skip_malformed(path, error, malformed)?),
+                Err(error) => skipped.push(skip_malformed(&source.file, error, malformed)?),
             }
         }
-        let ids = query_ids(&sentences);
         Ok(Self {
-            hash: blake3::hash(&text).to_hex().to_string(),
+            ids: query_ids(&sentences),
             name,
+            source,
             sentences,
             skipped,
-            ids,
         })
     }
 }
 
 fn skip_malformed(
-    path: &Path,
-    error: TreebankError,
+    file: &str,
+    error: ReadError,
     malformed: Malformed,
-) -> Result<Skipped, BuildError> {
-    match (&error, malformed) {
-        (TreebankError::Malformed { line, .. }, Malformed::Skip) => Ok(Skipped {
-            file: file_name(path),
-            line: *line,
+) -> Result<Skipped, ReadError> {
+    match error.place() {
+        Some(place) if malformed == Malformed::Skip => Ok(Skipped {
+            file: file.to_owned(),
+            line: place.line,
             id: None,
             reason: Reason::Malformed,
             detail: error.to_string(),
         }),
-        _ => Err(error.into()),
+        _ => Err(error),
     }
 }
 
@@ -92,9 +89,7 @@ fn query_ids(sentences: &[Sentence]) -> Vec<String> {
 /// Candidates from a file, by sentence.
 #[derive(Debug)]
 pub(super) struct FileCandidates {
-    /// The file, without its folders.
-    file: String,
-    pub(super) hash: String,
+    pub(super) source: FileHash,
     groups: Vec<Option<NBest>>,
     pub(super) skipped: Vec<Skipped>,
 }
@@ -104,12 +99,11 @@ impl FileCandidates {
         path: &Path,
         treebank: &Treebank,
         malformed: Malformed,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, ReadError> {
         let text = treebank::read(path)?;
         let name = path.display().to_string();
         let mut candidates = Self {
-            file: file_name(path),
-            hash: blake3::hash(&text).to_hex().to_string(),
+            source: FileHash::of(path, &text),
             groups: vec![None; treebank.sentences.len()],
             skipped: Vec::new(),
         };
@@ -118,7 +112,7 @@ impl FileCandidates {
             match group {
                 Ok(group) => groups.push(group),
                 Err(error) => {
-                    let skipped = skip_malformed(path, error, malformed)?;
+                    let skipped = skip_malformed(&candidates.source.file, error, malformed)?;
                     candidates.skipped.push(skipped);
                 }
             }
@@ -133,12 +127,12 @@ impl FileCandidates {
         groups: Vec<NBest>,
         name: &str,
         treebank: &Treebank,
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), ReadError> {
         let numbers = numbers(treebank)?;
         for group in groups {
             let Some(&number) = numbers.get(&group.id) else {
                 self.skipped.push(Skipped {
-                    file: self.file.clone(),
+                    file: self.source.file.clone(),
                     line: group.line,
                     id: Some(group.id),
                     reason: Reason::Unknown,
@@ -147,12 +141,10 @@ impl FileCandidates {
                 continue;
             };
             if let Some(first) = &self.groups[number] {
-                return Err(BuildError::SplitCandidates {
-                    file: name.to_owned(),
-                    line: group.line,
-                    id: group.id,
-                    first: first.line,
-                });
+                let expected = "the parses of a sentence next to each other";
+                let (id, first) = (group.id, first.line);
+                let found = format!("more of {id:?}, which began on line {first}");
+                return Err(Fault::new(expected, found).at(name, group.line));
             }
             self.groups[number] = Some(group);
         }
@@ -162,17 +154,15 @@ impl FileCandidates {
 
 /// Sentences by identifier, or by number where they have none: not by one that is the identifier of
 /// another.
-fn numbers(treebank: &Treebank) -> Result<HashMap<String, usize>, BuildError> {
+fn numbers(treebank: &Treebank) -> Result<HashMap<String, usize>, ReadError> {
     let mut numbers = HashMap::new();
     for (number, sentence) in treebank.sentences.iter().enumerate() {
         let Some(id) = sentence.id() else { continue };
         if let Some(first) = numbers.insert(id.to_owned(), number) {
-            return Err(BuildError::RepeatedId {
-                file: treebank.name.clone(),
-                line: sentence.line(),
-                id: id.to_owned(),
-                first: treebank.sentences[first].line(),
-            });
+            let first = treebank.sentences[first].line();
+            let found = format!("{id:?} again, that of the sentence on line {first}");
+            let fault = Fault::new("a sent_id of its own", found);
+            return Err(fault.at(&treebank.name, sentence.line()));
         }
     }
     for (number, sentence) in treebank.sentences.iter().enumerate() {
@@ -208,12 +198,14 @@ impl Pool {
     ) -> Result<Found, BuildError> {
         Ok(match self {
             Self::Journal(journal) => match journal.outcome(number)? {
-                Outcome::Linkages(linkages) => {
+                Answer::Linkages(linkages) => {
                     aligned(sentence, &linkages[..linkages.len().min(limit)])
                 }
-                Outcome::Failed(reason) => Found::None(Reason::Failed, None, reason),
-                Outcome::Unreadable(what) => Found::None(Reason::Unreadable, None, what),
-                Outcome::TimedOut => Found::None(
+                Answer::Failed(reason) | Answer::Ended(reason) => {
+                    Found::None(Reason::Failed, None, reason)
+                }
+                Answer::Unreadable(what) => Found::None(Reason::Unreadable, None, what),
+                Answer::TimedOut => Found::None(
                     Reason::TimedOut,
                     None,
                     "the parser ran out of time".to_owned(),
@@ -224,7 +216,7 @@ impl Pool {
     }
 }
 
-fn aligned(sentence: &Sentence, linkages: &[crate::linkgrammar::Linkage]) -> Found {
+fn aligned(sentence: &Sentence, linkages: &[Linkage]) -> Found {
     let parse = |linkage| Parse::of_linkage(linkage, sentence.letters());
     let parses: Option<Vec<Parse>> = linkages.iter().map(parse).collect();
     parses.map_or_else(
@@ -251,7 +243,7 @@ impl FileCandidates {
                 shortened(sentence.text()),
                 shortened(other.text())
             );
-            let place = (self.file.clone(), other.line());
+            let place = (self.source.file.clone(), other.line());
             return Found::None(Reason::Misaligned, Some(place), detail);
         }
         Found::Parses(parses.iter().map(Parse::of_sentence).collect())

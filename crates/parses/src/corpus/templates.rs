@@ -1,11 +1,13 @@
 //! Feature templates of real parses.
 //!
-//! [`TABLE`] is all there is: names, examples and the functions that describe a parse. A feature
+//! [`TABLE`] is all there is: names, examples and the functions that describe a parse;
+//! `docs/tutorial.md` says what each of them counts. A feature
 //! is called `template:part~part`, its parts separated by `~`; [`part`] writes the parts.
 
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
 use thiserror::Error;
 
 use super::names::part;
@@ -20,8 +22,6 @@ pub(super) const COST: &str = "num:";
 pub struct Template {
     /// The name that `--templates` takes.
     pub name: &'static str,
-    /// What it counts.
-    pub what: &'static str,
     /// Features it gives, by example.
     pub examples: &'static str,
     describe: fn(&Described<'_>, &mut Bag),
@@ -31,92 +31,78 @@ pub struct Template {
 pub const TABLE: &[Template] = &[
     Template {
         name: "words",
-        what: "words",
         examples: "word:pizza",
         describe: words,
     },
     Template {
         name: "bigrams",
-        what: "words that follow each other; ^ and $ are the edges of the sentence",
         examples: "bigram:eat~pizza bigram:^~they",
         describe: bigrams,
     },
     Template {
         name: "tags",
-        what: "words with their part of speech or subscript, and two such that follow each other",
         examples: "tag:saw~v-d tags:n~v-d",
         describe: tags,
     },
     Template {
         name: "pairs",
-        what: "head and modifier, and either with the other's part of speech or subscript",
         examples: "head~mod:eat~pizza head~tag:eat~n tag~mod:v~pizza",
         describe: head_modifier,
     },
     Template {
         name: "labelled",
-        what: "head and modifier with the label between them",
         examples: "arc:eat~Os~pizza",
         describe: labelled,
     },
     Template {
         name: "labels",
-        what: "labels, with the head, and with the modifier",
         examples: "label:Os head~label:eat~Os label~mod:Os~pizza",
         describe: labels,
     },
     Template {
         name: "tag-arcs",
-        what: "head and modifier with the label between them, either or both by part of speech or subscript",
         examples: "arc~tag:eat~Os~n tag~arc:v~Os~pizza tags~arc:v~Os~n",
         describe: tag_arcs,
     },
     Template {
         name: "lengths",
-        what: "label without subscript, with direction and length (+ for a modifier to the right), also with the head and with the modifier",
         examples: "length:O~+2 length:D~-1 length:MV~+5-6 head~length:eat~O~+2 length~mod:O~+2~pizza",
         describe: lengths,
     },
     Template {
         name: "connectors",
-        what: "connectors of a word (its disjunct, or the labels of its links), with and without the word",
         examples: "disjunct:eat~S-&O+ connectors:S-&O+",
         describe: connectors,
     },
     Template {
         name: "connector-pairs",
-        what: "connectors of two words that follow each other, and of head and modifier",
         examples: "next-connectors:D+~Ds-&Os- head-connectors:S-&O+~Ds-&Os-",
         describe: connector_pairs,
     },
     Template {
         name: "label-pairs",
-        what: "every two labels at a word, with and without it: < to the left, > to the right",
         examples: "labels:<S~>O word~labels:eat~<S~>O",
         describe: label_pairs,
     },
     Template {
         name: "trigrams",
-        what: "a word, its head and the head of that; two modifiers of one head that follow each other; words, labels, and both",
         examples: "chain:saw~with~eye chain-labels:MVp~Js chain-arcs:saw~MVp~with~Js~eye siblings:saw~man~with sibling-labels:saw~Os~MVp",
         describe: trigrams,
     },
     Template {
         name: "fourgrams",
-        what: "four words in a row of links, whatever their direction, and the same with labels, from left to right as the first and last word stand",
         examples: "fourgram:they~eat~with~fork fourgram-arcs:they~S~eat~MVp~with~Js~fork fourgram-labels:S~MVp~Js",
         describe: fourgrams,
     },
     Template {
         name: "costs",
-        what: "length of all links, and what the parser says: cost of the disjuncts, words without links, score",
         examples: "num:length num:cost num:unused num:score",
         describe: costs,
     },
 ];
 
 /// Some of the [templates](TABLE), in the order of the table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Templates(Vec<&'static str>);
 
 /// Text that names no templates.
@@ -165,11 +151,6 @@ impl fmt::Display for Templates {
 }
 
 impl Templates {
-    /// The names, in the order of the table.
-    pub fn names(&self) -> &[&'static str] {
-        &self.0
-    }
-
     /// Adds what the templates say of a parse as one row.
     pub(super) fn describe(&self, parse: &Parse, bag: &mut Bag) {
         let described = Described::new(parse);

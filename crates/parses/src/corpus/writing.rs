@@ -1,7 +1,7 @@
 //! Rows as text, hashed on the way to their file.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rankrls_files::error::Fault;
@@ -11,8 +11,7 @@ use super::BuildObserver;
 use super::building::{Building, Judged};
 use super::columns::Columns;
 use super::manifest::{
-    FileHash, Files, Manifest, Options as ManifestOptions, Part, Reason, Sentences, Skipped,
-    Sources, file_name,
+    FileHash, Files, Manifest, Part, Reason, SCHEMA, Sentences, Skipped, Sources, Spread,
 };
 use super::options::{BuildError, Compression};
 use super::source::Pool;
@@ -44,12 +43,9 @@ impl HashedFile {
 
     /// Completes the file.
     pub(super) fn finish(self) -> Result<FileHash, BuildError> {
-        let finished: io::Result<()> = self.output.finish();
+        let finished = self.output.finish();
         finished.map_err(BuildError::write(&self.path))?;
-        Ok(FileHash {
-            file: file_name(&self.path),
-            blake3: self.hasher.finalize().to_hex().to_string(),
-        })
+        Ok(FileHash::hashed(&self.path, &self.hasher))
     }
 }
 
@@ -163,12 +159,12 @@ impl Sums {
         self.bests += i64::from(best);
     }
 
-    fn spread(&self, rows: usize, queries: usize) -> super::manifest::Spread {
+    fn spread(&self, rows: usize, queries: usize) -> Spread {
         let mean = |sum: i64, count: usize| {
             let mean = sum as f64 / 10_000.0 / count.max(1) as f64;
             (mean * 1e6).round() / 1e6
         };
-        super::manifest::Spread {
+        Spread {
             least: real(self.least.unwrap_or(0)),
             mean: mean(self.sum, rows),
             largest: real(self.largest),
@@ -231,18 +227,15 @@ impl Writing<'_> {
     ) -> Result<Written, BuildError> {
         let names = read_names(path)?;
         let mut columns = Columns::fixed(names.iter()).map_err(|name| {
-            let file = path.display().to_string();
-            BuildError::RepeatedName { file, name }
+            let fault = Fault::new("different names", format!("{name:?} twice"));
+            fault.of(&path.display().to_string())
         })?;
         let mut hasher = blake3::Hasher::new();
         for name in names.iter() {
             hasher.update(name.as_bytes());
             hasher.update(b"\n");
         }
-        sources.columns = Some(FileHash {
-            file: file_name(path),
-            blake3: hasher.finalize().to_hex().to_string(),
-        });
+        sources.columns = Some(FileHash::hashed(path, &hasher));
         let what = ("new sentences", 0);
         let ((hash, texts), part) = self.part(numbers, &self.names.train, what, &mut columns)?;
         let files = Files {
@@ -353,16 +346,10 @@ impl FileNames {
 /// Writes the names of the columns, one a line.
 pub(super) fn write_names(path: &Path, columns: &Columns) -> Result<FileHash, BuildError> {
     let mut file = HashedFile::create(path)?;
-    let mut text = Vec::new();
     for name in columns.names().iter() {
-        text.extend_from_slice(name.as_bytes());
-        text.push(b'\n');
-        if text.len() > 1 << 16 {
-            file.write(&text)?;
-            text.clear();
-        }
+        file.write(name.as_bytes())?;
+        file.write(b"\n")?;
     }
-    file.write(&text)?;
     file.finish()
 }
 
@@ -402,10 +389,10 @@ impl Building<'_> {
             Some(path) => writing.over(&train, path, &mut sources)?,
         };
         let manifest = Manifest {
-            schema: "rankrls.corpus/1",
+            schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             command: "corpus build",
-            options: ManifestOptions::of(self.options),
+            options: self.options.clone(),
             sources,
             sentences,
             train: train_part,
@@ -419,15 +406,14 @@ impl Building<'_> {
 
     fn outcome(&self, train: &[usize], test: &[usize]) -> (Sentences, Vec<Skipped>) {
         let malformed = self.gold.skipped.len();
+        let read = self.gold.sentences.len() + malformed;
         // All that is used is written for another corpus to rank.
-        let foreign = self.options.columns.is_some();
-        let mut sentences = Sentences {
-            read: self.gold.sentences.len() + malformed,
-            malformed,
-            train: if foreign { 0 } else { train.len() },
-            test: if foreign { train.len() } else { test.len() },
-            ..Sentences::default()
+        let used = match self.options.columns {
+            Some(_) => [0, train.len()],
+            None => [train.len(), test.len()],
         };
+        let mut sentences = Sentences::new(read, used);
+        sentences.count(Reason::Malformed, malformed);
         let mut skipped = self.gold.skipped.clone();
         if let Pool::File(file) = &self.pool {
             skipped.extend_from_slice(&file.skipped);
@@ -436,7 +422,7 @@ impl Building<'_> {
             let Judged::Unused(unused) = judged else {
                 continue;
             };
-            sentences.count(unused.reason);
+            sentences.count(unused.reason, 1);
             if !matches!(unused.reason, Reason::Single | Reason::Tied) {
                 skipped.push(unused.clone());
             }

@@ -20,6 +20,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 mod linkage;
 mod output;
 mod process;
@@ -55,7 +57,7 @@ impl Default for Options {
 }
 
 /// Versions of what parses.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
     /// Of the parser, such as `link-grammar-5.12.0`.
     pub parser: String,
@@ -64,7 +66,8 @@ pub struct Version {
 }
 
 /// What became of a sentence.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// Linkages, cheapest first; at least one.
     Linkages(Vec<Linkage>),

@@ -27,19 +27,10 @@ pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
     if lines.iter().any(|line| line == "Timer is expired!") {
         return Ok(Answer::TimedOut);
     }
-    let mut linkages = Vec::new();
-    let mut rest = lines;
-    while let Some(start) = rest
-        .iter()
-        .position(|line| line.contains("cost vector = ("))
-    {
-        let next = rest[start + 1..]
-            .iter()
-            .position(|line| line.contains("cost vector = ("));
-        let end = next.map_or(rest.len(), |next| start + 1 + next);
-        linkages.push(linkage(&rest[start..end])?);
-        rest = &rest[end..];
-    }
+    let is_costs = |line: &String| line.contains("cost vector = (");
+    let parts = lines.chunk_by(|_, next| !is_costs(next));
+    let parts = parts.filter(|part| is_costs(&part[0])).map(linkage);
+    let linkages: Vec<Linkage> = parts.collect::<Result<_, _>>()?;
     if linkages.is_empty() {
         return Ok(Answer::Failed("no linkages".to_owned()));
     }

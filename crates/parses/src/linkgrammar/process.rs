@@ -61,17 +61,13 @@ impl LinkParser {
     /// # Errors
     /// [`LinkGrammarError`] when it is not there or does not start.
     pub fn start(options: &Options) -> Result<Self, LinkGrammarError> {
-        let mut parser = Self {
+        let (running, version) = Running::start(options)?;
+        Ok(Self {
             options: options.clone(),
-            version: Version {
-                parser: String::new(),
-                dictionary: String::new(),
-            },
+            version,
             clock: CLOCK,
-            running: None,
-        };
-        parser.version = parser.restart()?;
-        Ok(parser)
+            running: Some(running),
+        })
     }
 
     /// What it said of its version when it started.
@@ -93,15 +89,12 @@ impl LinkParser {
         }
         let mut running = match self.running.take() {
             Some(running) => running,
-            None => self.launch_again()?,
+            None => Running::start(&self.options)?.0,
         };
         // The blank keeps the program from taking the sentence for a command or a comment.
         let line = sentence.replace(char::is_control, " ");
         let limit = self.options.limit;
-        let asked = write!(running.stdin, " {line}\n!limit={limit}\nx\n");
-        let asked = asked.and_then(|()| running.stdin.flush());
-        // A program that has ended takes no sentence, and that is seen when it says nothing.
-        drop(asked);
+        running.ask(&format!(" {line}\n"), limit);
         let time = self.options.time_limit;
         let time = time + time / 2 + Duration::from_secs(2);
         Ok(
@@ -123,60 +116,45 @@ impl LinkParser {
             },
         )
     }
-
-    fn program(&self) -> String {
-        self.options.program.display().to_string()
-    }
-
-    fn launch_again(&mut self) -> Result<Running, LinkGrammarError> {
-        self.restart()?;
-        self.running.take().ok_or_else(|| LinkGrammarError::Start {
-            program: self.program(),
-            reason: "it ended".to_owned(),
-        })
-    }
-
-    /// Starts the program, has it parse a word, and returns its version.
-    fn restart(&mut self) -> Result<Version, LinkGrammarError> {
-        let mut running = Running::launch(&self.options)?;
-        let limit = self.options.limit;
-        let asked = write!(running.stdin, "!limit={limit}\nx\n");
-        drop(asked.and_then(|()| running.stdin.flush()));
-        let refused = |reason: String| LinkGrammarError::Start {
-            program: self.program(),
-            reason,
-        };
-        match running.wait(limit, START, START * CLOCK) {
-            Waited::Lines(_) => (),
-            Waited::Ended => return Err(refused(running.last_words())),
-            Waited::Late => return Err(refused(format!("no answer in {} s", START.as_secs()))),
-        }
-        let version = running.version().ok_or_else(|| LinkGrammarError::Version {
-            program: self.program(),
-        })?;
-        self.running = Some(running);
-        Ok(version)
-    }
 }
 
 impl Running {
-    fn launch(options: &Options) -> Result<Self, LinkGrammarError> {
+    /// Starts the program, has it parse a word, and tells its version.
+    fn start(options: &Options) -> Result<(Self, Version), LinkGrammarError> {
+        let mut running = Self::launch(options)?;
+        running.ask("", options.limit);
         let program = options.program.display().to_string();
+        let reason = match running.wait(options.limit, START, START * CLOCK) {
+            Waited::Lines(_) => {
+                let version = running.version();
+                let version = version.ok_or(LinkGrammarError::Version { program })?;
+                return Ok((running, version));
+            }
+            Waited::Ended => running.last_words(),
+            Waited::Late => format!("no answer in {} s", START.as_secs()),
+        };
+        Err(LinkGrammarError::Start { program, reason })
+    }
+
+    /// Gives it the line of a `sentence`, or none, and a command and a word that tell where the answer
+    /// ends. A program that has ended takes nothing, which is seen when it says nothing.
+    fn ask(&mut self, sentence: &str, limit: usize) {
+        let asked = write!(self.stdin, "{sentence}!limit={limit}\nx\n");
+        drop(asked.and_then(|()| self.stdin.flush()));
+    }
+
+    fn launch(options: &Options) -> Result<Self, LinkGrammarError> {
         let mut child = command(options).spawn().map_err(|source| {
-            let program = program.clone();
+            let program = options.program.display().to_string();
             if source.kind() == io::ErrorKind::NotFound {
                 LinkGrammarError::Absent { program }
             } else {
                 LinkGrammarError::Run { program, source }
             }
         })?;
-        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(LinkGrammarError::Start {
-                program,
-                reason: "it has no pipes".to_owned(),
-            });
-        };
+        let stdin = child.stdin.take().expect("a pipe was asked for");
+        let stdout = child.stdout.take().expect("a pipe was asked for");
+        let stderr = child.stderr.take().expect("a pipe was asked for");
         let ((line, lines), (note, notes)) = (channel(), channel());
         thread::spawn(move || forward(stdout, &line));
         thread::spawn(move || forward(stderr, &note));

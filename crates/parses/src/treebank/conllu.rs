@@ -14,8 +14,12 @@
 //! range such as `1-2` gives the text of the words it spans. Empty nodes such as `5.1` are passed
 //! over. There may be several roots, but no cycles.
 
-use super::lines::{Blocks, Line};
-use super::lines::{Fault, TreebankError};
+use std::borrow::Cow;
+
+use rankrls_files::ReadError;
+use rankrls_files::error::Fault;
+
+use super::lines::{Line, blocks};
 use super::sentence::{Token, letters_of};
 use super::{NBest, Sentence, Word};
 
@@ -25,7 +29,7 @@ const COLUMNS: usize = 10;
 pub fn sentences<'t>(
     text: &'t [u8],
     name: &'t str,
-) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
+) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
     read(text, name, false)
 }
 
@@ -34,19 +38,17 @@ pub fn sentences<'t>(
 pub fn with_or_without_trees<'t>(
     text: &'t [u8],
     name: &'t str,
-) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
+) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
     read(text, name, true)
 }
 
-fn read<'t>(
+/// The sentences of a text, which may be without trees if that is allowed.
+pub(crate) fn read<'t>(
     text: &'t [u8],
     name: &'t str,
     treeless: bool,
-) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
-    Blocks::new(text).filter_map(move |block| {
-        let sentence = Block::read(&block, treeless).map_err(|fault| fault.of(name));
-        sentence.transpose()
-    })
+) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
+    blocks(text, name).filter_map(move |lines| Block::read(&lines, treeless).transpose())
 }
 
 /// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a malformed parse. A malformed parse ends no sentence: it comes
@@ -54,14 +56,14 @@ fn read<'t>(
 pub fn n_best<'t>(
     text: &'t [u8],
     name: &'t str,
-) -> impl Iterator<Item = Result<NBest, TreebankError>> + 't {
+) -> impl Iterator<Item = Result<NBest, ReadError>> + 't {
     let mut parses = sentences(text, name).map(|parse| {
         let parse = parse?;
         let id = parse.id.clone().ok_or_else(|| {
             let expected = "a comment \"# sent_id = …\" before the words of every parse";
-            let fault = Fault::new(parse.line, 0, expected, "none".to_owned());
             let remedy = "it tells which sentence of the treebank is parsed";
-            fault.remedy(remedy).of(name)
+            let fault = Fault::new(expected, "none").remedy(remedy);
+            fault.at(name, parse.line)
         })?;
         Ok((id, parse))
     });
@@ -101,11 +103,11 @@ struct Block<'t> {
     /// Whether the sentence may have no tree, and whether the first word has no head.
     treeless: (bool, bool),
     /// Last word of the multiword token that is being read, and its line.
-    range: Option<(u32, u64)>,
+    range: Option<(u32, Line<'t>)>,
 }
 
 impl<'t> Block<'t> {
-    fn read(lines: &[Line<'t>], treeless: bool) -> Result<Option<Sentence>, Fault> {
+    fn read(lines: &[Line<'t>], treeless: bool) -> Result<Option<Sentence>, ReadError> {
         let mut block = Self {
             treeless: (treeless, false),
             ..Self::default()
@@ -117,20 +119,19 @@ impl<'t> Block<'t> {
                 None => block.row(line, text)?,
             }
         }
-        let Some(&first) = lines.first().filter(|_| block.words > 0) else {
+        if block.words == 0 {
             return Ok(None);
-        };
+        }
         block.check_range()?;
         block.check_heads()?;
-        let sentence = Sentence::new(block.tokens).at(first.number, block.id, block.score);
-        Ok(Some(if block.treeless.1 {
-            sentence.without_tree()
-        } else {
-            sentence
-        }))
+        let mut sentence = Sentence::new(block.tokens);
+        sentence.line = lines[0].number;
+        (sentence.id, sentence.score) = (block.id, block.score);
+        sentence.has_tree = !block.treeless.1;
+        Ok(Some(sentence))
     }
 
-    fn comment(&mut self, line: Line<'_>, comment: &str) -> Result<(), Fault> {
+    fn comment(&mut self, line: Line<'_>, comment: &str) -> Result<(), ReadError> {
         let Some((key, value)) = comment.split_once('=') else {
             return Ok(());
         };
@@ -139,24 +140,20 @@ impl<'t> Block<'t> {
             "sent_id" => self.id = Some(value.to_owned()),
             "score" => {
                 let expected = "a score, a number from -200000 to 200000";
-                let fault = || Fault::token(line.number, 0, expected, value.as_bytes());
-                self.score = Some(score(value).ok_or_else(fault)?);
+                let score = score(value).ok_or_else(|| line.refuse_field(0, expected, value));
+                self.score = Some(score?);
             }
             _ => (),
         }
         Ok(())
     }
 
-    fn row(&mut self, line: Line<'t>, text: &str) -> Result<(), Fault> {
+    fn row(&mut self, line: Line<'t>, text: &str) -> Result<(), ReadError> {
         let fields: Vec<&str> = text.split('\t').collect();
         let fields: [&str; COLUMNS] = fields.as_slice().try_into().map_err(|_| {
             let found = format!("{} in {}", fields.len(), rankrls_files::quote(line.bytes));
-            Fault::new(
-                line.number,
-                0,
-                "ten columns separated by tabs, or a comment after #",
-                found,
-            )
+            let expected = "ten columns separated by tabs, or a comment after #";
+            line.refuse(Fault::new(expected, found))
         })?;
         let number = fields[0];
         if let Some((first, last)) = number.split_once('-') {
@@ -168,37 +165,35 @@ impl<'t> Block<'t> {
         self.word(line, &fields)
     }
 
-    fn empty_node(&self, line: Line<'_>, number: &str) -> Result<(), Fault> {
+    fn empty_node(&self, line: Line<'_>, number: &str) -> Result<(), ReadError> {
         let word = number.split_once('.');
         let parts = word.and_then(|(a, b)| Some((a.parse::<u32>().ok()?, b.parse::<u32>().ok()?)));
         if parts.is_some_and(|(word, _)| word == self.words) {
             return Ok(());
         }
         let expected = format!("an empty node {}.1 or the next word", self.words);
-        Err(Fault::token(line.number, 0, &expected, number.as_bytes()))
+        Err(line.refuse_field(0, expected, number))
     }
 
     fn begin_range(
         &mut self,
-        line: Line<'_>,
+        line: Line<'t>,
         fields: &[&str; COLUMNS],
         first: &str,
         last: &str,
-    ) -> Result<(), Fault> {
-        self.check_range_is_over(line)?;
+    ) -> Result<(), ReadError> {
+        if let Some((last, _)) = self.range {
+            let expected = format!("words up to {last} of the multiword token before");
+            return Err(line.refuse(Fault::new(expected, "another one")));
+        }
         let next = self.words + 1;
         let bounds = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
         let Some((_, last)) = bounds.filter(|&(first, last)| first == next && last > first) else {
             let expected = format!("a multiword token from word {next} to a later one");
-            return Err(Fault::token(
-                line.number,
-                0,
-                &expected,
-                fields[0].as_bytes(),
-            ));
+            return Err(line.refuse_field(0, expected, fields[0]));
         };
         check_form(line, fields)?;
-        self.range = Some((last, line.number));
+        self.range = Some((last, line));
         self.tokens.push(Token {
             surface: fields[1].to_owned(),
             space_after: space_after(fields[9]),
@@ -207,25 +202,18 @@ impl<'t> Block<'t> {
         Ok(())
     }
 
-    fn word(&mut self, line: Line<'t>, fields: &[&str; COLUMNS]) -> Result<(), Fault> {
+    fn word(&mut self, line: Line<'t>, fields: &[&str; COLUMNS]) -> Result<(), ReadError> {
         let next = self.words + 1;
         if fields[0].parse() != Ok(next) {
-            let expected = format!("word number {next}");
-            return Err(Fault::token(
-                line.number,
-                0,
-                &expected,
-                fields[0].as_bytes(),
-            ));
+            return Err(line.refuse_field(0, format!("word number {next}"), fields[0]));
         }
         check_form(line, fields)?;
-        let column = |field: usize| column(fields, field);
         let head = self.head(fields[6]).ok_or_else(|| {
             let expected = "the number of the word's head, or 0";
-            Fault::token(line.number, column(6), expected, fields[6].as_bytes())
+            line.refuse_field(column(fields, 6), expected, fields[6])
         })?;
         if fields[7].is_empty() {
-            return Err(Fault::token(line.number, column(7), "a relation", b""));
+            return Err(line.refuse_field(column(fields, 7), "a relation", ""));
         }
         let word = Word {
             form: fields[1].to_owned(),
@@ -268,36 +256,24 @@ impl<'t> Block<'t> {
         });
     }
 
-    fn check_range_is_over(&self, line: Line<'_>) -> Result<(), Fault> {
-        match self.range {
-            None => Ok(()),
-            Some((last, _)) => Err(Fault::new(
-                line.number,
-                0,
-                &format!("words up to {last} of the multiword token before"),
-                "another one".to_owned(),
-            )),
-        }
-    }
-
-    fn check_range(&self) -> Result<(), Fault> {
+    fn check_range(&self) -> Result<(), ReadError> {
         let Some((last, line)) = self.range else {
             return Ok(());
         };
         let expected = format!("words up to {last} of the multiword token");
         let found = format!("a sentence of {} words", self.words);
-        Err(Fault::new(line, 0, &expected, found))
+        Err(line.refuse(Fault::new(expected, found)))
     }
 
     /// Heads are words of the sentence, some word is a root, and every word leads to one.
-    fn check_heads(&self) -> Result<(), Fault> {
+    fn check_heads(&self) -> Result<(), ReadError> {
         let heads: Vec<u32> = (self.tokens.iter())
             .flat_map(|token| token.words.iter().map(|word| word.head))
             .collect();
         for (&head, line) in heads.iter().zip(&self.lines) {
             if head > self.words {
                 let expected = format!("a head from 0 to {}", self.words);
-                return Err(bad_head(*line, &expected, head));
+                return Err(line.refuse(bad_head(*line, expected, head)));
             }
         }
         // A word is 0 until it is known to lead to a root, and then 2; 1 is on the way.
@@ -312,9 +288,10 @@ impl<'t> Block<'t> {
                 at = heads[at - 1] as usize;
             }
             if known[at] == 1 {
-                let expected = "heads that lead to a root";
-                return Err(bad_head(self.lines[at - 1], expected, heads[at - 1])
-                    .remedy("the word is its own head, or governs itself through others"));
+                let line = self.lines[at - 1];
+                let fault = bad_head(line, "heads that lead to a root", heads[at - 1]);
+                let remedy = "the word is its own head, or governs itself through others";
+                return Err(line.refuse(fault.remedy(remedy)));
             }
             for word in way {
                 known[word] = 2;
@@ -330,18 +307,17 @@ fn score(text: &str) -> Option<f64> {
     (-2e5..=2e5).contains(&score).then_some(score)
 }
 
-fn bad_head(line: Line<'_>, expected: &str, head: u32) -> Fault {
+fn bad_head(line: Line<'_>, expected: impl Into<Cow<'static, str>>, head: u32) -> Fault {
     let tabs = line.bytes.iter().enumerate().filter(|&(_, &b)| b == b'\t');
     let column = tabs.map(|(at, _)| at + 1).nth(5).unwrap_or(0);
-    Fault::token(line.number, column, expected, head.to_string().as_bytes())
+    Fault::token(expected, column, head.to_string().as_bytes())
 }
 
-fn check_form(line: Line<'_>, fields: &[&str; COLUMNS]) -> Result<(), Fault> {
+fn check_form(line: Line<'_>, fields: &[&str; COLUMNS]) -> Result<(), ReadError> {
     if letters_of(fields[1]).next().is_some() {
         return Ok(());
     }
-    let at = column(fields, 1);
-    Err(Fault::token(line.number, at, "the form of the word", b""))
+    Err(line.refuse_field(column(fields, 1), "the form of the word", ""))
 }
 
 /// Where a field begins, in bytes from 0.

@@ -13,18 +13,17 @@
 //! let sentence = conllu::sentences(text.as_bytes(), "text").next().expect("one sentence")?;
 //! assert_eq!(sentence.text(), "Birds sing.");
 //! assert_eq!(sentence.words()[0].head, 2);
-//! # Ok::<(), rankrls_parses::treebank::TreebankError>(())
+//! # Ok::<(), rankrls_files::ReadError>(())
 //! ```
 
 use std::path::Path;
 
-use rankrls_files::read_whole;
+use rankrls_files::{ReadError, read_whole};
 
 pub mod conllu;
 mod lines;
 mod sentence;
 
-pub use lines::TreebankError;
 pub use sentence::{NBest, Sentence, Word};
 
 /// Bytes of text that a file may have.
@@ -33,7 +32,7 @@ const LARGEST: u64 = 4 << 30;
 /// The whole text of a file of sentences, which may be compressed; `-` is standard input.
 ///
 /// # Errors
-/// [`TreebankError::Read`] when the file cannot be read or has more than 4 GiB of text.
-pub fn read(path: &Path) -> Result<Vec<u8>, TreebankError> {
-    Ok(read_whole(path, LARGEST)?)
+/// [`ReadError`] when the file cannot be read or has more than 4 GiB of text.
+pub fn read(path: &Path) -> Result<Vec<u8>, ReadError> {
+    read_whole(path, LARGEST)
 }

@@ -35,7 +35,7 @@ pub struct Sentence {
     pub(super) line: u64,
     pub(super) id: Option<String>,
     pub(super) score: Option<f64>,
-    has_tree: bool,
+    pub(super) has_tree: bool,
     words: Vec<Word>,
     text: String,
     letters: String,
@@ -78,16 +78,6 @@ impl Sentence {
         }
         sentence.text.truncate(sentence.text.trim_end().len());
         sentence
-    }
-
-    pub(super) fn at(mut self, line: u64, id: Option<String>, score: Option<f64>) -> Self {
-        (self.line, self.id, self.score) = (line, id, score);
-        self
-    }
-
-    pub(super) fn without_tree(mut self) -> Self {
-        self.has_tree = false;
-        self
     }
 
     fn push(&mut self, token: Token) {
@@ -150,9 +140,8 @@ impl Sentence {
 
     /// Whether both have the same words.
     pub fn same_words(&self, other: &Self) -> bool {
-        let forms = |sentence: &Self| sentence.words.len();
-        forms(self) == forms(other)
-            && (self.words.iter().zip(&other.words)).all(|(a, b)| a.form == b.form)
+        let others = other.words.iter().map(|word| &word.form);
+        self.words.iter().map(|word| &word.form).eq(others)
     }
 }
 
