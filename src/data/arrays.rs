@@ -96,9 +96,7 @@ pub(super) fn columns_of_rows(
 ) -> Result<Columns<'static>, DatasetError> {
     DatasetError::check_rows(rows)?;
     let columns = columns_of(&runs_of_rows(bounds, indices, values), width);
-    let mut columns = columns.expect("runs in memory");
-    columns.height = rows;
-    Ok(columns)
+    Ok(columns.expect("runs in memory"))
 }
 
 impl<'a, I, P, Bounds, Indices, Values> IntoColumns<'a>
@@ -236,7 +234,6 @@ impl<'a> Dataset<'a> {
     ///     CsMatI::new_csc((3, 2), vec![0, 2, 3], vec![0, 2, 1], vec![0.5, 1.0, 2.0]);
     /// let data = Dataset::new(&sparse, &labels, &[7, 8, 8])?;
     /// assert_eq!(data.x().data().as_ptr(), sparse.data().as_ptr());
-    /// assert_eq!(data.y(), labels);
     ///
     /// // All examples in one query.
     /// let data = Dataset::new(&sparse, &labels, Queries::single(3)?)?;
@@ -300,11 +297,6 @@ impl<'a> Dataset<'a> {
     /// [`stored_columns`](Self::stored_columns); [`feature`](Self::feature) has the feature of each.
     pub fn x(&self) -> CsMatViewI<'_, f64, u32, usize> {
         self.columns.matrix()
-    }
-
-    /// The labels, one a row.
-    pub fn y(&self) -> ArrayView1<'_, f64> {
-        ArrayView1::from(self.labels())
     }
 }
 
@@ -396,7 +388,7 @@ mod tests {
     fn compressed_columns_and_labels_are_borrowed() {
         let (x, y) = (sparse::<u32, usize>(), Array1::from(labels()));
         let data = Dataset::new(&x, &y, &[1, 1, 2, 2]).unwrap();
-        let again = Dataset::new(data.x(), data.y(), data.queries().clone()).unwrap();
+        let again = Dataset::new(data.x(), data.labels(), data.queries().clone()).unwrap();
         for data in [&data, &again] {
             assert_eq!(data.x().data().as_ptr(), x.data().as_ptr());
             assert_eq!(data.x().indices().as_ptr(), x.indices().as_ptr());

@@ -31,7 +31,8 @@ fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> 
     } else {
         IndexBase::One
     };
-    let text = Text::read(source, options.plan(piece::Lines::Svmlight, base))?;
+    let grammar = options.grammar(piece::Lines::Svmlight, base);
+    let text = Text::read(source, options, grammar)?;
     options.build(text, base)
 }
 
@@ -41,7 +42,7 @@ fn write(
     files: &DataFiles,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
-    write_whole_svmlight(dataset, files.base, writer)
+    write_rows(&Rows::new(dataset, files.base)?.with_width()?, writer)
 }
 
 /// Writes `dataset` as svmlight text with query ids, rows in order.
@@ -58,19 +59,6 @@ fn write(
 /// no token (empty, or with a blank, line end or `#`), or an index is over 2^32 - 2.
 pub fn write_svmlight(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
     write_rows(&Rows::new(dataset, dataset.index_base())?, writer)
-}
-
-/// As [`write_svmlight`], with indices that count from `base`, and with the width: where the last
-/// column has no entry, the first row has a zero there.
-///
-/// # Errors
-/// As [`write_svmlight`].
-pub fn write_whole_svmlight(
-    dataset: &Dataset<'_>,
-    base: IndexBase,
-    writer: impl Write,
-) -> io::Result<()> {
-    write_rows(&Rows::new(dataset, base)?.with_width()?, writer)
 }
 
 fn write_rows(rows: &Rows<'_>, writer: impl Write) -> io::Result<()> {
@@ -104,9 +92,9 @@ mod tests {
 
     use super::super::compressed::{gz, zst};
     use super::super::token::LARGEST_INDEX;
-    use super::super::{Missing, Place, ReadErrorKind, TableOptions, write_names};
+    use super::super::{Missing, Place, ReadErrorKind, TableOptions};
     use super::*;
-    use crate::data::{FeatureNames, Queries, Strings};
+    use crate::data::Queries;
 
     fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
         ReadOptions::new().read_from(text.as_ref(), "f")
@@ -370,34 +358,11 @@ mod tests {
     }
 
     #[test]
-    fn several_members_and_frames_are_one_text() {
-        let text = long_text();
-        let (front, back) = text.as_bytes().split_at(1234);
-        let expected = rows(&read(&text).unwrap().dataset);
-        for bytes in [
-            [gz(front), gz(back)].concat(),
-            [zst(front), zst(back)].concat(),
-        ] {
-            assert_eq!(rows(&read(bytes).unwrap().dataset), expected);
-        }
-    }
-
-    #[test]
-    fn truncated_files_say_so_and_where() {
-        let text = long_text();
-        for bytes in [gz(text.as_bytes()), zst(text.as_bytes())] {
-            let error = read(&bytes[..bytes.len() - 3]).unwrap_err();
-            assert_eq!(error.kind(), ReadErrorKind::Truncated);
-            assert!(error.place().is_some());
-            let left = bytes.len() - 3;
-            let expected = format!("the end of the file after {left} compressed bytes");
-            assert_eq!(error.found(), expected);
-            assert!(error.remedy().unwrap().contains("cut off"));
-        }
-        // A bad line before the end wins.
+    fn a_bad_line_before_the_end_of_a_cut_file_wins() {
         let bytes = gz(b"1 1:1\n1 2:x\n1 3:1\n");
-        let error = read(&bytes[..bytes.len() - 3]).unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::Malformed);
+        let kind = |end: usize| read(&bytes[..end]).unwrap_err().kind();
+        assert_eq!(kind(bytes.len() - 3), ReadErrorKind::Malformed);
+        assert_eq!(kind(11), ReadErrorKind::Truncated);
     }
 
     #[test]
@@ -507,23 +472,6 @@ mod tests {
         fn any_bytes_give_one_outcome(bytes in nearly(), chunk in 1..64usize, regroup: bool) {
             prop_assert_eq!(outcome(&bytes, chunk, regroup), outcome(&bytes, 1 << 20, regroup));
         }
-
-        #[test]
-        fn compressed_noise_does_not_panic(mut bytes in vec(any::<u8>(), 0..200), which in 0..3usize) {
-            let magic = [&[0x1f, 0x8b, 8, 0][..], &[0x28, 0xb5, 0x2f, 0xfd], b""][which];
-            bytes.splice(0..0, magic.iter().copied());
-            let _ = outcome(&bytes, 16, false);
-        }
-
-        #[test]
-        fn damaged_files_do_not_panic(at in 0..2000usize, byte: u8) {
-            for mut bytes in [gz(long_text().as_bytes()), zst(long_text().as_bytes())] {
-                let at = at % bytes.len();
-                bytes[at] = byte;
-                let _ = outcome(&bytes, 16, false);
-                let _ = outcome(&bytes[..at], 16, false);
-            }
-        }
     }
 
     fn written(dataset: &Dataset<'_>) -> String {
@@ -558,27 +506,12 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_read_back_is_refused() {
-        let error = |ids: &[&str]| {
-            let ids: Strings = ids.iter().collect();
-            let queries = Queries::from_sizes(&vec![1; ids.len()]).unwrap();
-            let queries = queries.with_ids(ids).unwrap();
-            let (bounds, labels) = (vec![0; queries.rows() + 1], vec![0.0; queries.rows()]);
-            let data = Dataset::from_csr(&bounds, &[], &[], 0, labels, queries).unwrap();
-            write_svmlight(&data, io::sink()).unwrap_err()
-        };
-        let tokens = ["", "a b", "a#", "a\n", "a\r"].map(|id| vec![id]);
-        for ids in tokens.iter().chain([&vec!["a", "b", "a"]]) {
-            assert_eq!(error(ids).kind(), io::ErrorKind::InvalidInput, "{ids:?}");
-        }
-        let last = u32::MAX - 1;
+    fn an_index_that_would_not_read_back_is_refused() {
+        let (last, width) = (u32::MAX - 1, u32::MAX as usize);
         let queries = Queries::single(1).unwrap();
-        let width = u32::MAX as usize;
         let data = Dataset::from_csr(&[0, 1], &[last], &[1.0], width, vec![0.0], queries).unwrap();
         assert!(write_svmlight(&data, io::sink()).is_err());
         let zero_based = data.with_index_base(IndexBase::Zero);
         assert!(write_svmlight(&zero_based, io::sink()).is_ok());
-        let names: FeatureNames = ["a\nb"].into_iter().collect();
-        assert!(write_names(&names, io::sink()).is_err());
     }
 }
