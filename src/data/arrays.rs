@@ -442,40 +442,30 @@ mod tests {
 
     #[test]
     fn faults_are_found_where_they_are() {
-        let error = |x: Array2<f64>, y: &[f64], qid: &[i32]| {
-            let by_row: CsMat<f64> = CsMat::csr_from_dense(x.view(), 0.0);
-            let error = Dataset::new(x, y, qid).unwrap_err().to_string();
-            let sparse = Dataset::new(by_row, y, qid).unwrap_err().to_string();
-            assert_eq!(sparse, error);
-            assert!(Dataset::regrouped(dense(), y, &qid[1..]).is_err());
-            error
-        };
-        let y = labels();
-        let (x, qid) = (dense(), [1; ROWS]);
-        assert_eq!(
-            error(x.clone(), &y[1..], &qid),
-            "labels: expected 4, found 3"
-        );
-        assert_eq!(
-            error(x.clone(), &y, &qid[..3]),
-            "labels: expected 3, found 4"
-        );
+        let (x, y, qid) = (dense(), labels(), [1; ROWS]);
         let short = x.select(Axis(0), &[0, 1, 2]);
-        assert_eq!(error(short, &y, &qid), "rows: expected 4, found 3");
+        let mut infinite = x.clone();
+        infinite[[3, 2]] = f64::INFINITY;
         let none = "the data has no rows: expected at least one example";
-        assert_eq!(
-            Dataset::new(x.clone(), &y, &qid[..0])
-                .unwrap_err()
-                .to_string(),
-            none
-        );
-        let mut bad = x.clone();
-        bad[[3, 2]] = f64::INFINITY;
-        let message = "the value at row 3, column 2 is inf: values must be finite";
-        assert_eq!(error(bad, &y, &qid), message);
-        let bad = [0.0, f64::NAN, 0.0, 0.0];
-        let message = "the label of row 1 is NaN: labels must be finite";
-        assert_eq!(error(x, &bad, &qid), message);
+        let value = "the value at row 3, column 2 is inf: values must be finite";
+        let label = "the label of row 1 is NaN: labels must be finite";
+        for (x, y, qid, message) in [
+            (&x, &y[1..], &qid[..], "labels: expected 4, found 3"),
+            (&x, &y[..], &qid[..3], "labels: expected 3, found 4"),
+            (&short, &y[..], &qid[..], "rows: expected 4, found 3"),
+            (&x, &y[..], &qid[..0], none),
+            (&infinite, &y[..], &qid[..], value),
+            (&x, &[0.0, f64::NAN, 0.0, 0.0][..], &qid[..], label),
+        ] {
+            let by_row: CsMat<f64> = CsMat::csr_from_dense(x.view(), 0.0);
+            for data in [
+                Dataset::new(x, y, qid),
+                Dataset::new(by_row, y, qid),
+                Dataset::regrouped(x, y, qid),
+            ] {
+                assert_eq!(data.unwrap_err().to_string(), message);
+            }
+        }
     }
 
     #[test]

@@ -123,12 +123,24 @@ pub(super) fn numbers(
     held: u64,
     what: &str,
 ) -> Result<Vec<f64>, ReadError> {
-    let mut numbers = Vec::new();
+    items(source, limit, held, |line| {
+        token::only_decimal(line, what).map(Some)
+    })
+}
+
+/// What `item` makes of the lines of a file, on top of `held` bytes.
+fn items<T>(
+    source: Source<'_>,
+    limit: Option<u64>,
+    held: u64,
+    mut item: impl FnMut(&[u8]) -> Result<Option<T>, Fault>,
+) -> Result<Vec<T>, ReadError> {
+    let mut items = Vec::new();
     each_line(source, limit, |line| {
-        numbers.push(token::only_decimal(line, what)?);
-        Ok(held + (numbers.capacity() * size_of::<f64>()) as u64)
+        items.extend(item(line)?);
+        Ok(held + (items.capacity() * size_of::<T>()) as u64)
     })?;
-    Ok(numbers)
+    Ok(items)
 }
 
 /// The queries of rows, an identifier a line, and how many lines and bytes they are.
@@ -201,15 +213,11 @@ pub fn read_preferences(
     rows: usize,
     max_memory: Option<u64>,
 ) -> Result<Vec<PreferenceLine>, ReadError> {
-    let mut preferences: Vec<PreferenceLine> = Vec::new();
-    each_line(Source::open(path, max_memory)?, max_memory, |line| {
+    items(Source::open(path, max_memory)?, max_memory, 0, |line| {
         let line = token::without_comment(line);
-        if token::start(line, 0) < line.len() {
-            preferences.push(preference(line, rows)?);
-        }
-        Ok((preferences.capacity() * size_of::<PreferenceLine>()) as u64)
-    })?;
-    Ok(preferences)
+        let some = token::start(line, 0) < line.len();
+        some.then(|| preference(line, rows)).transpose()
+    })
 }
 
 /// Reads numbers of rows among `rows`, one a line, from 1 on: 0-based here.
@@ -221,15 +229,12 @@ pub fn read_rows(
     rows: usize,
     max_memory: Option<u64>,
 ) -> Result<Vec<usize>, ReadError> {
-    let mut numbers = Vec::new();
-    each_line(Source::open(path, max_memory)?, max_memory, |line| {
+    items(Source::open(path, max_memory)?, max_memory, 0, |line| {
         let line = token::trim_end(line);
         let (number, end) = row(line, token::start(line, 0), rows)?;
         token::nothing_after(line, end, "row")?;
-        numbers.push(number as usize);
-        Ok((numbers.capacity() * size_of::<usize>()) as u64)
-    })?;
-    Ok(numbers)
+        Ok(Some(number as usize))
+    })
 }
 
 fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {

@@ -627,16 +627,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn test_data_take_their_width_from_elsewhere() {
-        let Some(path) = corpus("rlscore-parse/test") else {
-            return;
-        };
-        let test = ReadOptions::new().width(195_095).read(&path).unwrap();
-        assert_eq!(size(&test.dataset)[..3], [100, 20, 195_095]);
-        assert!(test.dropped_columns > 0);
-    }
-
     /// Feature, row and value of every entry, by the simplest of readers.
     fn naive(text: &str) -> Vec<(u32, usize, f64)> {
         let mut entries = Vec::new();

@@ -486,14 +486,18 @@ mod tests {
         array
     }
 
+    fn vector(descr: &str, values: impl ExactSizeIterator<Item = [u8; 8]>) -> Vec<u8> {
+        let mut array = Vec::new();
+        super::npy::write_vector(descr, values.len(), values, &mut array).unwrap();
+        array
+    }
+
     fn floats(values: &[f64]) -> Vec<u8> {
-        let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_le_bytes()).collect();
-        npy("<f8", &format!("({},)", values.len()), bytes.as_flattened())
+        vector("<f8", values.iter().map(|value| value.to_le_bytes()))
     }
 
     fn integers(values: &[i64]) -> Vec<u8> {
-        let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_le_bytes()).collect();
-        npy("<i8", &format!("({},)", values.len()), bytes.as_flattened())
+        vector("<i8", values.iter().map(|value| value.to_le_bytes()))
     }
 
     /// A matrix of two rows and three columns, by column.
@@ -715,7 +719,6 @@ mod tests {
         files.beside("labels", &labels);
         let read = |limit| files.read(&ReadOptions::new().max_memory(limit));
         assert!(read(100_000_000).is_ok());
-        assert!(fs::metadata(files.path("x.npz")).unwrap().len() < 100_000);
         for limit in [10_000_000, 20_000_000, 60_000_000] {
             assert_eq!(read(limit).unwrap_err().kind(), ReadErrorKind::TooLarge);
         }

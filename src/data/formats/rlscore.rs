@@ -212,22 +212,6 @@ mod tests {
     }
 
     #[test]
-    fn regrouping_and_width_apply() {
-        let files = [
-            ("x.features", FEATURES),
-            ("x.labels", LABELS),
-            ("x.qids", b"a\nb\na\nb\n"),
-        ];
-        let folder = folder(&files);
-        let options = ReadOptions::new().regroup(true).width(2);
-        let loaded = options.read(&folder.path().join("x")).unwrap();
-        assert_eq!(loaded.dataset.labels(), [1.0, -1.0, 0.5, 0.0]);
-        assert_eq!(loaded.dataset.input_rows(), Some(&[0, 2, 1, 3][..]));
-        assert_eq!(loaded.dataset.column(1).rows, [1]);
-        assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (1, 1));
-    }
-
-    #[test]
     fn the_name_tells_the_format() {
         for name in ["x.features", "a.b/x.y.features.gz", "x.features.zst"] {
             assert_eq!(Format::Auto.written(Path::new(name)), Format::Rlscore);

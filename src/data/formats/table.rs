@@ -305,9 +305,7 @@ fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
 struct Rows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
-    labels: Vec<f64>,
-    groups: Groups,
-    memory: u64,
+    text: Text,
 }
 
 impl Rows<'_> {
@@ -341,14 +339,10 @@ impl Rows<'_> {
             }
         }
         self.packer.end_row();
-        self.labels.push(label);
-        self.memory += ENTRY * entries + ROW;
-        match self.options.max_memory {
-            Some(limit) if self.memory > limit => {
-                Err(Fault::too_large(limit, &format!("{} or more", self.memory)))
-            }
-            _ => Ok(()),
-        }
+        self.text.labels.push(label);
+        self.text.rows += 1;
+        self.text.memory += ENTRY * entries + ROW;
+        self.text.check_memory(self.options.max_memory)
     }
 
     /// What to do about a cell that is no number.
@@ -367,8 +361,8 @@ impl Rows<'_> {
             return Err(Fault::new(expected, found));
         }
         let text = token::query_id(id, "an empty cell")?;
-        self.memory += 2 * text.len() as u64;
-        let added = self.groups.add(text, 1, line);
+        self.text.memory += 2 * text.len() as u64;
+        let added = self.text.groups.add(text, 1, line);
         added.map_err(|began| returning(text, &format!("on line {began}")))
     }
 }
@@ -409,9 +403,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
     let mut rows = Rows {
         options,
         packer: RowPacker::default(),
-        labels: Vec::new(),
-        groups: Groups::new(options.regroup),
-        memory: 0,
+        text: Text::new(name.clone(), Groups::new(options.regroup)),
     };
     let mut number = 0;
     each_line(source, options.max_memory, |line| {
@@ -420,7 +412,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         let marked = line.strip_prefix("\u{feff}".as_bytes());
         let line = marked.filter(|_| number == 1).unwrap_or(line);
         if line.is_empty() {
-            return Ok(rows.memory);
+            return Ok(rows.text.memory);
         }
         if header.is_none() {
             check_separator(line, delimiter)?;
@@ -429,25 +421,19 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         match &header {
             None => {
                 let found = Header::new(&cells, options)?;
-                rows.memory = found.memory();
+                rows.text.memory = found.memory();
                 header = Some(found);
             }
             Some(header) => rows.add(header, &cells, number)?,
         }
-        Ok(rows.memory)
+        Ok(rows.text.memory)
     })?;
     let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
-    let text = Text {
-        rows: rows.labels.len(),
-        runs: rows.packer.finish(),
-        labels: rows.labels,
-        width: header.names.len(),
-        memory: rows.memory,
-        ..Text::new(name.clone(), rows.groups)
-    };
-    let mut loaded = options.build(text, IndexBase::One)?;
+    rows.text.runs = rows.packer.finish();
+    rows.text.width = header.names.len();
+    let mut loaded = options.build(rows.text, IndexBase::One)?;
     if options.names.is_none() && options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| ReadError::data(&name, &error))?;

@@ -151,10 +151,8 @@ impl Text {
 
     fn append(&mut self, mut piece: Piece, options: &ReadOptions) -> Result<(), ReadError> {
         self.memory += piece.memory();
-        if let Some(limit) = options.max_memory.filter(|&limit| self.memory > limit) {
-            let found = format!("{} or more", self.memory);
-            return Err(Fault::too_large(limit, &found).at(&self.name, self.lines + 1));
-        }
+        let within = self.check_memory(options.max_memory);
+        within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut piece);
         let returning = self.add_queries(&piece).err();
         let last = piece.fault.take().map(|fault| (piece.lines, fault));
@@ -180,6 +178,14 @@ impl Text {
                 Err(ReadError::io(&self.name, &io::ErrorKind::WriteZero.into()))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses more than a limit lets in.
+    pub(super) fn check_memory(&self, limit: Option<u64>) -> Result<(), Fault> {
+        match limit.filter(|&limit| self.memory > limit) {
+            None => Ok(()),
+            Some(limit) => Err(Fault::too_large(limit, &format!("{} or more", self.memory))),
         }
     }
 
