@@ -108,16 +108,6 @@ impl ReadError {
     pub fn remedy(&self) -> Option<&str> {
         Some(self.0.fault.remedy).filter(|remedy| !remedy.is_empty())
     }
-
-    /// The system could not open or read `name`.
-    pub fn io(name: &str, error: &io::Error) -> Self {
-        Fault::io(error).of(name)
-    }
-
-    /// Every line of `name` is legal, the data as a whole is not.
-    pub fn data(name: &str, error: &impl std::fmt::Display) -> Self {
-        Fault::data(error).of(name)
-    }
 }
 
 /// A [`ReadError`] without its file and line.

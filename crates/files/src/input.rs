@@ -73,7 +73,7 @@ impl<'r> Source<'r> {
         let name = path.display().to_string();
         match File::open(path) {
             Ok(file) => Source::new(file, &name, limit),
-            Err(error) => Err(ReadError::io(&name, &error)),
+            Err(error) => Err(Fault::io(&error).of(&name)),
         }
     }
 
@@ -92,7 +92,7 @@ impl<'r> Source<'r> {
             watch: Arc::clone(&watch),
         };
         let (compression, reader) =
-            decompress(watched, limit).map_err(|error| ReadError::io(name, &error))?;
+            decompress(watched, limit).map_err(|error| Fault::io(&error).of(name))?;
         Ok(Self {
             name: name.to_owned(),
             reader,

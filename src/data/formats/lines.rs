@@ -43,7 +43,7 @@ pub(super) fn attach(
     }
     dataset
         .with_names(names)
-        .map_err(|error| ReadError::data(&name, &error))
+        .map_err(|error| Fault::data(&error).of(&name))
 }
 
 /// Writes names one a line.

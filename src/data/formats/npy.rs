@@ -36,7 +36,7 @@ impl Array<BufReader<File>> {
     /// Opens the `.npy` file at `path`, whose array messages call `name`.
     pub(super) fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
         let file = path.display().to_string();
-        let reader = File::open(path).map_err(|error| ReadError::io(&file, &error))?;
+        let reader = File::open(path).map_err(|error| Fault::io(&error).of(&file))?;
         Self::new(BufReader::with_capacity(BLOCK, reader), name).map_err(|fault| fault.of(&file))
     }
 }

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::data::merge::columns_of;
 use crate::data::read::{Format, ReadOptions};
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries, Strings};
 
@@ -40,12 +41,18 @@ impl Content {
     }
 }
 
-/// Reads what [`DataFiles`] wrote at `path`.
+/// Reads what [`DataFiles`] wrote at `path`, in memory and by way of a file.
 fn read(path: &Path, base: IndexBase, data: &Dataset<'_>) -> Dataset<'static> {
     let names = DataFiles::new(path, Format::Auto).path(Part::Names);
-    let names = data.names().map(|_| names);
     let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
-    options.names(names).read(path).unwrap().dataset
+    let options = options.names(data.names().map(|_| names));
+    let found = options.clone().read(path).unwrap().dataset;
+    let spill = Arc::new(Spill::new(Path::new("absent"), 0));
+    let rows = options.spilling(Arc::clone(&spill)).read(path).unwrap();
+    let columns = columns_of(&spill.runs(), found.width()).unwrap();
+    let spilled = rows.dataset.with_columns(columns).unwrap();
+    assert_eq!(Content::of(&spilled), Content::of(&found));
+    found
 }
 
 fn check(data: &Dataset<'_>, endings: &[&str]) {

@@ -436,7 +436,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
     let mut loaded = options.build(rows.text, IndexBase::One)?;
     if options.names.is_none() && options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
-        loaded.dataset = named.map_err(|error| ReadError::data(&name, &error))?;
+        loaded.dataset = named.map_err(|error| Fault::data(&error).of(&name))?;
     }
     Ok(loaded)
 }

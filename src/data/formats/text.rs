@@ -85,12 +85,12 @@ impl Text {
         averaged: bool,
     ) -> Result<Dataset<'static>, ReadError> {
         let name = self.name;
-        let refused = |error| ReadError::data(&name, &error);
+        let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
         let columns = self
             .columns
             .map_or_else(|| columns_of(&self.runs, width), Ok);
-        let mut columns = columns.map_err(|error| ReadError::io(&name, &error))?;
+        let mut columns = columns.map_err(|error| Fault::io(&error).of(&name))?;
         drop(self.runs);
         // Runs may be elsewhere, and columns have the width of their file.
         (columns.height, columns.width) = (self.rows, width);
@@ -175,7 +175,7 @@ impl Text {
                     return Ok(());
                 }
                 // The spill knows what happened.
-                Err(ReadError::io(&self.name, &io::ErrorKind::WriteZero.into()))
+                Err(Fault::io(&io::ErrorKind::WriteZero.into()).of(&self.name))
             }
             _ => Ok(()),
         }
