@@ -4,7 +4,6 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
 use super::runs::Packer;
@@ -188,16 +187,6 @@ impl Format {
 impl fmt::Display for Format {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let mut formats = [Self::Auto].into_iter().chain(Self::ALL);
-        let found = formats.find(|format| format.name() == name);
-        found.ok_or_else(|| format!("there is no format {name}"))
     }
 }
 
