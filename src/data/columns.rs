@@ -264,7 +264,9 @@ impl<'a> Columns<'a> {
         let sizes = self.starts.windows(2).map(|bounds| bounds[1] - bounds[0]);
         let columns = cut(self.rows.to_mut(), self.values.to_mut(), sizes);
         let move_entries = |(rows, values): (&mut [u32], &mut [f64])| {
-            rows.iter_mut().for_each(|row| *row = places[*row as usize]);
+            for row in &mut *rows {
+                *row = places[*row as usize];
+            }
             sort(rows, values);
         };
         columns.into_par_iter().for_each(move_entries);

@@ -84,7 +84,9 @@ impl Description {
             let (Some(first), Some(last)) = (rows.clone().next(), rows.clone().last()) else {
                 continue;
             };
-            rows.clone().for_each(|row| row_nonzeros[row] += 1);
+            for row in rows.clone() {
+                row_nonzeros[row] += 1;
+            }
             single_query_columns += usize::from(query_of_row[first] == query_of_row[last]);
             columns.push(LongColumn {
                 feature: dataset.feature(position),
