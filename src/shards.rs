@@ -49,7 +49,7 @@ use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, rea
 use crate::data::runs::{Packer, Run, nameless_file};
 use crate::data::spill::Spill;
 use crate::data::{
-    Columns, CompleteOutput, DataHash, MatrixLayout, Output, read_rows_of_npz, write_names,
+    Columns, CompleteOutput, DataHash, MatrixLayout, Output, columns_of_npz, write_names,
     write_npz, write_svmlight,
 };
 use crate::{Dataset, DatasetError, FeatureNames, IndexBase};
@@ -419,20 +419,18 @@ impl Shards {
         };
         let size = self.manifest.parts.get(part).ok_or_else(absent)?;
         let path = self.folder.join(part_name(part));
-        let read = read_rows_of_npz(&path, rows.rows(), size.nonzeros);
-        let (runs, width) = read.map_err(|error| match error.kind() {
+        let read = columns_of_npz(&path, rows.rows(), size.nonzeros);
+        let columns = read.map_err(|error| match error.kind() {
             ReadErrorKind::TooLarge => {
                 ShardError::damaged(&path, format!("{} entries", size.nonzeros), "more")
             }
             _ => error.into(),
         })?;
-        if width != self.width() {
-            let columns = |width| format!("a matrix of {width} columns");
-            let (expected, found) = (columns(self.width()), columns(width));
+        if columns.width != self.width() {
+            let matrix = |width| format!("a matrix of {width} columns");
+            let (expected, found) = (matrix(self.width()), matrix(columns.width));
             return Err(ShardError::damaged(&path, expected, found));
         }
-        let columns = columns_of(&runs, width)?;
-        drop(runs);
         let data = rows.with_columns(columns)?;
         let found = PartSize::of(&data);
         if found == *size {

@@ -96,9 +96,7 @@ pub(super) fn columns_of_rows(
 ) -> Result<Columns<'static>, DatasetError> {
     DatasetError::check_rows(rows)?;
     let columns = columns_of(&runs_of_rows(bounds, indices, values), width);
-    let mut columns = columns.expect("runs in memory");
-    columns.height = rows;
-    Ok(columns)
+    Ok(columns.expect("runs in memory"))
 }
 
 impl<'a, I, P, Bounds, Indices, Values> IntoColumns<'a>
@@ -236,7 +234,6 @@ impl<'a> Dataset<'a> {
     ///     CsMatI::new_csc((3, 2), vec![0, 2, 3], vec![0, 2, 1], vec![0.5, 1.0, 2.0]);
     /// let data = Dataset::new(&sparse, &labels, &[7, 8, 8])?;
     /// assert_eq!(data.x().data().as_ptr(), sparse.data().as_ptr());
-    /// assert_eq!(data.y(), labels);
     ///
     /// // All examples in one query.
     /// let data = Dataset::new(&sparse, &labels, Queries::single(3)?)?;
@@ -300,11 +297,6 @@ impl<'a> Dataset<'a> {
     /// [`stored_columns`](Self::stored_columns); [`feature`](Self::feature) has the feature of each.
     pub fn x(&self) -> CsMatViewI<'_, f64, u32, usize> {
         self.columns.matrix()
-    }
-
-    /// The labels, one a row.
-    pub fn y(&self) -> ArrayView1<'_, f64> {
-        ArrayView1::from(self.labels())
     }
 }
 
@@ -396,7 +388,7 @@ mod tests {
     fn compressed_columns_and_labels_are_borrowed() {
         let (x, y) = (sparse::<u32, usize>(), Array1::from(labels()));
         let data = Dataset::new(&x, &y, &[1, 1, 2, 2]).unwrap();
-        let again = Dataset::new(data.x(), data.y(), data.queries().clone()).unwrap();
+        let again = Dataset::new(data.x(), data.labels(), data.queries().clone()).unwrap();
         for data in [&data, &again] {
             assert_eq!(data.x().data().as_ptr(), x.data().as_ptr());
             assert_eq!(data.x().indices().as_ptr(), x.indices().as_ptr());
@@ -450,40 +442,30 @@ mod tests {
 
     #[test]
     fn faults_are_found_where_they_are() {
-        let error = |x: Array2<f64>, y: &[f64], qid: &[i32]| {
-            let by_row: CsMat<f64> = CsMat::csr_from_dense(x.view(), 0.0);
-            let error = Dataset::new(x, y, qid).unwrap_err().to_string();
-            let sparse = Dataset::new(by_row, y, qid).unwrap_err().to_string();
-            assert_eq!(sparse, error);
-            assert!(Dataset::regrouped(dense(), y, &qid[1..]).is_err());
-            error
-        };
-        let y = labels();
-        let (x, qid) = (dense(), [1; ROWS]);
-        assert_eq!(
-            error(x.clone(), &y[1..], &qid),
-            "labels: expected 4, found 3"
-        );
-        assert_eq!(
-            error(x.clone(), &y, &qid[..3]),
-            "labels: expected 3, found 4"
-        );
+        let (x, y, qid) = (dense(), labels(), [1; ROWS]);
         let short = x.select(Axis(0), &[0, 1, 2]);
-        assert_eq!(error(short, &y, &qid), "rows: expected 4, found 3");
+        let mut infinite = x.clone();
+        infinite[[3, 2]] = f64::INFINITY;
         let none = "the data has no rows: expected at least one example";
-        assert_eq!(
-            Dataset::new(x.clone(), &y, &qid[..0])
-                .unwrap_err()
-                .to_string(),
-            none
-        );
-        let mut bad = x.clone();
-        bad[[3, 2]] = f64::INFINITY;
-        let message = "the value at row 3, column 2 is inf: values must be finite";
-        assert_eq!(error(bad, &y, &qid), message);
-        let bad = [0.0, f64::NAN, 0.0, 0.0];
-        let message = "the label of row 1 is NaN: labels must be finite";
-        assert_eq!(error(x, &bad, &qid), message);
+        let value = "the value at row 3, column 2 is inf: values must be finite";
+        let label = "the label of row 1 is NaN: labels must be finite";
+        for (x, y, qid, message) in [
+            (&x, &y[1..], &qid[..], "labels: expected 4, found 3"),
+            (&x, &y[..], &qid[..3], "labels: expected 3, found 4"),
+            (&short, &y[..], &qid[..], "rows: expected 4, found 3"),
+            (&x, &y[..], &qid[..0], none),
+            (&infinite, &y[..], &qid[..], value),
+            (&x, &[0.0, f64::NAN, 0.0, 0.0][..], &qid[..], label),
+        ] {
+            let by_row: CsMat<f64> = CsMat::csr_from_dense(x.view(), 0.0);
+            for data in [
+                Dataset::new(x, y, qid),
+                Dataset::new(by_row, y, qid),
+                Dataset::regrouped(x, y, qid),
+            ] {
+                assert_eq!(data.unwrap_err().to_string(), message);
+            }
+        }
     }
 
     #[test]

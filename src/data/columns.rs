@@ -204,14 +204,24 @@ impl<'a> Columns<'a> {
 
     /// Puts means into the places of missing values.
     pub(crate) fn fill_missing(&mut self, queries: &Queries) {
+        self.compact(|rows, values| fill_missing(rows, values, queries));
+    }
+
+    /// Leaves out entries that are 0, and columns of nothing else.
+    pub(super) fn drop_zeros(&mut self) {
+        self.compact(nonzeros);
+    }
+
+    /// Leaves of each column as many entries as `keep` says that it has moved to the front, and no column
+    /// without any.
+    fn compact(&mut self, mut keep: impl FnMut(&mut [u32], &mut [f64]) -> usize) {
         let mut features = std::mem::take(self.features_mut());
         let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
         let starts = self.starts.to_mut();
         let (mut columns, mut entries, mut start) = (0, 0, 0);
         for column in 0..features.len() {
             let end = starts[column + 1];
-            let filled = fill_missing(&mut rows[start..end], &mut values[start..end], queries);
-            let kept = start..start + filled;
+            let kept = start..start + keep(&mut rows[start..end], &mut values[start..end]);
             rows.copy_within(kept.clone(), entries);
             values.copy_within(kept.clone(), entries);
             if !kept.is_empty() {
@@ -223,10 +233,26 @@ impl<'a> Columns<'a> {
             start = end;
         }
         features.truncate(columns);
-        starts.truncate(columns + 1);
-        rows.truncate(entries);
-        values.truncate(entries);
         self.features = Some(features.into());
+        self.truncate(columns);
+    }
+
+    /// Takes off the columns of features from `width` on: how many entries they have, and their features.
+    pub(super) fn narrow(&mut self, width: usize) -> (u64, Vec<u32>) {
+        let features = self.features_mut();
+        let kept = features.partition_point(|&feature| (feature as usize) < width);
+        let dropped = features.split_off(kept);
+        let before = self.values.len();
+        self.truncate(kept);
+        ((before - self.values.len()) as u64, dropped)
+    }
+
+    /// Leaves the entries of the first columns.
+    fn truncate(&mut self, columns: usize) {
+        let entries = self.starts[columns];
+        self.starts.to_mut().truncate(columns + 1);
+        self.rows.to_mut().truncate(entries);
+        self.values.to_mut().truncate(entries);
     }
 
     /// Puts the row that stands at `order[i]` in place `i`.
@@ -238,15 +264,35 @@ impl<'a> Columns<'a> {
         let sizes = self.starts.windows(2).map(|bounds| bounds[1] - bounds[0]);
         let columns = cut(self.rows.to_mut(), self.values.to_mut(), sizes);
         let move_entries = |(rows, values): (&mut [u32], &mut [f64])| {
-            let moved = rows.iter().map(|&row| places[row as usize]);
-            let mut entries: Vec<(u32, f64)> = moved.zip(values.iter().copied()).collect();
-            entries.sort_unstable_by_key(|entry| entry.0);
-            for ((row, value), entry) in rows.iter_mut().zip(values).zip(entries) {
-                (*row, *value) = entry;
+            for row in &mut *rows {
+                *row = places[*row as usize];
             }
+            sort(rows, values);
         };
         columns.into_par_iter().for_each(move_entries);
     }
+}
+
+/// Brings entries into the order of their indices.
+pub(super) fn sort(indices: &mut [u32], values: &mut [f64]) {
+    let entries = indices.iter().copied().zip(values.iter().copied());
+    let mut entries: Vec<(u32, f64)> = entries.collect();
+    entries.sort_unstable_by_key(|entry| entry.0);
+    for ((index, value), entry) in indices.iter_mut().zip(values).zip(entries) {
+        (*index, *value) = entry;
+    }
+}
+
+/// Moves the entries other than 0 to the front. Returns how many they are.
+pub(super) fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
+    let mut kept = 0;
+    for at in 0..values.len() {
+        if values[at] != 0.0 {
+            (rows[kept], values[kept]) = (rows[at], values[at]);
+            kept += 1;
+        }
+    }
+    kept
 }
 
 /// Rows and values of which each piece has so many.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Column, Dataset};
+use super::Dataset;
 
 /// Columns that are listed as the longest.
 const LONGEST: usize = 10;
@@ -72,77 +72,41 @@ pub struct LongColumn {
 impl Description {
     /// Describes `dataset`, in time linear in its entries.
     pub fn of(dataset: &Dataset<'_>) -> Self {
-        let queries = dataset.queries();
-        let sizes: Vec<usize> = queries.ranges().map(|rows| rows.len()).collect();
-        let columns = Columns::of(dataset);
-        let places = dataset.rows() as f64 * dataset.width() as f64;
-        Self {
-            density: (places > 0.0).then(|| columns.nonzeros() as f64 / places),
-            query_sizes: Spread::of_counts(sizes),
-            row_nonzeros: Spread::of_counts(columns.of_rows.clone()),
-            column_nonzeros: columns.spread(),
-            labels: Labels::of(dataset),
-            single_query_columns: columns.single_query,
-            longest_columns: columns.longest(),
-        }
-    }
-}
-
-/// Entries counted.
-struct Columns {
-    /// Of every row.
-    of_rows: Vec<usize>,
-    /// Of every column that has some.
-    lengths: Vec<LongColumn>,
-    single_query: usize,
-}
-
-impl Columns {
-    fn of(dataset: &Dataset<'_>) -> Self {
+        let sizes = dataset.queries().ranges().map(|rows| rows.len());
         let query_of_row = dataset.queries().of_rows();
-        let mut columns = Self {
-            of_rows: vec![0; dataset.rows()],
-            lengths: Vec::new(),
-            single_query: 0,
-        };
+        let mut row_nonzeros = vec![0; dataset.rows()];
+        let (mut columns, mut single_query_columns) = (Vec::new(), 0);
         for position in 0..dataset.stored_columns() {
-            let feature = dataset.feature(position);
-            columns.count(feature, dataset.column(position), &query_of_row);
+            let entries = dataset.column(position).iter();
+            let rows = entries
+                .filter(|&(_, value)| value != 0.0)
+                .map(|(row, _)| row);
+            let (Some(first), Some(last)) = (rows.clone().next(), rows.clone().last()) else {
+                continue;
+            };
+            for row in rows.clone() {
+                row_nonzeros[row] += 1;
+            }
+            single_query_columns += usize::from(query_of_row[first] == query_of_row[last]);
+            columns.push(LongColumn {
+                feature: dataset.feature(position),
+                nonzeros: rows.count(),
+            });
         }
-        columns
-    }
-
-    fn count(&mut self, feature: u32, column: Column<'_>, query_of_row: &[u32]) {
-        let mut rows = column.iter().filter(|&(_, value)| value != 0.0);
-        let Some((first, _)) = rows.next() else {
-            return;
-        };
-        self.of_rows[first] += 1;
-        let (mut nonzeros, mut last) = (1, first);
-        for (row, _) in rows {
-            self.of_rows[row] += 1;
-            nonzeros += 1;
-            last = row;
+        let lengths: Vec<usize> = columns.iter().map(|column| column.nonzeros).collect();
+        let places = dataset.rows() as f64 * dataset.width() as f64;
+        // Of equally long columns, the first come first.
+        columns.sort_by_key(|column| std::cmp::Reverse(column.nonzeros));
+        columns.truncate(LONGEST);
+        Self {
+            density: (places > 0.0).then(|| lengths.iter().sum::<usize>() as f64 / places),
+            query_sizes: Spread::of_counts(sizes.collect()),
+            row_nonzeros: Spread::of_counts(row_nonzeros),
+            column_nonzeros: (!lengths.is_empty()).then(|| Spread::of_counts(lengths)),
+            labels: Labels::of(dataset),
+            single_query_columns,
+            longest_columns: columns,
         }
-        self.lengths.push(LongColumn { feature, nonzeros });
-        self.single_query += usize::from(query_of_row[first] == query_of_row[last]);
-    }
-
-    fn nonzeros(&self) -> usize {
-        self.of_rows.iter().sum()
-    }
-
-    fn spread(&self) -> Option<Spread<usize>> {
-        let lengths: Vec<usize> = self.lengths.iter().map(|column| column.nonzeros).collect();
-        (!lengths.is_empty()).then(|| Spread::of_counts(lengths))
-    }
-
-    /// Of equally long columns, the first come first.
-    fn longest(mut self) -> Vec<LongColumn> {
-        self.lengths
-            .sort_by_key(|column| std::cmp::Reverse(column.nonzeros));
-        self.lengths.truncate(LONGEST);
-        self.lengths
     }
 }
 

@@ -27,11 +27,19 @@ impl<'a> Examples<'a> {
         }
         Ok(Self {
             labels,
+            ..Self::unchecked(queries)
+        })
+    }
+
+    /// These queries, and labels that are still to come.
+    pub(super) fn unchecked(queries: Queries) -> Self {
+        Self {
+            labels: Cow::default(),
             queries,
             input_rows: None,
             teacher: None,
             validation: None,
-        })
+        }
     }
 
     /// The examples at the positions `rows`, ascending, in these `queries`.
@@ -51,19 +59,12 @@ impl<'a> Examples<'a> {
 
     /// These examples with labels that they own.
     pub(super) fn into_owned(self) -> Examples<'static> {
-        let Self {
-            labels,
-            queries,
-            input_rows,
-            teacher,
-            validation,
-        } = self;
         Examples {
-            labels: labels.into_owned().into(),
-            queries,
-            input_rows,
-            teacher,
-            validation,
+            labels: self.labels.into_owned().into(),
+            input_rows: self.input_rows,
+            teacher: self.teacher,
+            validation: self.validation,
+            queries: self.queries,
         }
     }
 }

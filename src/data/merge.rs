@@ -228,11 +228,13 @@ fn slots(features: &[u32], strip: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
+    use std::path::Path;
 
     use proptest::collection::{btree_set, vec};
     use proptest::prelude::*;
 
-    use super::super::runs::{Packer, RowPacker, nameless_file, runs_of_rows};
+    use super::super::runs::{RowPacker, runs_of_rows};
+    use super::super::spill::Spill;
     use super::*;
 
     /// Every row has the same value in its columns.
@@ -285,20 +287,6 @@ mod tests {
         )
     }
 
-    /// `runs` as one run in a file.
-    fn stored(runs: &[Run]) -> Run {
-        let mut packer = Packer::default();
-        let mut file = nameless_file(&std::env::temp_dir()).unwrap();
-        let mut rows = 0;
-        each_batch(runs, 0, 1000, |columns| {
-            rows = columns.height;
-            packer.extend(&columns);
-            packer.store(&mut file)
-        })
-        .unwrap();
-        packer.finish_in(file, rows).unwrap()
-    }
-
     proptest! {
         #[test]
         fn any_cut_gives_the_naive_columns(
@@ -309,8 +297,11 @@ mod tests {
             let mut runs = runs(front);
             runs.extend(self::runs(back));
             prop_assert_eq!(&columns_of(&runs, 0).unwrap(), &naive(&rows));
-            let both = [stored(&self::runs(front)), stored(&self::runs(back))];
-            prop_assert_eq!(&columns_of(&both, 0).unwrap(), &naive(&rows));
+            let spill = Spill::new(Path::new("absent"), 0);
+            for half in [front, back] {
+                prop_assert!(spill.write(&self::runs(half)));
+            }
+            prop_assert_eq!(&columns_of(&spill.runs(), 0).unwrap(), &naive(&rows));
             let mut starts = vec![0];
             starts.extend(rows.iter().scan(0, |end, row| {
                 *end += row.len();

@@ -34,11 +34,8 @@ pub use columns::{Column, Columns};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 use examples::Examples;
-pub use formats::{
-    DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
-    write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
-};
-pub(crate) use formats::{fill_missing, read_rows_of_npz};
+pub use formats::{DataFiles, MatrixLayout, Part, write_names, write_svmlight};
+pub(crate) use formats::{columns_of_npz, fill_missing, write_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
 pub use queries::GIVE_QUERIES;
@@ -47,32 +44,15 @@ pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
 
 pub mod read {
-    //! Readers of ranking data: svmlight / LETOR text, RLScore's triplets and SciPy's matrices.
+    //! Readers of ranking data; each [`Format`] is described in `docs/formats.md`.
     //!
-    //! # svmlight / LETOR
-    //!
-    //! One row a line, `<label> qid:<id> <index>:<value> … # comment`:
-    //!
-    //! - the label is any finite decimal number;
-    //! - `qid` stands right after it, on all rows or on none (all rows are one query then); the
-    //!   identifier is an opaque token, and the rows of a query are next to each other;
-    //! - indices count from 1 and ascend strictly in a row; a value of zero is legal and not stored;
-    //! - tokens are separated by blanks and tabs; comments, blank lines, CRLF, a row without pairs
-    //!   and a last line without line end are legal.
-    //!
-    //! # RLScore's triplets
-    //!
-    //! `X.features` has one row a line, `index:value` with indices that count from 0, where an empty
-    //! line is a row without entries; `X.labels` a label a line; `X.qids` the query of the row on
-    //! each line, and without that file all rows are one query. There are no comments.
-    //!
-    //! Each file may be compressed by gzip or zstd, which is known by its first bytes.
-    //!
-    //! # SciPy's matrices
-    //!
-    //! `X.npz` is a matrix in compressed rows or columns, as `scipy.sparse.save_npz` writes it, with
-    //! `X.labels.npy`, perhaps `X.qids.npy` (integers or text), and perhaps names in `X.names.txt`.
-    //! Entries of a row may be in any order, but not twice in a column; zeros are not stored.
+    //! A row of svmlight / LETOR text is a line, `<label> qid:<id> <index>:<value> … # comment`: `qid` is
+    //! an opaque token, on all rows or on none (all rows are one query then), the rows of a query are next
+    //! to each other, and indices count from 1 and ascend. RLScore's `X.features` has `index:value` with
+    //! indices from 0, beside `X.labels` and perhaps `X.qids` with a line each row. SciPy's `X.npz` and
+    //! NumPy's `X.npy` have `X.labels.npy`, and perhaps `X.qids.npy` and `X.names.txt`, beside them. Tables
+    //! name their columns in a header ([`TableOptions`]). Text may be compressed by gzip or zstd, which is
+    //! known by its first bytes. Zeros are not stored.
     //!
     //! What is not understood is refused: see [`ReadErrorKind`].
     //!
@@ -91,8 +71,7 @@ pub mod read {
 
     pub use super::formats::{
         Format, Loaded, Missing, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions,
-        RowQueries, TableOptions, read_names, read_names_from, read_preferences, read_rows,
-        read_scores, read_scores_from, read_texts,
+        RowQueries, TableOptions, read_names, read_preferences, read_rows, read_scores, read_texts,
     };
 }
 
@@ -251,26 +230,6 @@ impl<'a> Dataset<'a> {
         Self::assemble(columns, labels.into(), queries)
     }
 
-    /// Declares that the stored columns are the given 0-based `features` of `width` in all.
-    ///
-    /// # Errors
-    /// [`DatasetError`] unless there is one feature a stored column, strictly ascending and
-    /// below `width`.
-    pub fn with_features(mut self, features: Vec<u32>, width: usize) -> Result<Self, DatasetError> {
-        let stored = self.stored_columns();
-        DatasetError::check_length("features of stored columns", stored, features.len())?;
-        DatasetError::check_columns(width)?;
-        let ascending = features.windows(2).all(|pair| pair[0] < pair[1]);
-        if !ascending || features.last().is_some_and(|&last| last as usize >= width) {
-            return Err(DatasetError::Structure(format!(
-                "expected ascending features below {width}"
-            )));
-        }
-        self.columns.features = Some(features.into());
-        self.columns.width = width;
-        Ok(self)
-    }
-
     /// Names the features; there must be a name for every column.
     ///
     /// # Errors
@@ -358,7 +317,8 @@ impl<'a> Dataset<'a> {
         self.examples.validation.as_deref()
     }
 
-    /// The rows and columns as one nameless query, without a teacher, whose scores are of queries. Of a share of columns it is these columns alone.
+    /// The rows and columns as one nameless query, without a teacher, whose scores are of queries. Of a
+    /// share of columns it is these columns alone.
     #[must_use]
     pub fn as_one_query(&self) -> Dataset<'_> {
         // A data set has rows.
@@ -367,10 +327,8 @@ impl<'a> Dataset<'a> {
             columns: self.columns.view(),
             examples: Examples {
                 labels: self.labels().into(),
-                queries,
                 input_rows: self.examples.input_rows.clone(),
-                teacher: None,
-                validation: None,
+                ..Examples::unchecked(queries)
             },
             names: self.names.clone(),
             index_base: self.index_base,

@@ -351,16 +351,6 @@ mod tests {
         assert_eq!(queries.largest(), 2);
     }
 
-    #[test]
-    fn a_query_that_comes_back_is_refused() {
-        let error = DatasetError::SplitQuery {
-            id: "a".to_owned(),
-            first: 0,
-            again: 2,
-        };
-        assert_eq!(Queries::from_row_ids(&["a", "b", "a"]), Err(error));
-    }
-
     fn add_all(groups: &mut Groups, ids: &str) -> Result<(), u64> {
         let mut places = ids.chars().zip(1..);
         places.try_for_each(|(id, place)| groups.add(&id.to_string(), 1, place))

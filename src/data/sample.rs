@@ -56,17 +56,3 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Dataset<'static> {
     let loaded = options.read_from(bytes, "corpora/parses");
     loaded.expect("rows of svmlight text").dataset
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_files_belong_together() {
-        let (train, test) = (train(), test());
-        let sizes = |data: &Dataset<'_>| (data.rows(), data.width());
-        assert_eq!(sizes(&train), (1000, 19_424));
-        assert_eq!(sizes(&test), (1000, 19_424));
-        assert_eq!(train.names().unwrap().len(), 19_424);
-    }
-}

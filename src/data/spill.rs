@@ -40,7 +40,8 @@ impl Spill {
 
     /// Entries that are merged at a time: a quarter of the room, some bytes beside them counted.
     pub(crate) fn batch(&self) -> u64 {
-        (self.room / 64).clamp(1 << 16, 1 << 22)
+        let least = if cfg!(test) { 1 << 10 } else { 1 << 16 };
+        (self.room / 64).clamp(least, 1 << 22)
     }
 
     fn taken(&self) -> MutexGuard<'_, Taken> {

@@ -96,20 +96,22 @@ impl Dataset<'_> {
     }
 
     /// The data set of the 0-based `features` alone, which become columns 0, 1 and so on in the
-    /// order given, with their names. Rows, labels and queries stay as they are. Copies 12 bytes
-    /// an entry.
+    /// order given, with their names, also in the validation rows. Rows, labels and queries stay as
+    /// they are. Copies 12 bytes an entry.
     ///
     /// # Errors
     /// [`DatasetError::Absent`] for a feature past the last column.
     pub fn project(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
         let numbered = (0..).zip(features.iter().copied());
         let mut projected = self.gather(numbered, features.len())?;
-        let Some(names) = &self.names else {
-            return Ok(projected);
-        };
-        let own = features.iter();
-        let own = own.map(|&feature| names.of(feature).unwrap_or_default());
-        projected.names = Some(own.collect());
+        if let Some(validation) = self.validation() {
+            projected = projected.with_validation(validation.project(features)?);
+        }
+        projected.names = self.names.as_ref().map(|names| {
+            let own = features.iter();
+            own.map(|&feature| names.of(feature).unwrap_or_default())
+                .collect()
+        });
         Ok(projected)
     }
 
@@ -157,8 +159,11 @@ fn marks(what: &'static str, positions: &[usize], count: usize) -> Result<Vec<bo
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::super::read::ReadOptions;
-    use super::super::{DataHash, IndexBase};
+    use super::super::{FeatureNames, IndexBase};
     use super::*;
 
     const TEXT: &str = "\
@@ -168,121 +173,136 @@ mod tests {
 0 qid:b 4:1
 3 qid:c 0:2 1:2
 ";
+    const IDS: [&str; 5] = ["a", "a", "b", "b", "c"];
+    const LABELS: [f64; 5] = [1.0, 0.0, 2.0, 0.0, 3.0];
+    const PLACES: [u32; 5] = [4, 3, 0, 1, 2];
+    const SCORES: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
+    const NAMES: [&str; 6] = ["v", "w", "x", "y", "z", "last"];
+    /// Row, feature and value.
+    const ENTRIES: [(usize, usize, f64); 7] = [
+        (0, 0, 1.0),
+        (0, 4, 2.0),
+        (1, 4, 3.0),
+        (2, 1, 1.0),
+        (3, 4, 1.0),
+        (4, 0, 2.0),
+        (4, 1, 2.0),
+    ];
 
-    fn read(text: &str) -> Dataset<'static> {
+    fn read() -> Dataset<'static> {
         let options = ReadOptions::new().zero_based(true).width(6);
-        let dataset = options.read_from(text.as_bytes(), "f").unwrap().dataset;
-        let names = ["v", "w", "x", "y", "z", "last"].into_iter().collect();
-        dataset.with_names(names).unwrap()
+        let dataset = options.read_from(TEXT.as_bytes(), "f").unwrap().dataset;
+        dataset.with_names(NAMES.into_iter().collect()).unwrap()
     }
 
-    /// What `expected` says, in the same stored columns.
-    fn assert_same(found: &Dataset<'_>, expected: &Dataset<'_>) {
-        assert_eq!(DataHash::of(found), DataHash::of(expected));
-        assert_eq!(found.stored_columns(), expected.stored_columns());
-        assert_eq!(found.names(), expected.names());
-        assert_eq!(found.index_base(), IndexBase::Zero);
+    /// The entries of the column `feature` of the text in these rows.
+    fn entries(rows: &[usize], feature: usize) -> Vec<(usize, f64)> {
+        let own = ENTRIES.into_iter().filter(|entry| entry.1 == feature);
+        own.filter_map(|(row, _, value)| {
+            let place = rows.iter().position(|&other| other == row)?;
+            Some((place, value))
+        })
+        .collect()
     }
 
-    #[test]
-    fn some_queries_are_the_data_without_the_others() {
-        let data = read(TEXT);
-        let expected = read("1 qid:a 0:1 4:2\n0 qid:a 4:3\n3 qid:c 0:2 1:2\n");
-        assert_same(&data.queries_subset(&[2, 0]).unwrap(), &expected);
-        let expected = read("2 qid:b 1:1\n0 qid:b 4:1\n");
-        assert_same(&data.queries_subset(&[1]).unwrap(), &expected);
-        assert_same(&data.queries_subset(&[0, 1, 2]).unwrap(), &data);
+    /// The entries of a column of `data`, which is not stored if it has none.
+    fn found(data: &Dataset<'_>, feature: usize) -> Vec<(usize, f64)> {
+        let position = data.position(u32::try_from(feature).unwrap());
+        let entries = position.map(|position| data.column(position).iter().collect::<Vec<_>>());
+        assert_ne!(entries, Some(Vec::new()));
+        entries.unwrap_or_default()
     }
 
-    #[test]
-    fn some_features_are_the_data_without_the_others() {
-        let data = read(TEXT);
-        let expected = "1 qid:a 4:2\n0 qid:a 4:3\n2 qid:b\n0 qid:b 4:1\n3 qid:c\n";
-        assert_same(&data.features_subset(&[4]).unwrap(), &read(expected));
-        assert_same(&data.features_subset(&[5, 2, 4]).unwrap(), &read(expected));
-        assert_same(&data.features_subset(&[4, 1, 0]).unwrap(), &data);
-        assert_same(&data.keep(&[4, 1, 4, 0]).unwrap(), &data);
-        assert_eq!(data.features_subset(&[]).unwrap().stored_columns(), 0);
+    /// Those of the first `count` numbers whose bit is set.
+    fn picked(count: usize, bits: u8) -> Vec<usize> {
+        (0..count).filter(|at| bits >> at & 1 == 1).collect()
     }
 
-    #[test]
-    fn columns_are_renumbered_in_the_order_given() {
-        let data = read(TEXT);
-        let projected = data.project(&[4, 2, 1]).unwrap();
-        assert_eq!((projected.width(), projected.nonzeros()), (3, 5));
-        assert_eq!(projected.column(0).values, [2.0, 3.0, 1.0]);
-        assert_eq!(projected.position(1), None);
-        assert_eq!(projected.column(1).rows, [2, 4]);
-        let names: Vec<_> = projected.names().unwrap().iter().collect();
-        assert_eq!(names, ["z", "x", "w"]);
-        assert_eq!(projected.labels(), data.labels());
-        assert_eq!(projected.queries(), data.queries());
-        assert_eq!(data.project(&[]).unwrap().width(), 0);
-    }
-
-    #[test]
-    fn moved_rows_are_remembered() {
-        let data = read(TEXT).with_input_rows(vec![4, 3, 0, 1, 2]).unwrap();
-        let features = data.features_subset(&[0]).unwrap();
-        assert_eq!(features.input_rows(), data.input_rows());
-        let queries = data.queries_subset(&[0, 2]).unwrap();
-        assert_eq!(queries.input_rows(), Some(&[2, 1, 0][..]));
-    }
-
-    #[test]
-    fn nothing_is_lost_on_the_way() {
-        let data = read(TEXT).with_teacher(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
-        let data = data.unwrap().with_validation(read(TEXT));
-        let data = data.with_input_rows(vec![4, 3, 0, 1, 2]).unwrap();
-        let queries = |data: &Dataset<'_>| data.queries_subset(&[2, 0]).unwrap();
-        let features = |data: &Dataset<'_>| data.features_subset(&[4, 0]).unwrap();
-        let (one, other) = (queries(&features(&data)), features(&queries(&data)));
-        assert_same(&one, &other);
-        for subset in [one, other] {
-            assert_eq!(subset.teacher(), Some(&[1.0, 2.0, 5.0][..]));
-            assert!(subset.validation().is_some());
-            assert_eq!(subset.input_rows(), Some(&[2, 1, 0][..]));
-            assert_eq!(subset.project(&[0]).unwrap().teacher(), subset.teacher());
+    proptest! {
+        #[test]
+        fn nothing_is_lost_by_any_chain(steps in vec((0..4, any::<u8>()), 0..5)) {
+            let data = read().with_input_rows(PLACES.to_vec()).unwrap();
+            let data = data.with_teacher(SCORES.to_vec()).unwrap();
+            let mut data = data.with_validation(read());
+            // Rows of each query; the column of the text that each column is, and whether it has entries.
+            let (mut queries, mut named) = (vec![vec![0, 1], vec![2, 3], vec![4]], true);
+            let mut columns: Vec<(usize, bool)> = (0..NAMES.len()).map(|j| (j, true)).collect();
+            for (step, bits) in steps {
+                let features = picked(columns.len(), bits).into_iter().rev();
+                let features: Vec<u32> = features.map(|j| u32::try_from(j).unwrap()).collect();
+                data = match step {
+                    0 => {
+                        let taken = picked(queries.len(), bits | 1);
+                        queries = taken.iter().map(|&query| queries[query].clone()).collect();
+                        data.queries_subset(&taken).unwrap()
+                    }
+                    1 => {
+                        let taken = picked(data.rows(), bits | 1);
+                        let rows = queries.concat();
+                        (queries, named) = (taken.iter().map(|&at| vec![rows[at]]).collect(), false);
+                        data.rows_subset(&taken).unwrap()
+                    }
+                    2 => {
+                        for (j, (_, here)) in (0..).zip(&mut columns) {
+                            *here &= features.contains(&j);
+                        }
+                        let twice = [&features[..], &features].concat();
+                        let kept = data.keep(&twice).unwrap();
+                        data = data.features_subset(&features).unwrap();
+                        prop_assert_eq!(kept.x(), data.x());
+                        data
+                    }
+                    _ => {
+                        columns = features.iter().map(|&j| columns[j as usize]).collect();
+                        data.project(&features).unwrap()
+                    }
+                };
+            }
+            let rows = queries.concat();
+            let of_rows = |values: &[f64]| rows.iter().map(|&row| values[row]).collect::<Vec<_>>();
+            prop_assert_eq!(data.labels(), of_rows(&LABELS));
+            prop_assert_eq!(data.teacher(), Some(&of_rows(&SCORES)[..]));
+            let before = |row: usize| rows.iter().filter(|&&other| PLACES[other] < PLACES[row]).count();
+            let places = rows.iter().map(|&row| u32::try_from(before(row)).unwrap());
+            prop_assert_eq!(data.input_rows(), Some(&places.collect::<Vec<_>>()[..]));
+            let sizes: Vec<usize> = queries.iter().map(Vec::len).collect();
+            let mut expected = Queries::from_sizes(&sizes).unwrap();
+            if named {
+                let ids = queries.iter().map(|rows| IDS[rows[0]]).collect();
+                expected = expected.with_ids(ids).unwrap();
+            }
+            prop_assert_eq!(data.queries(), &expected);
+            let names: FeatureNames = columns.iter().map(|&(j, _)| NAMES[j]).collect();
+            prop_assert_eq!(data.names(), Some(&names));
+            prop_assert_eq!((data.width(), data.index_base()), (columns.len(), IndexBase::Zero));
+            let validation = data.validation().unwrap();
+            prop_assert_eq!((validation.width(), validation.names()), (columns.len(), Some(&names)));
+            for (at, &(j, here)) in columns.iter().enumerate() {
+                let expected = if here { entries(&rows, j) } else { Vec::new() };
+                prop_assert_eq!(found(&data, at), expected);
+                prop_assert_eq!(found(validation, at), entries(&[0, 1, 2, 3, 4], j));
+            }
         }
     }
 
     #[test]
-    fn some_rows_are_queries_of_their_own_and_keep_their_teacher() {
-        let data = read(TEXT).with_teacher(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
-        let rows = data.unwrap().rows_subset(&[3, 0]).unwrap();
-        assert_eq!(rows.labels(), [1.0, 0.0]);
-        assert_eq!(rows.queries(), &Queries::from_sizes(&[1, 1]).unwrap());
-        assert_eq!(rows.column(1).rows, [0, 1]);
-        assert_eq!(rows.teacher(), Some(&[1.0, 4.0][..]));
-    }
-
-    #[test]
-    fn nameless_queries_stay_nameless() {
-        let queries = Queries::from_sizes(&[1, 2]).unwrap();
-        let data = Dataset::from_csc(&[0, 1], &[2], &[5.0], vec![1.0, 2.0, 3.0], queries);
-        let subset = data.unwrap().queries_subset(&[1]).unwrap();
-        assert_eq!(subset.labels(), [2.0, 3.0]);
-        assert_eq!(subset.column(0).rows, [1]);
-        assert_eq!(subset.queries(), &Queries::single(2).unwrap());
-    }
-
-    #[test]
     fn what_is_not_there_is_refused() {
-        let data = read(TEXT);
+        let data = read();
         let queries = |list: &[usize]| data.queries_subset(list).unwrap_err();
         assert_eq!(queries(&[]), DatasetError::NoRows);
         assert_eq!(queries(&[1, 3]).to_string(), "there is no query 3 among 3");
         assert_eq!(queries(&[1, 0, 1]).to_string(), "query 1 is named twice");
         let rows = data.rows_subset(&[5]).unwrap_err();
         assert_eq!(rows.to_string(), "there is no row 5 among 5");
-        let features = |list: &[u32]| data.features_subset(list).unwrap_err();
-        assert_eq!(features(&[6]).to_string(), "there is no feature 6 among 6");
-        assert_eq!(features(&[3, 0, 3]).to_string(), "feature 3 is named twice");
-        for error in [data.project(&[6]), data.keep(&[6])] {
-            assert_eq!(
-                error.unwrap_err().to_string(),
-                "there is no feature 6 among 6"
-            );
+        let twice = data.features_subset(&[3, 0, 3]).unwrap_err();
+        assert_eq!(twice.to_string(), "feature 3 is named twice");
+        for data in [
+            data.features_subset(&[6]),
+            data.project(&[6]),
+            data.keep(&[6]),
+        ] {
+            let error = data.unwrap_err().to_string();
+            assert_eq!(error, "there is no feature 6 among 6");
         }
     }
 }

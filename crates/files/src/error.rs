@@ -108,16 +108,6 @@ impl ReadError {
     pub fn remedy(&self) -> Option<&str> {
         Some(self.0.fault.remedy).filter(|remedy| !remedy.is_empty())
     }
-
-    /// The system could not open or read `name`.
-    pub fn io(name: &str, error: &io::Error) -> Self {
-        Fault::io(error).of(name)
-    }
-
-    /// Every line of `name` is legal, the data as a whole is not.
-    pub fn data(name: &str, error: &impl std::fmt::Display) -> Self {
-        Fault::mismatch("a data set that can be stored", error.to_string()).of(name)
-    }
 }
 
 /// A [`ReadError`] without its file and line.
@@ -171,6 +161,11 @@ impl Fault {
     /// Not a single row.
     pub fn no_rows() -> Self {
         Self::mismatch("at least one row", "none")
+    }
+
+    /// All is legal by itself, the data as a whole are not.
+    pub fn data(error: &impl std::fmt::Display) -> Self {
+        Self::mismatch("a data set that can be stored", error.to_string())
     }
 
     /// More data than the memory `limit` lets in.
@@ -288,10 +283,5 @@ mod tests {
         assert_eq!(quote(b"a\xffb"), r#""a\xffb""#);
         assert_eq!(quote(&[b'1'; 40]), format!("\"{}\"", "1".repeat(40)));
         assert_eq!(quote(&[b'1'; 900]), format!("\"{}…\"", "1".repeat(40)));
-    }
-
-    #[test]
-    fn errors_are_small() {
-        assert!(size_of::<ReadError>() <= size_of::<usize>());
     }
 }

@@ -73,7 +73,7 @@ impl<'r> Source<'r> {
         let name = path.display().to_string();
         match File::open(path) {
             Ok(file) => Source::new(file, &name, limit),
-            Err(error) => Err(ReadError::io(&name, &error)),
+            Err(error) => Err(Fault::io(&error).of(&name)),
         }
     }
 
@@ -92,7 +92,7 @@ impl<'r> Source<'r> {
             watch: Arc::clone(&watch),
         };
         let (compression, reader) =
-            decompress(watched, limit).map_err(|error| ReadError::io(name, &error))?;
+            decompress(watched, limit).map_err(|error| Fault::io(&error).of(name))?;
         Ok(Self {
             name: name.to_owned(),
             reader,
@@ -255,33 +255,25 @@ mod tests {
         }
     }
 
-    fn text(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
-        text_within(bytes, None)
-    }
-
-    fn kind_of(bytes: &[u8]) -> Option<ReadErrorKind> {
-        text(bytes).err().map(|fault| fault.kind)
-    }
-
     #[test]
-    fn compression_is_known_by_the_first_bytes() {
-        for plain in [&b""[..], b"1", b"12 3", b"\x1f", b"(\xb5/"] {
-            assert_eq!(text(plain).unwrap(), plain);
-        }
-        assert_eq!(text(&gz(b"abc")).unwrap(), b"abc");
-        assert_eq!(text(&gz(b"")).unwrap(), b"");
-        assert_eq!(text(&zst(b"abc")).unwrap(), b"abc");
-    }
-
-    #[test]
-    fn members_and_frames_follow_each_other() {
-        assert_eq!(
-            text(&[gz(b"ab"), gz(b""), gz(b"c")].concat()).unwrap(),
-            b"abc"
-        );
+    fn compression_is_known_by_the_first_bytes_of_members_and_frames() {
         let skipped = [0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
-        let frames = [skipped.to_vec(), zst(b"ab"), skipped.to_vec(), zst(b"c")].concat();
-        assert_eq!(text(&frames).unwrap(), b"abc");
+        for (bytes, text) in [
+            (b"".to_vec(), &b""[..]),
+            (b"1".to_vec(), b"1"),
+            (b"12 3".to_vec(), b"12 3"),
+            (b"\x1f".to_vec(), b"\x1f"),
+            (b"(\xb5/".to_vec(), b"(\xb5/"),
+            (gz(b""), b""),
+            (zst(b"abc"), b"abc"),
+            ([gz(b"ab"), gz(b""), gz(b"c")].concat(), b"abc"),
+            (
+                [&skipped, &zst(b"ab")[..], &skipped, &zst(b"c")].concat(),
+                b"abc",
+            ),
+        ] {
+            assert_eq!(text_within(&bytes, None).unwrap(), text);
+        }
     }
 
     #[test]
@@ -290,7 +282,7 @@ mod tests {
         encoder.window_log(30).unwrap();
         encoder.write_all(b"abc").unwrap();
         let bytes = encoder.finish().unwrap();
-        assert_eq!(text(&bytes).unwrap(), b"abc");
+        assert_eq!(text_within(&bytes, None).unwrap(), b"abc");
         let fault = text_within(&bytes, Some(1 << 29)).unwrap_err();
         assert_eq!(fault.kind, ReadErrorKind::TooLarge);
     }
@@ -302,13 +294,14 @@ mod tests {
             .collect();
         for whole in [gz(&noise), zst(&noise), [gz(b"a"), gz(&noise)].concat()] {
             for end in [5, 12, 40, whole.len() / 2, whole.len() - 1] {
-                let kind = kind_of(&whole[..end]);
-                assert_eq!(kind, Some(ReadErrorKind::Truncated), "{end}");
+                let fault = text_within(&whole[..end], None).unwrap_err();
+                assert_eq!(fault.kind, ReadErrorKind::Truncated, "{end}");
             }
             let mut damaged = whole.clone();
             let middle = damaged.len() / 2;
             damaged[middle..middle + 40].fill(0xff);
-            assert_eq!(kind_of(&damaged), Some(ReadErrorKind::Corrupt));
+            let fault = text_within(&damaged, None).unwrap_err();
+            assert_eq!(fault.kind, ReadErrorKind::Corrupt);
         }
     }
 
@@ -330,8 +323,8 @@ mod tests {
     #[test]
     fn missing_files_and_folders_are_named() {
         let folder = tempfile::tempdir().unwrap();
-        let missing = folder.path().join("absent.svm");
-        let error = Source::open(&missing, None).err().unwrap();
+        let error = Source::open(&folder.path().join("absent.svm"), None);
+        let error = error.err().unwrap();
         assert_eq!(error.kind(), ReadErrorKind::Io(io::ErrorKind::NotFound));
         assert!(error.to_string().contains("absent.svm"));
         assert!(Source::open(folder.path(), None).is_err());

@@ -22,26 +22,21 @@ const BUFFER: usize = 1 << 16;
 /// What is written goes to a temporary file beside it, which takes its name in
 /// [`finish`](Self::finish): until then, and if it is dropped, whatever had that name stays. A
 /// symbolic link keeps pointing where it did. A device or pipe is written to directly.
-#[derive(Debug)]
 pub struct Output(Encoder);
 
 /// A file that has all its content, but not yet its name; it is gone if it is dropped.
 #[derive(Debug)]
 pub struct CompleteOutput(Target);
 
-#[derive(Debug)]
 enum Encoder {
     Plain(BufWriter<Target>),
     Gzip(GzEncoder<BufWriter<Target>>),
-    Zstd(ZstdEncoder),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<Target>>),
 }
 
-/// A zstd encoder, which has no `Debug` of its own.
-struct ZstdEncoder(zstd::stream::write::Encoder<'static, BufWriter<Target>>);
-
-impl std::fmt::Debug for ZstdEncoder {
+impl std::fmt::Debug for Output {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str("ZstdEncoder")
+        formatter.write_str("Output")
     }
 }
 
@@ -101,7 +96,7 @@ impl Output {
             Some("zst") => {
                 let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
-                Encoder::Zstd(ZstdEncoder(encoder))
+                Encoder::Zstd(encoder)
             }
             _ => Encoder::Plain(target),
         }))
@@ -126,7 +121,7 @@ impl Output {
         let buffer = match self.0 {
             Encoder::Plain(buffer) => buffer,
             Encoder::Gzip(encoder) => encoder.finish()?,
-            Encoder::Zstd(encoder) => encoder.0.finish()?,
+            Encoder::Zstd(encoder) => encoder.finish()?,
         };
         let target = buffer.into_inner();
         Ok(CompleteOutput(
@@ -150,7 +145,7 @@ impl Write for Output {
         match &mut self.0 {
             Encoder::Plain(writer) => writer.write(bytes),
             Encoder::Gzip(writer) => writer.write(bytes),
-            Encoder::Zstd(writer) => writer.0.write(bytes),
+            Encoder::Zstd(writer) => writer.write(bytes),
         }
     }
 
@@ -169,7 +164,7 @@ mod tests {
     use crate::read_whole;
 
     #[test]
-    fn the_extension_says_how_to_compress() {
+    fn a_file_appears_when_it_is_finished_compressed_as_its_extension_says() {
         let folder = tempfile::tempdir().unwrap();
         for (name, magic) in [
             ("a.svm", &b"1 "[..]),
@@ -177,27 +172,20 @@ mod tests {
             ("a.zst", &[0x28]),
         ] {
             let path = folder.path().join(name);
-            let mut output = Output::create(&path).unwrap();
-            output.write_all(b"1 qid:a 3:0.5\n").unwrap();
-            assert!(!path.exists());
-            output.finish().unwrap();
-            assert!(fs::read(&path).unwrap().starts_with(magic));
-            assert_eq!(read_whole(&path, 100).unwrap(), b"1 qid:a 3:0.5\n");
-        }
-    }
-
-    #[test]
-    fn what_is_not_finished_leaves_the_old_file() {
-        let folder = tempfile::tempdir().unwrap();
-        for name in ["a", "a.gz", "a.zst"] {
-            let path = folder.path().join(name);
             fs::write(&path, "old").unwrap();
             let mut output = Output::create(&path).unwrap();
             output.write_all(&vec![b'x'; 200_000]).unwrap();
             drop(output);
             assert_eq!(fs::read(&path).unwrap(), b"old");
+            let mut output = Output::create(&path).unwrap();
+            output.write_all(b"1 qid:a 3:0.5\n").unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"old");
+            output.finish().unwrap();
+            assert!(fs::read(&path).unwrap().starts_with(magic));
+            assert_eq!(read_whole(&path, 100).unwrap(), b"1 qid:a 3:0.5\n");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        assert!(Output::create(Path::new("absent/folder/file")).is_err());
     }
 
     #[cfg(unix)]
@@ -219,10 +207,5 @@ mod tests {
         output.write_all(b"new").unwrap();
         output.finish().unwrap();
         assert!(fs::metadata(null).unwrap().file_type().is_char_device());
-    }
-
-    #[test]
-    fn a_folder_that_is_not_there_is_an_error() {
-        assert!(Output::create(Path::new("absent/folder/file")).is_err());
     }
 }

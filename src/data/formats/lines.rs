@@ -1,6 +1,6 @@
 //! Files with an item a line: names of features, texts of rows, and scores.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
 use crate::data::queries::Groups;
@@ -27,18 +27,6 @@ pub fn read_names(path: &Path, max_memory: Option<u64>) -> Result<FeatureNames, 
     names_of(Source::open(path, max_memory)?, max_memory, 0)
 }
 
-/// Reads names, one a line, from a stream that messages call `name`.
-///
-/// # Errors
-/// As [`read_names`].
-pub fn read_names_from(
-    reader: impl Read + Send,
-    name: &str,
-    max_memory: Option<u64>,
-) -> Result<FeatureNames, ReadError> {
-    names_of(Source::new(reader, name, max_memory)?, max_memory, 0)
-}
-
 /// Names the columns of `dataset`, for which `held` bytes are taken already.
 pub(super) fn attach(
     dataset: Dataset<'static>,
@@ -55,7 +43,7 @@ pub(super) fn attach(
     }
     dataset
         .with_names(names)
-        .map_err(|error| ReadError::data(&name, &error))
+        .map_err(|error| Fault::data(&error).of(&name))
 }
 
 /// Writes names one a line.
@@ -103,19 +91,6 @@ pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, Rea
     numbers(Source::open(path, max_memory)?, max_memory, 0, "score")
 }
 
-/// Reads scores, one a line, from a stream that messages call `name`.
-///
-/// # Errors
-/// As [`read_scores`].
-pub fn read_scores_from(
-    reader: impl Read + Send,
-    name: &str,
-    max_memory: Option<u64>,
-) -> Result<Vec<f64>, ReadError> {
-    let source = Source::new(reader, name, max_memory)?;
-    numbers(source, max_memory, 0, "score")
-}
-
 fn names_of(source: Source<'_>, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
     let names = strings_of(source, limit, held, "a feature name in UTF-8")?;
     Ok(FeatureNames::new(names))
@@ -148,12 +123,24 @@ pub(super) fn numbers(
     held: u64,
     what: &str,
 ) -> Result<Vec<f64>, ReadError> {
-    let mut numbers = Vec::new();
+    items(source, limit, held, |line| {
+        token::only_decimal(line, what).map(Some)
+    })
+}
+
+/// What `item` makes of the lines of a file, on top of `held` bytes.
+fn items<T>(
+    source: Source<'_>,
+    limit: Option<u64>,
+    held: u64,
+    mut item: impl FnMut(&[u8]) -> Result<Option<T>, Fault>,
+) -> Result<Vec<T>, ReadError> {
+    let mut items = Vec::new();
     each_line(source, limit, |line| {
-        numbers.push(token::only_decimal(line, what)?);
-        Ok(held + (numbers.capacity() * size_of::<f64>()) as u64)
+        items.extend(item(line)?);
+        Ok(held + (items.capacity() * size_of::<T>()) as u64)
     })?;
-    Ok(numbers)
+    Ok(items)
 }
 
 /// The queries of rows, an identifier a line, and how many lines and bytes they are.
@@ -226,15 +213,11 @@ pub fn read_preferences(
     rows: usize,
     max_memory: Option<u64>,
 ) -> Result<Vec<PreferenceLine>, ReadError> {
-    let mut preferences: Vec<PreferenceLine> = Vec::new();
-    each_line(Source::open(path, max_memory)?, max_memory, |line| {
+    items(Source::open(path, max_memory)?, max_memory, 0, |line| {
         let line = token::without_comment(line);
-        if token::start(line, 0) < line.len() {
-            preferences.push(preference(line, rows)?);
-        }
-        Ok((preferences.capacity() * size_of::<PreferenceLine>()) as u64)
-    })?;
-    Ok(preferences)
+        let some = token::start(line, 0) < line.len();
+        some.then(|| preference(line, rows)).transpose()
+    })
 }
 
 /// Reads numbers of rows among `rows`, one a line, from 1 on: 0-based here.
@@ -246,15 +229,12 @@ pub fn read_rows(
     rows: usize,
     max_memory: Option<u64>,
 ) -> Result<Vec<usize>, ReadError> {
-    let mut numbers = Vec::new();
-    each_line(Source::open(path, max_memory)?, max_memory, |line| {
+    items(Source::open(path, max_memory)?, max_memory, 0, |line| {
         let line = token::trim_end(line);
         let (number, end) = row(line, token::start(line, 0), rows)?;
         token::nothing_after(line, end, "row")?;
-        numbers.push(number as usize);
-        Ok((numbers.capacity() * size_of::<usize>()) as u64)
-    })?;
-    Ok(numbers)
+        Ok(Some(number as usize))
+    })
 }
 
 fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {
@@ -287,95 +267,48 @@ fn row(line: &[u8], at: usize, rows: usize) -> Result<(u32, usize), Fault> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
+    use super::super::ReadErrorKind;
     use super::super::compressed::{gz, zst};
-    use super::super::{Place, ReadErrorKind};
     use super::*;
 
     fn names(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
-        let names = read_names_from(bytes, "f", Some(1 << 20))?;
+        let names = names_of(Source::new(bytes, "f", None)?, Some(1 << 20), 0)?;
         Ok(names.iter().map(str::to_owned).collect())
     }
 
-    #[test]
-    fn one_name_a_line() {
-        assert_eq!(names("a b\r\n\nü\n".as_bytes()).unwrap(), ["a b", "", "ü"]);
-        assert_eq!(names(b"a\nb").unwrap(), ["a", "b"]);
-        assert_eq!(names(&gz(b"a\nb\n")).unwrap(), ["a", "b"]);
-        assert_eq!(names(&zst(b"a\nb\n")).unwrap(), ["a", "b"]);
-        assert!(names(b"").unwrap().is_empty());
-    }
-
-    #[test]
-    fn bad_names_have_a_place() {
-        let error = names(b"a\nb\xff\nc\n").unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::Malformed);
-        assert_eq!(error.place(), Some(Place { line: 2, column: 2 }));
-        let whole = gz(b"a\nb\n");
-        let error = names(&whole[..whole.len() - 2]).unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::Truncated);
-        let error = names(&zst(&vec![b'\n'; 2_000_000])).unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::TooLarge);
-    }
-
-    #[test]
-    fn every_column_needs_a_name() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("names.txt");
-        let read = |text: &str| {
-            fs::write(&path, text).unwrap();
-            let options = ReadOptions::new().names(path.clone());
-            options.read_from(&b"1 1:1 3:1\n"[..], "f")
-        };
-        let data = read("a\nb\nc\nmore\n").unwrap().dataset;
-        assert_eq!(data.names().unwrap().of(2), Some("c"));
-        fs::write(&path, gz(b"a\nb\nc\n")).unwrap();
-        assert_eq!(read_names(&path, None).unwrap().len(), 3);
-        let error = read("a\nb\n").unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::Mismatch);
-        let text = error.to_string();
-        assert!(text.ends_with("names.txt: expected at least 3 names, one a column, found 2"));
-    }
-
     fn scores(bytes: &[u8]) -> Result<Vec<f64>, ReadError> {
-        read_scores_from(bytes, "f", Some(1 << 16))
+        numbers(Source::new(bytes, "f", None)?, Some(1 << 16), 0, "score")
     }
 
     #[test]
-    fn one_score_a_line() {
-        let expected = [0.5, -1e-3, 2.0];
+    fn an_item_a_line_plain_or_compressed() {
+        for text in [&b"a b\r\n\n\xc3\xbc\n"[..], b"a b\n\n\xc3\xbc"] {
+            for bytes in [text.to_vec(), gz(text), zst(text)] {
+                assert_eq!(names(&bytes).unwrap(), ["a b", "", "ü"]);
+            }
+        }
         let text = b" 0.5\r\n-1e-3 \n2";
-        assert_eq!(scores(text).unwrap(), expected);
-        assert_eq!(scores(&gz(text)).unwrap(), expected);
-        assert_eq!(scores(&zst(text)).unwrap(), expected);
-        assert!(scores(b"").unwrap().is_empty());
+        for bytes in [text.to_vec(), gz(text), zst(text)] {
+            assert_eq!(scores(&bytes).unwrap(), [0.5, -1e-3, 2.0]);
+        }
+        assert!(names(b"").unwrap().is_empty() && scores(b"").unwrap().is_empty());
     }
 
     #[test]
-    fn bad_lines_have_a_place() {
-        for (text, message) in [
-            (
-                &b"1\nx\n"[..],
-                "f:2:1: expected a score, a decimal number, found \"x\"",
-            ),
-            (
-                b"1\n\n2\n",
-                "f:2:1: expected a score, a decimal number, found the end of the line",
-            ),
-            (
-                b"1\n 2 3\n",
-                "f:2:4: expected one score a line, found \"3\"",
-            ),
-            (b"nan\n", "f:1:1: expected a finite score, found \"nan\""),
-            (
-                b"1e999\n",
-                "f:1:1: expected a finite score, found \"1e999\"",
-            ),
-        ] {
+    fn bad_lines_have_a_place_and_long_files_a_limit() {
+        let blank = "f:2:1: expected a score, a decimal number, found the end of the line";
+        let beyond = "f:1:1: expected a finite score, found \"1e999\"";
+        for (text, message) in [(&b"1\n\n2\n"[..], blank), (b"1e999\n", beyond)] {
             assert_eq!(scores(text).unwrap_err().to_string(), message);
         }
+        let error = names(b"a\nb\xff\nc\n").unwrap_err().to_string();
+        assert!(
+            error.starts_with("f:2:2: expected a feature name in UTF-8"),
+            "{error}"
+        );
         let error = scores(&zst(&b"1\n".repeat(100_000))).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::TooLarge);
+        let error = names(&zst(&vec![b'\n'; 2_000_000])).unwrap_err();
         assert_eq!(error.kind(), ReadErrorKind::TooLarge);
     }
 }

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::data::Queries;
+use crate::data::columns::nonzeros;
 
 /// What is taken for a value that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -73,14 +74,7 @@ pub(crate) fn fill(rows: &mut [u32], values: &mut [f64], queries: &Queries) -> u
         missing.for_each(|value| *value = of_query);
         start = end;
     }
-    let mut kept = 0;
-    for at in 0..values.len() {
-        if values[at] != 0.0 {
-            (rows[kept], values[kept]) = (rows[at], values[at]);
-            kept += 1;
-        }
-    }
-    kept
+    nonzeros(rows, values)
 }
 
 /// The mean of the `values` of so many `rows` that are not missing, all others being 0; none if all

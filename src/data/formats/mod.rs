@@ -4,9 +4,9 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::sync::Arc;
 
+use super::runs::Packer;
 use super::sidecar::{NAMES, find, prefix, with_ending};
 use super::spill::Spill;
 use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
@@ -28,18 +28,15 @@ mod text;
 mod token;
 
 pub use lines::{
-    PreferenceLine, read_names, read_names_from, read_preferences, read_rows, read_scores,
-    read_scores_from, read_texts, write_names,
+    PreferenceLine, read_names, read_preferences, read_rows, read_scores, read_texts, write_names,
 };
 pub use missing::Missing;
 pub(crate) use missing::fill as fill_missing;
-pub use npy::{write_npy_labels, write_npy_query_ids};
-pub(crate) use npz::read_rows_of_npz;
-pub use npz::{MatrixLayout, write_npz};
+pub use npz::MatrixLayout;
+pub(crate) use npz::{columns_of_npz, write_npz};
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
-pub use rlscore::{write_features, write_labels, write_query_ids};
-pub use svmlight::{write_svmlight, write_whole_svmlight};
+pub use svmlight::write_svmlight;
 pub use table::TableOptions;
 
 use error::Fault;
@@ -47,12 +44,11 @@ use input::{Source, is_stdin};
 use lines::{query_ids, write_first_names};
 use piece::{Grammar, Lines};
 use rows::refused;
-use table::{csv, tsv};
-use text::{CHUNK, Plan, Text};
+use text::Text;
 
 /// Makes the enum of all formats from their files.
 macro_rules! formats {
-    ($($format:ident => $file:ident),* $(,)?) => {
+    ($($format:ident => $file:ident :: $facts:ident),* $(,)?) => {
         /// The formats of data files, by the names that users give.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub enum Format {
@@ -62,7 +58,7 @@ macro_rules! formats {
             #[default]
             Auto,
             $(
-                #[doc = concat!("`", stringify!($file), "`: [`title`](Self::title) and [`files`](Self::files) describe it.")]
+                /// [`title`](Self::title) and [`files`](Self::files) describe it.
                 $format,
             )*
         }
@@ -74,7 +70,7 @@ macro_rules! formats {
             fn facts(self) -> &'static Facts {
                 match self {
                     Self::Auto => &svmlight::FACTS,
-                    $(Self::$format => &$file::FACTS,)*
+                    $(Self::$format => &$file::$facts,)*
                 }
             }
         }
@@ -82,12 +78,12 @@ macro_rules! formats {
 }
 
 formats! {
-    Svmlight => svmlight,
-    Rlscore => rlscore,
-    Npz => npz,
-    Npy => dense,
-    Csv => csv,
-    Tsv => tsv,
+    Svmlight => svmlight::FACTS,
+    Rlscore => rlscore::FACTS,
+    Npz => npz::FACTS,
+    Npy => dense::FACTS,
+    Csv => table::CSV,
+    Tsv => table::TSV,
 }
 
 /// All there is to know of a format.
@@ -191,16 +187,6 @@ impl Format {
 impl fmt::Display for Format {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(self.name())
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let mut formats = [Self::Auto].into_iter().chain(Self::ALL);
-        let found = formats.find(|format| format.name() == name);
-        found.ok_or_else(|| format!("there is no format {name}"))
     }
 }
 
@@ -346,18 +332,12 @@ impl ReadOptions {
         }
     }
 
-    fn plan(&self, lines: Lines, base: IndexBase) -> Plan<'_> {
-        Plan {
-            grammar: Grammar {
-                lines,
-                first: base.first(),
-                width: self.width,
-                missing: self.table.missing.map(Missing::in_place),
-            },
-            chunk: self.chunk.unwrap_or(CHUNK),
-            limit: self.max_memory,
-            regroup: self.regroup,
-            spill: self.spill.as_deref(),
+    fn grammar(&self, lines: Lines, base: IndexBase) -> Grammar {
+        Grammar {
+            lines,
+            first: base.first(),
+            width: self.width,
+            missing: self.table.missing.map(Missing::in_place),
         }
     }
 
@@ -401,6 +381,11 @@ impl ReadOptions {
             self.give_queries(&mut text, queries)?;
         }
         if let Some(spill) = &self.spill {
+            if let Some(columns) = text.columns.take() {
+                let mut packer = Packer::default();
+                packer.extend(&columns);
+                text.runs.push(packer.finish(text.rows));
+            }
             spill.keep(&mut text.runs);
         }
         let width = self.width.unwrap_or(text.width);
@@ -629,16 +614,6 @@ mod tests {
             let named = data.names().map(FeatureNames::len);
             assert_eq!(named, names.map(|_| data.width()), "{file}");
         }
-    }
-
-    #[test]
-    fn test_data_take_their_width_from_elsewhere() {
-        let Some(path) = corpus("rlscore-parse/test") else {
-            return;
-        };
-        let test = ReadOptions::new().width(195_095).read(&path).unwrap();
-        assert_eq!(size(&test.dataset)[..3], [100, 20, 195_095]);
-        assert!(test.dropped_columns > 0);
     }
 
     /// Feature, row and value of every entry, by the simplest of readers.

@@ -5,7 +5,6 @@
 //! Arrays of one dimension, and scalars, of integers, floats, booleans and text are read; their
 //! headers are checked before anything is allocated for their elements.
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
@@ -37,7 +36,7 @@ impl Array<BufReader<File>> {
     /// Opens the `.npy` file at `path`, whose array messages call `name`.
     pub(super) fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
         let file = path.display().to_string();
-        let reader = File::open(path).map_err(|error| ReadError::io(&file, &error))?;
+        let reader = File::open(path).map_err(|error| Fault::io(&error).of(&file))?;
         Self::new(BufReader::with_capacity(BLOCK, reader), name).map_err(|fault| fault.of(&file))
     }
 }
@@ -81,131 +80,85 @@ impl<R: Read> Array<R> {
         Fault::new(expected.into(), found).in_array(&self.name, None)
     }
 
-    /// A fault at a position.
-    pub(super) fn fault(&self, at: u64, expected: impl Into<String>, found: impl Display) -> Fault {
-        Fault::new(expected.into(), found.to_string()).in_array(&self.name, Some(at))
-    }
-
-    /// An empty vector with room for all elements, unless the machine has none.
-    fn room<T>(&self) -> Result<Vec<T>, Fault> {
+    /// An empty vector with room for all elements, which are `expected`, if they are of some `kinds` and
+    /// the machine has room.
+    fn room<T>(&self, kinds: &[Kind], expected: String) -> Result<Vec<T>, Fault> {
+        if !kinds.contains(&self.header.kind) {
+            return Err(self.unsuitable(expected, &*self.header.descr));
+        }
         let mut elements = Vec::new();
         let count = usize::try_from(self.header.count()).unwrap_or(usize::MAX);
-        let expected = "an array that fits into memory";
-        let fault = |_| self.unsuitable(expected, format!("{count} elements"));
-        let reserved = elements.try_reserve_exact(count).map_err(fault);
-        reserved.map_err(|fault| fault.kind(ReadErrorKind::TooLarge))?;
+        elements.try_reserve_exact(count).map_err(|_| {
+            let found = format!("{count} elements");
+            let fault = self.unsuitable("an array that fits into memory", found);
+            fault.kind(ReadErrorKind::TooLarge)
+        })?;
         Ok(elements)
     }
 
     /// All elements as floats, each of them finite and exactly what the array has.
-    pub(super) fn floats(mut self, what: &'static str) -> Result<Vec<f64>, Fault> {
-        if let Kind::Bytes | Kind::Text = self.header.kind {
-            return Err(self.unsuitable(format!("numbers for {what}s"), &*self.header.descr));
-        }
-        let mut floats = self.room()?;
-        self.each(|array, position, bytes| {
-            floats.push(array.float(position, bytes, what)?);
+    pub(super) fn floats(self, what: &'static str) -> Result<Vec<f64>, Fault> {
+        use Kind::{Boolean, Float, Signed, Unsigned};
+        let numbers = [Boolean, Signed, Unsigned, Float];
+        let mut floats = self.room(&numbers, format!("numbers for {what}s"))?;
+        self.each(|header, _, bytes| {
+            floats.push(header.float(bytes, what)?);
             Ok(())
         })?;
         Ok(floats)
     }
 
-    fn float(&self, position: u64, bytes: &[u8], what: &str) -> Result<f64, Fault> {
-        if self.header.kind != Kind::Float {
-            let integer = self.integer(bytes);
-            // The cast is exact or found out by the cast back.
-            #[expect(clippy::cast_possible_truncation)]
-            if integer as f64 as i128 != integer {
-                let expected = format!("a {what} that a 64-bit float holds exactly");
-                return Err(self.fault(position, expected, integer));
-            }
-            return Ok(integer as f64);
-        }
-        let word = self.word(bytes);
-        let value = match u32::try_from(word) {
-            Ok(word) if bytes.len() == 4 => f64::from(f32::from_bits(word)),
-            _ => f64::from_bits(word),
-        };
-        if value.is_finite() {
-            return Ok(value);
-        }
-        Err(self.fault(position, format!("a finite {what}"), value))
-    }
-
     /// All elements of an array of integers, as `take` has them of their position and number, or says
     /// what it expects.
     pub(super) fn integers<T>(
-        mut self,
+        self,
         mut take: impl FnMut(u64, i128) -> Result<T, String>,
     ) -> Result<Vec<T>, Fault> {
-        if !matches!(self.header.kind, Kind::Signed | Kind::Unsigned) {
-            return Err(self.unsuitable("integers", &*self.header.descr));
-        }
-        let mut taken = self.room()?;
-        self.each(|array, position, bytes| {
-            let integer = array.integer(bytes);
+        let integers = [Kind::Signed, Kind::Unsigned];
+        let mut taken = self.room(&integers, "integers".to_owned())?;
+        self.each(|header, position, bytes| {
+            let integer = header.integer(bytes);
             let element = take(position, integer);
-            taken.push(element.map_err(|expected| array.fault(position, expected, integer))?);
+            taken.push(element.map_err(|expected| Fault::new(expected, integer.to_string()))?);
             Ok(())
         })?;
         Ok(taken)
     }
 
-    /// Calls `each` with every element of an array of text, without the zeros that fill it up,
-    /// or of integers, in decimal, and its position.
+    /// Calls `each` with the position of every element and its text: without the zeros that fill it up,
+    /// or of an integer in decimal.
     pub(super) fn texts(
-        mut self,
-        mut each: impl FnMut(&Self, u64, &str) -> Result<(), Fault>,
+        self,
+        mut each: impl FnMut(u64, &str) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let kind = self.header.kind;
-        if let Kind::Boolean | Kind::Float = kind {
+        if let Kind::Boolean | Kind::Float = self.header.kind {
             return Err(self.unsuitable("text or integers", &*self.header.descr));
         }
-        let mut text = String::new();
-        self.each(|array, position, bytes| {
-            text.clear();
-            let legal = match kind {
-                Kind::Text => array.unicode(bytes, &mut text),
-                Kind::Bytes => ascii(bytes, &mut text),
-                _ => return each(array, position, &array.integer(bytes).to_string()),
-            };
-            if legal {
-                return each(array, position, &text);
-            }
-            Err(array.fault(position, "text in UTF-8 or Unicode", quote(bytes)))
+        self.each(|header, position, bytes| {
+            let text = header.text(bytes);
+            let fault = || Fault::new("text in UTF-8 or Unicode", quote(bytes));
+            each(position, &text.ok_or_else(fault)?)
         })
-    }
-
-    /// Appends the characters of four bytes each, and says whether they all are.
-    fn unicode(&self, bytes: &[u8], text: &mut String) -> bool {
-        let words = bytes.chunks_exact(4).map(|bytes| self.word(bytes));
-        for word in words {
-            match u32::try_from(word).ok().and_then(char::from_u32) {
-                Some(char) => text.push(char),
-                None => return false,
-            }
-        }
-        text.truncate(text.trim_end_matches('\0').len());
-        true
     }
 
     /// Calls `each` with the position and bytes of every element, and sees that nothing follows.
     fn each(
-        &mut self,
-        mut each: impl FnMut(&Self, u64, &[u8]) -> Result<(), Fault>,
+        mut self,
+        mut each: impl FnMut(&Header, u64, &[u8]) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let size = self.header.size;
-        let at_once = (BLOCK / size).max(1);
-        let count = self.header.count();
-        let mut block = vec![0; at_once * size];
+        let (header, name) = (&self.header, &self.name);
+        let at_once = (BLOCK / header.size).max(1);
+        let count = header.count();
+        let mut block = vec![0; at_once * header.size];
         let mut position = 0;
         while position < count {
             let left = usize::try_from(count - position).unwrap_or(usize::MAX);
-            let bytes = &mut block[..left.min(at_once) * size];
+            let bytes = &mut block[..left.min(at_once) * header.size];
             let read = self.reader.read_exact(bytes);
-            read.map_err(|error| failed(&error).in_array(&self.name, None))?;
-            for element in bytes.chunks_exact(size) {
-                each(self, position, element)?;
+            read.map_err(|error| failed(&error).in_array(name, None))?;
+            for element in bytes.chunks_exact(header.size) {
+                let taken = each(header, position, element);
+                taken.map_err(|fault| fault.in_array(name, Some(position)))?;
                 position += 1;
             }
         }
@@ -213,39 +166,9 @@ impl<R: Read> Array<R> {
         match self.reader.read(&mut [0]) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.unsuitable("the end of the array", "more bytes")),
-            Err(error) => Err(failed(&error).in_array(&self.name, None)),
+            Err(error) => Err(failed(&error).in_array(name, None)),
         }
     }
-
-    fn integer(&self, bytes: &[u8]) -> i128 {
-        let word = self.word(bytes);
-        if self.header.kind != Kind::Signed {
-            return i128::from(word);
-        }
-        let unused = 64 - 8 * bytes.len();
-        i128::from((word << unused).cast_signed() >> unused)
-    }
-
-    /// At most eight bytes in the order of the array.
-    fn word(&self, bytes: &[u8]) -> u64 {
-        let mut word = [0; 8];
-        if self.header.big_endian {
-            word[8 - bytes.len()..].copy_from_slice(bytes);
-            u64::from_be_bytes(word)
-        } else {
-            word[..bytes.len()].copy_from_slice(bytes);
-            u64::from_le_bytes(word)
-        }
-    }
-}
-
-/// Appends bytes in UTF-8, without the zeros at the end.
-fn ascii(bytes: &[u8], text: &mut String) -> bool {
-    let end = bytes.iter().rposition(|&byte| byte != 0);
-    let bytes = &bytes[..end.map_or(0, |end| end + 1)];
-    std::str::from_utf8(bytes)
-        .map(|legal| text.push_str(legal))
-        .is_ok()
 }
 
 /// The text of the header.
@@ -353,6 +276,64 @@ impl Header {
         let product = |count: u64, &length: &u64| count.saturating_mul(length);
         self.shape.iter().fold(1, product)
     }
+
+    /// A number as a float.
+    fn float(&self, bytes: &[u8], what: &str) -> Result<f64, Fault> {
+        if self.kind != Kind::Float {
+            let integer = self.integer(bytes);
+            // The cast is exact or found out by the cast back.
+            #[expect(clippy::cast_possible_truncation)]
+            if integer as f64 as i128 != integer {
+                let expected = format!("a {what} that a 64-bit float holds exactly");
+                return Err(Fault::new(expected, integer.to_string()));
+            }
+            return Ok(integer as f64);
+        }
+        let word = self.word(bytes);
+        let value = match u32::try_from(word) {
+            Ok(word) if bytes.len() == 4 => f64::from(f32::from_bits(word)),
+            _ => f64::from_bits(word),
+        };
+        if value.is_finite() {
+            return Ok(value);
+        }
+        Err(Fault::new(format!("a finite {what}"), value.to_string()))
+    }
+
+    fn integer(&self, bytes: &[u8]) -> i128 {
+        let word = self.word(bytes);
+        if self.kind != Kind::Signed {
+            return i128::from(word);
+        }
+        let unused = 64 - 8 * bytes.len();
+        i128::from((word << unused).cast_signed() >> unused)
+    }
+
+    /// Text, or an integer in decimal; none for bytes that are no text.
+    fn text(&self, bytes: &[u8]) -> Option<String> {
+        let text = match self.kind {
+            Kind::Bytes => String::from_utf8(bytes.to_vec()).ok(),
+            Kind::Text => {
+                let words = bytes.chunks_exact(4).map(|bytes| self.word(bytes));
+                let char = |word| char::from_u32(u32::try_from(word).ok()?);
+                words.map(char).collect()
+            }
+            _ => Some(self.integer(bytes).to_string()),
+        };
+        text.map(|text| text.trim_end_matches('\0').to_owned())
+    }
+
+    /// At most eight bytes in the order of the array.
+    fn word(&self, bytes: &[u8]) -> u64 {
+        let mut word = [0; 8];
+        if self.big_endian {
+            word[8 - bytes.len()..].copy_from_slice(bytes);
+            u64::from_be_bytes(word)
+        } else {
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        }
+    }
 }
 
 const HEADER: &str = "a header with descr, fortran_order and shape";
@@ -402,40 +383,27 @@ fn element(descr: &str) -> Option<(bool, Kind, usize)> {
         b'>' => (true, &descr[1..]),
         _ => (false, descr),
     };
-    let kind = match rest.as_bytes().first()? {
-        b'b' => Kind::Boolean,
-        b'i' => Kind::Signed,
-        b'u' => Kind::Unsigned,
-        b'f' => Kind::Float,
-        b'S' => Kind::Bytes,
-        b'U' => Kind::Text,
+    let size: usize = rest.get(1..)?.parse().ok()?;
+    let (kind, size) = match (rest.as_bytes()[0], size) {
+        (b'b', 1) => (Kind::Boolean, 1),
+        (b'i', 1 | 2 | 4 | 8) => (Kind::Signed, size),
+        (b'u', 1 | 2 | 4 | 8) => (Kind::Unsigned, size),
+        (b'f', 4 | 8) => (Kind::Float, size),
+        (b'S', 1..) => (Kind::Bytes, size),
+        (b'U', 1..) => (Kind::Text, size.checked_mul(4)?),
         _ => return None,
     };
-    let size: usize = rest[1..].parse().ok()?;
-    let size = match kind {
-        Kind::Text => size.checked_mul(4)?,
-        _ => size,
-    };
-    let legal = match kind {
-        Kind::Boolean => size == 1,
-        Kind::Signed | Kind::Unsigned => matches!(size, 1 | 2 | 4 | 8),
-        Kind::Float => matches!(size, 4 | 8),
-        Kind::Bytes | Kind::Text => size > 0,
-    };
-    legal.then_some((order, kind, size))
+    Some((order, kind, size))
 }
 
 /// Bytes to a multiple of which headers are filled up.
 const ALIGNMENT: usize = 64;
 
 /// Writes the labels as an array of 64-bit floats.
-///
-/// # Errors
-/// Those of `writer`.
-pub fn write_npy_labels(dataset: &Dataset<'_>, mut writer: impl Write) -> io::Result<()> {
+pub(super) fn write_labels(dataset: &Dataset<'_>, writer: &mut dyn Write) -> io::Result<()> {
     let labels = dataset.labels();
     let elements = labels.iter().map(|label| label.to_le_bytes());
-    write_vector("<f8", labels.len(), elements, &mut writer)?;
+    write_vector("<f8", labels.len(), elements, writer)?;
     writer.flush()
 }
 
@@ -446,20 +414,20 @@ pub fn write_npy_labels(dataset: &Dataset<'_>, mut writer: impl Write) -> io::Re
 /// # Errors
 /// Those of `writer`; [`io::ErrorKind::InvalidInput`] when an identifier comes twice, is empty,
 /// or ends with the character of code 0, which NumPy takes off.
-pub fn write_npy_query_ids(dataset: &Dataset<'_>, mut writer: impl Write) -> io::Result<()> {
+pub(super) fn write_query_ids(dataset: &Dataset<'_>, writer: &mut dyn Write) -> io::Result<()> {
     let queries = dataset.queries();
     let ids = tokens(queries, &['\0'])?;
     let rows = dataset.rows();
     let integers: Option<Vec<i64>> = ids.iter().map(|id| integer(id)).collect();
     if let Some(integers) = integers {
         let integers = integers.iter().map(|integer| integer.to_le_bytes());
-        write_vector("<i8", rows, repeated(queries, integers), &mut writer)?;
-        return writer.flush();
+        write_vector("<i8", rows, repeated(queries, integers), writer)?;
+    } else {
+        let longest = ids.iter().map(|id| id.chars().count()).max().unwrap_or(1);
+        let texts = ids.iter().map(|id| characters(id, longest));
+        let descr = format!("<U{longest}");
+        write_vector(&descr, rows, repeated(queries, texts), writer)?;
     }
-    let longest = ids.iter().map(|id| id.chars().count()).max().unwrap_or(1);
-    let texts = ids.iter().map(|id| characters(id, longest));
-    let descr = format!("<U{longest}");
-    write_vector(&descr, rows, repeated(queries, texts), &mut writer)?;
     writer.flush()
 }
 
@@ -491,7 +459,7 @@ fn characters(text: &str, length: usize) -> Vec<u8> {
 }
 
 /// Writes what stands before elements of the type `descr` in an array of `shape`.
-pub(super) fn header(descr: &str, shape: &str, writer: &mut impl Write) -> io::Result<()> {
+pub(super) fn header(descr: &str, shape: &str, writer: &mut dyn Write) -> io::Result<()> {
     let mut text =
         format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}").into_bytes();
     // Magic number, version and length are ten bytes, the line end is one.
@@ -509,7 +477,7 @@ pub(super) fn write_vector<B: AsRef<[u8]>>(
     descr: &str,
     length: usize,
     elements: impl Iterator<Item = B>,
-    writer: &mut impl Write,
+    writer: &mut dyn Write,
 ) -> io::Result<()> {
     header(descr, &format!("({length},)"), writer)?;
     let mut block = Vec::with_capacity(BLOCK);

@@ -1,7 +1,7 @@
 //! Sparse matrices as SciPy writes them, with labels and queries beside.
 
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::path::Path;
 
 use zip::result::ZipError;
@@ -10,14 +10,16 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::lines::QUERY;
-use super::npy::{self, Array, write_npy_labels, write_npy_query_ids};
+use super::npy::{self, Array};
 use super::text::{Text, returning};
 use super::token;
 use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
+use crate::data::columns::sort;
+use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
-use crate::data::runs::{Packer, RowPacker, Run};
+use crate::data::runs::runs_of_rows;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
-use crate::data::{Dataset, IndexBase};
+use crate::data::{Columns, Dataset, IndexBase};
 use crate::names::names;
 
 pub(super) const FACTS: Facts = Facts {
@@ -26,7 +28,10 @@ pub(super) const FACTS: Facts = Facts {
     files: "NAME.npz, with NAME.labels.npy and NAME.qids.npy",
     ending: |path| has_extension(path, "npz"),
     reader: Reader::Files {
-        read,
+        read: |path, options| {
+            let mut archive = Archive::open(path)?;
+            read_matrix(path, options, |rows, budget| archive.matrix(rows, budget))
+        },
         expected: "SciPy's file .npz and .labels.npy beside it",
         remedy: "give the path of the .npz file",
     },
@@ -37,8 +42,8 @@ pub(super) const FACTS: Facts = Facts {
     write: Some(write),
 };
 
-pub(super) const LABELS: &str = ".labels.npy";
-pub(super) const QUERIES: &str = ".qids.npy";
+const LABELS: &str = ".labels.npy";
+const QUERIES: &str = ".qids.npy";
 
 /// Bytes of an entry while it is read, and once more in columns.
 pub(super) const ENTRY: u64 = 2 * 12;
@@ -46,118 +51,50 @@ pub(super) const ENTRY: u64 = 2 * 12;
 /// Bytes of a row besides its label: its bound, and a copy of its label if it is moved.
 const ROW: u64 = 2 * 8;
 
-fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    let mut archive = Archive::open(path, &path.display().to_string())?;
-    read_matrix(path, options, |labels, asked, budget| {
-        archive.matrix(labels, asked, budget)
-    })
-}
-
-/// The rows and the width of the matrix at `path`, without labels beside it: of so many rows, and of at
-/// most so many entries.
-pub(crate) fn read_rows_of_npz(
+/// The matrix at `path`, without labels beside it: of so many rows, and of at most so many entries.
+pub(crate) fn columns_of_npz(
     path: &Path,
     rows: usize,
     entries: usize,
-) -> Result<(Vec<Run>, usize), ReadError> {
-    let name = path.display().to_string();
+) -> Result<Columns<'static>, ReadError> {
     let room = (ROW + 8).saturating_mul(rows as u64 + 1);
-    let mut budget = Budget::new(Some(
-        room.saturating_add(ENTRY.saturating_mul(entries as u64)),
-    ));
-    let text = Archive::open(path, &name)?.matrix(rows, None, &mut budget);
-    let text = text.map_err(|fault| fault.of(&name))?;
-    Ok((text.runs, text.width))
+    let mut budget = Budget {
+        limit: Some(room.saturating_add(ENTRY.saturating_mul(entries as u64))),
+        spent: 0,
+    };
+    let columns = Archive::open(path)?.matrix(rows, &mut budget);
+    columns.map_err(|fault| fault.of(&path.display().to_string()))
 }
 
-/// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many
-/// labels, up to the columns that were asked for.
+/// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many rows, and
+/// of entries other than 0.
 pub(super) fn read_matrix(
     path: &Path,
     options: &ReadOptions,
-    matrix: impl FnOnce(usize, Option<usize>, &mut Budget) -> Result<Text, Fault>,
+    matrix: impl FnOnce(usize, &mut Budget) -> Result<Columns<'static>, Fault>,
 ) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
-    let mut budget = Budget::new(options.max_memory);
+    let mut budget = Budget {
+        limit: options.max_memory,
+        spent: 0,
+    };
     let prefix = prefix(path);
     let labels = labels(&with_ending(&prefix, LABELS, ""), &mut budget)?;
     // The labels say how many rows there may be: a shape alone could claim any number.
-    let text = matrix(labels.len(), options.width, &mut budget);
-    let mut text = text.map_err(|fault| fault.of(&name))?;
-    (text.name, text.labels) = (name, labels);
+    let columns = matrix(labels.len(), &mut budget);
+    let mut columns = columns.map_err(|fault| fault.of(&name))?;
+    let mut text = Text::new(name, Groups::default());
+    (text.rows, text.width, text.labels) = (labels.len(), columns.width, labels);
+    if let Some(width) = options.width {
+        (text.dropped_entries, text.dropped_columns) = columns.narrow(width);
+    }
+    text.columns = Some(columns);
     let path = with_ending(&prefix, QUERIES, "");
     if path.exists() {
         text.groups = queries(&path, text.rows, options.regroup, &mut budget)?;
     }
     text.memory = budget.spent;
     options.build(text, IndexBase::Zero)
-}
-
-/// Packs rows or columns of a matrix, one after the other.
-pub(super) struct Lanes {
-    layout: MatrixLayout,
-    /// Columns from this one on are dropped.
-    asked: Option<usize>,
-    by_row: RowPacker,
-    by_column: Packer,
-    kept: Vec<(u32, f64)>,
-    text: Text,
-}
-
-impl Lanes {
-    pub(super) fn new(layout: MatrixLayout, width: u32, asked: Option<usize>) -> Self {
-        Self {
-            layout,
-            asked,
-            by_row: RowPacker::default(),
-            by_column: Packer::default(),
-            kept: Vec::new(),
-            text: Text {
-                width: width as usize,
-                ..Text::default()
-            },
-        }
-    }
-
-    /// Adds the row, or column, of this number: different indices, ascending in a column, and values
-    /// of which those other than 0 are entries.
-    pub(super) fn push(&mut self, number: u32, lane: impl Iterator<Item = (u32, f64)>) {
-        self.kept.clear();
-        for (index, value) in lane.filter(|entry| entry.1 != 0.0) {
-            let column = match self.layout {
-                MatrixLayout::Rows => index,
-                MatrixLayout::Columns => number,
-            };
-            if self.asked.is_none_or(|asked| (column as usize) < asked) {
-                self.kept.push((index, value));
-            } else {
-                self.text.dropped_entries += 1;
-                self.text.dropped_columns.push(column);
-            }
-        }
-        let kept = self.kept.iter().copied();
-        match self.layout {
-            MatrixLayout::Rows => {
-                kept.for_each(|(column, value)| self.by_row.push(column, value));
-                self.by_row.end_row();
-            }
-            MatrixLayout::Columns if kept.len() > 0 => self.by_column.push(number, kept),
-            MatrixLayout::Columns => {}
-        }
-    }
-
-    /// So many rows, without labels and queries.
-    pub(super) fn finish(self, rows: usize) -> Text {
-        let mut text = self.text;
-        text.rows = rows;
-        text.dropped_columns.sort_unstable();
-        text.dropped_columns.dedup();
-        text.runs = match self.layout {
-            MatrixLayout::Rows => self.by_row.finish(),
-            MatrixLayout::Columns => vec![self.by_column.finish(rows)],
-        };
-        text
-    }
 }
 
 /// Refuses another number of rows than of labels.
@@ -171,48 +108,38 @@ pub(super) fn check_rows(rows: u64, labels: usize) -> Result<(), Fault> {
 }
 
 /// The arrays of an `.npz` file.
-struct Archive<R> {
-    archive: ZipArchive<R>,
-}
+struct Archive(ZipArchive<BufReader<File>>);
 
-impl Archive<BufReader<File>> {
-    fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
-        let file = File::open(path).map_err(|error| ReadError::io(name, &error))?;
-        match ZipArchive::new(BufReader::new(file)) {
-            Ok(archive) => Ok(Self { archive }),
-            Err(error) => Err(no_archive(&error).of(name)),
-        }
+impl Archive {
+    fn open(path: &Path) -> Result<Self, ReadError> {
+        let file = File::open(path).map_err(|error| Fault::io(&error));
+        let archive = file.and_then(|file| {
+            ZipArchive::new(BufReader::new(file)).map_err(|error| no_archive(&error))
+        });
+        let archive = archive.map_err(|fault| fault.of(&path.display().to_string()));
+        archive.map(Self)
     }
-}
 
-impl<R: Read + Seek> Archive<R> {
-    /// The rows, which are to be as many as there are `labels`; the columns are dropped from
-    /// `asked` on.
-    fn matrix(
-        &mut self,
-        labels: usize,
-        asked: Option<usize>,
-        budget: &mut Budget,
-    ) -> Result<Text, Fault> {
+    /// The matrix, which is to have so many rows, without the zeros that it stores.
+    fn matrix(&mut self, rows: usize, budget: &mut Budget) -> Result<Columns<'static>, Fault> {
         let layout = self.layout()?;
-        let [rows, columns] = self.shape()?;
-        check_rows(rows.into(), labels)?;
+        let [height, width] = self.shape()?;
+        check_rows(height.into(), rows)?;
         let (major, minor) = match layout {
-            MatrixLayout::Rows => (rows, columns),
-            MatrixLayout::Columns => (columns, rows),
+            MatrixLayout::Rows => (height, width),
+            MatrixLayout::Columns => (width, height),
         };
-        budget.take(u64::from(rows) * ROW)?;
+        budget.take(u64::from(height) * ROW)?;
         let bounds = self.bounds(major, budget)?;
         let entries = bounds.last().copied().unwrap_or(0);
         budget.take((entries as u64).saturating_mul(ENTRY))?;
         let mut indices = self.indices(entries, minor)?;
         let mut values = self.values(entries)?;
-        let mut lanes = Lanes::new(layout, columns, asked);
         // The first row, and the first column in it.
         let mut repeated = None;
         for (number, bounds) in (0..).zip(bounds.windows(2)) {
-            let lane = bounds[0]..bounds[1];
-            let (indices, values) = (&mut indices[lane.clone()], &mut values[lane]);
+            let own = bounds[0]..bounds[1];
+            let (indices, values) = (&mut indices[own.clone()], &mut values[own]);
             if !indices.is_sorted() {
                 sort(indices, values);
             }
@@ -222,19 +149,35 @@ impl<R: Read + Seek> Archive<R> {
                     MatrixLayout::Columns => (pair[0], number),
                 };
                 repeated = Some(repeated.map_or(place, |first| place.min(first)));
-            } else {
-                let indices = indices.iter().copied();
-                lanes.push(number, indices.zip(values.iter().copied()));
             }
         }
-        match repeated {
-            None => Ok(lanes.finish(labels)),
-            Some((row, column)) => Err(self::repeated(row.into(), column)),
+        if let Some((row, column)) = repeated {
+            let fault = Fault::new(
+                "each column once in a row",
+                format!("column {column} twice"),
+            );
+            let remedy = "in SciPy, call sum_duplicates before saving";
+            return Err(fault.in_array("row", Some(row.into())).remedy(remedy));
         }
+        let width = width as usize;
+        let mut columns = match layout {
+            MatrixLayout::Rows => {
+                let runs = runs_of_rows(&bounds, &indices, &values);
+                drop((indices, values));
+                columns_of(&runs, width).map_err(|error| Fault::io(&error))
+            }
+            MatrixLayout::Columns => {
+                let (bounds, indices) = (bounds.into(), indices.into());
+                let columns = Columns::new((rows, width), bounds, indices, values.into());
+                columns.map_err(|error| Fault::data(&error))
+            }
+        }?;
+        columns.drop_zeros();
+        Ok(columns)
     }
 
     fn array(&mut self, name: &str) -> Result<Array<impl Read + '_>, Fault> {
-        let entry = self.archive.by_name(&format!("{name}.npy"));
+        let entry = self.0.by_name(&format!("{name}.npy"));
         let entry = entry.map_err(|error| match error {
             ZipError::FileNotFound => {
                 let expected = "a sparse matrix saved by SciPy, with arrays format, shape, indptr, \
@@ -249,21 +192,16 @@ impl<R: Read + Seek> Archive<R> {
 
     fn layout(&mut self) -> Result<MatrixLayout, Fault> {
         let mut found = String::new();
-        self.array("format")?.texts(|_, _, text| {
+        self.array("format")?.texts(|_, text| {
             text.clone_into(&mut found);
             Ok(())
         })?;
-        match &found[..] {
-            "csr" => Ok(MatrixLayout::Rows),
-            "csc" => Ok(MatrixLayout::Columns),
-            other => {
-                let expected = "compressed rows \"csr\" or columns \"csc\"";
-                let found = quote(other.as_bytes());
-                Err(Fault::new(expected, found)
-                    .in_array("format", None)
-                    .remedy("in SciPy, call tocsr before saving"))
-            }
-        }
+        found.parse().map_err(|_| {
+            let expected = "compressed rows \"csr\" or columns \"csc\"";
+            let fault = Fault::new(expected, quote(found.as_bytes()));
+            let fault = fault.in_array("format", None);
+            fault.remedy("in SciPy, call tocsr before saving")
+        })
     }
 
     /// Rows and columns.
@@ -282,8 +220,7 @@ impl<R: Read + Seek> Archive<R> {
 
     /// `count + 1` positions that ascend from 0.
     fn bounds(&mut self, count: u32, budget: &mut Budget) -> Result<Vec<usize>, Fault> {
-        let array = self.array("indptr")?;
-        expect_length(&array, u64::from(count) + 1)?;
+        let array = self.array_of("indptr", u64::from(count) + 1)?;
         budget.take((u64::from(count) + 1) * 8)?;
         let mut last = 0;
         array.integers(|position, bound| {
@@ -299,43 +236,35 @@ impl<R: Read + Seek> Archive<R> {
     }
 
     fn indices(&mut self, entries: usize, below: u32) -> Result<Vec<u32>, Fault> {
-        let array = self.array("indices")?;
-        expect_length(&array, entries as u64)?;
+        let array = self.array_of("indices", entries as u64)?;
         array.integers(|_, index| {
             let legal = u32::try_from(index).ok().filter(|&index| index < below);
-            legal.ok_or_else(|| range(below))
+            legal.ok_or_else(|| match below {
+                0 => "no index, as the matrix is empty".to_owned(),
+                _ => format!("an index from 0 to {}", below - 1),
+            })
         })
     }
 
     fn values(&mut self, entries: usize) -> Result<Vec<f64>, Fault> {
-        let array = self.array("data")?;
-        expect_length(&array, entries as u64)?;
-        array.floats("value")
+        self.array_of("data", entries as u64)?.floats("value")
     }
-}
 
-/// What an index has to be.
-fn range(below: u32) -> String {
-    match below {
-        0 => "no index, as the matrix is empty".to_owned(),
-        _ => format!("an index from 0 to {}", below - 1),
+    /// The array `name`, which is to have so many elements.
+    fn array_of(&mut self, name: &str, expected: u64) -> Result<Array<impl Read + '_>, Fault> {
+        let array = self.array(name)?;
+        let found = array.length()?;
+        if found == expected {
+            return Ok(array);
+        }
+        let expected = format!("{expected} elements, to go with shape and indptr");
+        Err(array.unsuitable(expected, found.to_string()))
     }
-}
-
-fn expect_length<R: Read>(array: &Array<R>, expected: u64) -> Result<(), Fault> {
-    let found = array.length()?;
-    if found == expected {
-        return Ok(());
-    }
-    let expected = format!("{expected} elements, to go with shape and indptr");
-    Err(array.unsuitable(expected, found.to_string()))
 }
 
 fn no_archive(error: &ZipError) -> Fault {
     match error {
-        ZipError::Io(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
-            Fault::io(error)
-        }
+        ZipError::Io(error) if error.kind() != io::ErrorKind::UnexpectedEof => Fault::io(error),
         error => {
             let expected = "a zip archive, as SciPy's save_npz writes";
             Fault::new(expected, error.to_string()).kind(ReadErrorKind::Corrupt)
@@ -367,14 +296,13 @@ fn queries(
             let expected = format!("{rows} identifiers, one for each row");
             return Err(Fault::mismatch(expected, found.to_string()).in_array("qids", None));
         }
-        array.texts(|_, position, id| {
-            let place = |fault: Fault| fault.in_array("qids", Some(position));
-            token::query_id(id.as_bytes(), "none").map_err(place)?;
+        array.texts(|position, id| {
+            token::query_id(id.as_bytes(), "none")?;
             if !groups.ends_with(id) {
-                budget.take(QUERY + 2 * id.len() as u64).map_err(place)?;
+                budget.take(QUERY + 2 * id.len() as u64)?;
             }
             let added = groups.add(id, 1, position);
-            added.map_err(|began| place(returning(id, &format!("at position {began}"))))
+            added.map_err(|began| returning(id, &format!("at position {began}")))
         })
     };
     read(array).map_err(|fault| fault.of(&path.display().to_string()))?;
@@ -382,17 +310,12 @@ fn queries(
 }
 
 /// Bytes that may be held, and bytes that are held.
-#[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
     limit: Option<u64>,
     spent: u64,
 }
 
 impl Budget {
-    fn new(limit: Option<u64>) -> Self {
-        Self { limit, spent: 0 }
-    }
-
     /// Takes `bytes`, before they are allocated.
     pub(super) fn take(&mut self, bytes: u64) -> Result<(), Fault> {
         self.spent = self.spent.saturating_add(bytes);
@@ -401,24 +324,6 @@ impl Budget {
             Some(limit) => Err(Fault::too_large(limit, &self.spent.to_string())),
         }
     }
-}
-
-fn sort(indices: &mut [u32], values: &mut [f64]) {
-    let entries = indices.iter().copied().zip(values.iter().copied());
-    let mut entries: Vec<(u32, f64)> = entries.collect();
-    entries.sort_unstable_by_key(|(index, _)| *index);
-    for ((index, value), entry) in indices.iter_mut().zip(values).zip(entries) {
-        (*index, *value) = entry;
-    }
-}
-
-/// `column` comes twice in `row`, both counted from 0.
-fn repeated(row: u64, column: u32) -> Fault {
-    let found = format!("column {column} twice");
-    let expected = "each column once in a row";
-    let fault = Fault::new(expected, found);
-    let remedy = "in SciPy, call sum_duplicates before saving";
-    fault.in_array("row", Some(row)).remedy(remedy)
 }
 
 /// Level of compression, named as files are compared byte by byte.
@@ -445,25 +350,47 @@ names!(MatrixLayout, "layout", Rows => "csr", Columns => "csc");
 ///
 /// # Errors
 /// Those of `writer`.
-pub fn write_npz(
+pub(crate) fn write_npz(
     dataset: &Dataset<'_>,
     layout: MatrixLayout,
     writer: impl Write,
 ) -> io::Result<()> {
-    let sizes = [dataset.rows(), dataset.width(), dataset.nonzeros()];
+    let (columns, width) = (&dataset.columns, dataset.width());
+    let sizes = [dataset.rows(), width, columns.values.len()];
     let fits = sizes.iter().all(|&size| i32::try_from(size).is_ok());
     let mut archive = NewArchive {
         zip: ZipWriter::new_stream(writer),
         wide: !fits,
     };
     match layout {
-        MatrixLayout::Rows => archive.rows(dataset)?,
-        MatrixLayout::Columns => archive.columns(dataset)?,
+        MatrixLayout::Rows => {
+            let by_row = dataset.x().to_csr();
+            let positions = by_row.indices().iter();
+            let indices = positions.map(|&position| columns.feature(position as usize));
+            let starts = by_row.proper_indptr();
+            let starts = starts.iter().map(|&start| start as u64);
+            archive.matrix(indices, (dataset.rows(), starts), by_row.data())?;
+        }
+        MatrixLayout::Columns => {
+            let mut next = 0;
+            let starts = (0..=width).map(|feature| {
+                let start = columns.starts[next];
+                if next < columns.len() && columns.feature(next) as usize == feature {
+                    next += 1;
+                }
+                start as u64
+            });
+            archive.matrix(
+                columns.rows.iter().copied(),
+                (width, starts),
+                &columns.values,
+            )?;
+        }
     }
     archive.begin("format", 3)?;
     npy::header("|S3", "()", &mut archive.zip)?;
     archive.zip.write_all(layout.name().as_bytes())?;
-    let shape = [dataset.rows() as u64, dataset.width() as u64];
+    let shape = [dataset.rows() as u64, width as u64];
     archive.array("shape", "<i8", 2, shape.map(u64::to_le_bytes).into_iter())?;
     archive.zip.finish()?.into_inner().flush()
 }
@@ -476,46 +403,17 @@ struct NewArchive<W: Write> {
 }
 
 impl<W: Write> NewArchive<W> {
-    fn rows(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {
-        let by_row = dataset.x().to_other_storage();
-        let positions = by_row.indices().iter();
-        let features = positions.map(|&position| dataset.feature(position as usize));
-        self.indices(by_row.nnz(), features)?;
-        let bounds = by_row.proper_indptr();
-        self.positions(dataset.rows(), bounds[1..].iter().map(|&end| end as u64))?;
-        self.values(by_row.nnz(), by_row.data().iter().copied())
-    }
-
-    fn columns(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {
-        let entries = dataset.nonzeros();
-        let stored = || (0..dataset.stored_columns()).map(|position| dataset.column(position));
-        let rows = stored().flat_map(|column| column.rows.iter().copied());
-        self.indices(entries, rows)?;
-        let mut end = 0;
-        let mut next = 0;
-        // `Dataset` refuses widths past 32 bits.
-        let ends = (0..dataset.width()).map(|feature| {
-            let stored = next < dataset.stored_columns();
-            if stored && dataset.feature(next) as usize == feature {
-                end += dataset.column(next).rows.len() as u64;
-                next += 1;
-            }
-            end
-        });
-        self.positions(dataset.width(), ends)?;
-        self.values(
-            entries,
-            stored().flat_map(|column| column.values.iter().copied()),
-        )
-    }
-
-    fn indices(&mut self, count: usize, indices: impl Iterator<Item = u32>) -> io::Result<()> {
-        self.integers("indices", count, indices.map(u64::from))
-    }
-
-    /// `indptr`: 0 and the ends of rows or columns.
-    fn positions(&mut self, count: usize, ends: impl Iterator<Item = u64>) -> io::Result<()> {
-        self.integers("indptr", count + 1, std::iter::once(0).chain(ends))
+    /// Writes the indices, where so many rows or columns start and the last ends, and the values.
+    fn matrix(
+        &mut self,
+        indices: impl Iterator<Item = u32>,
+        (count, starts): (usize, impl Iterator<Item = u64>),
+        values: &[f64],
+    ) -> io::Result<()> {
+        self.integers("indices", values.len(), indices.map(u64::from))?;
+        self.integers("indptr", count + 1, starts)?;
+        let values = values.iter().map(|value| value.to_le_bytes());
+        self.array("data", "<f8", values.len(), values)
     }
 
     fn integers(
@@ -533,10 +431,6 @@ impl<W: Write> NewArchive<W> {
             [a, b, c, d]
         });
         self.array(name, "<i4", count, low)
-    }
-
-    fn values(&mut self, count: usize, values: impl Iterator<Item = f64>) -> io::Result<()> {
-        self.array("data", "<f8", count, values.map(f64::to_le_bytes))
     }
 
     fn array<const N: usize>(
@@ -569,8 +463,8 @@ fn write(
     writer: &mut dyn Write,
 ) -> io::Result<()> {
     match part {
-        Part::Labels => write_npy_labels(dataset, writer),
-        Part::Queries => write_npy_query_ids(dataset, writer),
+        Part::Labels => npy::write_labels(dataset, writer),
+        Part::Queries => npy::write_query_ids(dataset, writer),
         _ => write_npz(dataset, files.layout, writer),
     }
 }
@@ -580,13 +474,9 @@ mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use proptest::collection::vec;
-    use proptest::prelude::*;
     use tempfile::TempDir;
 
-    use super::super::Format;
     use super::*;
-    use crate::data::Queries;
 
     /// An array of so many elements as the header says, and of these bytes.
     fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
@@ -596,14 +486,18 @@ mod tests {
         array
     }
 
+    fn vector(descr: &str, values: impl ExactSizeIterator<Item = [u8; 8]>) -> Vec<u8> {
+        let mut array = Vec::new();
+        super::npy::write_vector(descr, values.len(), values, &mut array).unwrap();
+        array
+    }
+
     fn floats(values: &[f64]) -> Vec<u8> {
-        let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_le_bytes()).collect();
-        npy("<f8", &format!("({},)", values.len()), bytes.as_flattened())
+        vector("<f8", values.iter().map(|value| value.to_le_bytes()))
     }
 
     fn integers(values: &[i64]) -> Vec<u8> {
-        let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_le_bytes()).collect();
-        npy("<i8", &format!("({},)", values.len()), bytes.as_flattened())
+        vector("<i8", values.iter().map(|value| value.to_le_bytes()))
     }
 
     /// A matrix of two rows and three columns, by column.
@@ -698,31 +592,6 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_is_kept() {
-        let mut budget = Budget::new(Some(10));
-        budget.take(10).unwrap();
-        assert!(budget.take(1).is_err());
-        assert!(budget.take(u64::MAX).is_err());
-        assert!(Budget::new(None).take(u64::MAX).is_ok());
-    }
-
-    #[test]
-    fn columns_become_rows_and_columns_again() {
-        let files = Files::new();
-        files.beside("qids", &npy("|S2", "(2,)", b"a\0a\0"));
-        let loaded = files.read(&ReadOptions::new()).unwrap();
-        let data = loaded.dataset;
-        assert_eq!(
-            (data.rows(), data.width(), data.stored_columns()),
-            (2, 3, 2)
-        );
-        assert_eq!(data.column(0).rows, [0, 1]);
-        assert_eq!(data.column(0).values, [1.5, 0.5]);
-        assert_eq!(data.queries().id(0), Some("a"));
-        assert_eq!(data.index_base(), IndexBase::Zero);
-    }
-
-    #[test]
     fn width_and_regrouping_apply() {
         let files = Files::new()
             .with("format", npy("<U3", "()", b"c\0\0\0s\0\0\0r\0\0\0"))
@@ -746,9 +615,13 @@ mod tests {
     }
 
     #[test]
+    #[rustfmt::skip]
     fn each_fault_has_its_kind_and_place() {
-        use ReadErrorKind::{Corrupt, Malformed, Mismatch, TooLarge, Truncated};
+        use ReadErrorKind::{Malformed, Mismatch, TooLarge, Truncated};
         let zeros = "1\0".repeat(8).into_bytes();
+        let version = b"\x93NUMPY\x04\0\x10\0".to_vec();
+        let huge = b"\x93NUMPY\x02\0\xff\xff\xff\xff".to_vec();
+        let tall = |values: &[f64]| npy("<f8", "(2, 2)", floats(values)[128..].as_ref());
         for (name, bytes, kind, element) in [
             ("format", npy("|S3", "()", b"coo"), Malformed, "format"),
             ("format", integers(&[3]), Malformed, "format"),
@@ -767,45 +640,16 @@ mod tests {
             ("indices", integers(&[1, 1, 1]), Malformed, "row[1]"),
             ("indices", integers(&[1, 0]), Malformed, "indices"),
             ("data", floats(&[0.5, f64::NAN, 1.0]), Malformed, "data[1]"),
-            (
-                "data",
-                integers(&[1, 2, (1 << 53) + 1]),
-                Malformed,
-                "data[2]",
-            ),
+            ("data", integers(&[1, 2, (1 << 53) + 1]), Malformed, "data[2]"),
             ("data", npy("<f8", "(3,)", &zeros), Truncated, "data"),
             ("data", npy("<f8", "(3,)", &[0; 25]), Malformed, "data"),
             ("data", npy("<f8", "(3, 1)", &[0; 24]), Malformed, "data"),
             ("data", npy("|O", "(3,)", &[0; 24]), Malformed, "data"),
-            ("data", b"\x93NUMPY\x04\0\x10\0".to_vec(), Malformed, "data"),
-            (
-                "data",
-                b"\x93NUMPY\x02\0\xff\xff\xff\xff".to_vec(),
-                Malformed,
-                "data",
-            ),
+            ("data", version, Malformed, "data"),
+            ("data", huge, Malformed, "data"),
             ("data", b"NUMPY".to_vec(), Truncated, "data"),
             ("data", vec![b'x'; 100], Malformed, "data"),
-        ] {
-            let limited = ReadOptions::new().max_memory(1 << 30);
-            let error = Files::new().with(name, bytes).read(&limited).unwrap_err();
-            assert_eq!(error.kind(), kind, "{error}");
-            assert_eq!(error.element().unwrap_or_default(), element, "{error}");
-        }
-        let mut files = Files::new();
-        files.arrays.remove(2);
-        assert_eq!(files.error().element(), Some("indptr"));
-        fs::write(files.path("y.npz"), "no archive").unwrap();
-        let error = ReadOptions::new().read(&files.path("y.npz")).unwrap_err();
-        assert_eq!(error.kind(), Corrupt);
-    }
-
-    #[test]
-    fn what_is_beside_is_checked() {
-        use ReadErrorKind::{Malformed, Mismatch, TooLarge};
-        let infinite = floats(&[1.0, f64::INFINITY]);
-        for (name, bytes, kind, element) in [
-            ("labels", infinite, Malformed, "labels[1]"),
+            ("labels", floats(&[1.0, f64::INFINITY]), Malformed, "labels[1]"),
             ("labels", floats(&[1.0]), Mismatch, "shape[0]"),
             ("labels", npy("<f8", "(9999999999,)", &[]), TooLarge, ""),
             ("qids", integers(&[1]), Mismatch, "qids"),
@@ -814,18 +658,52 @@ mod tests {
             ("qids", npy("|S1", "(2,)", b"a\xff"), Malformed, "qids[1]"),
             ("qids", npy("<U1", "(2,)", &[0xff; 8]), Malformed, "qids[0]"),
             ("qids", npy("<U999999999", "(2,)", b""), Malformed, "qids"),
+            ("dense", npy("<f8", "(3, 2)", &[0; 48]), Mismatch, "shape[0]"),
+            ("dense", npy("<f8", "(2,)", &[0; 16]), Malformed, "matrix"),
+            ("dense", npy("<f8", "(2, 3)", &[0; 40]), Truncated, "matrix"),
+            ("dense", tall(&[0.0, 1.0, f64::NAN, 0.0]), Malformed, "matrix[2]"),
         ] {
             let files = Files::new();
-            files.beside(name, &bytes);
             let limited = ReadOptions::new().max_memory(1 << 30);
-            let error = files.read(&limited).unwrap_err();
+            let read = match name {
+                "dense" => {
+                    fs::write(files.path("x.npy"), bytes).unwrap();
+                    limited.read(&files.path("x.npy"))
+                }
+                "labels" | "qids" => {
+                    files.beside(name, &bytes);
+                    files.read(&limited)
+                }
+                _ => files.with(name, bytes).read(&limited),
+            };
+            let error = read.unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
             assert_eq!(error.element().unwrap_or_default(), element, "{error}");
         }
+    }
+
+    #[test]
+    fn either_order_of_a_dense_matrix_is_read() {
         let files = Files::new();
-        fs::remove_file(files.path("x.labels.npy")).unwrap();
-        let error = files.error();
-        assert!(error.name().ends_with("x.labels.npy"), "{error}");
+        let read = |order: &str, values: &[f64]| {
+            let header = format!("{{'descr': '<f8', 'fortran_order': {order}, 'shape': (2, 3)}}");
+            let length = u16::try_from(header.len()).unwrap().to_le_bytes();
+            let head = [b"\x93NUMPY\x01\0", &length[..], header.as_bytes()].concat();
+            let values = values.iter().flat_map(|value| value.to_le_bytes());
+            fs::write(
+                files.path("x.npy"),
+                head.into_iter().chain(values).collect::<Vec<_>>(),
+            )
+            .unwrap();
+            ReadOptions::new()
+                .read(&files.path("x.npy"))
+                .unwrap()
+                .dataset
+        };
+        let data = read("False", &[1.0, 0.0, 2.0, 0.0, 3.0, 4.0]);
+        let other = read("True", &[1.0, 0.0, 0.0, 3.0, 2.0, 4.0]);
+        assert_eq!((data.rows(), data.width(), data.nonzeros()), (2, 3, 4));
+        assert_eq!(data.x(), other.x());
     }
 
     #[test]
@@ -841,60 +719,8 @@ mod tests {
         files.beside("labels", &labels);
         let read = |limit| files.read(&ReadOptions::new().max_memory(limit));
         assert!(read(100_000_000).is_ok());
-        assert!(fs::metadata(files.path("x.npz")).unwrap().len() < 100_000);
         for limit in [10_000_000, 20_000_000, 60_000_000] {
             assert_eq!(read(limit).unwrap_err().kind(), ReadErrorKind::TooLarge);
-        }
-    }
-
-    #[test]
-    fn names_beside_are_for_data_of_its_own_width() {
-        let files = Files::new();
-        fs::write(files.path("x.names.txt"), "a\nb\nc\n").unwrap();
-        let names = |options: &ReadOptions| files.read(options).map(|l| l.dataset.names().cloned());
-        let own = names(&ReadOptions::new()).unwrap().unwrap();
-        assert_eq!(own.of(2), Some("c"));
-        assert_eq!(names(&ReadOptions::new().width(5)).unwrap(), None);
-        fs::write(files.path("x.names.txt"), "a\nb\n").unwrap();
-        assert_eq!(files.error().kind(), ReadErrorKind::Mismatch);
-    }
-
-    #[test]
-    fn several_files_are_no_stream() {
-        for format in [Format::Rlscore, Format::Npz] {
-            let options = ReadOptions::new().format(format);
-            for read in [
-                options.read_from(&b""[..], "f"),
-                options.read(Path::new("-")),
-            ] {
-                assert_eq!(read.unwrap_err().kind(), ReadErrorKind::Mismatch);
-            }
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn damaged_files_do_not_panic(changes in vec((any::<usize>(), any::<u8>()), 1..4), cut: u16) {
-            let folder = tempfile::tempdir().unwrap();
-            let queries = Queries::from_row_ids(&["a", "b"]).unwrap();
-            let data = Dataset::from_csr(&[0, 2, 3], &[0, 2, 1], &[1.0, 2.0, 0.5], 3, vec![1.0, 0.0], queries);
-            let files = DataFiles::new(&folder.path().join("x.npz"), Format::Npz);
-            files.layout(MatrixLayout::Columns).write(&data.unwrap()).unwrap();
-            for name in ["x.npz", "x.labels.npy", "x.qids.npy"] {
-                let path = folder.path().join(name);
-                let whole = fs::read(&path).unwrap();
-                let mut bytes = whole.clone();
-                for &(at, byte) in &changes {
-                    let at = at % bytes.len();
-                    bytes[at] = byte;
-                }
-                let options = ReadOptions::new().max_memory(1 << 24);
-                fs::write(&path, &bytes).unwrap();
-                let _ = options.read(&folder.path().join("x.npz"));
-                fs::write(&path, &whole[..usize::from(cut) % whole.len()]).unwrap();
-                prop_assert!(options.read(&folder.path().join("x.npz")).is_err());
-                fs::write(&path, &whole).unwrap();
-            }
         }
     }
 }

@@ -42,8 +42,8 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
         let path = path.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
         Source::open(&path, options.max_memory)
     };
-    let plan = options.plan(Lines::Pairs, IndexBase::Zero);
-    let mut text = Text::read(open(".features")?, plan)?;
+    let grammar = options.grammar(Lines::Pairs, IndexBase::Zero);
+    let mut text = Text::read(open(".features")?, options, grammar)?;
     let labels = open(".labels")?;
     let name = labels.name.clone();
     text.labels = numbers(labels, options.max_memory, text.memory, "label")?;
@@ -90,49 +90,26 @@ fn write(
     _: &DataFiles,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
+    let mut lines = rows::Lines::new(&mut *writer);
     match part {
-        Part::Labels => write_labels(dataset, writer),
-        Part::Queries => write_query_ids(dataset, writer),
-        _ => write_features(dataset, writer),
-    }
-}
-
-/// Writes the entries of `dataset` as RLScore's file `.features`, with the width as
-/// [`write_whole_svmlight`](super::write_whole_svmlight) has it. Allocates 12 bytes an entry and 8 a row.
-///
-/// # Errors
-/// Those of `writer`.
-pub fn write_features(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
-    let rows = Rows::new(dataset, IndexBase::Zero)?.with_width()?;
-    rows.write(writer, |_, _| {})
-}
-
-/// Writes the labels one a line, as RLScore's file `.labels`.
-///
-/// # Errors
-/// Those of `writer`.
-pub fn write_labels(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
-    let mut lines = rows::Lines::new(writer);
-    for &label in dataset.labels() {
-        push_number(&mut lines.text, label);
-        lines.end()?;
-    }
-    lines.finish()
-}
-
-/// Writes the query of each row on a line, as RLScore's file `.qids`; nameless queries are
-/// numbered from 1.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] when a query identifier comes twice or is
-/// no token.
-pub fn write_query_ids(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
-    let ids = tokens(dataset.queries(), &[' ', '\t', '\r', '\n'])?;
-    let mut lines = rows::Lines::new(writer);
-    for (id, rows) in ids.iter().zip(dataset.queries().ranges()) {
-        for _ in rows {
-            lines.text.extend_from_slice(id.as_bytes());
-            lines.end()?;
+        Part::Labels => {
+            for &label in dataset.labels() {
+                push_number(&mut lines.text, label);
+                lines.end()?;
+            }
+        }
+        Part::Queries => {
+            let ids = tokens(dataset.queries(), &[' ', '\t', '\r', '\n'])?;
+            for (id, rows) in ids.iter().zip(dataset.queries().ranges()) {
+                for _ in rows {
+                    lines.text.extend_from_slice(id.as_bytes());
+                    lines.end()?;
+                }
+            }
+        }
+        _ => {
+            let rows = Rows::new(dataset, IndexBase::Zero)?.with_width()?;
+            return rows.write(writer, |_, _| {});
         }
     }
     lines.finish()
@@ -145,7 +122,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::super::compressed::{gz, zst};
-    use super::super::{Format, Place, ReadErrorKind};
+    use super::super::{Format, Place};
     use super::*;
 
     /// A folder with these files.
@@ -204,92 +181,34 @@ mod tests {
     }
 
     #[test]
-    fn without_qids_all_rows_are_one_query() {
-        let files = [("x.features", FEATURES), ("x.labels", LABELS)];
-        let loaded = read_in(&folder(&files), "x").unwrap();
-        assert_eq!(loaded.dataset.queries().len(), 1);
-    }
-
-    #[test]
-    fn a_missing_file_is_named() {
-        let error = read_in(&folder(&[("x.features", FEATURES)]), "x").unwrap_err();
-        assert!(matches!(error.kind(), ReadErrorKind::Io(_)));
-        assert!(error.to_string().contains("x.labels: expected"), "{error}");
-    }
-
-    #[test]
-    fn lengths_must_agree() {
-        for (labels, qids, name) in [
-            (&b"1\n2\n"[..], QIDS, "x.labels"),
-            (LABELS, &b"1\n1\n2\n3\n4\n"[..], "x.qids"),
-        ] {
-            let files = [
-                ("x.features", FEATURES),
-                ("x.labels", labels),
-                ("x.qids", qids),
-            ];
-            let error = read_in(&folder(&files), "x.features").unwrap_err();
-            assert_eq!(error.kind(), ReadErrorKind::Mismatch);
-            let text = error.to_string();
-            assert!(text.contains("expected 4 lines, one for each row of"));
-            assert!(text.contains("x.features") && error.name().ends_with(name));
-        }
-    }
-
-    #[test]
     fn each_file_refuses_what_does_not_belong() {
         for (ending, text, line, column, expected) in [
             (
                 ".features",
-                &b"0:1\n1:1 # x\n"[..],
-                2,
-                5,
-                "a pair index:value",
+                &b"4294967295:1\n"[..],
+                1,
+                1,
+                "an index of at most",
             ),
-            (".features", b"1:1 0:1\n", 1, 5, "an index above 1"),
-            (".features", b"4294967295:1\n", 1, 1, "an index of at most"),
-            (".labels", b"1\nx\n", 2, 1, "a label, a decimal number"),
             (".labels", b"1\n\n1\n1\n", 2, 1, "a label"),
             (".labels", b"1 2\n", 1, 3, "one label a line"),
             (".labels", b"1\n inf\n", 2, 2, "a finite label"),
             (".qids", b"1\n\n", 2, 1, "a query identifier"),
-            (".qids", b"1\n2 3\n", 2, 3, "one query identifier a line"),
-            (
-                ".qids",
-                b"1\n2\n2\n1\n",
-                4,
-                1,
-                "the rows of a query next to each other",
-            ),
         ] {
-            let mut files = vec![
+            let name = format!("x{ending}");
+            let files = [
                 ("x.features", FEATURES),
                 ("x.labels", LABELS),
                 ("x.qids", QIDS),
             ];
-            let name = format!("x{ending}");
-            files.push((&name, text));
-            let error = read_in(&folder(&files), "x").unwrap_err();
+            let folder = folder(&[&files[..], &[(&*name, text)]].concat());
+            let error = read_in(&folder, "x").unwrap_err();
             assert!(error.expected().starts_with(expected), "{error}");
             assert_eq!(error.place(), Some(Place { line, column }), "{error}");
             assert!(error.name().ends_with(&name));
         }
-    }
-
-    #[test]
-    fn regrouping_and_width_apply() {
-        let files = [
-            ("x.features", FEATURES),
-            ("x.labels", LABELS),
-            ("x.qids", b"a\nb\na\nb\n"),
-        ];
-        let folder = folder(&files);
-        let options = ReadOptions::new().regroup(true).width(2);
-        let loaded = options.read(&folder.path().join("x")).unwrap();
-        assert_eq!(loaded.dataset.labels(), [1.0, -1.0, 0.5, 0.0]);
-        assert_eq!(loaded.dataset.input_rows(), Some(&[0, 2, 1, 3][..]));
-        assert_eq!(loaded.dataset.column(1).rows, [1]);
-        assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (1, 1));
+        let folder = folder(&[("x.features", FEATURES), ("x.labels", LABELS)]);
+        assert_eq!(read_in(&folder, "x").unwrap().dataset.queries().len(), 1);
     }
 
     #[test]

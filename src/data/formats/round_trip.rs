@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
+use crate::data::merge::columns_of;
 use crate::data::read::{Format, ReadOptions};
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries, Strings};
 
@@ -40,12 +41,18 @@ impl Content {
     }
 }
 
-/// Reads what [`DataFiles`] wrote at `path`.
+/// Reads what [`DataFiles`] wrote at `path`, in memory and by way of a file.
 fn read(path: &Path, base: IndexBase, data: &Dataset<'_>) -> Dataset<'static> {
     let names = DataFiles::new(path, Format::Auto).path(Part::Names);
-    let names = data.names().map(|_| names);
     let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
-    options.names(names).read(path).unwrap().dataset
+    let options = options.names(data.names().map(|_| names));
+    let found = options.clone().read(path).unwrap().dataset;
+    let spill = Arc::new(Spill::new(Path::new("absent"), 0));
+    let rows = options.spilling(Arc::clone(&spill)).read(path).unwrap();
+    let columns = columns_of(&spill.runs(), found.width()).unwrap();
+    let spilled = rows.dataset.with_columns(columns).unwrap();
+    assert_eq!(Content::of(&spilled), Content::of(&found));
+    found
 }
 
 fn check(data: &Dataset<'_>, endings: &[&str]) {
@@ -137,7 +144,8 @@ proptest! {
             DataFiles::new(&path, Format::Auto).write(&data).unwrap();
             let mut again = Vec::new();
             let data = read(&path, IndexBase::One, &data);
-            write_whole_svmlight(&data, IndexBase::One, &mut again).unwrap();
+            let files = DataFiles::new(Path::new("f.svm"), Format::Auto);
+            files.write_part(Part::Entries, &data, &mut again).unwrap();
             prop_assert_eq!(&again, &text);
         }
     }
@@ -171,44 +179,56 @@ fn identifiers_keep_their_spelling() {
 }
 
 #[test]
-fn identifiers_that_would_not_come_back_are_refused() {
-    let refused = |ids: [&str; 2], ending: &str| {
+fn what_would_not_come_back_is_refused() {
+    let names: FeatureNames = ["a\nb", "c"].into_iter().collect();
+    let named = two(None).with_names(names).unwrap();
+    let of_ids = |ids| two(Some(ids));
+    let mut refused = vec![
+        (of_ids(["a\0", "b"]), ".npz"),
+        (of_ids(["a b", "c"]), ".features"),
+    ];
+    for id in ["a b", "a#", "a\n", "a\r"] {
+        refused.push((of_ids([id, "b"]), ".svm"));
+    }
+    for &ending in ENDINGS {
+        refused.push((of_ids(["", "b"]), ending));
+        refused.push((of_ids(["a", "a"]), ending));
+        refused.push((named.clone(), ending));
+    }
+    for (data, ending) in refused {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("data{ending}"));
-        let written = DataFiles::new(&path, Format::Auto).write(&two(Some(ids)));
-        let error = written.unwrap_err();
+        let error = DataFiles::new(&path, Format::Auto)
+            .write(&data)
+            .unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
-    };
-    for ending in ENDINGS {
-        refused(["", "b"], ending);
-        refused(["a", "a"], ending);
     }
-    refused(["a\0", "b"], ".npz");
-    refused(["a b", "c"], ".features");
 }
 
 #[test]
 fn what_numpy_reads_has_its_form() {
     let mut array = Vec::new();
-    write_npy_query_ids(&two(Some(["7", "-12"])), &mut array).unwrap();
+    npy::write_query_ids(&two(Some(["7", "-12"])), &mut array).unwrap();
     assert_eq!(array.len(), 128 + 16);
     assert!(array.starts_with(b"\x93NUMPY\x01\x00\x76\x00{'descr': '<i8', "));
     assert_eq!(array[127], b'\n');
     assert_eq!(array[136..], (-12_i64).to_le_bytes());
     let mut array = Vec::new();
-    write_npy_query_ids(&two(Some(["é", "abc"])), &mut array).unwrap();
+    npy::write_query_ids(&two(Some(["é", "abc"])), &mut array).unwrap();
     assert!(array[10..].starts_with(b"{'descr': '<U3', "));
     assert_eq!(array[128..140], [0xe9, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
 
 #[test]
 fn the_width_is_told_by_a_zero() {
-    let mut text = Vec::new();
-    write_whole_svmlight(&two(None), IndexBase::One, &mut text).unwrap();
-    assert_eq!(String::from_utf8(text).unwrap(), "1 1:2 2:0\n-0\n");
-    let mut text = Vec::new();
-    write_features(&two(None), &mut text).unwrap();
-    assert_eq!(String::from_utf8(text).unwrap(), "0:2 1:0\n\n");
+    for (path, expected) in [("f.svm", "1 1:2 2:0\n-0\n"), ("f.features", "0:2 1:0\n\n")] {
+        let files = DataFiles::new(Path::new(path), Format::Auto);
+        let mut text = Vec::new();
+        files
+            .write_part(Part::Entries, &two(None), &mut text)
+            .unwrap();
+        assert_eq!(String::from_utf8(text).unwrap(), expected);
+    }
 }
 
 #[test]

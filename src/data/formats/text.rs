@@ -10,13 +10,13 @@ use std::io::{self, Read};
 
 use rayon::prelude::*;
 
-use crate::data::Dataset;
 use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
 use crate::data::runs::Run;
-use crate::data::spill::Spill;
+use crate::data::{Columns, Dataset};
 use crate::interrupt::check_interrupt;
 
+use super::ReadOptions;
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
 use super::piece::{Grammar, Piece};
@@ -31,25 +31,14 @@ const BATCH_SHARE: u64 = 24;
 /// Bytes of text that are looked through for damage after a bad line.
 const MOST_DRAINED: u64 = 1 << 30;
 
-/// How a file is read.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Plan<'a> {
-    pub(super) grammar: Grammar,
-    /// Bytes of a chunk of text.
-    pub(super) chunk: usize,
-    /// Bytes that may be held.
-    pub(super) limit: Option<u64>,
-    pub(super) regroup: bool,
-    /// Where entries go that memory does not hold.
-    pub(super) spill: Option<&'a Spill>,
-}
-
 /// What a file says.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) name: String,
     pub(super) rows: usize,
     pub(super) runs: Vec<Run>,
+    /// The columns, where the file has these in place of rows.
+    pub(super) columns: Option<Columns<'static>>,
     pub(super) labels: Vec<f64>,
     pub(super) groups: Groups,
     /// One more than the last column seen.
@@ -67,11 +56,14 @@ pub(super) struct Text {
 
 impl Text {
     /// Reads the whole of `source`.
-    pub(super) fn read(source: Source<'_>, plan: Plan<'_>) -> Result<Self, ReadError> {
-        let name = source.name.clone();
-        let mut chunks = Chunks::new(source, plan.chunk, plan.limit);
-        let mut text = Self::new(name, Groups::new(plan.regroup));
-        let (failure, appended) = text.take(&mut chunks, plan);
+    pub(super) fn read(
+        source: Source<'_>,
+        options: &ReadOptions,
+        grammar: Grammar,
+    ) -> Result<Self, ReadError> {
+        let mut text = Self::new(source.name.clone(), Groups::new(options.regroup));
+        let mut chunks = Chunks::new(source, options.chunk.unwrap_or(CHUNK), options.max_memory);
+        let (failure, appended) = text.take(&mut chunks, options, grammar);
         if let Err(error) = appended {
             let corrupt = failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
             let corrupt = corrupt.or_else(|| chunks.damage());
@@ -93,13 +85,15 @@ impl Text {
         averaged: bool,
     ) -> Result<Dataset<'static>, ReadError> {
         let name = self.name;
-        let refused = |error| ReadError::data(&name, &error);
+        let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let columns = columns_of(&self.runs, width);
-        let mut columns = columns.map_err(|error| ReadError::io(&name, &error))?;
+        let columns = self
+            .columns
+            .map_or_else(|| columns_of(&self.runs, width), Ok);
+        let mut columns = columns.map_err(|error| Fault::io(&error).of(&name))?;
         drop(self.runs);
-        // Runs may be elsewhere.
-        columns.height = self.rows;
+        // Runs may be elsewhere, and columns have the width of their file.
+        (columns.height, columns.width) = (self.rows, width);
         if let Some(order) = &order {
             columns.move_rows(order);
         }
@@ -128,11 +122,12 @@ impl Text {
     fn take(
         &mut self,
         chunks: &mut Chunks<'_>,
-        plan: Plan<'_>,
+        options: &ReadOptions,
+        grammar: Grammar,
     ) -> (Option<Fault>, Result<(), ReadError>) {
         let parse = |text: Vec<u8>| {
             check_interrupt();
-            Piece::parse(&text, plan.grammar)
+            Piece::parse(&text, grammar)
         };
         let (mut texts, mut failure) = chunks.batch();
         let mut parsed: Vec<Piece> = Vec::new();
@@ -143,7 +138,7 @@ impl Text {
             };
             let parse = || texts.into_par_iter().map(parse).collect();
             let mut pieces = parsed.into_iter();
-            let append = || pieces.try_for_each(|piece| self.append(piece, plan));
+            let append = || pieces.try_for_each(|piece| self.append(piece, options));
             let (read, (pieces, appended)) = rayon::join(read, || rayon::join(parse, append));
             (texts, failure) = read;
             if appended.is_err() {
@@ -154,12 +149,10 @@ impl Text {
         (failure, Ok(()))
     }
 
-    fn append(&mut self, mut piece: Piece, plan: Plan<'_>) -> Result<(), ReadError> {
+    fn append(&mut self, mut piece: Piece, options: &ReadOptions) -> Result<(), ReadError> {
         self.memory += piece.memory();
-        if let Some(limit) = plan.limit.filter(|&limit| self.memory > limit) {
-            let found = format!("{} or more", self.memory);
-            return Err(Fault::too_large(limit, &found).at(&self.name, self.lines + 1));
-        }
+        let within = self.check_memory(options.max_memory);
+        within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut piece);
         let returning = self.add_queries(&piece).err();
         let last = piece.fault.take().map(|fault| (piece.lines, fault));
@@ -175,16 +168,24 @@ impl Text {
         self.runs.append(&mut piece.runs);
         self.dropped_entries += piece.dropped_entries;
         self.dropped_columns.append(&mut piece.dropped_columns);
-        match plan.spill {
+        match &options.spill {
             Some(spill) if self.packed >= spill.room() => {
                 self.memory -= std::mem::take(&mut self.packed);
                 if spill.write(&std::mem::take(&mut self.runs)) {
                     return Ok(());
                 }
                 // The spill knows what happened.
-                Err(ReadError::io(&self.name, &io::ErrorKind::WriteZero.into()))
+                Err(Fault::io(&io::ErrorKind::WriteZero.into()).of(&self.name))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses more than a limit lets in.
+    pub(super) fn check_memory(&self, limit: Option<u64>) -> Result<(), Fault> {
+        match limit.filter(|&limit| self.memory > limit) {
+            None => Ok(()),
+            Some(limit) => Err(Fault::too_large(limit, &format!("{} or more", self.memory))),
         }
     }
 

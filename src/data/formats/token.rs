@@ -306,23 +306,6 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_says_what_was_expected() {
-        let (no_pair, value) = ("a pair index:value", "a value, a decimal number");
-        let (place, finite) = ("the query identifier once", "a finite value");
-        for (tokens, expected) in [
-            ("abc 3 :3 -1:3 +1:3 1.5:3 sid:1 cost:2", no_pair),
-            ("qid:2", place),
-            ("3: 3:x 3:1x 3:1:2 3:0x1 3:1_0", value),
-            ("3:nan 3:-inf 3:1e999", finite),
-        ] {
-            for token in tokens.split(' ') {
-                let error = pair(token.as_bytes(), 0, None).unwrap_err().of("f");
-                assert!(error.expected().starts_with(expected), "{error}");
-            }
-        }
-    }
-
-    #[test]
     fn decimal_and_scientific_numbers_are_read() {
         for (text, value) in [
             ("0", 0.0),

@@ -16,9 +16,7 @@ use rankrls::checkpoint::{self, Progress, Tuning};
 use rankrls::data::read::{
     self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, TableOptions,
 };
-use rankrls::data::{
-    DataFiles, DataHash, FeatureNames, Strings, write_names, write_whole_svmlight,
-};
+use rankrls::data::{DataFiles, DataHash, FeatureNames, Part, Strings, write_names};
 use rankrls::greedy::{SelectionOptions, Step, resume_among};
 use rankrls::model::read_features;
 use rankrls::shards::{ShardError, Sharding, Shards};
@@ -230,7 +228,9 @@ pub fn svmlight(input: &[u8]) -> bool {
         return false;
     };
     let mut written = Vec::new();
-    write_whole_svmlight(&data, data.index_base(), &mut written).expect("ids fit their text");
+    let files = DataFiles::new(Path::new(NAME), Format::Svmlight).index_base(data.index_base());
+    let whole = files.write_part(Part::Entries, &data, &mut written);
+    whole.expect("ids fit their text");
     let again = ReadOptions::new()
         .zero_based(flags & 1 != 0)
         .width(data.width())
@@ -419,15 +419,15 @@ fn all_parts(folder: &Path) -> Result<(Dataset<'static>, DataHash), ShardError> 
 
 /// Names of features.
 pub fn names(input: &[u8]) -> bool {
-    let limit = Some(LIMIT);
-    let names = match within(input, || read::read_names_from(input, NAME, limit)) {
+    let path = file("x.names.txt", input);
+    let names = match within(input, || read::read_names(&path, Some(LIMIT))) {
         Ok(names) => names,
         Err(error) => return explained(&error, input),
     };
     let mut written = Vec::new();
     // A name that ends in a carriage return does not fit a line.
     if write_names(&names, &mut written).is_ok() {
-        let again = read::read_names_from(&written[..], NAME, None);
+        let again = read::read_names(&file("y.names.txt", &written), None);
         assert_eq!(again.expect("what was written can be read"), names);
     }
     true
@@ -435,7 +435,8 @@ pub fn names(input: &[u8]) -> bool {
 
 /// Scores.
 pub fn scores(input: &[u8]) -> bool {
-    match within(input, || read::read_scores_from(input, NAME, Some(LIMIT))) {
+    let path = file("x.scores.txt", input);
+    match within(input, || read::read_scores(&path, Some(LIMIT))) {
         Ok(scores) => scores.iter().all(|score| score.is_finite()) || panic!("{scores:?}"),
         Err(error) => explained(&error, input),
     }
