@@ -15,8 +15,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::design::{Design, centre_rows};
-use super::factor::{Cholesky, Eigen};
-use super::heavy;
+use super::factor::{Cholesky, Eigen, Square};
+use super::heavy::Heavy;
 use super::solver::LARGEST_BLOCK;
 use crate::kernels::LANES;
 
@@ -86,8 +86,7 @@ pub(super) struct Solved {
 #[derive(Debug)]
 pub(super) struct Preconditioner {
     blocks: Vec<Block>,
-    /// The classes whose columns count as a whole.
-    heaviest: Vec<usize>,
+    heavy: Heavy,
     /// Of the size of the diagonal of `K`.
     shift: f64,
 }
@@ -115,22 +114,21 @@ impl Preconditioner {
         let blocks = queries.map(block).collect();
         Self {
             blocks,
-            heaviest: heavy::heaviest(design),
+            heavy: Heavy::new(design),
             shift,
         }
     }
 
-    /// A factor for each ridge parameter of `tasks`.
-    fn factors(&self, design: &Design<'_>, tasks: &[Task<'_>]) -> Vec<(f64, Cholesky)> {
+    /// What the factors of the heaviest columns are made of, for each ridge parameter of `tasks`.
+    fn inner(&self, design: &Design<'_>, tasks: &[Task<'_>]) -> Vec<(f64, Square)> {
+        if self.heavy.classes.is_empty() {
+            return Vec::new();
+        }
         let mut lambdas: Vec<f64> = tasks.iter().map(|task| task.lambda).collect();
         lambdas.sort_by(f64::total_cmp);
         lambdas.dedup();
-        let factor = |lambda: f64| {
-            let factor = heavy::factor(design, &self.blocks, &self.heaviest, lambda)?;
-            Some((lambda, factor))
-        };
-        let some = lambdas.into_iter().filter(|_| !self.heaviest.is_empty());
-        some.filter_map(factor).collect()
+        let inner = |lambda: f64| (lambda, self.heavy.inner(design, &self.blocks, lambda));
+        lambdas.into_iter().map(inner).collect()
     }
 }
 
@@ -182,7 +180,7 @@ pub(super) fn solve(
     let system = System {
         design,
         blocks,
-        factors: &blocks.factors(design, tasks),
+        inner: &blocks.inner(design, tasks),
         y,
         tasks,
         tolerance,
@@ -199,8 +197,8 @@ pub(super) fn solve(
 struct System<'a> {
     design: &'a Design<'a>,
     blocks: &'a Preconditioner,
-    /// Of the heaviest columns, by ridge parameter.
-    factors: &'a [(f64, Cholesky)],
+    /// [`Heavy::inner`] by ridge parameter.
+    inner: &'a [(f64, Square)],
     y: &'a [f64],
     tasks: &'a [Task<'a>],
     tolerance: f64,
@@ -240,8 +238,8 @@ struct Lane {
     norm: f64,
     /// Whether this round finds the true residual: the direction is the coefficients.
     checks: bool,
-    /// Where the factor of the heaviest columns is, unless the task cuts queries.
-    factor: Option<usize>,
+    /// That of the heaviest columns, unless the task cuts queries.
+    factor: Option<Cholesky>,
     /// Whether the coefficients are still the start of the task.
     fresh: bool,
     /// True residual of the check before.
@@ -341,7 +339,11 @@ impl<'a, const L: usize> Run<'a, L> {
 
     fn begin(&mut self, lane: usize, number: usize) {
         let System {
-            design, y, factors, ..
+            design,
+            y,
+            blocks,
+            inner,
+            ..
         } = self.system;
         let task = self.system.tasks[number];
         self.lambdas[lane] = task.lambda;
@@ -384,13 +386,16 @@ impl<'a, const L: usize> Run<'a, L> {
             self.solved[number] = Some(best(0.0));
             return;
         }
+        let own = |(lambda, _): &&(f64, Square)| whole && *lambda == task.lambda;
+        let factor = inner.iter().find(own).and_then(|(lambda, inner)| {
+            let heavy = &blocks.heavy;
+            heavy.factor(design, &blocks.blocks, *lambda, task.out, inner)
+        });
         self.lanes[lane] = Some(Lane {
             task: number,
             norm: squares.sqrt(),
             checks: true,
-            factor: factors
-                .iter()
-                .position(|(own, _)| whole && *own == task.lambda),
+            factor,
             fresh: task.start.is_some(),
             before: f64::INFINITY,
             along: 0.0,
@@ -506,15 +511,10 @@ impl<'a, const L: usize> Run<'a, L> {
 
     /// Brings the heaviest columns into the preconditioned residual, which knows the blocks.
     fn correct(&mut self) {
-        let System {
-            design,
-            blocks,
-            factors,
-            ..
-        } = self.system;
-        let heaviest = &blocks.heaviest;
-        let factor = |lane: &Option<Lane>| Some(&factors[lane.as_ref()?.factor?].1);
-        let factors: Vec<Option<&Cholesky>> = self.lanes.iter().map(factor).collect();
+        let System { design, blocks, .. } = self.system;
+        let heaviest = &blocks.heavy.classes;
+        let lanes = self.lanes.each_ref();
+        let factors = lanes.map(|lane| lane.as_ref().and_then(|lane| lane.factor.as_ref()));
         if factors.iter().all(Option::is_none) {
             return;
         }

@@ -21,52 +21,95 @@ const ROWS_EACH: usize = 256;
 /// Rows of `X^` that are multiplied at a time.
 const ROWS: usize = 1024;
 
-/// The heaviest column classes, ascending.
-pub(super) fn heaviest(design: &Design<'_>) -> Vec<usize> {
-    let most = MOST.min(design.queries().rows() / ROWS_EACH);
-    let mut classes: Vec<(usize, f64)> = design.squared_sizes().into_iter().enumerate().collect();
-    classes.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let mut heaviest: Vec<usize> = classes.iter().take(most).map(|(class, _)| *class).collect();
-    heaviest.sort_unstable();
-    heaviest
+/// The heaviest columns `H`.
+#[derive(Debug)]
+pub(super) struct Heavy {
+    /// Their classes, ascending.
+    pub(super) classes: Vec<usize>,
+    /// The place of each class among them, or `u32::MAX`.
+    places: Vec<u32>,
 }
 
-/// The factor of `I + H' B^-1 H` for the blocks `B` with the ridge parameter `lambda`; `None` where
-/// numbers fail.
-///
-/// `O(m |H|^2)` time.
-pub(super) fn factor(
-    design: &Design<'_>,
-    blocks: &[Block],
-    heaviest: &[usize],
-    lambda: f64,
-) -> Option<Cholesky> {
-    let (queries, width) = (design.queries(), heaviest.len());
-    let mut square = Square::zeros(width);
-    square.add_to_diagonal(1.0);
-    let mut places = vec![u32::MAX; design.classes()];
-    for (&class, place) in heaviest.iter().zip(0..) {
-        places[class] = place;
+impl Heavy {
+    pub(super) fn new(design: &Design<'_>) -> Self {
+        let most = MOST.min(design.queries().rows() / ROWS_EACH);
+        let sizes = design.squared_sizes();
+        let mut classes: Vec<usize> = (0..sizes.len()).collect();
+        classes.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]));
+        classes.truncate(most);
+        classes.sort_unstable();
+        let mut places = vec![u32::MAX; sizes.len()];
+        for (&class, place) in classes.iter().zip(0..) {
+            places[class] = place;
+        }
+        Self { classes, places }
     }
-    let mut start = 0;
-    while start < queries.len() {
-        check_interrupt();
-        let first = queries.range(start).start;
-        let end = (start + 1..queries.len()).find(|&end| queries.range(end).start >= first + ROWS);
-        let chunk = start..end.unwrap_or(queries.len());
-        let mut panel = Panel::zeros(width, queries.rows_of(&chunk).len());
-        let mut rest = panel.values_mut();
-        let part = |query: usize| {
-            let slots = rest.split_off_mut(..width * queries.range(query).len());
-            (query, slots.unwrap_or_default())
-        };
-        let parts: Vec<(usize, &mut [f64])> = chunk.clone().map(part).collect();
-        parts.into_par_iter().for_each(|(query, slots)| {
-            design.fill_examples(query, &places, width, slots);
-            blocks[query].halve(lambda, width, slots);
+
+    /// `I + H' B^-1 H` for the blocks `B` with the ridge parameter `lambda`.
+    ///
+    /// `O(m |H|^2)` time.
+    pub(super) fn inner(&self, design: &Design<'_>, blocks: &[Block], lambda: f64) -> Square {
+        let mut inner = Square::zeros(self.classes.len());
+        inner.add_to_diagonal(1.0);
+        let queries: Vec<usize> = (0..design.queries().len()).collect();
+        self.add(design, blocks, lambda, &queries, 1.0, &mut inner);
+        inner
+    }
+
+    /// The factor of that matrix without the queries of the rows `out`; `None` where numbers fail.
+    pub(super) fn factor(
+        &self,
+        design: &Design<'_>,
+        blocks: &[Block],
+        lambda: f64,
+        out: &[usize],
+        inner: &Square,
+    ) -> Option<Cholesky> {
+        let mut queries: Vec<usize> = out
+            .iter()
+            .map(|&row| design.queries().of_row(row))
+            .collect();
+        queries.dedup();
+        let mut inner = inner.clone();
+        self.add(design, blocks, lambda, &queries, -1.0, &mut inner);
+        Cholesky::of(inner)
+    }
+
+    /// Adds `sign` times the share of `queries` in it.
+    fn add(
+        &self,
+        design: &Design<'_>,
+        blocks: &[Block],
+        lambda: f64,
+        queries: &[usize],
+        sign: f64,
+        inner: &mut Square,
+    ) {
+        let (width, size) = (self.classes.len(), |query: usize| {
+            design.queries().range(query).len()
         });
-        square.add_products(panel.matrix(), 1.0);
-        start = chunk.end;
+        let mut rest = queries;
+        while !rest.is_empty() {
+            check_interrupt();
+            let (mut rows, mut many) = (0, 0);
+            while rows < ROWS && many < rest.len() {
+                rows += size(rest[many]);
+                many += 1;
+            }
+            let (now, later) = rest.split_at(many);
+            let mut panel = Panel::zeros(width, rows);
+            let mut slots = panel.values_mut();
+            let part = |&query: &usize| {
+                let own = slots.split_off_mut(..width * size(query));
+                (query, own.unwrap_or_default())
+            };
+            let parts: Vec<(usize, &mut [f64])> = now.iter().map(part).collect();
+            parts.into_par_iter().for_each(|(query, slots)| {
+                design.fill_examples(query, &self.places, width, slots);
+                blocks[query].halve(lambda, width, slots);
+            });
+            inner.add_products(panel.matrix(), sign);
+            rest = later;
+        }
     }
-    Cholesky::of(square)
 }
