@@ -250,7 +250,7 @@ impl<'a> Columns<'a> {
 }
 
 /// Rows and values of which each piece has so many.
-pub(super) fn cut<'v>(
+pub(crate) fn cut<'v>(
     mut rows: &'v mut [u32],
     mut values: &'v mut [f64],
     sizes: impl Iterator<Item = usize>,
