@@ -123,16 +123,13 @@ pub fn parse<T: DeserializeOwned>(
 /// The steps of a run so far.
 pub trait Record: Serialize + DeserializeOwned {
     /// The settings that decide the outcome of the run, the training data aside.
-    type Settings: Serialize;
+    type Settings: Clone;
 
     /// The kind of checkpoint, one word.
     const KIND: &'static str;
 
     /// Nothing yet, of the run that `settings` describe on data with the hash `data`.
     fn new(data: DataHash, settings: Self::Settings) -> Self;
-
-    /// Hash of the training data, and the settings of the run.
-    fn run(&self) -> (DataHash, &Self::Settings);
 
     /// Contents that no run can have written.
     fn fault(&self) -> Option<String>;
@@ -163,14 +160,13 @@ pub trait Record: Serialize + DeserializeOwned {
         settings: &Self::Settings,
     ) -> Result<Self, CheckpointError> {
         let record: Self = parse(&read_whole(path, LARGEST)?, path, Self::KIND)?;
-        let (then, settings_then) = record.run();
+        let new = Self::new(data, settings.clone());
+        let [then, now] = [&record, &new]
+            .map(|record| serde_json::to_value(record).expect("records have names for keys"));
         let mut differences = Vec::new();
-        if then != data {
-            let hashes = format!("was {then} and is {data} now");
-            differences.push(format!("the BLAKE3 hash of the data {hashes}"));
+        for (name, key) in [("the BLAKE3 hash of the data", "data"), ("", "settings")] {
+            compare(name, &then[key], &now[key], &mut differences);
         }
-        let json = |settings| serde_json::to_value(settings).expect("settings have names for keys");
-        compare("", &json(settings_then), &json(settings), &mut differences);
         let path = path.to_owned();
         if !differences.is_empty() {
             return Err(CheckpointError::OtherRun(path, differences));
@@ -260,10 +256,6 @@ impl Record for Progress {
         }
     }
 
-    fn run(&self) -> (DataHash, &SelectionOptions) {
-        (self.data, &self.settings)
-    }
-
     fn fault(&self) -> Option<String> {
         let (steps, k) = (self.steps.len(), self.settings.k);
         (steps > k).then(|| format!("{steps} steps for {k} features"))
@@ -310,10 +302,6 @@ impl Record for Tuning {
             lessons: Vec::new(),
             taken: Vec::new(),
         }
-    }
-
-    fn run(&self) -> (DataHash, &TuneOptions) {
-        (self.data, &self.settings)
     }
 
     fn fault(&self) -> Option<String> {

@@ -31,9 +31,11 @@
 
 use std::fmt;
 use std::panic::resume_unwind;
-use std::slice::Iter;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// The ranks of a job, as one of them sees them.
 ///
@@ -51,137 +53,42 @@ pub trait Peers: fmt::Debug + Send + Sync {
 }
 
 impl dyn Peers + '_ {
-    /// The values of every rank, in order of ranks.
-    pub fn all<T: Wire>(&self, own: &T) -> Vec<T> {
-        let mut words = Vec::new();
-        own.put(&mut words);
-        let all = self.gather(words);
-        all.iter().map(|words| T::get(&mut words.iter())).collect()
+    /// The values of every rank, in order of ranks. Floats in them have to be finite.
+    #[expect(clippy::missing_panics_doc, reason = "ranks are of one version")]
+    pub fn all<T: Clone + Serialize + DeserializeOwned>(&self, own: &T) -> Vec<T> {
+        if self.count() == 1 {
+            return vec![own.clone()];
+        }
+        let all = self.gather(to_words(own));
+        let value = |words: &Vec<u64>| from_words(words).expect("a value of this version");
+        all.iter().map(value).collect()
     }
 
     /// Whether a rank says yes.
     pub fn any(&self, yes: bool) -> bool {
-        self.all(&u64::from(yes)).contains(&1)
+        self.all(&yes).contains(&true)
     }
 
-    /// The least of the ranks' numbers.
+    /// The least of the ranks' numbers, which may be infinite.
     pub fn least(&self, own: f64) -> f64 {
-        self.all(&own).into_iter().fold(f64::INFINITY, f64::min)
-    }
-
-    /// The sum of the ranks' counts, place by place.
-    pub(crate) fn totals<const N: usize>(&self, own: [usize; N]) -> [usize; N] {
-        self.fold(own, |sum, count| sum + count)
-    }
-
-    /// The largest of the ranks' counts, place by place.
-    pub(crate) fn most<const N: usize>(&self, own: [usize; N]) -> [usize; N] {
-        self.fold(own, usize::max)
-    }
-
-    fn fold<const N: usize>(
-        &self,
-        own: [usize; N],
-        join: impl Fn(usize, usize) -> usize,
-    ) -> [usize; N] {
-        let all = self.all(&own).into_iter();
-        all.fold([0; N], |found, counts| {
-            std::array::from_fn(|place| join(found[place], counts[place]))
-        })
+        let all = self.all(&own.to_bits()).into_iter();
+        all.map(f64::from_bits).fold(f64::INFINITY, f64::min)
     }
 }
 
-/// What ranks send each other, as words.
-pub trait Wire: Sized {
-    /// Adds the words of the value.
-    fn put(&self, words: &mut Vec<u64>);
-
-    /// Takes the words of a value that a rank of the same version has put.
-    fn get(words: &mut Iter<'_, u64>) -> Self;
+/// A value of numbers and texts as words: JSON, filled up with spaces.
+#[expect(clippy::missing_panics_doc, reason = "values have names for keys")]
+pub fn to_words<T: Serialize>(value: &T) -> Vec<u64> {
+    let mut text = serde_json::to_vec(value).expect("a value of numbers and texts");
+    text.resize(text.len().next_multiple_of(size_of::<u64>()), b' ');
+    let (words, _) = text.as_chunks();
+    words.iter().copied().map(u64::from_le_bytes).collect()
 }
 
-impl Wire for u64 {
-    fn put(&self, words: &mut Vec<u64>) {
-        words.push(*self);
-    }
-
-    fn get(words: &mut Iter<'_, u64>) -> Self {
-        *words.next().expect("a word more")
-    }
-}
-
-/// Numbers that are a word each.
-macro_rules! wire {
-    ($($type:ty: |$own:ident| $word:expr, |$found:ident| $value:expr;)+) => {$(
-        impl Wire for $type {
-            fn put(&self, words: &mut Vec<u64>) {
-                let $own = *self;
-                words.push($word);
-            }
-
-            fn get(words: &mut Iter<'_, u64>) -> Self {
-                let $found = u64::get(words);
-                $value
-            }
-        }
-    )+};
-}
-
-wire! {
-    u8: |number| number.into(), |word| u8::try_from(word).expect("a byte");
-    u32: |number| number.into(), |word| u32::try_from(word).expect("a number of 32 bits");
-    usize: |number| number as u64, |word| usize::try_from(word).expect("a number of this machine");
-    f64: |number| number.to_bits(), |word| f64::from_bits(word);
-}
-
-impl<T: Wire> Wire for Vec<T> {
-    fn put(&self, words: &mut Vec<u64>) {
-        self.len().put(words);
-        for value in self {
-            value.put(words);
-        }
-    }
-
-    fn get(words: &mut Iter<'_, u64>) -> Self {
-        let count = usize::get(words);
-        (0..count).map(|_| T::get(words)).collect()
-    }
-}
-
-impl<T: Wire, const N: usize> Wire for [T; N] {
-    fn put(&self, words: &mut Vec<u64>) {
-        for value in self {
-            value.put(words);
-        }
-    }
-
-    fn get(words: &mut Iter<'_, u64>) -> Self {
-        std::array::from_fn(|_| T::get(words))
-    }
-}
-
-impl<T: Wire> Wire for Option<T> {
-    fn put(&self, words: &mut Vec<u64>) {
-        u64::from(self.is_some()).put(words);
-        if let Some(value) = self {
-            value.put(words);
-        }
-    }
-
-    fn get(words: &mut Iter<'_, u64>) -> Self {
-        (u64::get(words) == 1).then(|| T::get(words))
-    }
-}
-
-impl<A: Wire, B: Wire> Wire for (A, B) {
-    fn put(&self, words: &mut Vec<u64>) {
-        self.0.put(words);
-        self.1.put(words);
-    }
-
-    fn get(words: &mut Iter<'_, u64>) -> Self {
-        (A::get(words), B::get(words))
-    }
+/// The value of which these are the [words](to_words), if they are.
+pub fn from_words<T: DeserializeOwned>(words: &[u64]) -> Option<T> {
+    let text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    serde_json::from_slice(&text).ok()
 }
 
 /// The only rank.
@@ -286,15 +193,15 @@ mod tests {
             let rank = peers.rank() as u64;
             let words: Vec<u64> = (0..rank).collect();
             let least = peers.least(-(rank as f64));
-            let counts = [peers.rank(), 1];
-            let (totals, most) = (peers.totals(counts), peers.most(counts));
             let any = peers.any(rank == 1);
-            (peers.gather(words), least, totals, most, any)
+            let values = peers.all(&(Some(-0.0), words.len(), "é".to_owned()));
+            (peers.gather(words), (least, any), values)
         });
         for found in all {
             assert_eq!(found.0, [vec![], vec![0], vec![0, 1]]);
-            assert_eq!((found.1, found.4), (-2.0, true));
-            assert_eq!((found.2, found.3), ([3, 3], [2, 1]));
+            assert_eq!(found.1, (-2.0, true));
+            let value = |rank| (Some(-0.0), rank, "é".to_owned());
+            assert_eq!(found.2, [0, 1, 2].map(value));
         }
     }
 

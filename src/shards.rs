@@ -507,7 +507,7 @@ impl Shards {
             Ok::<_, ShardError>(ColumnClasses::scaled(&part, weight, scale))
         };
         let classes = (0..self.parts()).map(classes);
-        let candidates = ColumnClasses::of_parts(classes, &self.folder, room / 3)?;
+        let candidates = ColumnClasses::of_shards(classes, &self.folder, room / 3)?;
         features.sort_unstable();
         self.check_distinct(&features)?;
         Ok(candidates)

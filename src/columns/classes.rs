@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use crate::data::{Column, Dataset, Queries};
 use crate::interrupt::check_interrupt;
 
-/// Columns hashed by one task; a task allocates its scratch once.
+/// Fewest columns that a task hashes, whose scratch it allocates once.
 const CHUNK: usize = 4096;
 
 /// The columns of a data set, sorted out: which ones are candidates, and which
@@ -55,10 +55,12 @@ pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
     let mut digests = digest_columns(dataset, query_of_row);
     let constant = dataset.stored_columns() - digests.len();
     digests.par_sort_unstable_by_key(|digest| (digest.hash, digest.column));
-    let mut groups: Vec<Group> = split_at_hashes(&digests, CHUNK)
-        .into_par_iter()
-        .flat_map_iter(|run| group_run(dataset, query_of_row, run))
-        .collect();
+    let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
+    let buckets = digests.par_chunk_by(|a, b| a.hash == b.hash);
+    let groups = buckets.map_init(scratch, |canonicaliser, bucket| {
+        groups_of(dataset, canonicaliser, bucket)
+    });
+    let mut groups: Vec<Group> = groups.flatten_iter().collect();
     groups.par_sort_unstable_by_key(|group| group.first.column);
     let mut classes = Classes {
         constant,
@@ -81,42 +83,22 @@ pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
 }
 
 fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
+    // Columns count in 32 bits.
     let columns = 0..u32::try_from(dataset.stored_columns()).unwrap_or(u32::MAX);
-    let columns: Vec<u32> = columns.collect();
-    columns
-        .par_chunks(CHUNK)
-        .flat_map_iter(|chunk| {
-            check_interrupt();
-            let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
-            let mut form = Vec::new();
-            chunk.iter().filter_map(move |&column| {
-                canonicaliser.canonicalise(dataset.column(column as usize), &mut form);
-                // At most m entries, and rows count in 32 bits.
-                let length = u32::try_from(form.len()).unwrap_or(u32::MAX);
-                (length > 0).then(|| Digest {
-                    hash: hash(&form),
-                    column,
-                    length,
-                })
-            })
+    let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
+    let columns = columns.into_par_iter().with_min_len(CHUNK);
+    let digests = columns.map_init(scratch, |canonicaliser, column| {
+        check_interrupt();
+        canonicaliser.canonicalise(dataset.column(column as usize));
+        let form = &canonicaliser.form;
+        (!form.is_empty()).then(|| Digest {
+            hash: hash(form),
+            column,
+            // At most m entries, and rows count in 32 bits.
+            length: u32::try_from(form.len()).unwrap_or(u32::MAX),
         })
-        .collect()
-}
-
-/// Cuts sorted digests into runs of about `size` that share no hash.
-fn split_at_hashes(digests: &[Digest], size: usize) -> Vec<&[Digest]> {
-    let mut runs = Vec::new();
-    let mut rest = digests;
-    while !rest.is_empty() {
-        let mut end = size.min(rest.len());
-        while end < rest.len() && rest[end].hash == rest[end - 1].hash {
-            end += 1;
-        }
-        let (run, after) = rest.split_at(end);
-        runs.push(run);
-        rest = after;
-    }
-    runs
+    });
+    digests.flatten_iter().collect()
 }
 
 /// One class while it is being collected.
@@ -135,62 +117,37 @@ impl Group {
     }
 }
 
-fn group_run(dataset: &Dataset<'_>, query_of_row: &[u32], run: &[Digest]) -> Vec<Group> {
-    let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
-    let mut groups = Vec::new();
-    for bucket in run.chunk_by(|a, b| a.hash == b.hash) {
-        if let [alone] = bucket {
-            groups.push(Group::of(*alone));
-        } else {
-            group_bucket(dataset, &mut canonicaliser, bucket, &mut groups);
-        }
-    }
-    groups
-}
-
 /// Groups columns of one hash by their canonical forms. There is one group
 /// unless two forms collide.
-fn group_bucket(
+fn groups_of(
     dataset: &Dataset<'_>,
     canonicaliser: &mut Canonicaliser<'_>,
     bucket: &[Digest],
-    groups: &mut Vec<Group>,
-) {
-    let mut found: Vec<Known> = Vec::new();
-    let mut form = Vec::new();
+) -> Vec<Group> {
+    if let [alone] = bucket {
+        return vec![Group::of(*alone)];
+    }
+    // Each with the canonical form of its columns.
+    let mut found: Vec<(Group, Vec<Entry>)> = Vec::new();
     for &digest in bucket {
         let column = dataset.column(digest.column as usize);
-        if let Some(known) = found
-            .iter_mut()
-            .find(|known| known.repeats(dataset, column))
-        {
-            known.group.others.push(digest.column);
+        // Most members are the first over again.
+        let repeats = |(group, _): &&mut (Group, _)| {
+            let first = dataset.column(group.first.column as usize);
+            first.rows == column.rows && first.values == column.values
+        };
+        if let Some((group, _)) = found.iter_mut().find(repeats) {
+            group.others.push(digest.column);
             continue;
         }
-        canonicaliser.canonicalise(column, &mut form);
-        match found.iter_mut().find(|known| known.form == form) {
-            Some(known) => known.group.others.push(digest.column),
-            None => found.push(Known {
-                form: form.clone(),
-                group: Group::of(digest),
-            }),
+        canonicaliser.canonicalise(column);
+        let form = &canonicaliser.form;
+        match found.iter_mut().find(|(_, known)| known == form) {
+            Some((group, _)) => group.others.push(digest.column),
+            None => found.push((Group::of(digest), form.clone())),
         }
     }
-    groups.extend(found.into_iter().map(|known| known.group));
-}
-
-/// A class of the bucket at hand.
-struct Known {
-    form: Vec<Entry>,
-    group: Group,
-}
-
-impl Known {
-    /// Whether `column` is the first member over again, as most members are.
-    fn repeats(&self, dataset: &Dataset<'_>, column: Column<'_>) -> bool {
-        let first = dataset.column(self.group.first.column as usize);
-        first.rows == column.rows && first.values == column.values
-    }
+    found.into_iter().map(|(group, _)| group).collect()
 }
 
 /// One entry of a canonical column: `value + rounding` is the exact difference
@@ -208,6 +165,8 @@ pub(super) struct Canonicaliser<'q> {
     queries: &'q Queries,
     query_of_row: &'q [u32],
     segment: Vec<f64>,
+    /// The last canonical form.
+    pub(super) form: Vec<Entry>,
 }
 
 impl<'q> Canonicaliser<'q> {
@@ -216,33 +175,34 @@ impl<'q> Canonicaliser<'q> {
             queries,
             query_of_row,
             segment: Vec::new(),
+            form: Vec::new(),
         }
     }
 
-    /// Puts the canonical form of `column` into `form`; it is empty when the
+    /// Puts the canonical form of `column` into [`form`](Self::form); it is empty when the
     /// column is constant within every query.
     ///
     /// Returns the sign: the form is `sign` times the column, up to constants.
-    /// O(non-zeros) time; allocates only while `form` and the scratch grow.
-    pub(super) fn canonicalise(&mut self, column: Column<'_>, form: &mut Vec<Entry>) -> i8 {
-        form.clear();
+    /// O(non-zeros) time; allocates only while the form and the scratch grow.
+    pub(super) fn canonicalise(&mut self, column: Column<'_>) -> i8 {
+        self.form.clear();
         let mut rest = column;
         while let Some(&row) = rest.rows.first() {
             let query = self.query_of_row[row as usize] as usize;
             let segment = rest.take_rows_below(self.queries.range(query).end);
-            self.canonicalise_query(query, segment, form);
+            self.canonicalise_query(query, segment);
         }
-        if form.first().is_none_or(|first| first.value > 0.0) {
+        if self.form.first().is_none_or(|first| first.value > 0.0) {
             return 1;
         }
-        for entry in form {
+        for entry in &mut self.form {
             entry.value = -entry.value;
             entry.rounding = -entry.rounding;
         }
         -1
     }
 
-    fn canonicalise_query(&mut self, query: usize, column: Column<'_>, form: &mut Vec<Entry>) {
+    fn canonicalise_query(&mut self, query: usize, column: Column<'_>) {
         let range = self.queries.range(query);
         let [first, rest @ ..] = column.values else {
             return;
@@ -254,7 +214,7 @@ impl<'q> Canonicaliser<'q> {
         if 2 * entries < range.len() {
             let stored = column.rows.iter().zip(column.values);
             let nonzero = stored.filter(|&(_, &value)| value != 0.0);
-            form.extend(nonzero.map(|(&row, &value)| Entry {
+            self.form.extend(nonzero.map(|(&row, &value)| Entry {
                 row,
                 value,
                 rounding: 0.0,
@@ -270,7 +230,7 @@ impl<'q> Canonicaliser<'q> {
         for (row, &value) in (self.queries.offsets()[query]..).zip(&self.segment) {
             if value != reference {
                 let (value, rounding) = exact_difference(value, reference);
-                form.push(Entry {
+                self.form.push(Entry {
                     row,
                     value,
                     rounding,
@@ -342,13 +302,13 @@ mod tests {
             .zip(dense.iter().copied())
             .filter(|pair| pair.1 != 0.0)
             .unzip();
-        let mut form = Vec::new();
         let column = Column {
             rows: &rows,
             values: &values,
         };
-        Canonicaliser::new(&queries, &of_rows).canonicalise(column, &mut form);
-        form
+        let mut canonicaliser = Canonicaliser::new(&queries, &of_rows);
+        canonicaliser.canonicalise(column);
+        canonicaliser.form
     }
 
     #[test]

@@ -14,16 +14,17 @@
 
 mod classes;
 mod partition;
-pub(crate) mod parts;
+mod parts;
 mod query_weight;
 mod scale;
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use sprs::CsMatViewI;
 
-use crate::data::{Column, Columns, Dataset, DatasetError, IndexBase, Queries};
+use crate::data::{Column, Columns, Dataset, DatasetError, IndexBase, Queries, cut};
 use crate::interrupt::check_interrupt;
 use crate::peers::{Alone, Peers};
 use classes::{Canonicaliser, Classes, classify};
@@ -34,7 +35,7 @@ pub use scale::Scale;
 /// The sign by which a candidate's stored column differs from its feature's.
 type Sign = i8;
 
-/// Classes whose members' signs one task finds.
+/// Fewest classes whose signs a task finds.
 const CLASSES: usize = 1024;
 
 /// The distinct centred columns of a data set, with the columns each stands for.
@@ -96,7 +97,7 @@ pub(crate) fn none_varies(columns: usize) -> String {
 }
 
 /// How the columns of a data set fall into classes, and their size.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// All feature columns of the data, `constant_columns` and class members.
     pub columns: usize,
@@ -113,7 +114,27 @@ pub struct Summary {
     /// Pairs of a candidate and a query it touches, of candidates that touch several.
     pub pieces: usize,
     /// The unit `u` of ridge parameters, see [`ColumnClasses::unit`].
+    #[serde(skip)]
     pub unit: f64,
+}
+
+impl Summary {
+    /// Of columns that are in these shards, each in one and empty in the others; without a unit.
+    fn of_shards(shards: &[Self]) -> Self {
+        let sum = |field: fn(&Self) -> usize| shards.iter().map(field).sum::<usize>();
+        let columns = shards.first().map_or(0, |shard| shard.columns);
+        let elsewhere = sum(|shard| shard.columns) - columns;
+        Self {
+            columns,
+            constant_columns: sum(|shard| shard.constant_columns) - elsewhere,
+            empty_columns: sum(|shard| shard.empty_columns) - elsewhere,
+            column_classes: sum(|shard| shard.column_classes),
+            single_query_classes: sum(|shard| shard.single_query_classes),
+            nonzeros: sum(|shard| shard.nonzeros),
+            pieces: sum(|shard| shard.pieces),
+            unit: 0.0,
+        }
+    }
 }
 
 impl ColumnClasses {
@@ -180,8 +201,7 @@ impl ColumnClasses {
         if self.scale.is_none() {
             return;
         }
-        let classes: Vec<usize> = (0..self.len()).collect();
-        let divisor = |&class: &usize| {
+        let divisor = |class: usize| {
             let mut values = Vec::new();
             for part in self.segments(class) {
                 let absent = self.queries.range(part.query).len() - part.column.values.len();
@@ -191,7 +211,7 @@ impl ColumnClasses {
             }
             self.scale.divisor(&values, self.queries.rows())
         };
-        self.divisors = classes.par_iter().map(divisor).collect();
+        self.divisors = (0..self.len()).into_par_iter().map(divisor).collect();
         let values = self.columns.values.to_mut();
         for (bounds, divisor) in self.columns.starts.windows(2).zip(&self.divisors) {
             for value in &mut values[bounds[0]..bounds[1]] {
@@ -213,11 +233,9 @@ impl ColumnClasses {
 
     /// Fills in what follows from the columns.
     fn describe(&mut self) {
-        let positions: Vec<usize> = (0..self.len()).collect();
-        let measures: Vec<(f64, usize, u32)> = positions
-            .par_iter()
-            .map(|&candidate| self.measure(candidate))
-            .collect();
+        let candidates = (0..self.len()).into_par_iter();
+        let measures = candidates.map(|candidate| self.measure(candidate));
+        let measures: Vec<(f64, usize, u32)> = measures.collect();
         let touched = measures.iter().map(|measure| measure.1);
         self.summary.pieces = touched.clone().filter(|&touched| touched > 1).sum();
         self.summary.single_query_classes = touched.filter(|&touched| touched == 1).count();
@@ -267,56 +285,21 @@ impl ColumnClasses {
     /// candidates.
     #[must_use]
     pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
-        let Summary {
-            columns,
-            constant_columns,
-            empty_columns,
-            column_classes,
-            single_query_classes,
-            nonzeros,
-            pieces,
-            unit,
-        } = self.summary;
-        // Columns that another rank has are empty here.
-        let others = columns * (peers.count() - 1);
-        let threads = rayon::current_num_threads();
-        let own = [
-            constant_columns,
-            empty_columns,
-            column_classes,
-            single_query_classes,
-            nonzeros,
-            pieces,
-            threads,
-        ];
-        let [constant, empty, classes, single, nonzeros, touched, _] = peers.totals(own);
-        self.summary = Summary {
-            columns,
-            constant_columns: constant - others,
-            empty_columns: empty - others,
-            column_classes: classes,
-            single_query_classes: single,
-            nonzeros,
-            pieces: touched,
-            unit,
-        };
-        let [.., classes, single, nonzeros, touched, threads] = peers.most(own);
+        let all = peers.all(&(self.summary, rayon::current_num_threads()));
+        let (ranks, threads): (Vec<Summary>, Vec<usize>) = all.into_iter().unzip();
+        self.summary = Summary::of_shards(&ranks);
+        self.threads = threads.into_iter().max();
+        self.largest_squared_norm = -peers.least(-self.largest_squared_norm);
+        let sums = peers.all(&self.rounded_norms());
+        self.summary.unit = self.mean_row(sums.into_iter().sum());
+        let most = |field: fn(&Summary) -> usize| ranks.iter().map(field).max().unwrap_or(0);
         self.share = Summary {
-            column_classes: classes,
-            single_query_classes: single,
-            nonzeros,
-            pieces: touched,
+            column_classes: most(|rank| rank.column_classes),
+            single_query_classes: most(|rank| rank.single_query_classes),
+            nonzeros: most(|rank| rank.nonzeros),
+            pieces: most(|rank| rank.pieces),
             ..self.summary
         };
-        self.threads = Some(threads);
-        self.largest_squared_norm = -peers.least(-self.largest_squared_norm);
-        let sum = self.rounded_norms();
-        let halves = [sum >> 64, sum & u128::from(u64::MAX)];
-        let halves = halves.map(|half| u64::try_from(half).unwrap_or(u64::MAX));
-        let sums = peers.all(&halves).into_iter();
-        let sums = sums.map(|[high, low]| u128::from(high) << 64 | u128::from(low));
-        self.summary.unit = self.mean_row(sums.sum());
-        self.share.unit = self.summary.unit;
         self.peers = peers;
         self
     }
@@ -370,6 +353,18 @@ impl ColumnClasses {
             parts: None,
             ..*self
         }
+    }
+
+    /// Adds a class of others that have the same rows, but for its column.
+    fn push_class(&mut self, others: &Self, class: usize) {
+        self.signs.push(others.signs[class]);
+        self.squared_norms.push(others.squared_norms[class]);
+        self.sole_queries.push(others.sole_queries[class]);
+        self.divisors.extend(others.divisors.get(class));
+        self.members.extend_from_slice(others.class(class));
+        // Columns count in 32 bits, so their number does.
+        let end = u32::try_from(self.members.len()).unwrap_or(u32::MAX);
+        self.ends.push(end);
     }
 
     /// Squared norm of the centred column, how many queries it touches, and the query if it is
@@ -532,24 +527,19 @@ impl ColumnClasses {
     /// The sign, 1 or -1, by which the column of each member of each class differs from that of the
     /// class, in the order of the classes. `dataset` is the data set of the candidates.
     pub(crate) fn member_signs(&self, dataset: &Dataset<'_>) -> Vec<i8> {
-        let classes: Vec<usize> = (0..self.len()).collect();
-        let signs = classes.par_chunks(CLASSES).flat_map_iter(|classes| {
-            let mut canonicaliser = Canonicaliser::new(&self.queries, &self.query_of_row);
-            let mut form = Vec::new();
-            classes.iter().flat_map(move |&class| {
-                let (first, others) = (self.signs[class], &self.class(class)[1..]);
-                let mut sign = |&feature: &u32| {
-                    let position = dataset.position(feature);
-                    // A member has a stored column.
-                    position.map_or(1, |position| {
-                        canonicaliser.canonicalise(dataset.column(position), &mut form)
-                    })
-                };
-                let others: Vec<i8> = others.iter().map(&mut sign).collect();
-                std::iter::once(first).chain(others)
-            })
+        let classes = (0..self.len()).into_par_iter().with_min_len(CLASSES);
+        let scratch = || Canonicaliser::new(&self.queries, &self.query_of_row);
+        let signs = classes.map_init(scratch, |canonicaliser, class| {
+            let others = self.class(class)[1..].iter().map(|&feature| {
+                // A member has a stored column.
+                let position = dataset.position(feature);
+                position.map_or(1, |at| canonicaliser.canonicalise(dataset.column(at)))
+            });
+            std::iter::once(self.signs[class])
+                .chain(others)
+                .collect::<Vec<i8>>()
         });
-        signs.collect()
+        signs.flatten_iter().collect()
     }
 
     /// Bytes held.
@@ -590,43 +580,28 @@ fn canonical_columns(
     query_of_row: &[u32],
     classes: &Classes,
 ) -> (Columns<'static>, Vec<Sign>) {
-    /// Columns that one task fills in.
-    const COLUMNS: usize = 4096;
-    let mut starts = Vec::with_capacity(classes.lengths.len() + 1);
-    starts.push(0);
-    let mut total = 0;
-    starts.extend(classes.lengths.iter().map(|&length| {
-        total += length as usize;
-        total
+    let mut starts = vec![0];
+    let lengths = classes.lengths.iter().map(|&length| length as usize);
+    starts.extend(lengths.clone().scan(0, |end, length| {
+        *end += length;
+        Some(*end)
     }));
-    let (mut rows, mut values) = (vec![0; total], vec![0.0; total]);
-    let mut signs = vec![1; classes.lengths.len()];
-    let (mut rows_left, mut values_left) = (&mut rows[..], &mut values[..]);
-    let mut parts = Vec::new();
-    let chunks = classes.representatives.chunks(COLUMNS);
-    for ((columns, signs), first) in chunks
-        .zip(signs.chunks_mut(COLUMNS))
-        .zip((0..).step_by(COLUMNS))
-    {
-        let entries = starts[first + columns.len()] - starts[first];
-        let rows = rows_left.split_off_mut(..entries).unwrap_or_default();
-        let values = values_left.split_off_mut(..entries).unwrap_or_default();
-        parts.push((columns, signs, rows, values));
-    }
-    parts
-        .into_par_iter()
-        .for_each(|(columns, signs, rows, values)| {
-            check_interrupt();
-            let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
-            let mut form = Vec::new();
-            let mut places = rows.iter_mut().zip(values);
-            for (&column, sign) in columns.iter().zip(signs) {
-                *sign = canonicaliser.canonicalise(dataset.column(column as usize), &mut form);
-                for (entry, (row, value)) in form.iter().zip(&mut places) {
-                    (*row, *value) = (entry.row, entry.value);
-                }
-            }
-        });
+    let entries = lengths.clone().sum();
+    let (mut rows, mut values) = (vec![0; entries], vec![0.0; entries]);
+    let columns = cut(&mut rows, &mut values, lengths);
+    let columns = classes.representatives.par_iter().zip(columns);
+    let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
+    let columns = columns.with_min_len(CLASSES);
+    let signs = columns.map_init(scratch, |canonicaliser, (&column, (rows, values))| {
+        check_interrupt();
+        let sign = canonicaliser.canonicalise(dataset.column(column as usize));
+        let places = rows.iter_mut().zip(values);
+        for ((row, value), entry) in places.zip(&canonicaliser.form) {
+            (*row, *value) = (entry.row, entry.value);
+        }
+        sign
+    });
+    let signs = signs.collect();
     let features = classes.representatives.iter();
     let features = features.map(|&position| dataset.feature(position as usize));
     let columns = Columns {

@@ -1,6 +1,6 @@
 //! Which rank has a column.
 
-use super::classes::{Canonicaliser, Entry, mix, scattered};
+use super::classes::{Canonicaliser, mix, scattered};
 use crate::data::{Column, Columns, Dataset, Queries};
 use crate::peers::Peers;
 
@@ -12,7 +12,6 @@ use crate::peers::Peers;
 #[derive(Debug)]
 pub struct Partition<'q> {
     canonicaliser: Canonicaliser<'q>,
-    form: Vec<Entry>,
     parts: usize,
 }
 
@@ -25,23 +24,22 @@ impl<'q> Partition<'q> {
         assert!(parts > 0, "no parts");
         Self {
             canonicaliser: Canonicaliser::new(queries, query_of_row),
-            form: Vec::new(),
             parts,
         }
     }
 
     /// The part of a column, from 0. O(non-zeros) time.
     pub fn part(&mut self, column: Column<'_>) -> usize {
-        self.canonicaliser.canonicalise(column, &mut self.form);
-        let mut hash = 0;
-        if self.form.is_empty() {
+        self.canonicaliser.canonicalise(column);
+        let (form, mut hash) = (&self.canonicaliser.form, 0);
+        if form.is_empty() {
             // Constant in every query: no candidate, and of no class.
             for (row, value) in column.iter().filter(|&(_, value)| value != 0.0) {
                 hash = mix(hash, row as u64);
                 hash = mix(hash, value.to_bits());
             }
         }
-        for entry in &self.form {
+        for entry in form {
             hash = mix(hash, u64::from(entry.row));
             for number in [entry.value, entry.rounding] {
                 // One zero of the two.

@@ -296,7 +296,7 @@ pub(super) fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
 }
 
 /// Rows and values of which each piece has so many.
-pub(super) fn cut<'v>(
+pub(crate) fn cut<'v>(
     mut rows: &'v mut [u32],
     mut values: &'v mut [f64],
     sizes: impl Iterator<Item = usize>,

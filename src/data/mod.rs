@@ -30,6 +30,7 @@ mod subset;
 
 use arrays::columns_of_rows;
 pub use arrays::{Index, IntoColumns, IntoQueries, IntoVector};
+pub(crate) use columns::cut;
 pub use columns::{Column, Columns};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;

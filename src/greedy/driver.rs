@@ -230,15 +230,15 @@ impl<'a> Greedy<'a> {
         let own = own.filter(|&candidate| !self.retired[candidate]);
         let own = own.map(|candidate| {
             self.retired[candidate] = true;
-            let (rows, values) = candidates.entries(candidate)?;
-            let class = candidates.class(candidate).to_vec();
-            let column = (rows.into_owned(), values.into_owned());
-            Ok(((candidates.factor(candidate), class), column))
+            let column = candidates.entries(candidate)?;
+            // It may be infinite.
+            let factor = candidates.factor(candidate).to_bits();
+            Ok((factor, candidates.class(candidate).to_vec(), column))
         });
         let own = own.transpose();
         let own = own.map_err(|error| SelectError::columns(&error))?;
         let mut all = candidates.peers().all(&own).into_iter().flatten();
-        let Some(((factor, class), (rows, values))) = all.next() else {
+        let Some((factor, class, (rows, values))) = all.next() else {
             return Ok(false);
         };
         if let Ok(place) = self.left.binary_search(&feature) {
@@ -252,7 +252,7 @@ impl<'a> Greedy<'a> {
                 rows: &rows,
                 values: &values,
             },
-            factor,
+            factor: f64::from_bits(factor),
         });
         self.behind = true;
         Ok(true)
@@ -338,11 +338,10 @@ impl<'a> Greedy<'a> {
 
     /// What the errors of `judged` candidates took, on all ranks together.
     fn work(&self, judged: usize) -> Work {
-        let Work { evaluated, alive } = self.strategy.work(judged);
-        let all = self.candidates.peers().all(&(evaluated, alive));
+        let all = self.candidates.peers().all(&self.strategy.work(judged));
         let mut sum = Work::default();
-        for (evaluated, alive) in all {
-            sum.add(&Work { evaluated, alive });
+        for work in &all {
+            sum.add(work);
         }
         sum
     }

@@ -199,21 +199,19 @@ impl Folds {
         conditions.reduce(|| 1.0, f64::max)
     }
 
-    /// `e(S) - e(S + v)` for candidates whose sums are given, one to a lane; `load` puts the
-    /// centred columns of a query into its argument and says whether there are any. `see` is
-    /// told `beta_Q` and `T_Q u_Q` of every query.
-    pub(super) fn gains(
+    /// Shows `see` what (*) needs of candidates whose sums are given, one to a lane, and `T_Q u_Q`, query
+    /// by query; `load` puts the centred columns of a query into zeros.
+    pub(super) fn judge(
         &self,
         sums: &[SumsWithout],
         holdout: &[f64],
-        mut load: impl FnMut(usize, &mut [Lanes]) -> bool,
-        mut see: impl FnMut(usize, &Lanes, &[Lanes]),
-    ) -> Lanes {
+        mut load: impl FnMut(usize, &mut [Lanes]),
+        mut see: impl FnMut(u32, &Terms<LANES>, &QuerySums<LANES>, &[Lanes]),
+    ) {
         let t = self.steps;
         let mut single = vec![0.0; t + 2];
         let mut z = vec![[0.0; LANES]; t + 2];
         let mut v = vec![[0.0; LANES]; self.queries.largest()];
-        let mut gains = [0.0; LANES];
         for ((query, range), fold) in (0u32..).zip(self.queries.ranges()).zip(&self.models) {
             for (lane, sums) in sums.iter().enumerate() {
                 sums.without(query, &mut single);
@@ -222,21 +220,17 @@ impl Folds {
                 }
             }
             let v = &mut v[..range.len()];
-            let touched = load(query as usize, v);
+            v.fill([0.0; LANES]);
+            load(query as usize, v);
             let rows = &self.projected[range.start * self.capacity..range.end * self.capacity];
             let rows = Rows {
                 projected: rows,
                 stride: self.capacity,
                 holdout: &holdout[range],
             };
-            if !touched {
-                v.fill([0.0; LANES]);
-            }
             let (terms, sums) = judge(fold, self.lambda, &mut z, &rows, v);
-            kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, &sums));
-            see(query as usize, &terms.betas(query, &sums), v);
+            see(query, &terms, &sums, v);
         }
-        gains
     }
 }
 

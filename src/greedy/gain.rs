@@ -30,6 +30,15 @@ impl<const N: usize> Default for QuerySums<N> {
 }
 
 impl<const N: usize> QuerySums<N> {
+    /// The sums of a query with these `u_Q`, `T_Q u_Q` and `p_Q`.
+    pub(super) fn of(u: &[[f64; N]], tu: &[[f64; N]], p: &[f64]) -> Self {
+        let mut sums = Self::default();
+        for ((u, tu), &p) in u.iter().zip(tu).zip(p) {
+            sums.add(u, tu, p);
+        }
+        sums
+    }
+
     /// Adds an example: its `u`, `T u` and `p`.
     #[inline(always)]
     pub(super) fn add(&mut self, u: &[f64; N], tu: &[f64; N], p: f64) {
@@ -120,9 +129,16 @@ impl<'a> BlockRanking<'a> {
         }
     }
 
-    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`. A weight of
-    /// the query scales all its predictions, which changes no order.
-    pub(super) fn add(&mut self, query: usize, beta: &Lanes, tu: &[Lanes]) {
+    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`; `tu` may have rows
+    /// more. A weight of the query scales all its predictions, which changes no order.
+    pub(super) fn add(
+        &mut self,
+        query: u32,
+        terms: &Terms<LANES>,
+        sums: &QuerySums<LANES>,
+        tu: &[Lanes],
+    ) {
+        let (beta, query) = (terms.betas(query, sums), query as usize);
         let range = self.state.queries().range(query);
         let scale = self.state.scale(query);
         let labels = &self.state.labels()[range.clone()];
@@ -136,16 +152,6 @@ impl<'a> BlockRanking<'a> {
             self.predictions.extend(predictions);
             mean.add(self.criterion.of_query(query, &mut self.predictions));
         }
-    }
-
-    /// Judges a query with given `u_Q`, `T_Q u_Q` and the terms of the block.
-    pub(super) fn judge(&mut self, query: u32, terms: &Terms<LANES>, u: &[Lanes], tu: &[Lanes]) {
-        let mut sums = QuerySums::default();
-        let range = self.state.queries().range(query as usize);
-        for ((u, tu), &p) in u.iter().zip(tu).zip(&self.state.holdout()[range]) {
-            sums.add(u, tu, p);
-        }
-        self.add(query as usize, &terms.betas(query, &sums), tu);
     }
 
     /// What is missing to a perfect ranking, by candidate; nan where nothing is defined, which

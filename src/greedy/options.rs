@@ -120,7 +120,7 @@ impl SelectionOptions {
         }
         self.check_strategy()?;
         if self.lacks_filter(candidates) {
-            if candidates.parts().is_some() {
+            if candidates.parts() > 0 {
                 return Err(SelectError::Parted {
                     what: "the strategy fs-ed".to_owned(),
                 });

@@ -53,18 +53,12 @@ pub struct Earlier<'a> {
     pub lesson: Option<&'a Lesson>,
 }
 
-impl<'a> From<&'a [Step]> for Earlier<'a> {
-    fn from(steps: &'a [Step]) -> Self {
+impl<'a, S: AsRef<[Step]> + ?Sized> From<&'a S> for Earlier<'a> {
+    fn from(steps: &'a S) -> Self {
         Self {
-            steps,
+            steps: steps.as_ref(),
             lesson: None,
         }
-    }
-}
-
-impl<'a> From<&'a Vec<Step>> for Earlier<'a> {
-    fn from(steps: &'a Vec<Step>) -> Self {
-        Self::from(&steps[..])
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 use super::{RankingCriterion, State};
 use crate::columns::{ColumnClasses, Summary};
 
@@ -70,7 +72,7 @@ pub(super) fn error_left(error: f64, gain: f64) -> f64 {
 }
 
 /// What the errors of a step took: how exactness was had.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Candidates whose criterion was evaluated exactly.
     pub evaluated: usize,

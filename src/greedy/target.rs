@@ -36,18 +36,12 @@ pub struct Target<'a> {
     pub teacher: Option<&'a [f64]>,
 }
 
-impl<'a> From<&'a [f64]> for Target<'a> {
-    fn from(labels: &'a [f64]) -> Self {
+impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
+    fn from(labels: &'a L) -> Self {
         Self {
-            labels,
+            labels: labels.as_ref(),
             teacher: None,
         }
-    }
-}
-
-impl<'a> From<&'a Vec<f64>> for Target<'a> {
-    fn from(labels: &'a Vec<f64>) -> Self {
-        Self::from(&labels[..])
     }
 }
 
@@ -192,8 +186,8 @@ impl TeacherLambdas {
 
     /// These numbers and no more; `None` unless they are from one to eight.
     pub fn new(lambdas: &[Lambda]) -> Option<Self> {
-        let ridges: Vec<Ridge> = lambdas.iter().copied().map(Ridge::Number).collect();
-        ridges.try_into().ok()
+        let ridges = lambdas.iter().copied().map(Ridge::Number).collect();
+        Lambdas::Given(ridges).try_into().ok()
     }
 
     /// A list of numbers that are few enough.
@@ -215,10 +209,13 @@ impl Default for TeacherLambdas {
     }
 }
 
-impl TryFrom<Vec<Ridge>> for TeacherLambdas {
+impl TryFrom<Lambdas> for TeacherLambdas {
     type Error = String;
 
-    fn try_from(list: Vec<Ridge>) -> Result<Self, String> {
+    fn try_from(lambdas: Lambdas) -> Result<Self, String> {
+        let Lambdas::Given(list) = lambdas else {
+            return Ok(Self::default());
+        };
         let count = list.len();
         let mut ridges = [Ridge::fraction((1, 64)); MOST_LAMBDAS];
         let own = ridges.get_mut(..count).filter(|own| !own.is_empty());
@@ -231,17 +228,6 @@ impl TryFrom<Vec<Ridge>> for TeacherLambdas {
             count,
             open: false,
         })
-    }
-}
-
-impl TryFrom<Lambdas> for TeacherLambdas {
-    type Error = String;
-
-    fn try_from(lambdas: Lambdas) -> Result<Self, String> {
-        match lambdas {
-            Lambdas::Auto => Ok(Self::default()),
-            Lambdas::Given(list) => list.try_into(),
-        }
     }
 }
 

@@ -127,7 +127,7 @@ impl Lesson {
         if candidates.peers().count() > 1 {
             return Err(SelectError::SharedTeacher);
         }
-        if candidates.parts().is_some() {
+        if candidates.parts() > 0 {
             let what = "a teacher, RankRLS on all columns,".to_owned();
             return Err(SelectError::Parted { what });
         }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use rankrls::data::DataHash;
-use rankrls::peers::{Peers, Wire};
+use rankrls::peers::{Peers, from_words, to_words};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -75,9 +75,7 @@ pub(super) fn run(
     };
     let all = all.unwrap_or_else(|| {
         let failure = result.as_ref().err();
-        let failure = failure.map(|failure| (failure.code, failure.text.clone().into_bytes()));
-        let mut words = Vec::new();
-        failure.put(&mut words);
+        let mut words = to_words(&failure.map(|failure| (failure.code, &failure.text)));
         words.push(ENDED);
         peers.gather(words)
     });
@@ -103,10 +101,9 @@ fn failures(all: &[Vec<u64>]) -> Option<Failure> {
         let [failure @ .., ENDED] = &words[..] else {
             continue;
         };
-        let Some((code, text)) = Option::<(u8, Vec<u8>)>::get(&mut failure.iter()) else {
+        let Some((code, text)) = from_words::<Option<(u8, String)>>(failure).flatten() else {
             continue;
         };
-        let text = String::from_utf8_lossy(&text).into_owned();
         let failure = Failure { code, text };
         match found
             .iter_mut()
@@ -152,7 +149,7 @@ pub(super) fn check_data(peers: &dyn Peers, data: DataHash) -> Result<()> {
 }
 
 fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
-    let all = peers.all(&own.as_bytes().to_vec());
+    let all = peers.all(&own.to_owned());
     if all[peers.rank()] != all[0] {
         bail!("this rank has {difference} than rank 0");
     }
@@ -160,16 +157,10 @@ fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
 }
 
 /// What the first rank has, for all.
-pub(super) fn of_first<T: Serialize + DeserializeOwned>(peers: &dyn Peers, own: T) -> T {
-    if peers.count() == 1 {
-        return own;
-    }
-    let mut bytes = Vec::new();
-    if peers.rank() == 0 {
-        bytes = serde_json::to_vec(&own).expect("a value of numbers and texts");
-    }
-    let all = peers.all(&bytes);
-    serde_json::from_slice(&all[0]).expect("the value of a rank of this version")
+pub(super) fn of_first<T: Clone + Serialize + DeserializeOwned>(peers: &dyn Peers, own: T) -> T {
+    let first = (peers.rank() == 0).then_some(own);
+    let mut all = peers.all(&first).into_iter().flatten();
+    all.next().expect("the value of the first rank")
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@
 
 use rayon::prelude::*;
 
-use super::lowmem::LowMemory;
+use super::lowmem::{LowMemory, spread};
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
@@ -104,12 +104,8 @@ impl Block {
         let mut c = vec![[0.0; LANES]; state.labels().len()];
         for (lane, candidate) in lanes(candidates, first) {
             for segment in candidates.segments(candidate) {
-                for row in candidates.queries().range(segment.query) {
-                    c[row][lane] = -segment.mean;
-                }
-                for (row, value) in segment.column.iter() {
-                    c[row][lane] = value - segment.mean;
-                }
+                let rows = candidates.queries().range(segment.query);
+                spread(&segment, rows.start, lane, &mut c[rows]);
             }
             let Column { rows, values } = candidates.column(candidate);
             terms.s[lane] += candidates.squared_norm(candidate);
@@ -152,7 +148,9 @@ impl Block {
         check_interrupt();
         let mut ranking = BlockRanking::new(ranking, state);
         for (query, rows) in (0u32..).zip(state.queries().ranges()) {
-            ranking.judge(query, &self.terms, &self.c[rows.clone()], &self.u[rows]);
+            let (c, u) = (&self.c[rows.clone()], &self.u[rows.clone()]);
+            let sums = QuerySums::of(c, u, &state.holdout()[rows]);
+            ranking.add(query, &self.terms, &sums, u);
         }
         ranking.losses()
     }

@@ -31,11 +31,12 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
+use super::univariate::Filter;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, DatasetError};
+use crate::greedy::Round;
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Property, Shape};
-use crate::greedy::{Round, Strategy, Work};
 use crate::interrupt::check_interrupt;
 use crate::metrics::{Context, Convention, Metric, Rules};
 
@@ -56,29 +57,14 @@ pub(super) const FACTS: Facts = Facts {
     // Scores, and the values of a column on each thread.
     memory: |shape| 8 * (shape.candidates + shape.threads * 10 * shape.rows) as u64,
     cost: Shape::pass,
-    build: |_, _| Box::new(FsEd::default()),
+    build: |_, _| Filter::boxed(scores),
 };
 
-/// Takes the candidates in the order of the scores that they come with.
-#[derive(Debug, Default)]
-struct FsEd {
-    /// Candidates that the last step evaluated.
-    evaluated: usize,
-}
-
-impl Strategy for FsEd {
-    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        let Some(Ok(errors)) = round.candidates.filter() else {
-            unreachable!("a plan without scores is refused");
-        };
-        let first = round.state.steps() == 0;
-        self.evaluated = if first { errors.len() } else { 0 };
-        let score = |&candidate: &u32| errors[candidate as usize];
-        eligible.iter().map(score).collect()
-    }
-
-    fn work(&self, _: usize) -> Work {
-        Work::evaluated(self.evaluated)
+/// The scores that the candidates come with.
+fn scores(round: &Round<'_>) -> Vec<f64> {
+    match round.candidates.filter() {
+        Some(Ok(errors)) => errors.clone(),
+        _ => unreachable!("a plan without scores is refused"),
     }
 }
 
@@ -124,7 +110,7 @@ pub struct ExpectedDivergence<'a> {
     /// Rows of each.
     sizes: Vec<usize>,
     /// The position of its label among the grades, of every row.
-    grade_of_row: Vec<u8>,
+    grade_of_row: Vec<usize>,
     context: Context,
     /// NDCG of each query while all rows are tied; `None` where it is undefined.
     tied: Vec<Option<f64>>,
@@ -142,10 +128,9 @@ struct Values {
 
 /// Where the values of a grade are: shares that add up to 1.
 struct Distribution {
-    /// At single points that all grades have: zero, and all other values where they have no density.
-    atoms: [f64; 2],
-    /// At each point, once for every row there.
-    density: Vec<f64>,
+    /// At zero where that is an atom, at all other values where they have no density, and at each
+    /// point, once for every row there.
+    shares: Vec<f64>,
     /// Too far from all points.
     beyond: f64,
 }
@@ -170,15 +155,11 @@ impl<'a> ExpectedDivergence<'a> {
         if grades.len() > MOST_GRADES {
             return refuse(format!("{} different labels", grades.len()));
         }
-        let position = |label: &f64| {
-            let mut numbered = (0_u8..).zip(&grades);
-            let found = numbered.find(|(_, grade)| *grade == label);
-            found.map_or(0, |(position, _)| position)
-        };
-        let grade_of_row: Vec<u8> = labels.iter().map(position).collect();
+        let position = |label: &f64| grades.iter().position(|grade| grade == label);
+        let grade_of_row: Vec<usize> = labels.iter().filter_map(position).collect();
         let mut sizes = vec![0; grades.len()];
         for &grade in &grade_of_row {
-            sizes[usize::from(grade)] += 1;
+            sizes[grade] += 1;
         }
         let context = Rules::from(Convention::Standard).context(labels);
         let tied = |rows: std::ops::Range<usize>| {
@@ -246,7 +227,7 @@ impl<'a> ExpectedDivergence<'a> {
         let mut by_grade = vec![Vec::new(); self.grades.len()];
         let nonzero = column.iter().filter(|&(_, value)| value != 0.0);
         for (row, value) in nonzero.clone() {
-            by_grade[usize::from(self.grade_of_row[row])].push(value);
+            by_grade[self.grade_of_row[row]].push(value);
         }
         let rows = self.train.rows();
         let zeros = rows - nonzero.clone().count();
@@ -256,11 +237,7 @@ impl<'a> ExpectedDivergence<'a> {
             Sample::new(values, zeros)
         };
         let whole = sample(nonzero.map(|(_, value)| value).collect(), rows);
-        let varies = if sparse {
-            !whole.is_empty()
-        } else {
-            whole.values.len() > 1
-        };
+        let varies = whole.values.len() + usize::from(sparse) > 1;
         let points = self.points.position(feature);
         let points = points.map_or(&[][..], |position| self.points.column(position).values);
         let points = points.iter().copied().filter(|value| *value != 0.0);
@@ -334,35 +311,32 @@ impl Distribution {
     /// `bandwidth` the values are a point.
     fn new(sample: &Sample, zeros: f64, bandwidth: Option<f64>, points: &Sample) -> Self {
         let rest = 1.0 - zeros;
-        let mut found = Self {
-            atoms: [zeros, 0.0],
-            density: vec![0.0; points.values.len()],
-            beyond: 0.0,
-        };
-        let Some(bandwidth) = bandwidth else {
-            found.atoms[1] = rest;
-            return found;
-        };
-        let sums = sample.kernel_sums(bandwidth, &points.values);
-        let counted = sums.iter().zip(&points.counts);
-        let total: f64 = counted.map(|(sum, count)| sum * count).sum();
-        if total > 0.0 {
-            found.density = sums.iter().map(|sum| rest * (sum / total)).collect();
+        let (mut shares, mut beyond) = (vec![zeros, 0.0], 0.0);
+        if let Some(bandwidth) = bandwidth {
+            let sums = sample.kernel_sums(bandwidth, &points.values);
+            let counted = sums.iter().zip(&points.counts);
+            let total: f64 = counted.map(|(sum, count)| sum * count).sum();
+            if total > 0.0 {
+                shares.extend(sums.iter().map(|sum| rest * (sum / total)));
+            } else {
+                beyond = rest;
+            }
         } else {
-            found.beyond = rest;
+            shares[1] = rest;
         }
-        found
+        shares.resize(2 + points.values.len(), 0.0);
+        Self { shares, beyond }
     }
 
     /// Jensen-Shannon divergence in nats.
     fn divergence(&self, other: &Self, points: &Sample) -> f64 {
-        let atoms = self.atoms.iter().zip(&other.atoms);
-        let atoms: f64 = atoms.map(|(&p, &q)| share(p, q)).sum();
-        let pairs = self.density.iter().zip(&other.density);
-        let shares = pairs.map(|(&p, &q)| share(p, q)).zip(&points.counts);
-        let shares: f64 = shares.map(|(share, count)| share * count).sum();
+        let counts = [1.0; 2].iter().chain(&points.counts);
+        let pairs = self.shares.iter().zip(&other.shares);
+        let common = pairs
+            .zip(counts)
+            .map(|((&p, &q), count)| share(p, q) * count);
         // What is beyond all points has no point in common.
-        atoms + shares + share(self.beyond, 0.0) + share(other.beyond, 0.0)
+        common.sum::<f64>() + share(self.beyond, 0.0) + share(other.beyond, 0.0)
     }
 }
 

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! are products of a `|Q| x t` matrix with a `t x 8` one, computed four examples
-//! by eight candidates at a time in registers. Neither is stored: the four sums
-//! that (*) needs are taken on the way.
+//! by eight candidates at a time in registers. Neither is stored, unless predictions
+//! are wanted: the four sums that (*) needs are taken on the way.
 
 use rayon::current_num_threads;
 use rayon::prelude::*;
@@ -21,7 +21,7 @@ use crate::greedy::folds::{Folds, SumsWithout};
 use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
 use crate::greedy::state::QueryMatrices;
 use crate::greedy::strategy::{Facts, Property, Shape, error_left};
-use crate::greedy::{RankingCriterion, Round, State, Strategy};
+use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
 
@@ -80,7 +80,7 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
     candidates
         .par_chunks(LANES)
         .map_init(
-            || Scratch::new(round.state),
+            || Scratch::new(round),
             |scratch, block| {
                 check_interrupt();
                 scratch.errors(round, error, block)[..block.len()].to_vec()
@@ -95,7 +95,7 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
 /// at a time.
 fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
-    let scratch = || Scratch::new(state);
+    let scratch = || Scratch::new(round);
     let blocks: Vec<(&[u32], Block)> = candidates
         .par_chunks(LANES)
         .map_init(scratch, |scratch, block| {
@@ -119,7 +119,8 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
                 let mut gained = Vec::with_capacity(task.len() * blocks.len());
                 for &query in task {
                     for ((_, projected), rest) in blocks.iter().zip(&mut rests) {
-                        gained.push(scratch.gained(classes, state, projected, query, rest));
+                        let sums = scratch.sums(classes, state, projected, query, rest);
+                        gained.push(projected.terms.gained(query, &sums));
                     }
                 }
                 gained
@@ -149,21 +150,19 @@ struct Scratch {
     z_without: Vec<Lanes>,
     /// `V_Q`, centred, for the query at hand.
     v: Vec<Lanes>,
-    /// `U_Q` and `T_Q U_Q` for the query at hand, where predictions are wanted.
-    u: Vec<Lanes>,
+    /// `T_Q U_Q` for the query at hand, where predictions are wanted; else empty.
     tu: Vec<Lanes>,
     /// One candidate's `z` or `z_Q`, `t`.
     single: Vec<f64>,
 }
 
 impl Scratch {
-    fn new(state: &State) -> Self {
-        let t = state.steps();
+    fn new(round: &Round<'_>) -> Self {
+        let (t, largest) = (round.state.steps(), round.state.queries().largest());
         Self {
             z_without: vec![[0.0; LANES]; t],
-            v: vec![[0.0; LANES]; state.queries().largest()],
-            u: Vec::new(),
-            tu: Vec::new(),
+            v: vec![[0.0; LANES]; largest],
+            tu: vec![[0.0; LANES]; round.ranking.map_or(0, |_| largest)],
             single: vec![0.0; t],
         }
     }
@@ -171,81 +170,57 @@ impl Scratch {
     /// The criterion with each of up to eight candidates added: `e(S + v)`, or what is missing
     /// to a perfect ranking.
     fn errors(&mut self, round: &Round<'_>, error: f64, block: &[u32]) -> Lanes {
-        let gains = match (round.state.folds(), round.ranking) {
-            (None, None) => self.gains(round.candidates, round.state, block),
-            (Some(folds), None) => fold_gains(folds, round, block, |_, _, _| ()),
-            (None, Some(ranking)) => return self.ranking_losses(ranking, round, block),
-            (Some(folds), Some(ranking)) => {
-                let mut ranking = BlockRanking::new(ranking, round.state);
-                fold_gains(folds, round, block, |query, beta, tu| {
-                    ranking.add(query, beta, tu);
-                });
-                return ranking.losses();
+        let mut gains = [0.0; LANES];
+        let ranking = |criterion| BlockRanking::new(criterion, round.state);
+        let mut ranking = round.ranking.map(ranking);
+        let see = |query, terms: &Terms<LANES>, sums: &QuerySums<LANES>, tu: &[Lanes]| {
+            if let Some(ranking) = &mut ranking {
+                ranking.add(query, terms, sums, tu);
+            } else {
+                kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, sums));
             }
         };
-        gains.map(|gain| error_left(error, gain))
+        match round.state.folds() {
+            Some(folds) => judge_by_folds(folds, round, block, see),
+            None => self.judge(round, block, see),
+        }
+        match ranking {
+            Some(ranking) => ranking.losses(),
+            None => gains.map(|gain| error_left(error, gain)),
+        }
     }
 
-    /// What is missing to a perfect ranking with each of up to eight candidates.
-    fn ranking_losses(
+    /// Shows `see` what (*) needs of up to eight candidates, and `T_Q U_Q` where it is wanted, query by
+    /// query.
+    fn judge(
         &mut self,
-        ranking: &RankingCriterion,
         round: &Round<'_>,
         block: &[u32],
-    ) -> Lanes {
+        mut see: impl FnMut(u32, &Terms<LANES>, &QuerySums<LANES>, &[Lanes]),
+    ) {
         let (candidates, state) = (round.candidates, round.state);
         let projected = self.project(candidates, state, block);
         let mut rest = columns(candidates, block, 0);
-        let mut ranking = BlockRanking::new(ranking, state);
-        for (query, number) in (0..state.queries().len()).zip(0u32..) {
-            let touched = self.load(candidates, state, query, &projected.z, &mut rest);
-            self.transform(&state.query_matrices(query), &projected.z, touched);
-            ranking.judge(number, &projected.terms, &self.u, &self.tu);
-        }
-        ranking.losses()
-    }
-
-    /// `U_Q` and `T_Q U_Q` of the query at hand.
-    fn transform(&mut self, query: &QueryMatrices<'_>, z: &[Lanes], touched: bool) {
-        let z_without = if touched { &self.z_without } else { z };
-        self.u.clear();
-        if touched {
-            self.u.extend_from_slice(&self.v[..query.holdout.len()]);
-        } else {
-            self.u.resize(query.holdout.len(), [0.0; LANES]);
-        }
-        self.tu.clone_from(&self.u);
-        subtract_products(query.phi, query.stride, z, &mut self.u);
-        subtract_products(query.held, query.stride, z_without, &mut self.tu);
-    }
-
-    /// `e(S) - e(S + v)` for up to eight candidates.
-    fn gains(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> Lanes {
-        let projected = self.project(candidates, state, block);
-        let mut rest = columns(candidates, block, 0);
-        let mut gains = [0.0; LANES];
         for query in (0u32..).take(state.queries().len()) {
-            let gained = self.gained(candidates, state, &projected, query, &mut rest);
-            kernels::add_scaled(&mut gains, 1.0, &gained);
+            let sums = self.sums(candidates, state, &projected, query, &mut rest);
+            see(query, &projected.terms, &sums, &self.tu);
         }
-        gains
     }
 
-    /// A query's part of `e(S) - e(S + v)`; `rest`: the entries from the query on.
-    fn gained(
+    /// The sums that a query adds to (*); `rest`: the entries from the query on.
+    fn sums(
         &mut self,
         candidates: &ColumnClasses,
         state: &State,
         block: &Block,
         query: u32,
         rest: &mut [Column<'_>; LANES],
-    ) -> Lanes {
+    ) -> QuerySums<LANES> {
         let touched = self.load(candidates, state, query as usize, &block.z, rest);
         let matrices = state.query_matrices(query as usize);
         let v = touched.then_some(&self.v[..]);
         let z_without = if touched { &self.z_without } else { &block.z };
-        let sums = judge_query(&matrices, &block.z, z_without, v);
-        block.terms.gained(query, &sums)
+        judge_query(&matrices, (&block.z, z_without), v, &mut self.tu)
     }
 
     /// `Z`, and what of (*) does not depend on the query.
@@ -319,27 +294,14 @@ fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32], start: usize) -> [C
     columns
 }
 
-/// `X <- X - M Z` in every lane, for the first columns of `M`, which has rows of `stride` numbers.
-#[multiversion::multiversion(targets = "simd")]
-fn subtract_products(m: &[f64], stride: usize, z: &[Lanes], x: &mut [Lanes]) {
-    // A state without room for a step has no columns.
-    for (x, row) in x.iter_mut().zip(m.chunks_exact(stride.max(1))) {
-        for (&factor, z) in row.iter().zip(z) {
-            for lane in 0..LANES {
-                x[lane] -= factor * z[lane];
-            }
-        }
-    }
-}
-
-/// `e(S) - e(S + v)` for up to eight candidates, where the state's matrices are too coarse;
-/// `see` is told `beta_Q` and `T_Q u_Q` of every query.
-fn fold_gains(
+/// Shows `see` what (*) needs of up to eight candidates, and `T_Q U_Q`, query by query, where the state's
+/// matrices are too coarse.
+fn judge_by_folds(
     folds: &Folds,
     round: &Round<'_>,
     block: &[u32],
-    see: impl FnMut(usize, &Lanes, &[Lanes]),
-) -> Lanes {
+    see: impl FnMut(u32, &Terms<LANES>, &QuerySums<LANES>, &[Lanes]),
+) {
     let (candidates, state) = (round.candidates, round.state);
     let mut rest = columns(candidates, block, 0);
     let mut sums: Vec<SumsWithout> = Vec::new();
@@ -349,17 +311,11 @@ fn fold_gains(
     }
     let load = |query: usize, v: &mut [Lanes]| {
         let range = state.queries().range(query);
-        let mut touched = false;
         take_segments(candidates, &mut rest, range.end, |lane, segment| {
-            if !touched {
-                v.fill([0.0; LANES]);
-                touched = true;
-            }
             spread(segment, range.start, lane, v);
         });
-        touched
     };
-    folds.gains(&sums, state.holdout(), load, see)
+    folds.judge(&sums, state.holdout(), load, see);
 }
 
 /// Takes the segments of the query that ends before row `end` off columns that have one, with
@@ -379,7 +335,7 @@ fn take_segments(
 }
 
 /// Puts a column's centred entries in a query into its lane.
-fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &mut [Lanes]) {
+pub(super) fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &mut [Lanes]) {
     for v in v.iter_mut() {
         v[lane] = -segment.mean;
     }
@@ -388,22 +344,23 @@ fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &mut [Lanes])
     }
 }
 
-/// The four sums of (*) over one query; `v` is zero where it is `None`.
+/// The four sums of (*) over one query; `v` is zero where it is `None`, and `transformed` has room for
+/// `T_Q U_Q`, or is empty.
 #[multiversion::multiversion(targets = "simd")]
 fn judge_query(
     query: &QueryMatrices<'_>,
-    z: &[Lanes],
-    z_without: &[Lanes],
+    z: (&[Lanes], &[Lanes]),
     v: Option<&[Lanes]>,
+    transformed: &mut [Lanes],
 ) -> QuerySums<LANES> {
     let rows = query.holdout.len();
     let mut sums = QuerySums::default();
     let tiles = rows / TILE * TILE;
     for first in (0..tiles).step_by(TILE) {
-        judge_tile::<TILE>(query, first, (z, z_without), v, &mut sums);
+        judge_tile::<TILE>(query, first, z, v, (&mut sums, transformed));
     }
     for first in tiles..rows {
-        judge_tile::<1>(query, first, (z, z_without), v, &mut sums);
+        judge_tile::<1>(query, first, z, v, (&mut sums, transformed));
     }
     sums
 }
@@ -414,7 +371,7 @@ fn judge_tile<const ROWS: usize>(
     first: usize,
     (z, z_without): (&[Lanes], &[Lanes]),
     v: Option<&[Lanes]>,
-    sums: &mut QuerySums<LANES>,
+    (sums, transformed): (&mut QuerySums<LANES>, &mut [Lanes]),
 ) {
     let mut u = [[0.0; LANES]; ROWS];
     if let Some(v) = v {
@@ -436,6 +393,9 @@ fn judge_tile<const ROWS: usize>(
                 tu[r][lane] -= held * z_without[lane];
             }
         }
+    }
+    if let Some(transformed) = transformed.get_mut(first..first + ROWS) {
+        transformed.copy_from_slice(&tu);
     }
     for r in 0..ROWS {
         sums.add(&u[r], &tu[r], query.holdout[first + r]);

@@ -136,8 +136,8 @@ impl StrategyKind {
     /// A strategy ready for the first step.
     pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
         match candidates.parts() {
-            Some(parts) => Box::new(out_of_core::OutOfCore::new(self, parts, state)),
-            None => (self.facts().build)(candidates, state),
+            0 => (self.facts().build)(candidates, state),
+            _ => Box::new(out_of_core::OutOfCore::new(self, candidates, state)),
         }
     }
 

@@ -2,18 +2,15 @@
 //! take turns.
 
 use std::io;
-use std::sync::Arc;
 
 use super::StrategyKind;
 use crate::columns::ColumnClasses;
-use crate::columns::parts::Parts;
 use crate::greedy::strategy::{least, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
 
 /// A strategy for each part.
 pub(super) struct OutOfCore {
-    parts: Arc<Parts>,
-    strategies: Vec<Box<dyn Strategy>>,
+    parts: Vec<Box<dyn Strategy>>,
     /// Of the last step.
     work: Work,
     /// Why a part could not be read.
@@ -21,29 +18,31 @@ pub(super) struct OutOfCore {
 }
 
 impl OutOfCore {
-    pub(super) fn new(kind: StrategyKind, parts: &Arc<Parts>, state: &State) -> Self {
-        let mut turns = Self {
-            parts: Arc::clone(parts),
-            strategies: Vec::new(),
-            work: Work::default(),
-            failure: None,
+    pub(super) fn new(kind: StrategyKind, candidates: &ColumnClasses, state: &State) -> Self {
+        let build = |part| candidates.with_part(part, |classes, _| kind.build(classes, state));
+        let parts: io::Result<Vec<_>> = (0..candidates.parts()).map(build).collect();
+        let (parts, failure) = match parts {
+            Ok(parts) => (parts, None),
+            Err(error) => (Vec::new(), Some(error)),
         };
-        let mut built = Vec::new();
-        turns.each(|_, _, classes, _| built.push(kind.build(classes, state)));
-        turns.strategies = built;
-        turns
+        Self {
+            parts,
+            work: Work::default(),
+            failure,
+        }
     }
 
     /// Gives every part its turn, up to the first that cannot be read.
     fn each(
         &mut self,
-        mut turn: impl FnMut(&mut [Box<dyn Strategy>], usize, &ColumnClasses, &[u32]),
+        candidates: &ColumnClasses,
+        mut turn: impl FnMut(&mut dyn Strategy, &ColumnClasses, &[u32]),
     ) {
-        for part in 0..self.parts.count() {
-            let strategies = &mut self.strategies[..];
-            let work =
-                |classes: &ColumnClasses, places: &[u32]| turn(strategies, part, classes, places);
-            if let Err(error) = self.parts.with(part, work) {
+        for (number, strategy) in self.parts.iter_mut().enumerate() {
+            let turn = |classes: &ColumnClasses, places: &[u32]| {
+                turn(&mut **strategy, classes, places);
+            };
+            if let Err(error) = candidates.with_part(number, turn) {
                 self.failure.get_or_insert(error);
                 return;
             }
@@ -55,13 +54,12 @@ impl Strategy for OutOfCore {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let mut errors = vec![f64::NAN; eligible.len()];
         let mut work = Work::default();
-        let room = round.room / self.parts.count();
-        self.each(|strategies, part, classes, places| {
+        let room = round.room / self.parts.len().max(1);
+        self.each(round.candidates, |strategy, classes, places| {
             let here = (0u32..).zip(places);
             let here =
                 here.filter_map(|(own, place)| Some((own, eligible.binary_search(place).ok()?)));
             let (own, slots): (Vec<u32>, Vec<usize>) = here.unzip();
-            let strategy = &mut strategies[part];
             let round = Round {
                 candidates: classes,
                 limit: tie_limit(least(&errors)),
@@ -81,9 +79,9 @@ impl Strategy for OutOfCore {
         self.work.clone()
     }
 
-    fn adopt(&mut self, _: &ColumnClasses, state: &State) {
-        if self.strategies.iter().any(|strategy| strategy.follows()) {
-            self.each(|strategies, part, classes, _| strategies[part].adopt(classes, state));
+    fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
+        if self.parts.iter().any(|part| part.follows()) {
+            self.each(candidates, |part, classes, _| part.adopt(classes, state));
         }
     }
 

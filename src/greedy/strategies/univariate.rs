@@ -15,33 +15,44 @@ pub(super) const FACTS: Facts = Facts {
     sample: None,
     memory: |shape| 12 * shape.candidates as u64 + lowmem::errors_memory(shape, 0),
     cost: Shape::pass,
-    build: |_, _| Box::new(Univariate::default()),
+    build: |_, _| Filter::boxed(alone),
 };
 
-/// Ranks the candidates once, each by its own leave-query-out error.
-#[derive(Debug, Default)]
-struct Univariate {
-    /// The criterion of each candidate alone; empty before the first step.
-    alone: Vec<f64>,
+/// The leave-query-out error of each candidate alone.
+fn alone(round: &Round<'_>) -> Vec<f64> {
+    let all: Vec<u32> = (0u32..).take(round.candidates.len()).collect();
+    let state = &round.state.without_features();
+    lowmem::errors(&Round { state, ..*round }, &all)
+}
+
+/// Takes candidates in the order of errors that each has alone.
+pub(super) struct Filter {
+    judge: fn(&Round<'_>) -> Vec<f64>,
+    /// Of each candidate; empty before the first step.
+    errors: Vec<f64>,
     /// Candidates that the last step evaluated.
     evaluated: usize,
 }
 
-impl Strategy for Univariate {
+impl Filter {
+    pub(super) fn boxed(judge: fn(&Round<'_>) -> Vec<f64>) -> Box<dyn Strategy> {
+        Box::new(Self {
+            judge,
+            errors: Vec::new(),
+            evaluated: 0,
+        })
+    }
+}
+
+impl Strategy for Filter {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        self.evaluated = 0;
-        if self.alone.is_empty() {
-            let all: Vec<u32> = (0u32..).take(round.candidates.len()).collect();
-            let empty = round.state.without_features();
-            let alone = Round {
-                state: &empty,
-                ..*round
-            };
-            self.alone = lowmem::errors(&alone, &all);
-            self.evaluated = all.len();
+        if self.errors.is_empty() {
+            self.errors = (self.judge)(round);
         }
-        let alone = |&candidate: &u32| self.alone[candidate as usize];
-        eligible.iter().map(alone).collect()
+        let first = round.state.steps() == 0;
+        self.evaluated = if first { self.errors.len() } else { 0 };
+        let errors = eligible.iter().map(|&at| self.errors[at as usize]);
+        errors.collect()
     }
 
     fn work(&self, _: usize) -> Work {
