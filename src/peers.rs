@@ -53,7 +53,7 @@ pub trait Peers: fmt::Debug + Send + Sync {
 }
 
 impl dyn Peers + '_ {
-    /// The values of every rank, in order of ranks. Floats in them have to be finite.
+    /// The values of every rank, in order of ranks.
     #[expect(clippy::missing_panics_doc, reason = "ranks are of one version")]
     pub fn all<T: Clone + Serialize + DeserializeOwned>(&self, own: &T) -> Vec<T> {
         if self.count() == 1 {
@@ -69,26 +69,29 @@ impl dyn Peers + '_ {
         self.all(&yes).contains(&true)
     }
 
-    /// The least of the ranks' numbers, which may be infinite.
+    /// The least of the ranks' numbers.
     pub fn least(&self, own: f64) -> f64 {
-        let all = self.all(&own.to_bits()).into_iter();
-        all.map(f64::from_bits).fold(f64::INFINITY, f64::min)
+        self.all(&own).into_iter().fold(f64::INFINITY, f64::min)
     }
 }
 
-/// A value of numbers and texts as words: JSON, filled up with spaces.
-#[expect(clippy::missing_panics_doc, reason = "values have names for keys")]
+/// A value as words: its bytes, filled up with zeros. Types whose serialisation depends on values, as that
+/// of options does, have no place in them.
+#[expect(
+    clippy::missing_panics_doc,
+    reason = "numbers, texts and lists of them have bytes"
+)]
 pub fn to_words<T: Serialize>(value: &T) -> Vec<u64> {
-    let mut text = serde_json::to_vec(value).expect("a value of numbers and texts");
-    text.resize(text.len().next_multiple_of(size_of::<u64>()), b' ');
-    let (words, _) = text.as_chunks();
+    let mut bytes = postcard::to_stdvec(value).expect("numbers, texts and lists of them");
+    bytes.resize(bytes.len().next_multiple_of(size_of::<u64>()), 0);
+    let (words, _) = bytes.as_chunks();
     words.iter().copied().map(u64::from_le_bytes).collect()
 }
 
 /// The value of which these are the [words](to_words), if they are.
 pub fn from_words<T: DeserializeOwned>(words: &[u64]) -> Option<T> {
-    let text: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    serde_json::from_slice(&text).ok()
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    postcard::from_bytes(&bytes).ok()
 }
 
 /// The only rank.

@@ -231,9 +231,8 @@ impl<'a> Greedy<'a> {
         let own = own.map(|candidate| {
             self.retired[candidate] = true;
             let column = candidates.entries(candidate)?;
-            // It may be infinite.
-            let factor = candidates.factor(candidate).to_bits();
-            Ok((factor, candidates.class(candidate).to_vec(), column))
+            let class = candidates.class(candidate).to_vec();
+            Ok((candidates.factor(candidate), class, column))
         });
         let own = own.transpose();
         let own = own.map_err(|error| SelectError::columns(&error))?;
@@ -252,7 +251,7 @@ impl<'a> Greedy<'a> {
                 rows: &rows,
                 values: &values,
             },
-            factor: f64::from_bits(factor),
+            factor,
         });
         self.behind = true;
         Ok(true)

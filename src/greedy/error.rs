@@ -226,14 +226,14 @@ pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result
     let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
     let own = (0..candidates.len()).find(too_large).map(|candidate| {
         let squares = candidates.squared_norm(candidate);
-        (candidates.feature(candidate), squares.to_bits())
+        (candidates.feature(candidate), squares)
     });
     let all = candidates.peers().all(&own).into_iter().flatten();
-    if let Some((feature, squares)) = all.min() {
+    if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
         return Err(SelectError::Values {
             feature,
             index: candidates.written(feature),
-            squares: f64::from_bits(squares),
+            squares,
         });
     }
     let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());

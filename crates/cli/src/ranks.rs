@@ -157,10 +157,15 @@ fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
 }
 
 /// What the first rank has, for all.
-pub(super) fn of_first<T: Clone + Serialize + DeserializeOwned>(peers: &dyn Peers, own: T) -> T {
-    let first = (peers.rank() == 0).then_some(own);
-    let mut all = peers.all(&first).into_iter().flatten();
-    all.next().expect("the value of the first rank")
+pub(super) fn of_first<T: Serialize + DeserializeOwned>(peers: &dyn Peers, own: T) -> T {
+    if peers.count() == 1 {
+        return own;
+    }
+    let text = serde_json::to_string(&own).expect("a value of numbers and texts");
+    let all = peers.all(&(peers.rank() == 0).then_some(text));
+    let mut values = all.iter().flatten().map(|text| serde_json::from_str(text));
+    let first = values.next().expect("the first rank has one");
+    first.expect("the value of a rank of this version")
 }
 
 #[cfg(test)]
