@@ -149,7 +149,8 @@ impl<'a> Greedy<'a> {
         })
     }
 
-    /// This selection with a strategy of your own in place of the planned one.
+    /// This selection with a strategy of your own in place of the planned one, which has been built and is
+    /// dropped: plan [`StrategyKind::Random`](super::StrategyKind::Random), which takes no memory.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
         self.strategy = strategy;

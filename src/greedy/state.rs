@@ -1,15 +1,14 @@
 //! The state of greedy leave-query-out selection: two `m x k` matrices
 //! (`docs/derivation.md`, section 5).
 //!
-//! With `Phi` (`k x m`) the whitened selected features and, for every query
-//! `Q`, `T_Q = (I - Phi_Q' Phi_Q)^-1`, the paper keeps `Psi` with
-//! `T_Q = I + Psi_Q' Psi_Q`. This module keeps
+//! They are `Phi` (`t x m`), the whitened selected features, and for every query
+//! `Q`, with `T_Q = (I - Phi_Q' Phi_Q)^-1`,
 //!
 //! ```text
-//! H_Q = T_Q Phi_Q'      (rows of Q, k columns)
+//! H_Q = T_Q Phi_Q'      (rows of Q, t columns)
 //! ```
 //!
-//! instead. `T_Q = I + H_Q Phi_Q` by the push-through identity, and for a
+//! `T_Q = I + H_Q Phi_Q` by the push-through identity, and for a
 //! candidate `v` with `z = Phi v` and `z_Q = Phi_Q v_Q`
 //!
 //! ```text
