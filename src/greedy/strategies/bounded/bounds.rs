@@ -15,8 +15,9 @@
 //! `u_Q = -Phi_Q' z`.
 
 use super::layout::Piece;
-use super::step::{C, ExampleTerms, K, PHI, QueryTerms, R, StepTerms};
+use super::step::{C, ExampleTerms, K, PHI, R, StepTerms};
 use crate::data::Column;
+use crate::kernels::LANES;
 
 /// Products of a candidate's entries with [`ExampleTerms`].
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,21 +30,19 @@ pub(super) struct Products {
     pub(super) c: f64,
     /// `sum_Q (v_Q . k_Q)^2`
     pub(super) k_squared: f64,
+    /// `sum_Q (k_Q . Phi_Q' z)^2` is at most `|z|^2` times this.
+    pub(super) spread: f64,
 }
 
 /// Passes over a column, whose pieces are all of it.
 #[multiversion::multiversion(targets = "simd")]
-pub(super) fn pass_over(
-    column: Column<'_>,
-    pieces: &[Piece],
-    examples: &[ExampleTerms],
-) -> Products {
+pub(super) fn pass_over(column: Column<'_>, pieces: &[Piece], step: &StepTerms) -> Products {
     let mut rest = column;
     let mut products = Products::default();
     for piece in pieces {
         let mut sums = ExampleTerms::default();
         for (row, value) in rest.take_entries(piece.length as usize).iter() {
-            for (sum, term) in sums.iter_mut().zip(&examples[row]) {
+            for (sum, term) in sums.iter_mut().zip(&step.examples[row]) {
                 *sum += value * term;
             }
         }
@@ -51,6 +50,7 @@ pub(super) fn pass_over(
         products.tau += sums[PHI];
         products.c += sums[C];
         products.k_squared += sums[K] * sums[K];
+        products.spread += step.queries[piece.query as usize].spread();
     }
     products
 }
@@ -64,6 +64,8 @@ pub(super) struct Whole {
     pub(super) z_squared: f64,
     /// `rho = v . r`
     pub(super) rho: f64,
+    /// `sum b_Q x_Q^2 / |z|^2` of untouched queries, or more.
+    pub(super) fourth: f64,
 }
 
 impl Whole {
@@ -80,17 +82,19 @@ impl Whole {
     }
 }
 
-/// Level 0, for a candidate of several queries.
+/// Level 0.
 #[inline(always)]
 pub(super) fn of_products(whole: &Whole, products: &Products, step: &StepTerms) -> f64 {
     let beta_0 = whole.weight(step.lambda);
     // u . v, which |u|^2 does not exceed.
     let along = whole.pivot(step.lambda) - step.lambda;
     let u_squared = along * along / whole.squared_norm;
-    let of_z = (step.spread * whole.z_squared).sqrt();
-    let y_squared = (products.k_squared.sqrt() + of_z).powi(2);
-    let y_squared = y_squared.min(step.largest * along);
-    beta_0 * (2.0 * products.c - beta_0 * u_squared) + second_order(whole, step, y_squared)
+    let of_queries = |spread: f64| {
+        let y = products.k_squared.sqrt() + (spread * whole.z_squared).sqrt();
+        second_order(whole, step, y.powi(2).min(step.largest * along))
+    };
+    let second = of_queries(step.spread).min(of_queries(products.spread) + by_z(whole, step));
+    beta_0 * (2.0 * products.c - beta_0 * u_squared) + second
 }
 
 /// `sum_Q y_Q^2 / (s + lambda)` of queries with this sum of `y_Q^2`, or more.
@@ -105,32 +109,48 @@ pub(super) fn rest(whole: &Whole, step: &StepTerms, spread: f64) -> f64 {
     second_order(whole, step, spread * whole.z_squared)
 }
 
-/// What all untouched queries have beyond the first order: the less of their [`rest`] and of what
-/// `x_Q` and `w_Q` may be, which is less after many steps.
+/// What all untouched queries have beyond the first order: the less of their [`rest`] and of
+/// [`by_z`], which is less after many steps.
 #[inline(always)]
 pub(super) fn untouched(whole: &Whole, step: &StepTerms) -> f64 {
-    let by_z = 2.0 * step.kappa * whole.z_squared / whole.pivot(step.lambda)
-        + fourth_order(whole, step, step.fourth * whole.z_squared);
-    by_z.min(rest(whole, step, step.spread))
+    by_z(whole, step).min(rest(whole, step, step.spread))
 }
 
-/// What untouched queries have beyond `- (2 / s) x_Q w_Q`, or more: `sum b_Q x_Q^2 / s^2`, from the
-/// largest `(1 + h_Q) x_Q^2`.
+/// What untouched queries have beyond the first order, by what `x_Q` and `w_Q` may be.
 #[inline(always)]
-pub(super) fn fourth_order(whole: &Whole, step: &StepTerms, largest: f64) -> f64 {
-    whole.z_squared * largest / whole.pivot(step.lambda).powi(2)
+fn by_z(whole: &Whole, step: &StepTerms) -> f64 {
+    2.0 * step.kappa * whole.z_squared / whole.pivot(step.lambda)
+        + fourth_order(whole, step, whole.fourth)
 }
 
-/// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in
-/// that query, and `|rho| <= |v| |r_Q|`, `|z| <= |Phi_Q| |v|`, `|z . (G - g_Q)| <= |v| |Phi_Q' (G - g_Q)|`.
-/// Grows with `squared_norm`.
-pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &StepTerms) -> f64 {
-    let v = squared_norm.sqrt();
-    let whole = Whole {
-        squared_norm,
-        z_squared: terms.phi * terms.phi * squared_norm,
-        rho: v * terms.r,
-    };
-    let first_order = 2.0 * whole.weight(step.lambda) * v * terms.elsewhere;
-    first_order + untouched(&whole, step)
+/// [`Whole::fourth`], with the `x_Q` of the first eight queries that lead: a pass over a column.
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn fourth_of(
+    column: Column<'_>,
+    pieces: &[Piece],
+    z_squared: f64,
+    step: &StepTerms,
+) -> f64 {
+    let mut products = [0.0; LANES];
+    for (row, value) in column.iter() {
+        for (sum, product) in products.iter_mut().zip(&step.first[row]) {
+            *sum += value * product;
+        }
+    }
+    let [all, mut sum] = step.fourth.map(|spread| spread * z_squared);
+    for (&query, x) in step.order.iter().zip(products) {
+        let touches = pieces.binary_search_by_key(&query, |piece| piece.query as usize);
+        if touches.is_err() {
+            // b_Q is no more than h_Q |z|^2.
+            sum += step.queries[query].h * x * x;
+        }
+    }
+    sum.min(all)
+}
+
+/// What untouched queries have beyond `- (2 / s) x_Q w_Q`, or more: `sum b_Q x_Q^2 / s^2`, from
+/// `sum b_Q x_Q^2 / |z|^2` or more, as the largest `(1 + h_Q) x_Q^2` is.
+#[inline(always)]
+pub(super) fn fourth_order(whole: &Whole, step: &StepTerms, sum: f64) -> f64 {
+    whole.z_squared * sum / whole.pivot(step.lambda).powi(2)
 }

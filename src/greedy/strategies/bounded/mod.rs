@@ -6,7 +6,7 @@
 //!
 //! | level | what is exact | cost a candidate |
 //! |---|---|---|
-//! | 0 | the first order of (*) in all queries together | O(nnz), or O(1) for all columns seen in one query only |
+//! | 0 | the first order of (*) in all queries together | O(nnz), with `z . g_Q` of eight queries for those that pass |
 //! | 1 | all of (*) in touched queries | O(touched rows) where `u` and `T u` of the last step are kept, else t times that |
 //! | 2 | `z . f_Q`, `z . g_Q` in some hundred queries | O(t) for each |
 //! | 3 | everything: equation (*) | O(t m) |
@@ -42,7 +42,7 @@ use bounds::Whole;
 use layout::Layout;
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
-use step::{C, LEADING, R, StepTerms};
+use step::{LEADING, StepTerms};
 
 /// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
@@ -79,7 +79,7 @@ fn memory(shape: &Shape) -> u64 {
         rows, pieces, k, ..
     } = *shape;
     let residuals = Round::room(rows, k).min(pieces.saturating_mul(32 * shape.largest_query));
-    let bounds = 150 * shape.candidates + 16 * pieces + 16 * shape.queries * k + 64 * rows;
+    let bounds = 150 * shape.candidates + 16 * pieces + 16 * shape.queries * k + 128 * rows;
     lowmem::errors_memory(shape, k) + (bounds + residuals) as u64
 }
 
@@ -87,7 +87,7 @@ fn memory(shape: &Shape) -> u64 {
 #[derive(Debug)]
 struct Bounded {
     layout: Layout,
-    /// `|z|^2` of candidates of several queries, as of `synced` steps.
+    /// `|z|^2` of all candidates, as of `synced` steps.
     z_squared: Vec<f64>,
     synced: usize,
     /// Of candidates of several queries that reached level 1 in the last steps.
@@ -197,52 +197,6 @@ impl Bounded {
     /// Level 0: candidates whose bound from norms passes the threshold, and level 1 for those
     /// whose residual is kept.
     fn by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
-        let mut all = self.several_by_norms(search);
-        let single = search.step.queries.par_iter().enumerate();
-        let found: Vec<Vec<BoundedCandidate>> = single
-            .map(|(query, _)| self.single_by_norms(search, query))
-            .collect();
-        for contenders in found {
-            all.passed += contenders.len();
-            all.contenders.extend(contenders);
-        }
-        all
-    }
-
-    /// Candidates of one query. The bound for all of them comes first: it grows with the
-    /// norm, and the longest columns are first.
-    fn single_by_norms(&self, search: &PruningSearch<'_>, query: usize) -> Vec<BoundedCandidate> {
-        check_interrupt();
-        let (step, candidates) = (search.step, search.round.candidates);
-        let terms = &step.queries[query];
-        let mut contenders = Vec::new();
-        for &candidate in self.layout.only_in(query) {
-            let squared_norm = candidates.squared_norm(candidate as usize);
-            if !search.passes(bounds::single_by_norms(squared_norm, terms, step)) {
-                break;
-            }
-            let (mut rho, mut c) = (0.0, 0.0);
-            for (row, value) in candidates.column(candidate as usize).iter() {
-                rho += value * step.examples[row][R];
-                c += value * (step.examples[row][C] - search.round.state.holdout()[row]);
-            }
-            // The true |z| is no more.
-            let whole = Whole {
-                squared_norm,
-                z_squared: terms.phi * terms.phi * squared_norm,
-                rho,
-            };
-            let first_order = 2.0 * (whole.weight(step.lambda) * c).abs();
-            let bound = first_order + bounds::untouched(&whole, step);
-            let contender = BoundedCandidate::new(candidate, bound);
-            if search.passes(contender.bound) && !search.out(candidate) {
-                contenders.push(contender);
-            }
-        }
-        contenders
-    }
-
-    fn several_by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
         // A state that is younger than what is kept is another one: all is found anew.
         let missing = search
             .step
@@ -291,8 +245,8 @@ struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// Level 0 for those of several queries, once `missing` steps have been caught up with, and level
-    /// 1 where the residual is kept.
+    /// Level 0, once `missing` steps have been caught up with, and level 1 for candidates of one
+    /// query and where the residual is kept.
     fn bound(&mut self, search: &PruningSearch<'_>, missing: usize) -> Found {
         let mut found = Found::default();
         let mut closest = None;
@@ -301,12 +255,12 @@ impl Chunk<'_> {
         let kept = self.z_squared.iter_mut().zip(&mut *self.residuals);
         for (candidate, (z_squared, residual)) in (self.first..).zip(kept) {
             let pieces = self.layout.pieces(candidate);
-            if pieces.is_empty() || search.retired[candidate] {
+            if search.retired[candidate] {
                 *residual = None;
                 continue;
             }
             let column = candidates.column(candidate);
-            let products = bounds::pass_over(column, pieces, &search.step.examples);
+            let products = bounds::pass_over(column, pieces, search.step);
             if missing == 1 {
                 *z_squared += products.tau * products.tau;
                 residual.take_if(|residual| residual.used + IDLE < search.step.steps);
@@ -321,10 +275,11 @@ impl Chunk<'_> {
             found.bytes += residual
                 .as_ref()
                 .map_or(0, |kept| kept.bytes(state.capacity()));
-            let whole = Whole {
+            let mut whole = Whole {
                 squared_norm: candidates.squared_norm(candidate),
                 z_squared: *z_squared,
                 rho: products.rho,
+                fourth: search.step.fourth[0] * *z_squared,
             };
             let mut bound = bounds::of_products(&whole, &products, search.step);
             // Candidates count in 32 bits.
@@ -332,12 +287,18 @@ impl Chunk<'_> {
             if search.out(number) {
                 continue;
             }
+            if search.passes(bound) {
+                whole.fourth = bounds::fourth_of(column, pieces, *z_squared, search.step);
+                bound = bounds::of_products(&whole, &products, search.step);
+            }
             let mut projected = None;
             if search.passes(bound) {
                 found.passed += 1;
-                if let Some(residual) = residual {
+                let touched = residual.as_mut().map(|residual| {
                     residual.used = search.step.steps;
-                    let touched = residual.touched(state, &whole, pieces);
+                    residual.touched(state, &whole, pieces)
+                });
+                if let Some(touched) = touched.or_else(|| search.only_touched(candidate)) {
                     let level_1 = Projected::new(search.step, whole, products.c, &touched);
                     bound = bound.min(level_1.bound(search.step));
                     projected = Some(Box::new(level_1));

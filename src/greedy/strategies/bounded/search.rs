@@ -340,6 +340,16 @@ impl<'a> PruningSearch<'a> {
         Some(Residual::bytes_of(rows.sum(), self.round.state.capacity()))
     }
 
+    /// What a candidate of one query has there: without the query the feature has no weight.
+    pub(super) fn only_touched(&self, candidate: usize) -> Option<Touched> {
+        let (candidates, holdout) = (self.round.candidates, self.round.state.holdout());
+        candidates.sole_query(candidate).map(|_| {
+            let column = candidates.column(candidate);
+            let c = kernels::sparse_dot(column.rows, column.values, holdout);
+            Touched { gain: 0.0, c }
+        })
+    }
+
     /// Level 1 from scratch: O(t) for every row of the queries that the candidate touches. The
     /// residual is whole if it may be kept.
     pub(super) fn project(
@@ -359,17 +369,17 @@ impl<'a> PruningSearch<'a> {
         state.project(column, z);
         pieces.clear();
         pieces.extend(candidates.segments(candidate).map(|s| Piece::new(&s)));
-        let products = bounds::pass_over(column, pieces, &self.step.examples);
+        let products = bounds::pass_over(column, pieces, self.step);
+        let z_squared = kernels::dot(z, z);
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
-            z_squared: kernels::dot(z, z),
+            z_squared,
             rho: products.rho,
+            fourth: bounds::fourth_of(column, pieces, z_squared, self.step),
         };
-        let (mut touched, mut residual) = (Touched::default(), Residual::default());
-        if candidates.sole_query(candidate).is_some() {
-            // Without its only query the feature has no weight.
-            touched.c = kernels::sparse_dot(column.rows, column.values, state.holdout());
-        } else {
+        let mut residual = Residual::default();
+        let touched = self.only_touched(candidate).unwrap_or_else(|| {
+            let mut touched = Touched::default();
             for segment in candidates.segments(candidate) {
                 if !kept {
                     residual.clear();
@@ -377,7 +387,8 @@ impl<'a> PruningSearch<'a> {
                 let first = residual.add(state, &segment, z, z_without);
                 touched.add(residual.of_query(first, state, &whole, segment.query));
             }
-        }
+            touched
+        });
         if kept {
             residual.keep(z, state.capacity(), self.step.steps);
         }

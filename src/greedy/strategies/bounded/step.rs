@@ -4,21 +4,17 @@ use rayon::prelude::*;
 
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
-use crate::kernels;
+use crate::kernels::{self, LANES, Lanes};
 
 /// Norms of one query, of vectors and matrices of the state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QueryTerms {
     /// `|k_Q|^2`, `k_Q = Phi_Q' g_Q`
     pub(super) k_squared: f64,
-    /// `|r_Q|`
-    pub(super) r: f64,
     /// `h_Q >= |T_Q - I|`: its trace.
     pub(super) h: f64,
-    /// `min(|Phi_Q|_F, sqrt(h_Q / (1 + h_Q))) >= |Phi_Q|`
-    pub(super) phi: f64,
-    /// `|Phi_Q' (G - g_Q)|`
-    pub(super) elsewhere: f64,
+    /// `h_Q / (1 + h_Q) >= |Phi_Q|^2`
+    phi_squared: f64,
     /// `|g_Q|^2`
     g_squared: f64,
     /// `(|f_Q| |g_Q| - f_Q . g_Q) / 2`, or a little more: `-x_Q w_Q` is at most `|z|^2` times this.
@@ -48,21 +44,24 @@ pub(super) struct StepTerms {
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
     pub(super) examples: Vec<ExampleTerms>,
+    /// `Phi' g_Q` of the first eight of `order`, by example: with them a column has their `x_Q`.
+    pub(super) first: Vec<Lanes>,
     /// `[f_Q, g_Q]` for every query: `2 t` numbers each.
     pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
-    /// All queries, those that are told apart first: of the largest `|k_Q|^2`.
+    /// All queries, those that are told apart first: of the largest `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
     /// The largest `|k_Q|^2`.
     pub(super) largest: f64,
-    /// [`spread`] of all queries.
+    /// [`spread`] of `|k_Q|^2`.
     pub(super) spread: f64,
     /// The sum of all `kappa_Q`.
     pub(super) kappa: f64,
-    /// What `sum_Q b_Q x_Q^2 / |z|^4` is at most: the spread of `(1 + h_Q) |g_Q|^2`.
-    pub(super) fourth: f64,
-    /// That of all but so many of `order` as [`LEADING`] says.
+    /// What `sum_Q b_Q x_Q^2 / |z|^4` is at most, the spread of `(1 + h_Q) |g_Q|^2`: of all queries, and
+    /// of all but the first eight of `order`.
+    pub(super) fourth: [f64; 2],
+    /// [`spread`] of `|k_Q|^2` of all but so many of `order` as [`LEADING`] says.
     pub(super) rests: [f64; LEADING.len()],
     /// `e(S)`
     pub(super) error: f64,
@@ -83,6 +82,7 @@ impl StepTerms {
             .resize(state.queries().len(), QueryTerms::default());
         self.examples
             .resize(state.labels().len(), ExampleTerms::default());
+        self.first.resize(state.labels().len(), [0.0; LANES]);
         let vectors = self.vectors.par_chunks_exact_mut(2 * self.steps.max(1));
         vectors
             .zip(&mut self.queries)
@@ -93,48 +93,65 @@ impl StepTerms {
         for pair in self.vectors.chunks_exact(2 * self.steps.max(1)) {
             kernels::add_scaled(&mut self.g, 1.0, &pair[self.steps..]);
         }
+        self.find_leading();
         self.describe_examples(state);
-        self.tell_apart();
+        self.sum_queries();
     }
 
     /// Finds the queries that lead: O(q).
-    fn tell_apart(&mut self) {
-        let queries = &self.queries;
-        let weight = |query: usize| queries[query].k_squared;
+    fn find_leading(&mut self) {
+        let weight = |query: usize| self.queries[query].weight();
         let falling = |&a: &usize, &b: &usize| weight(b).total_cmp(&weight(a)).then(a.cmp(&b));
-        let mut order: Vec<usize> = (0..queries.len()).collect();
+        let mut order: Vec<usize> = (0..self.queries.len()).collect();
         let most = LEADING[2].min(order.len());
         if most < order.len() {
             order.select_nth_unstable_by(most, falling);
         }
         order[..most].sort_unstable_by(falling);
-        let rest = |count: usize| {
-            let others = order.get(count..).unwrap_or_default().iter();
-            let terms = others.map(|&query| (queries[query].phi.powi(2), weight(query)));
+        self.order = order;
+    }
+
+    /// Sums over queries, some without those that lead: O(q).
+    fn sum_queries(&mut self) {
+        let queries = &self.queries;
+        let spread_of = |count: usize, weight: fn(&QueryTerms) -> f64| {
+            let others = self.order.get(count..).unwrap_or_default().iter();
+            let terms = others.map(|&query| (queries[query].phi_squared, weight(&queries[query])));
             spread(terms.collect())
         };
-        let fourth = |query: &QueryTerms| (query.phi.powi(2), (1.0 + query.h) * query.g_squared);
-        self.fourth = spread(queries.iter().map(fourth).collect());
+        let k_squared = |query: &QueryTerms| query.k_squared;
+        self.fourth = [0, LANES].map(|count| spread_of(count, QueryTerms::weight));
         self.kappa = queries.iter().map(|query| query.kappa).sum();
-        self.largest = order.first().map_or(0.0, |&query| weight(query));
-        self.spread = rest(0);
-        self.rests = LEADING.map(rest);
-        self.order = order;
+        self.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
+        self.spread = spread_of(0, k_squared);
+        self.rests = LEADING.map(|count| spread_of(count, k_squared));
     }
 
     fn describe_examples(&mut self, state: &State) {
         let queries = &mut self.queries;
         let examples = state.queries().split_mut(&mut self.examples);
-        let ranges = state.queries().ranges().zip(queries).zip(examples);
+        let first = state.queries().split_mut(&mut self.first);
+        let ranges = state
+            .queries()
+            .ranges()
+            .zip(queries)
+            .zip(examples.zip(first));
         let part = |(query, ((range, terms), examples))| {
             let vectors = &self.vectors[2 * self.steps * query..][..2 * self.steps];
             (query, range, terms, examples, vectors)
         };
         let parts: Vec<_> = ranges.enumerate().map(part).collect();
         let g = &self.g;
+        let mut leading = vec![[0.0; LANES]; self.steps];
+        for (lane, &query) in self.order.iter().take(LANES).enumerate() {
+            let own_g = &self.vectors[2 * self.steps * query + self.steps..];
+            for (lanes, &g) in leading.iter_mut().zip(own_g) {
+                lanes[lane] = g;
+            }
+        }
         parts
             .into_par_iter()
-            .for_each(|(query, range, terms, examples, vectors)| {
+            .for_each(|(query, range, terms, (examples, first), vectors)| {
                 let new_phi = state.last().map(|last| &last.phi[range.clone()]);
                 let residual = &state.residual()[range];
                 for (place, example) in examples.iter_mut().enumerate() {
@@ -142,8 +159,9 @@ impl StepTerms {
                     example[PHI] = new_phi.map_or(0.0, |phi| phi[place]);
                 }
                 let own_g = &vectors[vectors.len() / 2..];
-                project_back(&state.query_matrices(query), [g, own_g], terms, examples);
-                terms.r = kernels::dot(residual, residual).sqrt();
+                let matrices = state.query_matrices(query);
+                project_back(&matrices, [g, own_g], terms, examples);
+                project_leading(&matrices, &leading, first);
             });
     }
 
@@ -166,33 +184,39 @@ impl StepTerms {
 }
 
 impl QueryTerms {
+    /// `(1 + h_Q) |g_Q|^2`
+    fn weight(&self) -> f64 {
+        (1.0 + self.h) * self.g_squared
+    }
+
+    /// `(k_Q . Phi_Q' z)^2` is at most `|z|^2` times this.
+    pub(super) fn spread(&self) -> f64 {
+        self.phi_squared * self.k_squared
+    }
+
     fn project(&mut self, state: &State, query: usize, vectors: &mut [f64]) {
         vectors.fill(0.0);
         let (f, g) = vectors.split_at_mut(vectors.len() / 2);
-        let phi_squared = project_residual(&state.query_matrices(query), f, g);
+        project_residual(&state.query_matrices(query), f, g);
         let h = state.trace(query);
         self.h = h;
         self.g_squared = kernels::dot(g, g);
         let size = (kernels::dot(f, f) * self.g_squared).sqrt();
         let rounding = (f.len() + 8) as f64 * f64::EPSILON * size;
         self.kappa = 0.5 * (size - kernels::dot(f, g)).max(0.0) + rounding;
-        self.phi = phi_squared.min(h / (1.0 + h)).sqrt();
+        self.phi_squared = h / (1.0 + h);
     }
 }
 
-/// `f_Q` and `g_Q`, and the squared Frobenius norm of `Phi_Q`.
+/// `f_Q` and `g_Q`.
 #[multiversion::multiversion(targets = "simd")]
-fn project_residual(query: &QueryMatrices<'_>, f: &mut [f64], g: &mut [f64]) -> f64 {
-    let mut squared = 0.0;
+fn project_residual(query: &QueryMatrices<'_>, f: &mut [f64], g: &mut [f64]) {
     let steps = f.len();
     for (example, &p) in query.holdout.iter().enumerate() {
         let start = example * query.stride;
-        let phi = &query.phi[start..start + steps];
-        kernels::add_scaled(f, p, phi);
+        kernels::add_scaled(f, p, &query.phi[start..start + steps]);
         kernels::add_scaled(g, p, &query.held[start..start + steps]);
-        squared += kernels::dot(phi, phi);
     }
-    squared
 }
 
 /// What `Phi'` times `G` and `g_Q` gives of every example of a query, and of the query.
@@ -203,16 +227,28 @@ fn project_back(
     terms: &mut QueryTerms,
     examples: &mut [ExampleTerms],
 ) {
-    let (mut k_squared, mut elsewhere) = (0.0, 0.0);
+    terms.k_squared = 0.0;
     for (place, (example, &p)) in examples.iter_mut().zip(query.holdout).enumerate() {
         let phi = &query.phi[place * query.stride..][..g.len()];
         let k = kernels::dot(phi, own_g);
         let others = kernels::dot(phi, g) - k;
         (example[C], example[K]) = (p - others, k);
-        k_squared += k * k;
-        elsewhere += others * others;
+        terms.k_squared += k * k;
     }
-    (terms.k_squared, terms.elsewhere) = (k_squared, elsewhere.sqrt());
+}
+
+/// `Phi'` times some vectors, `t` rows of them, for every example of a query.
+#[multiversion::multiversion(targets = "simd")]
+fn project_leading(query: &QueryMatrices<'_>, leading: &[Lanes], products: &mut [Lanes]) {
+    for (place, product) in products.iter_mut().enumerate() {
+        let mut sums = [0.0; LANES];
+        for (phi, leading) in query.phi[place * query.stride..].iter().zip(leading) {
+            for (sum, leading) in sums.iter_mut().zip(leading) {
+                *sum += phi * leading;
+            }
+        }
+        *product = sums;
+    }
 }
 
 /// Queries that [`spread`] sorts.
