@@ -21,7 +21,8 @@ use rayon::prelude::*;
 use crate::data::{Column, Dataset, Queries};
 use crate::interrupt::check_interrupt;
 
-/// Fewest columns that a task hashes, whose scratch it allocates once.
+/// Columns that a task hashes, whose scratch it allocates once. Not the half of all: the first are the
+/// longest.
 const CHUNK: usize = 4096;
 
 /// The columns of a data set, sorted out: which ones are candidates, and which
@@ -39,10 +40,11 @@ pub(super) struct Classes {
     pub(super) constant: usize,
 }
 
-/// Hash and length of a stored column's canonical form.
+/// A stored column and the length of its canonical form.
 #[derive(Debug, Clone, Copy)]
 struct Digest {
-    hash: u64,
+    /// What tells the column's class: the hash of its form, then the lowest column of the class.
+    class: u64,
     column: u32,
     length: u32,
 }
@@ -54,24 +56,22 @@ struct Digest {
 pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
     let mut digests = digest_columns(dataset, query_of_row);
     let constant = dataset.stored_columns() - digests.len();
-    digests.par_sort_unstable_by_key(|digest| (digest.hash, digest.column));
+    digests.par_sort_unstable_by_key(|digest| (digest.class, digest.column));
     let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let buckets = digests.par_chunk_by(|a, b| a.hash == b.hash);
-    let groups = buckets.map_init(scratch, |canonicaliser, bucket| {
-        groups_of(dataset, canonicaliser, bucket)
+    let buckets = digests.par_chunk_by_mut(|a, b| a.class == b.class);
+    buckets.for_each_init(scratch, |canonicaliser, bucket| {
+        name_classes(dataset, canonicaliser, bucket);
     });
-    let mut groups: Vec<Group> = groups.flatten_iter().collect();
-    groups.par_sort_unstable_by_key(|group| group.first.column);
+    digests.par_sort_unstable_by_key(|digest| (digest.class, digest.column));
     let mut classes = Classes {
         constant,
         ..Classes::default()
     };
-    for group in &groups {
-        classes.representatives.push(group.first.column);
-        classes.lengths.push(group.first.length);
-        let members = [group.first.column].into_iter();
-        let members = members.chain(group.others.iter().copied());
-        let features = members.map(|column| dataset.feature(column as usize));
+    for class in digests.chunk_by(|a, b| a.class == b.class) {
+        classes.representatives.push(class[0].column);
+        classes.lengths.push(class[0].length);
+        let members = class.iter();
+        let features = members.map(|member| dataset.feature(member.column as usize));
         classes.members.extend(features);
         // Columns count in 32 bits, so their number does.
         classes
@@ -86,13 +86,16 @@ fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
     // Columns count in 32 bits.
     let columns = 0..u32::try_from(dataset.stored_columns()).unwrap_or(u32::MAX);
     let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let columns = columns.into_par_iter().with_min_len(CHUNK);
+    let columns = columns
+        .into_par_iter()
+        .with_min_len(CHUNK)
+        .with_max_len(CHUNK);
     let digests = columns.map_init(scratch, |canonicaliser, column| {
         check_interrupt();
         canonicaliser.canonicalise(dataset.column(column as usize));
         let form = &canonicaliser.form;
         (!form.is_empty()).then(|| Digest {
-            hash: hash(form),
+            class: hash(form),
             column,
             // At most m entries, and rows count in 32 bits.
             length: u32::try_from(form.len()).unwrap_or(u32::MAX),
@@ -101,53 +104,35 @@ fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
     digests.flatten_iter().collect()
 }
 
-/// One class while it is being collected.
-#[derive(Debug)]
-struct Group {
-    first: Digest,
-    others: Vec<u32>,
-}
-
-impl Group {
-    fn of(first: Digest) -> Self {
-        Self {
-            first,
-            others: Vec::new(),
-        }
-    }
-}
-
-/// Groups columns of one hash by their canonical forms. There is one group
-/// unless two forms collide.
-fn groups_of(
+/// Makes the lowest column of each class the name of the class, among columns whose forms hash
+/// alike. There is one class unless two forms collide.
+fn name_classes(
     dataset: &Dataset<'_>,
     canonicaliser: &mut Canonicaliser<'_>,
-    bucket: &[Digest],
-) -> Vec<Group> {
+    bucket: &mut [Digest],
+) {
     if let [alone] = bucket {
-        return vec![Group::of(*alone)];
+        alone.class = u64::from(alone.column);
+        return;
     }
-    // Each with the canonical form of its columns.
-    let mut found: Vec<(Group, Vec<Entry>)> = Vec::new();
-    for &digest in bucket {
+    // The first column of each class, and its canonical form.
+    let mut found: Vec<(u32, Vec<Entry>)> = Vec::new();
+    for digest in bucket {
         let column = dataset.column(digest.column as usize);
         // Most members are the first over again.
-        let repeats = |(group, _): &&mut (Group, _)| {
-            let first = dataset.column(group.first.column as usize);
+        let repeats = |(first, _): &&(u32, Vec<Entry>)| {
+            let first = dataset.column(*first as usize);
             first.rows == column.rows && first.values == column.values
         };
-        if let Some((group, _)) = found.iter_mut().find(repeats) {
-            group.others.push(digest.column);
-            continue;
-        }
-        canonicaliser.canonicalise(column);
-        let form = &canonicaliser.form;
-        match found.iter_mut().find(|(_, known)| known == form) {
-            Some((group, _)) => group.others.push(digest.column),
-            None => found.push((Group::of(digest), form.clone())),
+        let known = found.iter().find(repeats).or_else(|| {
+            canonicaliser.canonicalise(column);
+            found.iter().find(|(_, form)| *form == canonicaliser.form)
+        });
+        digest.class = u64::from(known.map_or(digest.column, |&(first, _)| first));
+        if known.is_none() {
+            found.push((digest.column, canonicaliser.form.clone()));
         }
     }
-    found.into_iter().map(|(group, _)| group).collect()
 }
 
 /// One entry of a canonical column: `value + rounding` is the exact difference

@@ -35,7 +35,7 @@ pub use scale::Scale;
 /// The sign by which a candidate's stored column differs from its feature's.
 type Sign = i8;
 
-/// Fewest classes whose signs a task finds.
+/// Classes that a task works on. Not the half of all: the first are the longest.
 const CLASSES: usize = 1024;
 
 /// The distinct centred columns of a data set, with the columns each stands for.
@@ -211,7 +211,8 @@ impl ColumnClasses {
             }
             self.scale.divisor(&values, self.queries.rows())
         };
-        self.divisors = (0..self.len()).into_par_iter().map(divisor).collect();
+        let classes = (0..self.len()).into_par_iter().with_max_len(CLASSES);
+        self.divisors = classes.map(divisor).collect();
         let values = self.columns.values.to_mut();
         for (bounds, divisor) in self.columns.starts.windows(2).zip(&self.divisors) {
             for value in &mut values[bounds[0]..bounds[1]] {
@@ -233,7 +234,7 @@ impl ColumnClasses {
 
     /// Fills in what follows from the columns.
     fn describe(&mut self) {
-        let candidates = (0..self.len()).into_par_iter();
+        let candidates = (0..self.len()).into_par_iter().with_max_len(CLASSES);
         let measures = candidates.map(|candidate| self.measure(candidate));
         let measures: Vec<(f64, usize, u32)> = measures.collect();
         let touched = measures.iter().map(|measure| measure.1);
@@ -527,7 +528,10 @@ impl ColumnClasses {
     /// The sign, 1 or -1, by which the column of each member of each class differs from that of the
     /// class, in the order of the classes. `dataset` is the data set of the candidates.
     pub(crate) fn member_signs(&self, dataset: &Dataset<'_>) -> Vec<i8> {
-        let classes = (0..self.len()).into_par_iter().with_min_len(CLASSES);
+        let classes = (0..self.len())
+            .into_par_iter()
+            .with_min_len(CLASSES)
+            .with_max_len(CLASSES);
         let scratch = || Canonicaliser::new(&self.queries, &self.query_of_row);
         let signs = classes.map_init(scratch, |canonicaliser, class| {
             let others = self.class(class)[1..].iter().map(|&feature| {
@@ -591,7 +595,7 @@ fn canonical_columns(
     let columns = cut(&mut rows, &mut values, lengths);
     let columns = classes.representatives.par_iter().zip(columns);
     let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let columns = columns.with_min_len(CLASSES);
+    let columns = columns.with_min_len(CLASSES).with_max_len(CLASSES);
     let signs = columns.map_init(scratch, |canonicaliser, (&column, (rows, values))| {
         check_interrupt();
         let sign = canonicaliser.canonicalise(dataset.column(column as usize));

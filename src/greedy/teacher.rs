@@ -30,6 +30,10 @@ const FEWEST_QUERIES: usize = 10;
 /// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
 const PATIENCE: f64 = 2.0;
 
+/// Most entries of columns with which all ridge parameters are tried side by side, for conjugate
+/// gradients: lanes that stand idle then cost more than a parameter that was not needed.
+const SMALL: usize = 50_000_000;
+
 /// How a teacher predicts: its solver, and what that takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TeacherPlan {
@@ -156,10 +160,11 @@ impl Lesson {
         } else {
             Groups::folds(queries, FOLDS, seed)?
         };
-        // From the largest, which takes the fewest iterations, down: the first two side by side, as
-        // one never ends it, then each alone.
+        // All side by side or, from the largest, which takes the fewest iterations, down: the first two
+        // together, as one never ends it, then each alone.
         let mut next = lambdas.lambdas(candidates.unit());
-        let mut many = if solver.has_holdout() { next.len() } else { 2 };
+        let together = solver.has_holdout() || candidates.summary().nonzeros <= SMALL;
+        let mut many = if together { next.len() } else { 2 };
         let (mut first, mut tried) = (next.len(), Vec::with_capacity(next.len()));
         let mut best: Option<(Lambda, Holdout)> = None;
         while !next.is_empty() {

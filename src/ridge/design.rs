@@ -385,7 +385,7 @@ impl Design<'_> {
             add_up(columns, class, &spread, &mut total);
             total[0].map(|total| total / columns.counts[class].sqrt())
         };
-        classes.par_iter().map(product).collect()
+        classes.par_iter().with_max_len(1).map(product).collect()
     }
 
     /// `H c` for some columns `H` of `X^`. `totals` has a row for each class and is overwritten.
@@ -617,7 +617,8 @@ impl Design<'_> {
 impl Columns<'_> {
     /// The totals `k x . v` of the classes, of values `v` for each row of the data.
     fn add_up<const L: usize>(&self, v: &[[f64; L]], totals: &mut [[f64; L]]) {
-        let tasks = totals.par_chunks_mut(COLUMNS).enumerate();
+        // The first columns are the longest: a task for each chunk.
+        let tasks = totals.par_chunks_mut(COLUMNS).with_max_len(1).enumerate();
         tasks.for_each(|(task, totals)| {
             check_interrupt();
             add_up(self, task * COLUMNS, v, totals);

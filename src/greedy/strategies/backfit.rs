@@ -22,7 +22,7 @@ use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
 
-/// Fewest candidates that a task judges.
+/// Candidates that a task judges.
 const CHUNK: usize = 512;
 
 pub(super) const FACTS: Facts = Facts {
@@ -47,7 +47,7 @@ impl Strategy for Backfit {
             check_interrupt();
             error_left(error, gain(round, candidate as usize, &projected, z))
         };
-        let tasks = eligible.par_iter().with_min_len(CHUNK);
+        let tasks = eligible.par_iter().with_min_len(CHUNK).with_max_len(CHUNK);
         tasks
             .map_init(|| vec![0.0; round.state.steps()], judge)
             .collect()

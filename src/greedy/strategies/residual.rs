@@ -20,7 +20,7 @@ use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
 
-/// Fewest candidates that a task judges.
+/// Candidates that a task judges.
 const CHUNK: usize = 512;
 
 pub(super) const FACTS: Facts = Facts {
@@ -66,7 +66,10 @@ impl Residual {
                 explained: kernels::dot(z, z),
             }
         };
-        let all = (0..candidates.len()).into_par_iter().with_min_len(CHUNK);
+        let all = (0..candidates.len())
+            .into_par_iter()
+            .with_min_len(CHUNK)
+            .with_max_len(CHUNK);
         self.products = all
             .map_init(|| vec![0.0; state.steps()], products)
             .collect();
@@ -101,7 +104,11 @@ impl Strategy for Residual {
             // A path that is replayed has to sum up as the first run did.
             self.start(candidates, &state.without_features());
         }
-        let products = self.products.par_iter_mut().with_min_len(CHUNK);
+        let products = self
+            .products
+            .par_iter_mut()
+            .with_min_len(CHUNK)
+            .with_max_len(CHUNK);
         products.enumerate().for_each(|(candidate, products)| {
             let column = candidates.column(candidate);
             let tau = kernels::sparse_dot(column.rows, column.values, &last.phi);

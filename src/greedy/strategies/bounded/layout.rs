@@ -1,5 +1,8 @@
 //! The candidates as `bounded` walks them.
 
+use rayon::prelude::*;
+
+use super::CHUNK;
 use crate::columns::{ColumnClasses, Segment};
 
 /// A candidate's entries in one query.
@@ -21,30 +24,38 @@ impl Piece {
     }
 }
 
-/// The pieces of all candidates.
+/// The pieces of all candidates, in parts of so many.
 #[derive(Debug)]
-pub(super) struct Layout {
-    /// Pieces of candidate `i` are `pieces[ends[i - 1]..ends[i]]`.
+pub(super) struct Layout(Vec<Part>);
+
+/// Pieces of candidate `i` of a part are `pieces[ends[i - 1]..ends[i]]`.
+#[derive(Debug, Default)]
+struct Part {
     ends: Vec<usize>,
     pieces: Vec<Piece>,
 }
 
 impl Layout {
     pub(super) fn new(candidates: &ColumnClasses) -> Self {
-        let (mut ends, mut pieces) = (Vec::new(), Vec::new());
-        for candidate in 0..candidates.len() {
-            let segments = candidates.segments(candidate);
-            pieces.extend(segments.map(|segment| Piece::new(&segment)));
-            ends.push(pieces.len());
-        }
-        Self { ends, pieces }
+        let firsts: Vec<usize> = (0..candidates.len()).step_by(CHUNK).collect();
+        let part = |first: usize| {
+            let mut part = Part::default();
+            for candidate in first..candidates.len().min(first + CHUNK) {
+                let segments = candidates.segments(candidate);
+                part.pieces
+                    .extend(segments.map(|segment| Piece::new(&segment)));
+                part.ends.push(part.pieces.len());
+            }
+            part
+        };
+        Self(firsts.into_par_iter().with_max_len(1).map(part).collect())
     }
 
     /// The pieces of `a candidate`.
     pub(super) fn pieces(&self, candidate: usize) -> &[Piece] {
-        let start = candidate
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before]);
-        &self.pieces[start..self.ends[candidate]]
+        let part = &self.0[candidate / CHUNK];
+        let number = candidate % CHUNK;
+        let start = number.checked_sub(1).map_or(0, |before| part.ends[before]);
+        &part.pieces[start..part.ends[number]]
     }
 }

@@ -44,7 +44,7 @@ use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
 use step::{LEADING, StepTerms};
 
-/// Candidates whose level-0 bound one task computes.
+/// Candidates that one task lays out and bounds.
 const CHUNK: usize = 1024;
 
 /// Steps that a residual is kept for without being of use.
@@ -207,6 +207,8 @@ impl Bounded {
         let found: Vec<Found> = self
             .chunks()
             .into_par_iter()
+            // The first columns are the longest: a task for each.
+            .with_max_len(1)
             .map(|mut chunk| {
                 check_interrupt();
                 chunk.bound(search, missing)
@@ -287,7 +289,7 @@ impl Chunk<'_> {
             if search.out(number) {
                 continue;
             }
-            if search.passes(bound) {
+            if search.step.leads() && search.passes(bound) {
                 whole.fourth = bounds::fourth_of(column, pieces, *z_squared, search.step);
                 bound = bounds::of_products(&whole, &products, search.step);
             }

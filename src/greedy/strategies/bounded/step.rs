@@ -44,7 +44,8 @@ pub(super) struct StepTerms {
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
     pub(super) examples: Vec<ExampleTerms>,
-    /// `Phi' g_Q` of the first eight of `order`, by example: with them a column has their `x_Q`.
+    /// `Phi' g_Q` of the first eight of `order`, by example, if they [lead](Self::leads): with them a
+    /// column has their `x_Q`.
     pub(super) first: Vec<Lanes>,
     /// `[f_Q, g_Q]` for every query: `2 t` numbers each.
     pub(super) vectors: Vec<f64>,
@@ -98,7 +99,7 @@ impl StepTerms {
         self.sum_queries();
     }
 
-    /// Finds the queries that lead: O(q).
+    /// Finds the queries that lead, and what the others have: O(q).
     fn find_leading(&mut self) {
         let weight = |query: usize| self.queries[query].weight();
         let falling = |&a: &usize, &b: &usize| weight(b).total_cmp(&weight(a)).then(a.cmp(&b));
@@ -109,25 +110,37 @@ impl StepTerms {
         }
         order[..most].sort_unstable_by(falling);
         self.order = order;
+        self.fourth = [0, LANES].map(|count| self.spread_of(count, QueryTerms::weight));
+    }
+
+    /// [`spread`] of a number of each query but the first `count` of `order`.
+    fn spread_of(&self, count: usize, weight: fn(&QueryTerms) -> f64) -> f64 {
+        let others = self.order.get(count..).unwrap_or_default().iter();
+        let terms = others.map(|&query| &self.queries[query]);
+        spread(
+            terms
+                .map(|terms| (terms.phi_squared, weight(terms)))
+                .collect(),
+        )
+    }
+
+    /// Whether the first eight of `order` have half of what all queries have, or more.
+    pub(super) fn leads(&self) -> bool {
+        self.fourth[1] <= 0.5 * self.fourth[0]
     }
 
     /// Sums over queries, some without those that lead: O(q).
     fn sum_queries(&mut self) {
         let queries = &self.queries;
-        let spread_of = |count: usize, weight: fn(&QueryTerms) -> f64| {
-            let others = self.order.get(count..).unwrap_or_default().iter();
-            let terms = others.map(|&query| (queries[query].phi_squared, weight(&queries[query])));
-            spread(terms.collect())
-        };
-        let k_squared = |query: &QueryTerms| query.k_squared;
-        self.fourth = [0, LANES].map(|count| spread_of(count, QueryTerms::weight));
+        let k_squared: fn(&QueryTerms) -> f64 = |query| query.k_squared;
         self.kappa = queries.iter().map(|query| query.kappa).sum();
         self.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
-        self.spread = spread_of(0, k_squared);
-        self.rests = LEADING.map(|count| spread_of(count, k_squared));
+        self.spread = self.spread_of(0, k_squared);
+        self.rests = LEADING.map(|count| self.spread_of(count, k_squared));
     }
 
     fn describe_examples(&mut self, state: &State) {
+        let leads = self.leads();
         let queries = &mut self.queries;
         let examples = state.queries().split_mut(&mut self.examples);
         let first = state.queries().split_mut(&mut self.first);
@@ -161,7 +174,9 @@ impl StepTerms {
                 let own_g = &vectors[vectors.len() / 2..];
                 let matrices = state.query_matrices(query);
                 project_back(&matrices, [g, own_g], terms, examples);
-                project_leading(&matrices, &leading, first);
+                if leads {
+                    project_leading(&matrices, &leading, first);
+                }
             });
     }
 
