@@ -29,8 +29,8 @@ use thiserror::Error;
 
 use crate::data::read::ReadError;
 use crate::data::{DataHash, Output};
-use crate::greedy::{self, Lesson, SelectionOptions, Step, StrategyKind};
-use crate::tune::{self, Event, Evidence, PathId, RecordedLesson, RecordedPath, TuneOptions};
+use crate::greedy::{self, SelectionOptions, Step, StrategyKind, TeacherPredictions};
+use crate::tune::{self, Event, Evidence, PathId, RecordedPath, RecordedTeacher, TuneOptions};
 use rankrls_files::read_whole;
 
 /// The schema of checkpoint files.
@@ -225,9 +225,9 @@ pub struct Progress {
     pub settings: SelectionOptions,
     /// The strategy that does it: what `auto` took, once it has.
     pub strategy: Option<StrategyKind>,
-    /// What the teacher taught, if that took long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lesson: Option<Lesson>,
+    /// What the teacher predicts, if that took long.
+    #[serde(rename = "lesson", default, skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<TeacherPredictions>,
     /// The steps taken.
     pub steps: Vec<Step>,
 }
@@ -236,7 +236,7 @@ impl<'a> From<&'a Progress> for greedy::Earlier<'a> {
     fn from(progress: &'a Progress) -> Self {
         Self {
             steps: &progress.steps,
-            lesson: progress.lesson.as_ref(),
+            teacher: progress.teacher.as_ref(),
         }
     }
 }
@@ -251,7 +251,7 @@ impl Record for Progress {
             data,
             settings,
             strategy: settings.strategy,
-            lesson: None,
+            teacher: None,
             steps: Vec::new(),
         }
     }
@@ -274,9 +274,9 @@ pub struct Tuning {
     pub data: DataHash,
     /// The settings of the run. Metrics that are taken besides have no part in it.
     pub settings: TuneOptions,
-    /// What teachers taught, if that took long.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub lessons: Vec<RecordedLesson>,
+    /// What teachers predict, if that took long.
+    #[serde(rename = "lessons", default, skip_serializing_if = "Vec::is_empty")]
+    pub teachers: Vec<RecordedTeacher>,
     /// The steps taken, for each path that has been planned.
     pub taken: Vec<RecordedPath>,
 }
@@ -285,7 +285,7 @@ impl<'a> From<&'a Tuning> for tune::Earlier<'a> {
     fn from(tuning: &'a Tuning) -> Self {
         Self {
             paths: &tuning.taken,
-            lessons: &tuning.lessons,
+            teachers: &tuning.teachers,
         }
     }
 }
@@ -299,7 +299,7 @@ impl Record for Tuning {
         Self {
             data,
             settings,
-            lessons: Vec::new(),
+            teachers: Vec::new(),
             taken: Vec::new(),
         }
     }
@@ -403,9 +403,9 @@ impl<R: Record> Checkpointer<R> {
         }
     }
 
-    /// Whether the lesson of a teacher that took so long is worth keeping.
-    fn keeps(&self, lesson: &Lesson, took: Duration) -> bool {
-        !lesson.is_given() && took >= LONG.min(self.every)
+    /// Whether predictions that took so long are worth keeping.
+    fn keeps(&self, predictions: &TeacherPredictions, took: Duration) -> bool {
+        !predictions.is_given() && took >= LONG.min(self.every)
     }
 
     /// Brings the file up to date after a step, unless it did a moment ago.
@@ -435,8 +435,8 @@ impl<R: Record> Checkpointer<R> {
 impl greedy::Observer for Checkpointer<Progress> {
     fn event(&mut self, event: greedy::Event<'_>) -> ControlFlow<()> {
         match event {
-            greedy::Event::Taught(lesson, took) if self.keeps(lesson, took) => {
-                self.record.lesson = Some(lesson.clone());
+            greedy::Event::TeacherTrained(predictions, took) if self.keeps(predictions, took) => {
+                self.record.teacher = Some(predictions.clone());
                 self.changed = true;
                 self.flush();
             }
@@ -454,8 +454,8 @@ impl greedy::Observer for Checkpointer<Progress> {
 impl tune::Observer for Checkpointer<Tuning> {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         match event {
-            Event::Taught(lesson, took) if self.keeps(&lesson.lesson, took) => {
-                self.record.lessons.push(lesson.clone());
+            Event::TeacherTrained(teacher, took) if self.keeps(&teacher.predictions, took) => {
+                self.record.teachers.push(teacher.clone());
                 self.changed = true;
                 self.flush();
             }

@@ -6,7 +6,7 @@ use super::error::{check_labels, check_values};
 use super::grown::Grown;
 use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
-use super::teacher::{Lesson, learnt};
+use super::teacher::{TeacherPredictions, weighted_labels};
 use super::{
     Addition, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions, State,
     Strategy, Target, TargetOptions, Teacher, Work, lqo_cindex,
@@ -93,15 +93,15 @@ impl<'a> Greedy<'a> {
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
         let target = target.into();
-        let lesson = Lesson::new(candidates, target, plan, options)?;
-        Self::taught(candidates, target.labels, lesson, plan, options, recorded)
+        let teacher = TeacherPredictions::new(candidates, target, plan, options)?;
+        Self::begin(candidates, target.labels, teacher, plan, options, recorded)
     }
 
-    /// Before the first step, with what a teacher taught where the plan has one.
-    pub(crate) fn taught(
+    /// Before the first step, with what a teacher predicts where the plan has one.
+    pub(crate) fn begin(
         candidates: &'a ColumnClasses,
         labels: &'a [f64],
-        lesson: Option<Lesson>,
+        teacher: Option<TeacherPredictions>,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
@@ -109,18 +109,22 @@ impl<'a> Greedy<'a> {
         let queries = candidates.queries();
         let scales = candidates.query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
-        let own = learnt(candidates, labels, plan);
-        let blended = |share: f64| lesson.as_ref().map(|lesson| lesson.blended(&own, share));
+        let own = weighted_labels(candidates, labels, plan);
+        let blended = |share: f64| {
+            teacher
+                .as_ref()
+                .map(|predictions| predictions.blended(&own, share))
+        };
         // Only cross-fitted weights have it.
         let refit = plan.target.refit_lambda.and_then(|ridge| {
             let lambda = ridge.lambda(candidates.unit());
             Some((blended(REFIT_BLEND)?, Grown::new(lambda.value())))
         });
-        let (learnt, own) = match plan.target.blend.and_then(blended) {
+        let (targets, own) = match plan.target.blend.and_then(blended) {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let state = State::of_target(learnt, queries, scales, refit, options.lambda, plan.steps)
+        let state = State::of_target(targets, queries, scales, refit, options.lambda, plan.steps)
             .with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, options.lambda)?;
@@ -132,10 +136,10 @@ impl<'a> Greedy<'a> {
             candidates,
             labels,
             target: TargetOptions {
-                teacher_lambda: lesson.as_ref().and_then(|lesson| lesson.tried),
+                teacher_lambda: teacher.as_ref().and_then(|predictions| predictions.tried),
                 ..plan.target
             },
-            teacher: lesson.map(|lesson| lesson.teacher),
+            teacher: teacher.map(|predictions| predictions.teacher),
             own,
             state,
             behind: false,

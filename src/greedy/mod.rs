@@ -42,5 +42,5 @@ pub use state::State;
 pub use strategies::{ExpectedDivergence, Sampler, StrategyKind};
 pub use strategy::{Round, Shape, Strategy, TIE_TOLERANCE, Work};
 pub use target::{Refit, Target, TargetOptions, TeacherLambdas};
-pub use teacher::{Lesson, Teacher, TeacherPlan};
+pub use teacher::{Teacher, TeacherPlan, TeacherPredictions};
 pub use test_path::{TestPath, WeightsPath};

@@ -93,7 +93,7 @@ fn agreed_options(
 }
 
 /// What `strategy` learns from, and the teacher that this takes.
-fn taught(
+fn resolved_target(
     strategy: StrategyKind,
     candidates: &ColumnClasses,
     base: u64,
@@ -116,7 +116,7 @@ fn estimates_of(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let teacher = taught(strategy, candidates, base, options).1;
+        let teacher = resolved_target(strategy, candidates, base, options).1;
         let memory = strategy.memory(shape);
         let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
         let total = base.saturating_add(memory);
@@ -174,7 +174,7 @@ pub fn plan(
     let estimates = estimates_of(&shape, candidates, *base, options);
     let whole = shape.of_all(candidates.summary());
     let chosen = choose(&estimates, &whole, options)?;
-    let (target, teacher) = taught(chosen.strategy, candidates, *base, options);
+    let (target, teacher) = resolved_target(chosen.strategy, candidates, *base, options);
     Ok(Plan {
         strategy: chosen.strategy,
         steps: shape.k,

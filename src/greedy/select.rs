@@ -7,8 +7,8 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, State, Step, StrategyKind,
-    Target, Teacher, plan,
+    Advance, Greedy, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
+    Teacher, TeacherPredictions, plan,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
@@ -18,7 +18,7 @@ use crate::interrupt::{end, unless_ended};
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// A teacher is done, and took so long; before the start.
-    Taught(&'a Lesson, Duration),
+    TeacherTrained(&'a TeacherPredictions, Duration),
     /// The strategy has been chosen and is about to start.
     Started(&'a Plan),
     /// A step is done, and this is the state after it.
@@ -44,20 +44,20 @@ impl<F: FnMut(Event<'_>) -> ControlFlow<()> + Send> Observer for F {
     }
 }
 
-/// What an earlier run of a selection has found: nothing, some steps, or a teacher's lesson, too.
+/// What an earlier run of a selection has found: nothing, some steps, or a teacher's predictions, too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Earlier<'a> {
     /// Its steps.
     pub steps: &'a [Step],
-    /// What its teacher taught, if that was kept.
-    pub lesson: Option<&'a Lesson>,
+    /// What its teacher predicts, if that was kept.
+    pub teacher: Option<&'a TeacherPredictions>,
 }
 
 impl<'a, S: AsRef<[Step]> + ?Sized> From<&'a S> for Earlier<'a> {
     fn from(steps: &'a S) -> Self {
         Self {
             steps: steps.as_ref(),
-            lesson: None,
+            teacher: None,
         }
     }
 }
@@ -174,17 +174,19 @@ pub fn resume_among<'a>(
     // wake another thread to start and this one when it ends.
     rayon::scope(|_| {
         let begin = Instant::now();
-        let lesson = match earlier
-            .lesson
+        let teacher = match earlier
+            .teacher
             .filter(|kept| kept.fits(target.labels, &plan))
         {
             Some(kept) => Some(kept.clone()),
-            None => Lesson::new(candidates, target, &plan, options)?.inspect(|lesson| {
-                let _ = observer.event(Event::Taught(lesson, begin.elapsed()));
-            }),
+            None => TeacherPredictions::new(candidates, target, &plan, options)?.inspect(
+                |predictions| {
+                    let _ = observer.event(Event::TeacherTrained(predictions, begin.elapsed()));
+                },
+            ),
         };
         let (labels, steps) = (target.labels, earlier.steps);
-        let greedy = Greedy::taught(candidates, labels, lesson, &plan, options, steps)?;
+        let greedy = Greedy::begin(candidates, labels, teacher, &plan, options, steps)?;
         let _ = observer.event(Event::Started(&plan));
         run(greedy, candidates, &plan, options, observer)
     })

@@ -137,16 +137,17 @@ impl TargetOptions {
         };
         let refit = self.refit.unwrap_or(default);
         let fitted = refit == Refit::CrossFitted;
-        let taught = distils || fitted;
+        let has_teacher = distils || fitted;
         let blend = if queries < MANY_QUERIES { 0.2 } else { 0.4 };
         let labels = self.label_scale(strategy);
         let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
         Self {
-            labels: (taught || !labels.is_raw()).then_some(labels),
-            refit: taught.then_some(refit),
+            labels: (has_teacher || !labels.is_raw()).then_some(labels),
+            refit: has_teacher.then_some(refit),
             refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
             blend: distils.then(|| self.blend.unwrap_or(blend)),
-            teacher_lambda: taught.then(|| self.teacher_lambda.unwrap_or_default().resolved(unit)),
+            teacher_lambda: has_teacher
+                .then(|| self.teacher_lambda.unwrap_or_default().resolved(unit)),
         }
     }
 }
@@ -282,8 +283,8 @@ mod tests {
             )
         );
         assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
-        let taught = |target: TargetOptions| target.teacher_lambda.unwrap().lambdas(f64::NAN);
-        assert_eq!(taught(distil), [0.25, 1.0, 4.0, 16.0, 64.0].map(lambda));
+        let lambdas = |target: TargetOptions| target.teacher_lambda.unwrap().lambdas(f64::NAN);
+        assert_eq!(lambdas(distil), [0.25, 1.0, 4.0, 16.0, 64.0].map(lambda));
         assert_eq!(none.resolved(StrategyKind::Distil, &many).blend, Some(0.4));
         let given = TargetOptions {
             labels: Some(LabelScale::Raw),
@@ -297,7 +298,7 @@ mod tests {
             (refit.blend, refit.refit_lambda),
             (None, given.refit_lambda)
         );
-        assert_eq!(taught(refit), [2.0, 16.0].map(lambda));
+        assert_eq!(lambdas(refit), [2.0, 16.0].map(lambda));
         assert_eq!(refit, refit.resolved(StrategyKind::Dense, &many));
     }
 

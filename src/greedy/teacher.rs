@@ -67,7 +67,7 @@ impl TeacherPlan {
     }
 }
 
-/// Who taught.
+/// The teacher of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Teacher {
     /// The solver; `None` for scores that were given.
@@ -82,10 +82,10 @@ pub struct Teacher {
     pub at_edge: bool,
 }
 
-/// What was taught: a plain value, which may be stored and read back.
+/// Predictions of a teacher: a plain value, which may be stored and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Lesson {
+pub struct TeacherPredictions {
     pub(super) teacher: Teacher,
     /// The ridge parameters that were tried; `None` for scores that were given.
     pub(super) tried: Option<TeacherLambdas>,
@@ -94,7 +94,7 @@ pub struct Lesson {
 }
 
 /// The labels that `plan` learns from, centred and weighted as the candidates are, `m`.
-pub(super) fn learnt(candidates: &ColumnClasses, labels: &[f64], plan: &Plan) -> Vec<f64> {
+pub(super) fn weighted_labels(candidates: &ColumnClasses, labels: &[f64], plan: &Plan) -> Vec<f64> {
     let scale = plan.target.label_scale(plan.strategy);
     let scaled = scale.apply(labels, candidates.queries());
     weighted(candidates, &scaled)
@@ -107,8 +107,8 @@ fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
     centred_and_scaled(values, queries, scales.as_deref())
 }
 
-impl Lesson {
-    /// What the teacher of `plan` teaches, if it has one: the scores in `target`, or the
+impl TeacherPredictions {
+    /// Those of the teacher of `plan`, if it has one: the scores in `target`, or the
     /// predictions of RankRLS.
     pub(crate) fn new(
         candidates: &ColumnClasses,
@@ -119,7 +119,7 @@ impl Lesson {
         let (Some(teacher), Some(lambdas)) = (plan.teacher, plan.target.teacher_lambda) else {
             return Ok(None);
         };
-        let labels = learnt(candidates, target.labels, plan);
+        let labels = weighted_labels(candidates, target.labels, plan);
         check_labels(&labels)?;
         if labels.iter().all(|label| *label == 0.0) {
             return Err(SelectError::ConstantLabels);
@@ -229,7 +229,7 @@ impl Lesson {
         plan.teacher.is_some() && self.predictions.len() == labels.len()
     }
 
-    /// Whether it was given, not learnt.
+    /// Whether they were given.
     pub(crate) fn is_given(&self) -> bool {
         self.teacher.solver.is_none()
     }

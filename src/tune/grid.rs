@@ -9,14 +9,14 @@ use rayon::prelude::*;
 
 use super::folds::{Fold, Part};
 use super::path::Path;
-use super::run::{Job, Lessons, Run};
+use super::run::{Job, PartPredictions, Run};
 use super::score::Meter;
 use super::{
-    Ending, Event, Evidence, Observer, Outcome, RecordedLesson, Score, TuneError, TuneOptions,
+    Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
     Tuning,
 };
 use crate::columns::ColumnClasses;
-use crate::greedy::{Lesson, Plan, SelectError, SelectionOptions, Step, agreed};
+use crate::greedy::{Plan, SelectError, SelectionOptions, Step, TeacherPredictions, agreed};
 use crate::interrupt::unless_ended;
 use crate::lambda::{MOST_BEYOND, beyond};
 use crate::metrics::check_labels;
@@ -131,8 +131,8 @@ impl Run<'_> {
         let grid = self.options.grid(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
         let later = later * grid.len() * self.selections_of_path() * steps;
-        let mut lessons = Lessons::new();
-        let mut outcomes = self.grid(selection, &grid, later, &mut lessons)?;
+        let mut teachers = PartPredictions::new();
+        let mut outcomes = self.grid(selection, &grid, later, &mut teachers)?;
         while self.options.lambdas == Lambdas::Auto && !self.is_stopped() {
             let tried: Vec<Lambda> = outcomes.iter().map(|path| path.options.lambda).collect();
             let choice = self.options.choose(&outcomes);
@@ -140,13 +140,13 @@ impl Run<'_> {
             let Some(lambda) = past else {
                 break;
             };
-            outcomes.extend(self.grid(selection, &[lambda], later, &mut lessons)?);
+            outcomes.extend(self.grid(selection, &[lambda], later, &mut teachers)?);
             outcomes.sort_by(|a, b| a.options.lambda.total_cmp(b.options.lambda));
         }
         Ok(outcomes)
     }
 
-    /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `lessons`.
+    /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `teachers`.
     ///
     /// As many tasks as fit into memory take one job after the other; all of them, and the
     /// parallel parts of every step, share the threads of the pool. A thread that waits within a
@@ -156,7 +156,7 @@ impl Run<'_> {
         selection: &SelectionOptions,
         lambdas: &[Lambda],
         later_steps: usize,
-        lessons: &mut Lessons,
+        teachers: &mut PartPredictions,
     ) -> Result<Vec<Outcome>, TuneError> {
         let with = |&lambda: &Lambda| {
             self.job(SelectionOptions {
@@ -167,9 +167,9 @@ impl Run<'_> {
         let jobs: Vec<_> = lambdas.iter().map(with).collect::<Result<_, _>>()?;
         let ready: Vec<&Job> = jobs.iter().flatten().collect();
         if let Some(job) = ready.first()
-            && lessons.is_empty()
+            && teachers.is_empty()
         {
-            *lessons = self.teach(job);
+            *teachers = self.teach(job);
         }
         let concurrent = self.concurrent(&ready);
         for job in &ready {
@@ -181,13 +181,13 @@ impl Run<'_> {
             later_steps,
             concurrent,
         });
-        let (lessons, next) = (&*lessons, AtomicUsize::new(0));
+        let (teachers, next) = (&*teachers, AtomicUsize::new(0));
         let work = |_: usize| {
             let mut done = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 done.push(match jobs.get(place) {
-                    Some(Ok(job)) => (place, Path::new(self, job, lessons).outcome()),
+                    Some(Ok(job)) => (place, Path::new(self, job, teachers).outcome()),
                     Some(Err(refused)) => (place, Ok(refused.clone())),
                     None => return done,
                 });
@@ -199,41 +199,41 @@ impl Run<'_> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    /// The lessons of the teachers that the plans of `job` have, which no lambda of a selection
-    /// changes. Before paths are followed, as a thread that waited for a lesson could begin another path.
-    fn teach(&self, job: &Job) -> Lessons {
-        let lesson = |fold| match job.plan(fold) {
-            Some(plan) => self.lesson(job, fold, plan),
+    /// What the teachers predict that the plans of `job` have, which no lambda of a selection
+    /// changes. Before paths are followed, as a thread that waited for them could begin another path.
+    fn teach(&self, job: &Job) -> PartPredictions {
+        let teacher = |fold| match job.plan(fold) {
+            Some(plan) => self.teacher(job, fold, plan),
             None => Ok(None),
         };
         let folds = (0..self.folds.len()).map(Some);
-        iter::once(None).chain(folds).map(lesson).collect()
+        iter::once(None).chain(folds).map(teacher).collect()
     }
 
-    /// That of the selection without `fold`, or from all data: kept by an earlier run, or new.
-    fn lesson(
+    /// What that of the selection without `fold`, or from all data, predicts: kept by an earlier run, or new.
+    fn teacher(
         &self,
         job: &Job,
         fold: Option<usize>,
         plan: &Plan,
-    ) -> Result<Option<Lesson>, SelectError> {
+    ) -> Result<Option<TeacherPredictions>, SelectError> {
         let path = job.path();
         let Part { candidates, target } = self.part(fold);
-        let kept = self.earlier.lesson(path, fold);
+        let kept = self.earlier.teacher(path, fold);
         if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
             return Ok(Some(kept.clone()));
         }
         let begin = Instant::now();
-        let lesson = Lesson::new(candidates, target, plan, &job.options)?;
-        if let Some(lesson) = &lesson {
-            let lesson = RecordedLesson {
+        let found = TeacherPredictions::new(candidates, target, plan, &job.options)?;
+        if let Some(predictions) = &found {
+            let recorded = RecordedTeacher {
                 strategy: path.strategy,
                 labels: path.labels,
                 fold,
-                lesson: lesson.clone(),
+                predictions: predictions.clone(),
             };
-            self.tell(Event::Taught(&lesson, begin.elapsed()));
+            self.tell(Event::TeacherTrained(&recorded, begin.elapsed()));
         }
-        Ok(lesson)
+        Ok(found)
     }
 }

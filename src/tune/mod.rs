@@ -54,7 +54,7 @@ pub use crate::metrics::Score;
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
 pub use outcome::{
-    Earlier, Ending, Event, Observer, Outcome, PathId, Point, RecordedLesson, RecordedPath,
+    Earlier, Ending, Event, Observer, Outcome, PathId, Point, RecordedPath, RecordedTeacher,
 };
 pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};
@@ -198,7 +198,7 @@ impl<'a> Tuning<'a> {
             options: &options,
             earlier: Earlier {
                 paths: recorded.as_slice(),
-                lessons: &[],
+                teachers: &[],
             },
             ..*self
         };

@@ -9,7 +9,7 @@ use super::{Curve, Score};
 use crate::Lambda;
 use crate::data::LabelScale;
 use crate::greedy::{
-    self, Lesson, Selection, SelectionOptions, Stability, Step, StrategyKind, Teacher,
+    self, Selection, SelectionOptions, Stability, Step, StrategyKind, Teacher, TeacherPredictions,
 };
 
 /// What became of one lambda: a plain value, which may be stored and read back.
@@ -206,27 +206,28 @@ impl RecordedPath {
     }
 }
 
-/// What a teacher has taught, which no lambda of a selection changes.
+/// What a teacher predicts, which no lambda of a selection changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RecordedLesson {
-    /// The strategy that learns from it.
+pub struct RecordedTeacher {
+    /// The strategy that learns from them.
     pub strategy: StrategyKind,
-    /// The scale of the labels that were taught.
+    /// The scale of the labels that the teacher learns from.
     pub labels: LabelScale,
     /// The fold that the teacher does without, from 0; `None`: all training data.
     pub fold: Option<usize>,
-    /// The lesson.
-    pub lesson: Lesson,
+    /// Its predictions.
+    #[serde(rename = "lesson")]
+    pub predictions: TeacherPredictions,
 }
 
-/// What an earlier run has found: nothing, steps, or lessons of teachers, too.
+/// What an earlier run has found: nothing, steps, or what teachers predict, too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Earlier<'a> {
     /// Its steps.
     pub paths: &'a [RecordedPath],
-    /// What its teachers taught, as far as that was kept.
-    pub lessons: &'a [RecordedLesson],
+    /// What its teachers predict, as far as that was kept.
+    pub teachers: &'a [RecordedTeacher],
 }
 
 impl<'a> Earlier<'a> {
@@ -238,12 +239,16 @@ impl<'a> Earlier<'a> {
         })
     }
 
-    /// What the teacher of `path` taught without `fold`.
-    pub(super) fn lesson(self, path: PathId, fold: Option<usize>) -> Option<&'a Lesson> {
+    /// What the teacher of `path` predicts without `fold`.
+    pub(super) fn teacher(
+        self,
+        path: PathId,
+        fold: Option<usize>,
+    ) -> Option<&'a TeacherPredictions> {
         let asked = (path.strategy, path.labels, fold);
-        let mut lessons = self.lessons.iter();
-        let lesson = lessons.find(|kept| (kept.strategy, kept.labels, kept.fold) == asked);
-        lesson.map(|kept| &kept.lesson)
+        let mut teachers = self.teachers.iter();
+        let found = teachers.find(|kept| (kept.strategy, kept.labels, kept.fold) == asked);
+        found.map(|kept| &kept.predictions)
     }
 }
 
@@ -251,7 +256,7 @@ impl<'a> Earlier<'a> {
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
     /// A teacher is done, and took so long.
-    Taught(&'a RecordedLesson, Duration),
+    TeacherTrained(&'a RecordedTeacher, Duration),
     /// A path is going to be followed. All of them are told before the start.
     Planned(PathId),
     /// The selections are about to start: once for each strategy and scale of labels, and for each lambda past the edge

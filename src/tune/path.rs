@@ -1,7 +1,7 @@
 //! One path of the grid: a selection, the models on its way, and how they are judged.
 
 use super::folds::{FoldPath, Part, PathEnd};
-use super::run::{Job, Lessons, Run};
+use super::run::{Job, PartPredictions, Run};
 use super::score::{Values, summarise};
 use super::{Ending, Event, Evidence, Outcome, Point, TuneError};
 use crate::greedy::{Greedy, Plan, SelectError, SelectionOptions, Step, tied_predictions};
@@ -35,12 +35,12 @@ impl Judgement {
 pub(super) struct Path<'a, 'r> {
     run: &'a Run<'r>,
     job: &'a Job,
-    lessons: &'a Lessons,
+    teachers: &'a PartPredictions,
 }
 
 impl<'a, 'r> Path<'a, 'r> {
-    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, lessons: &'a Lessons) -> Self {
-        Self { run, job, lessons }
+    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, teachers: &'a PartPredictions) -> Self {
+        Self { run, job, teachers }
     }
 
     /// Follows the path.
@@ -194,8 +194,8 @@ impl<'a, 'r> Path<'a, 'r> {
         let Part { candidates, target } = run.part(fold);
         let recorded = run.earlier.path(options);
         let recorded = recorded.map_or(&[][..], |recorded| recorded.of(fold));
-        let lesson = self.lessons[fold.map_or(0, |fold| 1 + fold)].clone()?;
-        Greedy::taught(candidates, target.labels, lesson, plan, options, recorded)
+        let teacher = self.teachers[fold.map_or(0, |fold| 1 + fold)].clone()?;
+        Greedy::begin(candidates, target.labels, teacher, plan, options, recorded)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule

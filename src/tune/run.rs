@@ -8,10 +8,10 @@ use super::folds::{Fold, Part};
 use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
-use crate::greedy::{Advance, Lesson, Plan, SelectError, SelectionOptions, plan};
+use crate::greedy::{Advance, Plan, SelectError, SelectionOptions, TeacherPredictions, plan};
 
-/// What a teacher taught of each part: the same for every path of a strategy.
-pub(super) type Lessons = Vec<Result<Option<Lesson>, SelectError>>;
+/// What a teacher predicts of each part: the same for every path of a strategy.
+pub(super) type PartPredictions = Vec<Result<Option<TeacherPredictions>, SelectError>>;
 
 /// All that the paths share.
 pub(super) struct Run<'a> {

@@ -34,7 +34,7 @@ fn teacher(lambdas: &[f64]) -> Option<TeacherLambdas> {
 }
 
 /// Labels less the residuals of models without each query; those of least error.
-fn taught(problem: &Problem, lambdas: &[f64]) -> Vec<f64> {
+fn teacher_predictions(problem: &Problem, lambdas: &[f64]) -> Vec<f64> {
     let labels = problem.centred(&problem.labels);
     let predictions = |&lambda: &f64| {
         let mut residuals = vec![0.0; problem.rows()];
@@ -51,9 +51,9 @@ fn taught(problem: &Problem, lambdas: &[f64]) -> Vec<f64> {
 }
 
 /// The problem with `(1 - share) z + share y` for labels.
-fn blended(problem: &Problem, taught: &[f64], share: f64) -> Problem {
+fn blended(problem: &Problem, teacher_predictions: &[f64], share: f64) -> Problem {
     let labels = problem.centred(&problem.labels);
-    let pairs = taught.iter().zip(&labels);
+    let pairs = teacher_predictions.iter().zip(&labels);
     Problem {
         labels: pairs.map(|(z, y)| (1.0 - share) * z + share * y).collect(),
         ..problem.clone()
@@ -132,7 +132,7 @@ proptest! {
         let classes = problem.representatives();
         // Rows are centred and weighted already; centring again changes nothing.
         let problem = problem.weighted(weight);
-        let target = blended(&problem, &taught(&problem, &teaching), share);
+        let target = blended(&problem, &teacher_predictions(&problem, &teaching), share);
         forward(&classes, &target, &found, lambda)?;
         close(&found.weights, &target.weights(&features(&found), lambda))?;
     }
@@ -153,14 +153,14 @@ proptest! {
         let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut ()) else {
             return Ok(());
         };
-        let target = blended(&problem, &taught(&problem, &[4.0, 16.0, 64.0]), 0.25);
+        let target = blended(&problem, &teacher_predictions(&problem, &[4.0, 16.0, 64.0]), 0.25);
         close(&found.weights, &target.weights(&features(&found), 3.0))?;
         prop_assert!(found.teacher.unwrap().lambda.is_some());
     }
 
     #[test]
     fn a_given_teacher_counts_in_any_units(problem in drawn(), factor in 0.01f64..100.0) {
-        let scores = taught(&problem, &[16.0]);
+        let scores = teacher_predictions(&problem, &[16.0]);
         let labels = problem.centred(&problem.labels);
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let slope = dot(&scores, &labels) / dot(&scores, &scores);
@@ -274,8 +274,8 @@ fn what_cannot_be_taught_is_refused() {
         ..pairs(12)
     };
     let equal = equal.dataset();
-    let taught = equal.clone().with_teacher((0..24).map(f64::from).collect());
-    for equal in [equal, taught.unwrap()] {
+    let with_teacher = equal.clone().with_teacher((0..24).map(f64::from).collect());
+    for equal in [equal, with_teacher.unwrap()] {
         assert_eq!(refusal(&equal), SelectError::ConstantLabels);
     }
     let problem = pairs(12);

@@ -73,7 +73,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
 }
 
 /// `data` with the scores of a teacher, which are near the labels.
-fn taught(data: Dataset<'static>) -> Dataset<'static> {
+fn with_teacher(data: Dataset<'static>) -> Dataset<'static> {
     let labels = data.labels().iter().enumerate();
     let scores = labels.map(|(row, label)| label + (row * 7 % 5) as f64 / 8.0);
     let scores = scores.collect();
@@ -96,7 +96,7 @@ proptest! {
         }
         let mut data = problem.dataset();
         if options.strategy == Some(StrategyKind::Distil) {
-            data = taught(data);
+            data = with_teacher(data);
         }
         if validated {
             data = data.clone().with_validation(data);
@@ -108,7 +108,7 @@ proptest! {
 /// The embedded corpus: thousands of classes, equal columns, columns of one query.
 #[test]
 fn every_strategy_selects_alike_from_real_parses() {
-    let data = taught(sample::train());
+    let data = with_teacher(sample::train());
     for strategy in StrategyKind::ALL {
         let options = by(strategy, 12, 16.0);
         check(&data, &options);
@@ -153,14 +153,14 @@ fn ranks_take_the_scores_of_a_teacher_as_given() {
         for found in on_ranks(&data, &options, &[], 2) {
             assert_eq!(found.unwrap_err(), SelectError::SharedTeacher);
         }
-        check(&taught(data.clone()), &options);
+        check(&with_teacher(data.clone()), &options);
     }
 }
 
 /// Classes of folds are others than those of the whole data, and their columns meet elsewhere.
 #[test]
 fn ranks_tune_alike() {
-    let data = taught(sample::train());
+    let data = with_teacher(sample::train());
     let lambdas = [1.0, 16.0].map(|lambda| Lambda::new(lambda).unwrap());
     let folds = Evidence::Folds { count: 3, seed: 1 };
     let test = sample::test();

@@ -222,7 +222,7 @@ struct TuneCut {
     left: usize,
     replayed: usize,
     expected: usize,
-    lessons: usize,
+    teachers: usize,
 }
 
 impl TuneCut {
@@ -232,7 +232,7 @@ impl TuneCut {
             left,
             replayed: 0,
             expected: 0,
-            lessons: 0,
+            teachers: 0,
         }
     }
 }
@@ -241,7 +241,7 @@ impl tune::Observer for TuneCut {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         tune::Observer::event(&mut self.checkpointer, event)?;
         match event {
-            Event::Taught(..) => self.lessons += 1,
+            Event::TeacherTrained(..) => self.teachers += 1,
             Event::Started { steps, .. } => self.expected += steps,
             Event::Stepped { replayed: true, .. } => self.replayed += 1,
             Event::Stepped { .. } => {
@@ -279,7 +279,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     let whole = from_the_start.run(&mut ()).unwrap();
     let (hash, settings) = (DataHash::of(data), options.clone());
     let mut tuning = Tuning::new(hash, settings.clone());
-    let (mut cuts, mut lessons) = (0, 0);
+    let (mut cuts, mut teachers) = (0, 0);
     loop {
         let earlier = tuning.clone();
         let before = tuning.steps();
@@ -289,7 +289,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
             ..from_the_start
         };
         let found = going_on.run(&mut cut);
-        lessons += cut.lessons;
+        teachers += cut.teachers;
         assert!(cut.checkpointer.error().is_none());
         assert!(cut.replayed <= before);
         tuning = Tuning::load(&path, hash, &settings).unwrap();
@@ -308,7 +308,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     }
     assert!(cuts > 1, "{cuts}");
     // Every teacher has taught once.
-    assert_eq!(lessons, tuning.lessons.len());
+    assert_eq!(teachers, tuning.teachers.len());
     // A finished run has nothing to search for.
     let earlier = tuning.clone();
     let mut cut = TuneCut::new(&path, tuning, 1);
@@ -317,7 +317,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
         ..from_the_start
     };
     let again = going_on.run(&mut cut).unwrap();
-    assert_eq!((cut.left, cut.lessons), (1, 0));
+    assert_eq!((cut.left, cut.teachers), (1, 0));
     assert!(!again.interrupted);
 }
 
@@ -407,7 +407,7 @@ fn steps_of_another_tuning_are_refused() {
     let tuning = tune::Tuning {
         earlier: tune::Earlier {
             paths: &[taken],
-            lessons: &[],
+            teachers: &[],
         },
         ..tune::Tuning::new(&data, &options)
     };

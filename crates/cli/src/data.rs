@@ -320,8 +320,8 @@ impl Input {
         let (mut train, shards, seconds) = data.train_or_shards(console)?;
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.budget())?;
-            let taught = train.with_teacher(scores);
-            train = taught.with_context(|| path.display().to_string())?;
+            let with_scores = train.with_teacher(scores);
+            train = with_scores.with_context(|| path.display().to_string())?;
         }
         let (mut number, mut held) = (0, train.memory());
         let mut other = |path: &PathBuf| -> Result<Loaded> {

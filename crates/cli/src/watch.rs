@@ -115,7 +115,7 @@ impl greedy::Observer for Watch<'_, Progress> {
             checkpointer.event(event)?;
         }
         match event {
-            greedy::Event::Taught(..) => {}
+            greedy::Event::TeacherTrained(..) => {}
             greedy::Event::Started(plan) => self.begin(plan.steps),
             greedy::Event::Stepped(advance, _) => {
                 self.step(format!(", LQO error {:.6}", advance.step.lqo_error));
@@ -131,7 +131,7 @@ impl tune::Observer for Watch<'_, Tuning> {
             checkpointer.event(event)?;
         }
         match event {
-            tune::Event::Taught(..) | tune::Event::Planned(..) => {}
+            tune::Event::TeacherTrained(..) | tune::Event::Planned(..) => {}
             tune::Event::Started {
                 lambdas,
                 steps,

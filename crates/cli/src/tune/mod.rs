@@ -274,7 +274,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         }
         Some(tuned) => tuned?,
     };
-    let judged = judged(&tuning, &tuned, session)?;
+    let cross_validated = cross_validated(&tuning, &tuned, session)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let metrics = args.measures()?;
@@ -287,7 +287,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     }
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
-    let folds = judged.is_some() || matches!(options.evidence, Evidence::Folds { .. });
+    let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
     if !folds {
         warn_of_seed(session, &selection);
     }
@@ -298,7 +298,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let seconds = input.seconds;
     let mut selected = SelectionReport::new(&selection, train, sizes, test, seconds, tune_seconds);
     selected.peak_rss_bytes = memory::peak();
-    let report = Report::new(&tuning, &tuned, judged.as_ref(), reason, selected);
+    let report = Report::new(&tuning, &tuned, cross_validated.as_ref(), reason, selected);
     let save = || {
         if let Some(path) = &args.csv {
             table_file.write(|writer| report.write_table(path, writer))?;
@@ -344,7 +344,7 @@ fn record(
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
-fn judged(
+fn cross_validated(
     tuning: &tune::Tuning<'_>,
     tuned: &Tuned,
     session: &Session<'_>,
@@ -356,16 +356,16 @@ fn judged(
     }
     // The selections without a fold have no part in the choice.
     let mut watch = Watch::new(session, None);
-    let judged = watch.run(|watch| tuning.judge_by_folds(tuned, watch))?;
+    let cross_validated = watch.run(|watch| tuning.judge_by_folds(tuned, watch))?;
     let interrupted = || {
         console.warn("interrupted: the model is chosen, but not judged by folds");
         Ok(None)
     };
-    let judged = match judged {
+    let cross_validated = match cross_validated {
         None | Some(Err(TuneError::Interrupted)) => return interrupted(),
-        Some(judged) => judged?,
+        Some(cross_validated) => cross_validated?,
     };
-    match &judged.ending {
+    match &cross_validated.ending {
         Ending::Refused { reason } => {
             console.warn(format_args!(
                 "folds cannot judge the chosen model: {reason}"
@@ -373,7 +373,7 @@ fn judged(
             Ok(None)
         }
         Ending::Interrupted => interrupted(),
-        _ => Ok(Some(judged)),
+        _ => Ok(Some(cross_validated)),
     }
 }
 

@@ -170,12 +170,12 @@ impl<'a> Report<'a> {
     pub(super) fn new(
         tuning: &Tuning<'a>,
         tuned: &'a Tuned,
-        judged: Option<&Outcome>,
+        cross_validated: Option<&Outcome>,
         reason: Option<String>,
         mut selection: SelectionReport<'a>,
     ) -> Self {
         let (options, chosen, k) = (tuning.options, tuned.chosen(), tuned.choice.k);
-        let folds = judged.unwrap_or(chosen);
+        let folds = cross_validated.unwrap_or(chosen);
         let mut stability = folds.stability(k, selection.data.column_classes);
         if let Some(stability) = &mut stability {
             for found in &mut stability.frequencies {
@@ -212,7 +212,7 @@ impl<'a> Report<'a> {
             evidence_reason: reason,
             interrupted: tuned.interrupted,
             chosen: Row::new(tuning, chosen, k),
-            chosen_by_folds: judged.and_then(by_folds),
+            chosen_by_folds: cross_validated.and_then(by_folds),
             stability,
             paths: paths.map(|path| PathEntry::new(tuning, path)).collect(),
             table: models.collect(),

@@ -123,7 +123,7 @@ fn by_z(whole: &Whole, step: &StepTerms) -> f64 {
         + fourth_order(whole, step, whole.fourth)
 }
 
-/// [`Whole::fourth`], with the `x_Q` of the first eight queries that lead: a pass over a column.
+/// [`Whole::fourth`], with the `x_Q` of the first eight queries: a pass over a column.
 #[multiversion::multiversion(targets = "simd")]
 pub(super) fn fourth_of(
     column: Column<'_>,

@@ -14,7 +14,7 @@
 //! A step begins by evaluating exactly the candidates that did best in the step
 //! before, and where these are few the dropped ones of the largest bounds: the best
 //! of them is a threshold that most candidates fail at level 0.
-//! The others climb from level to level; at the last they are taken by falling
+//! The others rise from level to level; at the last they are taken by falling
 //! bound, in rounds of fixed size, until the next bound is below the threshold.
 //! What is evaluated depends on the data alone, not on timing.
 //!
@@ -42,7 +42,7 @@ use bounds::Whole;
 use layout::Layout;
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
-use step::{LEADING, StepTerms};
+use step::{RESOLVED, StepTerms};
 
 /// Candidates that one task lays out and bounds.
 const CHUNK: usize = 1024;
@@ -68,9 +68,9 @@ pub(super) const FACTS: Facts = Facts {
 fn cost(shape: &Shape) -> f64 {
     let (rows, k) = (shape.rows as f64, shape.k as f64);
     let passes = 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64 + 2e-9 * rows * k;
-    let told_apart = shape.queries.min(LEADING[2]) as f64;
-    let climbing = 0.035e-9 * shape.candidates as f64 * told_apart * k;
-    passes + climbing * (4.0 * k / rows).powi(3).min(1.0)
+    let resolved = shape.queries.min(RESOLVED[2]) as f64;
+    let rising = 0.035e-9 * shape.candidates as f64 * resolved * k;
+    passes + rising * (4.0 * k / rows).powi(3).min(1.0)
 }
 
 /// What is kept and bounded of a candidate, a piece, a query and an example, and residuals.
@@ -144,14 +144,14 @@ impl Strategy for Bounded {
         search.residuals = &self.residuals;
         search.room = round.room.saturating_sub(found.bytes);
         search.close = found.close;
-        let (alive, news) = search.finish(found.contenders, found.passed);
+        let (alive, kept) = search.finish(found.contenders, found.passed);
         self.work = Work {
             evaluated: search.evaluated(),
             alive,
         };
         self.leaders = search.leaders();
         let errors = search.errors(eligible);
-        for (candidate, residual) in news {
+        for (candidate, residual) in kept {
             self.residuals[candidate as usize] = Some(Box::new(residual));
         }
         self.step = step;
@@ -289,7 +289,7 @@ impl Chunk<'_> {
             if search.out(number) {
                 continue;
             }
-            if search.step.leads() && search.passes(bound) {
+            if search.step.first_matter() && search.passes(bound) {
                 whole.fourth = bounds::fourth_of(column, pieces, *z_squared, search.step);
                 bound = bounds::of_products(&whole, &products, search.step);
             }

@@ -1,11 +1,11 @@
-//! The search of one step: candidates that may still win climb from level to level.
+//! The search of one step: candidates that may still win rise from level to level.
 
 use rayon::prelude::*;
 
 use super::bounds::{self, Whole};
 use super::layout::Piece;
 use super::residual::{Residual, Touched};
-use super::step::{LEADING, QueryTerms, StepTerms};
+use super::step::{QueryTerms, RESOLVED, StepTerms};
 use crate::greedy::Round;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::strategy::tie_limit;
@@ -81,7 +81,7 @@ pub(super) struct Projected {
     touched: f64,
     /// `2 beta_0 sum c_Q`, touched queries left out.
     linear: f64,
-    /// `- (2 / s) sum x_Q w_Q` of untouched queries that are told apart.
+    /// `- (2 / s) sum x_Q w_Q` of untouched queries that are resolved.
     apart: f64,
     /// The largest `(1 + h_Q) x_Q^2` of theirs.
     largest: f64,
@@ -106,7 +106,7 @@ impl Projected {
         self.touched + self.linear + bounds::untouched(&self.whole, step)
     }
 
-    /// Level 2: all queries are told apart but those with this
+    /// Level 2: all queries are resolved but those with this
     /// [`spread`](super::step::spread).
     #[inline(always)]
     pub(super) fn bound_with(&self, step: &StepTerms, rest: f64) -> f64 {
@@ -114,9 +114,9 @@ impl Projected {
         self.touched + self.linear + apart + bounds::rest(&self.whole, step, rest)
     }
 
-    /// Tells an untouched query apart.
+    /// Resolves an untouched query.
     #[inline(always)]
-    fn tell_apart(&mut self, terms: &QueryTerms, lambda: f64, (w, x): (f64, f64)) {
+    fn resolve(&mut self, terms: &QueryTerms, lambda: f64, (w, x): (f64, f64)) {
         self.apart -= 2.0 * x * w / self.whole.pivot(lambda);
         self.largest = self.largest.max((1.0 + terms.h) * x * x);
     }
@@ -141,27 +141,27 @@ pub(super) struct PruningSearch<'a> {
 }
 
 /// Residuals that a step found and the next can use, by candidate.
-pub(super) type News = Vec<(u32, Residual)>;
+pub(super) type Kept = Vec<(u32, Residual)>;
 
 /// A contender at level 2.
-struct Climber {
-    contender: BoundedCandidate,
+struct AtLevel2 {
+    bounded: BoundedCandidate,
     projected: Projected,
     z: Vec<f64>,
     /// Ascending.
     touched: Vec<usize>,
 }
 
-impl Climber {
+impl AtLevel2 {
     fn touches(&self, query: usize) -> bool {
         self.touched.binary_search(&query).is_ok()
     }
 
     #[inline(always)]
-    fn tell_apart(&mut self, step: &StepTerms, query: usize, (w, x): (f64, f64)) {
+    fn resolve(&mut self, step: &StepTerms, query: usize, (w, x): (f64, f64)) {
         if !self.touches(query) {
             self.projected
-                .tell_apart(&step.queries[query], step.lambda, (w, x));
+                .resolve(&step.queries[query], step.lambda, (w, x));
         }
     }
 }
@@ -255,28 +255,28 @@ impl<'a> PruningSearch<'a> {
         &mut self,
         mut contenders: Vec<BoundedCandidate>,
         passed: usize,
-    ) -> (Vec<usize>, News) {
+    ) -> (Vec<usize>, Kept) {
         let mut alive = vec![self.judged.len() + passed];
         if self.judged.is_empty() {
             // Nothing to open with: the best bounds give the threshold.
-            self.lead(&mut contenders, ROUND);
+            self.evaluate_best(&mut contenders, ROUND);
         }
         self.share();
         let before = self.judged.len();
-        let news = self.meet(&mut contenders);
+        let kept = self.level_1(&mut contenders);
         alive.push(before + contenders.len());
-        self.climb(&mut contenders);
+        self.level_2(&mut contenders);
         alive.push(before + contenders.len());
-        self.lead(&mut contenders, LANES);
+        self.evaluate_best(&mut contenders, LANES);
         self.share();
         while !contenders.is_empty() {
-            self.lead(&mut contenders, LANES);
+            self.evaluate_best(&mut contenders, LANES);
         }
-        (alive, news)
+        (alive, kept)
     }
 
     /// Evaluates the `count` contenders of the largest bounds and drops the contenders that are out.
-    fn lead(&mut self, contenders: &mut Vec<BoundedCandidate>, count: usize) {
+    fn evaluate_best(&mut self, contenders: &mut Vec<BoundedCandidate>, count: usize) {
         contenders.sort_unstable_by(|a, b| {
             b.bound
                 .total_cmp(&a.bound)
@@ -289,7 +289,7 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Level 1 for those that level 0 had no residual of; returns the residuals that there is room for.
-    fn meet(&mut self, contenders: &mut Vec<BoundedCandidate>) -> News {
+    fn level_1(&mut self, contenders: &mut Vec<BoundedCandidate>) -> Kept {
         let fresh = contenders.par_iter_mut().filter(|c| c.projected.is_none());
         let mut fresh: Vec<_> = fresh
             .map(|contender| (self.residual_bytes(contender.candidate), contender))
@@ -300,7 +300,7 @@ impl<'a> PruningSearch<'a> {
             room -= bytes.unwrap_or(0);
         }
         let task = (fresh.len() / TASKS).clamp(1, CHUNK);
-        let news: Vec<News> = fresh
+        let kept: Vec<Kept> = fresh
             .par_chunks_mut(task)
             .map_init(
                 || Scratch::new(self.step.steps),
@@ -325,7 +325,7 @@ impl<'a> PruningSearch<'a> {
         let dropped: Vec<BoundedCandidate> = dropped;
         self.close
             .extend(dropped.iter().map(|c| (c.bound, c.candidate)));
-        news.into_iter().flatten().collect()
+        kept.into_iter().flatten().collect()
     }
 
     /// Bytes of a candidate's residual; none is kept of candidates of one query.
@@ -396,8 +396,8 @@ impl<'a> PruningSearch<'a> {
         (projected, residual)
     }
 
-    /// Level 2: tells the leading queries apart, some first and then some more.
-    fn climb(&self, contenders: &mut Vec<BoundedCandidate>) {
+    /// Level 2: resolves queries, some first and then some more.
+    fn level_2(&self, contenders: &mut Vec<BoundedCandidate>) {
         let task = (contenders.len() / TASKS).clamp(LANES, CHUNK);
         let left: Vec<Vec<BoundedCandidate>> = contenders
             .par_chunks(task)
@@ -405,7 +405,7 @@ impl<'a> PruningSearch<'a> {
                 || vec![[0.0; LANES]; self.step.steps],
                 |z, chunk| {
                     check_interrupt();
-                    self.climb_chunk(chunk, z)
+                    self.level_2_of(chunk, z)
                 },
             )
             .collect();
@@ -413,40 +413,35 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Takes some contenders through level 2; `z`: `t` lanes.
-    pub(super) fn climb_chunk(
+    pub(super) fn level_2_of(
         &self,
         chunk: &[BoundedCandidate],
         z: &mut [Lanes],
     ) -> Vec<BoundedCandidate> {
         let order = &self.step.order;
-        let mut climbers: Vec<Climber> = chunk.iter().map(|c| self.climber(c)).collect();
-        let mut told = 0;
-        for (end, rest) in LEADING.into_iter().zip(self.step.rests) {
+        let mut contenders: Vec<AtLevel2> = chunk.iter().map(|c| self.at_level_2(c)).collect();
+        let mut done = 0;
+        for (end, rest) in RESOLVED.into_iter().zip(self.step.rests) {
             let end = order.len().min(end);
-            for block in climbers.chunks_mut(LANES) {
-                self.tell_apart(block, order.get(told..end).unwrap_or_default(), z);
+            for block in contenders.chunks_mut(LANES) {
+                self.resolve(block, order.get(done..end).unwrap_or_default(), z);
             }
-            for Climber {
-                contender,
-                projected,
-                ..
-            } in &mut climbers
-            {
-                let bound = projected.bound_with(self.step, rest);
-                contender.bound = contender.bound.min(bound);
+            for contender in &mut contenders {
+                let bound = contender.projected.bound_with(self.step, rest);
+                contender.bounded.bound = contender.bounded.bound.min(bound);
             }
-            climbers.retain(|climber| self.passes(climber.contender.bound));
-            told = end;
+            contenders.retain(|contender| self.passes(contender.bounded.bound));
+            done = end;
         }
-        let left = climbers.into_iter().map(|climber| BoundedCandidate {
-            projected: Some(Box::new(climber.projected)),
-            ..climber.contender
+        let left = contenders.into_iter().map(|contender| BoundedCandidate {
+            projected: Some(Box::new(contender.projected)),
+            ..contender.bounded
         });
         left.collect()
     }
 
     /// A contender with its `z`.
-    fn climber(&self, contender: &BoundedCandidate) -> Climber {
+    fn at_level_2(&self, contender: &BoundedCandidate) -> AtLevel2 {
         let candidate = contender.candidate as usize;
         let kept = self.residuals.get(candidate).and_then(Option::as_deref);
         let kept = kept.and_then(|residual| residual.z(self.step.steps));
@@ -456,8 +451,8 @@ impl<'a> PruningSearch<'a> {
             self.round.state.project(column, &mut z);
             z
         };
-        Climber {
-            contender: contender.clone(),
+        AtLevel2 {
+            bounded: contender.clone(),
             projected: contender.projected(),
             z: kept.map_or_else(project, <[f64]>::to_vec),
             touched: self.touched(contender.candidate),
@@ -470,18 +465,18 @@ impl<'a> PruningSearch<'a> {
         segments.map(|segment| segment.query).collect()
     }
 
-    /// Tells queries apart for up to eight candidates; `z_lanes`: `t` lanes.
-    fn tell_apart(&self, block: &mut [Climber], queries: &[usize], z_lanes: &mut [Lanes]) {
+    /// Resolves queries for up to eight candidates; `z_lanes`: `t` lanes.
+    fn resolve(&self, block: &mut [AtLevel2], queries: &[usize], z_lanes: &mut [Lanes]) {
         z_lanes.fill([0.0; LANES]);
-        for (lane, climber) in block.iter().enumerate() {
-            for (lanes, &z) in z_lanes.iter_mut().zip(&climber.z) {
+        for (lane, contender) in block.iter().enumerate() {
+            for (lanes, &z) in z_lanes.iter_mut().zip(&contender.z) {
                 lanes[lane] = z;
             }
         }
         for &query in queries {
             let (w, x) = along_both(self.step.f(query), self.step.g(query), z_lanes);
-            for (lane, climber) in block.iter_mut().enumerate() {
-                climber.tell_apart(self.step, query, (w[lane], x[lane]));
+            for (lane, contender) in block.iter_mut().enumerate() {
+                contender.resolve(self.step, query, (w[lane], x[lane]));
             }
         }
     }

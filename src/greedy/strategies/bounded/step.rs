@@ -34,8 +34,8 @@ pub(super) const C: usize = 2;
 /// `k_Q = Phi_Q' g_Q`
 pub(super) const K: usize = 3;
 
-/// Queries told apart at level 2, in turns: up to so many each.
-pub(super) const LEADING: [usize; 3] = [8, 64, 512];
+/// Queries resolved at level 2, in turns: up to so many each.
+pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
 
 /// The state of one step, as the bounds see it.
 #[derive(Debug, Default)]
@@ -44,14 +44,14 @@ pub(super) struct StepTerms {
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
     pub(super) examples: Vec<ExampleTerms>,
-    /// `Phi' g_Q` of the first eight of `order`, by example, if they [lead](Self::leads): with them a
+    /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](Self::first_matter): with them a
     /// column has their `x_Q`.
     pub(super) first: Vec<Lanes>,
     /// `[f_Q, g_Q]` for every query: `2 t` numbers each.
     pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
-    /// All queries, those that are told apart first: of the largest `(1 + h_Q) |g_Q|^2`.
+    /// All queries, those that are resolved first: of the largest `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
     /// The largest `|k_Q|^2`.
     pub(super) largest: f64,
@@ -62,8 +62,8 @@ pub(super) struct StepTerms {
     /// What `sum_Q b_Q x_Q^2 / |z|^4` is at most, the spread of `(1 + h_Q) |g_Q|^2`: of all queries, and
     /// of all but the first eight of `order`.
     pub(super) fourth: [f64; 2],
-    /// [`spread`] of `|k_Q|^2` of all but so many of `order` as [`LEADING`] says.
-    pub(super) rests: [f64; LEADING.len()],
+    /// [`spread`] of `|k_Q|^2` of all but so many of `order` as [`RESOLVED`] says.
+    pub(super) rests: [f64; RESOLVED.len()],
     /// `e(S)`
     pub(super) error: f64,
     /// What rounding may have done to a gain or a bound, as a share: `docs/derivation.md`, section 11.
@@ -94,17 +94,17 @@ impl StepTerms {
         for pair in self.vectors.chunks_exact(2 * self.steps.max(1)) {
             kernels::add_scaled(&mut self.g, 1.0, &pair[self.steps..]);
         }
-        self.find_leading();
+        self.order_queries();
         self.describe_examples(state);
         self.sum_queries();
     }
 
-    /// Finds the queries that lead, and what the others have: O(q).
-    fn find_leading(&mut self) {
+    /// Finds the queries to resolve first, and what the others have: O(q).
+    fn order_queries(&mut self) {
         let weight = |query: usize| self.queries[query].weight();
         let falling = |&a: &usize, &b: &usize| weight(b).total_cmp(&weight(a)).then(a.cmp(&b));
         let mut order: Vec<usize> = (0..self.queries.len()).collect();
-        let most = LEADING[2].min(order.len());
+        let most = RESOLVED[2].min(order.len());
         if most < order.len() {
             order.select_nth_unstable_by(most, falling);
         }
@@ -125,22 +125,22 @@ impl StepTerms {
     }
 
     /// Whether the first eight of `order` have half of what all queries have, or more.
-    pub(super) fn leads(&self) -> bool {
+    pub(super) fn first_matter(&self) -> bool {
         self.fourth[1] <= 0.5 * self.fourth[0]
     }
 
-    /// Sums over queries, some without those that lead: O(q).
+    /// Sums over queries, some without the first: O(q).
     fn sum_queries(&mut self) {
         let queries = &self.queries;
         let k_squared: fn(&QueryTerms) -> f64 = |query| query.k_squared;
         self.kappa = queries.iter().map(|query| query.kappa).sum();
         self.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
         self.spread = self.spread_of(0, k_squared);
-        self.rests = LEADING.map(|count| self.spread_of(count, k_squared));
+        self.rests = RESOLVED.map(|count| self.spread_of(count, k_squared));
     }
 
     fn describe_examples(&mut self, state: &State) {
-        let leads = self.leads();
+        let first_matter = self.first_matter();
         let queries = &mut self.queries;
         let examples = state.queries().split_mut(&mut self.examples);
         let first = state.queries().split_mut(&mut self.first);
@@ -155,10 +155,10 @@ impl StepTerms {
         };
         let parts: Vec<_> = ranges.enumerate().map(part).collect();
         let g = &self.g;
-        let mut leading = vec![[0.0; LANES]; self.steps];
+        let mut first_g = vec![[0.0; LANES]; self.steps];
         for (lane, &query) in self.order.iter().take(LANES).enumerate() {
             let own_g = &self.vectors[2 * self.steps * query + self.steps..];
-            for (lanes, &g) in leading.iter_mut().zip(own_g) {
+            for (lanes, &g) in first_g.iter_mut().zip(own_g) {
                 lanes[lane] = g;
             }
         }
@@ -174,8 +174,8 @@ impl StepTerms {
                 let own_g = &vectors[vectors.len() / 2..];
                 let matrices = state.query_matrices(query);
                 project_back(&matrices, [g, own_g], terms, examples);
-                if leads {
-                    project_leading(&matrices, &leading, first);
+                if first_matter {
+                    project_first(&matrices, &first_g, first);
                 }
             });
     }
@@ -254,12 +254,12 @@ fn project_back(
 
 /// `Phi'` times some vectors, `t` rows of them, for every example of a query.
 #[multiversion::multiversion(targets = "simd")]
-fn project_leading(query: &QueryMatrices<'_>, leading: &[Lanes], products: &mut [Lanes]) {
+fn project_first(query: &QueryMatrices<'_>, first_g: &[Lanes], products: &mut [Lanes]) {
     for (place, product) in products.iter_mut().enumerate() {
         let mut sums = [0.0; LANES];
-        for (phi, leading) in query.phi[place * query.stride..].iter().zip(leading) {
-            for (sum, leading) in sums.iter_mut().zip(leading) {
-                *sum += phi * leading;
+        for (phi, first_g) in query.phi[place * query.stride..].iter().zip(first_g) {
+            for (sum, first_g) in sums.iter_mut().zip(first_g) {
+                *sum += phi * first_g;
             }
         }
         *product = sums;

@@ -157,7 +157,7 @@ fn check(
             .map_or(bounds[1], |kept| kept.bound(step));
         kept.projected.get_or_insert(Box::new(projected));
         kept.bound = f64::INFINITY;
-        bounds[3] = search.climb_chunk(&[kept], &mut lanes)[0].bound;
+        bounds[3] = search.level_2_of(&[kept], &mut lanes)[0].bound;
         checked.push(Checked {
             gain: step.error - error,
             bounds,
@@ -341,7 +341,7 @@ fn bounds_hold_on_a_larger_problem() {
 }
 
 #[test]
-fn bounds_hold_with_more_queries_than_are_told_apart() {
+fn bounds_hold_with_more_queries_than_are_resolved() {
     let mut record = Record::default();
     for (seed, density) in [(1, 0.3), (2, 0.01)] {
         let sizes: Vec<usize> = (0..900).map(|query| 1 + query % 4).collect();
