@@ -17,14 +17,23 @@ STRATEGIES = ["bounded", "dense", "lowmem", "backfit", "sampled", "univariate", 
 PEERS = ["rankrls-python", "algorithm-1", "omp", "lasso", "abess", "sequential"]
 
 
-def cindex(options, scores):
+def quality(options, folder, ranking):
+    """The concordance index of the test queries, and the difference to the exact model's, in pairs."""
     command = [options.rankrls, "evaluate", options.test, "--metrics", "cindex", "--json"]
-    found = subprocess.run([*command, *scores], check=True, capture_output=True, text=True)
-    return json.loads(found.stdout)["metrics"]["cindex"]
+    command += [*ranking, "--model", folder / f"{STRATEGIES[0]}.json"]
+    found = subprocess.run(command, check=True, capture_output=True, text=True)
+    document = json.loads(found.stdout)
+    # Models come before scores, whatever the order of arguments.
+    own, sign = (1, -1) if ranking[0] == "--scores" else (0, 1)
+    pair = document["comparisons"][0]["metrics"]["cindex"]
+    return {
+        "cindex": document["rankings"][own]["metrics"]["cindex"],
+        "less_exact": [sign * pair["difference"], pair["standard_error"]],
+    }
 
 
 def own(strategy, options, folder):
-    model = folder / "model.json"
+    model = folder / f"{strategy}.json"
     command = [options.rankrls, "select", options.train, "-k", str(options.k)]
     command += ["--lambda", str(options.ridge), "--strategy", strategy, "-o", model, "--json", "-q"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
@@ -33,7 +42,7 @@ def own(strategy, options, folder):
         "seconds": found["select_seconds"],
         "peak_bytes": found["peak_rss_bytes"],
         "features": [step["feature"] for step in found["steps"]],
-        "cindex": cindex(options, ["--model", model]),
+        **quality(options, folder, ["--model", model]),
     }
 
 
@@ -49,7 +58,7 @@ def peer(selector, options, folder):
         return {"selector": selector, "note": (run.stderr.strip().splitlines() or ["killed"])[-1]}
     found = json.loads(run.stdout.strip().splitlines()[-1])
     if "features" in found:
-        found["cindex"] = cindex(options, ["--scores", scores])
+        found.update(quality(options, folder, ["--scores", scores]))
     return found
 
 
@@ -62,8 +71,9 @@ def row(result, exact):
         seconds = f"about {result['estimated_seconds'] / 3600:.0f} h"
     overlap = cell("features", lambda f: f"{len(set(f) & set(exact))} of {len(exact)}")
     memory = cell("peak_bytes", lambda b: f"{b / 2**20:.0f} MiB")
-    quality = cell("cindex", lambda c: f"{c:.4f}")
-    cells = [result["selector"], seconds, memory, quality, overlap, result.get("note", "")]
+    index = cell("cindex", lambda c: f"{c:.4f}")
+    less = cell("less_exact", lambda pair: "{:+.4f} ± {:.4f}".format(*pair))
+    cells = [result["selector"], seconds, memory, index, less, overlap, result.get("note", "")]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -82,8 +92,8 @@ def main():
         results = [own(strategy, options, folder) for strategy in STRATEGIES]
         results += [peer(selector, options, folder) for selector in PEERS]
     exact = results[0]["features"]
-    print("| selector | selection | peak memory | test cindex | features of the exact | |")
-    print("|---|---|---|---|---|---|")
+    print("| selector | selection | peak memory | test cindex | less the exact | features of the exact | |")
+    print("|---|---|---|---|---|---|---|")
     for result in results:
         print(row(result, exact))
     if options.output:

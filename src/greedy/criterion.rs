@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::State;
 use crate::data::Queries;
 use crate::metrics::{
-    Context, Convention, Metric, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie,
+    Convention, Metric, Rules, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie,
     tie_predictions,
 };
 
@@ -72,13 +72,12 @@ impl FromStr for Criterion {
 #[derive(Debug, Clone)]
 pub struct RankingCriterion {
     metric: Metric,
-    convention: Convention,
     queries: Queries,
     /// Labels as given, `m`.
     labels: Vec<f64>,
     /// Pairs of different labels, by query.
     pairs: Vec<u64>,
-    context: Context,
+    rules: Rules,
     /// Predictions of a query that are no further apart are tied.
     tolerance: f64,
 }
@@ -95,14 +94,13 @@ impl RankingCriterion {
         let centred = super::addition::centred(labels, queries);
         let criterion = Self {
             metric,
-            convention,
             queries: queries.clone(),
             labels: labels.to_vec(),
             pairs: queries
                 .ranges()
                 .map(|rows| pairs_of(&labels[rows]))
                 .collect(),
-            context: Context::of(labels),
+            rules: Rules::from(convention).of(labels),
             tolerance: prediction_tolerance(&centred),
         };
         let equal = vec![0.0; labels.len()];
@@ -116,8 +114,7 @@ impl RankingCriterion {
             return of_tied(labels, predictions, self.pairs[query], self.tolerance);
         }
         tie(predictions, self.tolerance);
-        self.metric
-            .query(labels, predictions, self.convention, self.context)
+        self.metric.query(labels, predictions, self.rules)
     }
 
     /// The measure of predictions for all examples, `m`, averaged over the queries where it is

@@ -14,7 +14,7 @@
 use rayon::prelude::*;
 
 use super::ranking::Ranking;
-use super::rules::{Context, Convention};
+use super::rules::Rules;
 use crate::data::Queries;
 
 /// The concordance index of one query; `None` without a pair of different
@@ -31,8 +31,7 @@ use crate::data::Queries;
 /// assert_eq!(concordance(&[1.0, 1.0], &[0.0, 2.0]), None);
 /// ```
 pub fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
-    let (convention, context) = (Convention::Standard, Context::default());
-    of_ranking(&Ranking::new(labels, scores, convention, context)?)
+    of_ranking(&Ranking::new(labels, scores, Rules::default())?)
 }
 
 /// Queries that one task takes.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::MetricsError;
 use super::metric::{Labels, Metric, distinct};
 use super::ranking::Ranking;
-use super::rules::{Context, Convention, Rules};
+use super::rules::Rules;
 use crate::data::Queries;
 
 /// A mean over the queries where a measure is defined.
@@ -72,9 +72,6 @@ pub struct Evaluation {
     /// The rules of all figures.
     #[serde(flatten)]
     pub rules: Rules,
-    /// The largest grade, for ERR: that of the rules, or else of the data.
-    #[serde(skip)]
-    pub max_grade: f64,
     /// One entry a measure, each measure once, in the order first asked for.
     #[serde(serialize_with = "by_name")]
     pub metrics: Vec<MetricValues>,
@@ -109,9 +106,8 @@ pub fn evaluate(
     let rules: Rules = rules.into();
     check_labels(metrics, labels, queries, &rules)?;
     check("score", scores, queries)?;
-    let (convention, context) = (rules.convention, rules.context(labels));
     let metrics = distinct(metrics);
-    let values = per_query(&metrics, labels, scores, queries, (convention, context));
+    let values = per_query(&metrics, labels, scores, queries, rules.of(labels));
     let summary = |(index, metric): (usize, Metric)| {
         let per_query: Vec<_> = values.iter().map(|query| query[index]).collect();
         let score = Score::of(&per_query);
@@ -126,7 +122,6 @@ pub fn evaluate(
     };
     Ok(Evaluation {
         rules,
-        max_grade: context.max_grade(),
         metrics: metrics.iter().copied().enumerate().map(summary).collect(),
     })
 }
@@ -137,13 +132,13 @@ pub(crate) fn per_query(
     labels: &[f64],
     scores: &[f64],
     queries: &Queries,
-    (convention, context): (Convention, Context),
+    rules: Rules,
 ) -> Vec<Vec<Option<f64>>> {
     (0..queries.len())
         .into_par_iter()
         .map(|query| {
             let rows = queries.range(query);
-            let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], convention, context);
+            let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
             let value = |metric: &Metric| metric.of(ranking.as_ref()?);
             metrics.iter().map(value).collect()
         })
@@ -230,7 +225,7 @@ fn by_name<S: Serializer>(metrics: &[MetricValues], serializer: S) -> Result<S::
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::parse_list;
+    use crate::metrics::{Convention, parse_list};
 
     const LABELS: [f64; 6] = [0.0, 1.0, 0.0, 0.0, 2.0, 0.0];
     const SCORES: [f64; 6] = [2.0, 1.0, 4.0, 3.0, 6.0, 5.0];

@@ -23,7 +23,7 @@ use super::rules::Convention;
 pub(super) fn average_precision(ranking: &Ranking) -> Option<f64> {
     let relevant = ranking.relevant();
     if relevant == 0 {
-        return ranking.convention.undefined();
+        return ranking.rules.convention.undefined();
     }
     let (mut before, mut sum) = (0, 0.0);
     for block in ranking.blocks() {
@@ -72,7 +72,7 @@ pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> f64 {
 /// `[0, 1]`.
 pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
     let Some(block) = ranking.blocks().find(|block| block.relevant > 0) else {
-        return ranking.convention.undefined();
+        return ranking.rules.convention.undefined();
     };
     let (g, r) = (block.len(), block.relevant);
     let mut probability = r as f64 / g as f64;
@@ -96,25 +96,25 @@ pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
 /// With fewer than `k` documents: 0 under `letor`, of the whole query under `standard`. Undefined
 /// where the ideal DCG is not above 0. `None` where gains overflow.
 pub(super) fn ndcg(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
-    if ranking.convention == Convention::Letor && ranking.len() < k.get() {
+    if ranking.rules.convention == Convention::Letor && ranking.len() < k.get() {
         return Some(0.0);
     }
     let (found, ideal) = cumulative_gains(ranking).take(k.get()).last()?;
-    gain_ratio(found, ideal, ranking.convention)
+    gain_ratio(found, ideal, ranking.rules.convention)
 }
 
 /// The mean of NDCG@1, ..., NDCG@n; `None` where one of them is.
 pub(super) fn mean_ndcg(ranking: &Ranking) -> Option<f64> {
     let mut sum = 0.0;
     for (found, ideal) in cumulative_gains(ranking) {
-        sum += gain_ratio(found, ideal, ranking.convention)?;
+        sum += gain_ratio(found, ideal, ranking.rules.convention)?;
     }
     Some(sum / ranking.len() as f64)
 }
 
 /// Expected and ideal DCG at 1, ..., n.
 fn cumulative_gains(ranking: &Ranking) -> impl Iterator<Item = (f64, f64)> {
-    let gain = |label: f64| ranking.context.gain(label);
+    let gain = |label: f64| ranking.rules.gain(label);
     let expected = ranking
         .blocks()
         .flat_map(move |block| std::iter::repeat_n(block.mean(gain), block.len()));
@@ -122,7 +122,7 @@ fn cumulative_gains(ranking: &Ranking) -> impl Iterator<Item = (f64, f64)> {
     (1..)
         .zip(expected.zip(ideal))
         .scan((0.0, 0.0), |sums, (rank, (expected, ideal))| {
-            let discount = ranking.convention.discount(rank);
+            let discount = ranking.rules.convention.discount(rank);
             sums.0 += expected * discount;
             sums.1 += ideal * discount;
             Some(*sums)
@@ -147,7 +147,7 @@ fn gain_ratio(found: f64, ideal: f64, convention: Convention) -> Option<f64> {
 /// `sum_{j=0..g-1} (E_j - E_{j+1}) / (s+j+1)`, times the probability to pass all blocks before
 /// it. `O(n)` time where the stop probabilities within each block are equal; see [`survivals`].
 pub(super) fn expected_reciprocal_rank(ranking: &Ranking) -> f64 {
-    let pass = |&label: &f64| 1.0 - ranking.context.stop_probability(label);
+    let pass = |&label: &f64| 1.0 - ranking.rules.stop_probability(label);
     let (mut reached, mut sum) = (1.0, 0.0);
     for block in ranking.blocks() {
         sum += reached * stop_in(block, pass);
@@ -212,14 +212,14 @@ fn survivals(passes: &[f64], depth: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::metrics::Convention::{self, Letor, Standard};
-    use crate::metrics::{Context, Gain, Metric, Rules};
+    use crate::metrics::{Gain, Metric, Rules};
 
     const FALLING: [f64; 3] = [3.0, 2.0, 1.0];
 
     /// The measure of a query in a data set whose largest label is 2.
     fn of(name: &str, labels: &[f64], scores: &[f64], convention: Convention) -> Option<f64> {
         let metric: Metric = name.parse().unwrap();
-        metric.query(labels, scores, convention, Context::of(&[0.0, 1.0, 2.0]))
+        metric.query(labels, scores, Rules::from(convention).of(&[0.0, 1.0, 2.0]))
     }
 
     #[test]
@@ -261,7 +261,7 @@ mod tests {
         let labels = [1.0, -2.0, 3.0];
         let value = |name: &str, rules: Rules, labels: &[f64]| {
             let metric: Metric = name.parse().unwrap();
-            metric.query(labels, &FALLING, Standard, rules.context(labels))
+            metric.query(labels, &FALLING, rules.of(labels))
         };
         for (least, map, mrr) in [
             (None, 5.0 / 6.0, 1.0),

@@ -13,7 +13,7 @@ use super::measures::{
     average_precision, expected_reciprocal_rank, mean_ndcg, ndcg, precision, reciprocal_rank,
 };
 use super::ranking::Ranking;
-use super::rules::{Context, Convention};
+use super::rules::Rules;
 
 /// A ranking measure; all are better when larger. Its name, which
 /// [`Display`](fmt::Display) writes and [`FromStr`] reads, is its JSON key.
@@ -143,14 +143,8 @@ impl Metric {
     ///
     /// # Panics
     /// Unless there are as many labels as scores.
-    pub fn query(
-        self,
-        labels: &[f64],
-        scores: &[f64],
-        convention: Convention,
-        context: Context,
-    ) -> Option<f64> {
-        self.of(&Ranking::new(labels, scores, convention, context)?)
+    pub fn query(self, labels: &[f64], scores: &[f64], rules: Rules) -> Option<f64> {
+        self.of(&Ranking::new(labels, scores, rules)?)
     }
 
     /// The value for a sorted query.

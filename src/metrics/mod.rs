@@ -78,7 +78,7 @@ pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
 pub(crate) use metric::distinct;
 pub use metric::{Labels, Metric, parse_list};
 pub use paired::{Paired, PairedOptions, paired};
-pub use rules::{Context, Convention, Gain, Rules};
+pub use rules::{Convention, Gain, Rules};
 
 /// Why a measure has no such name, or labels and scores cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Error)]

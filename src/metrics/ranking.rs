@@ -1,6 +1,6 @@
 //! One query, sorted once for all measures.
 
-use super::rules::{Context, Convention};
+use super::rules::{Convention, Rules};
 
 /// The labels of a query in ranked order, cut into blocks whose inner order is
 /// random.
@@ -10,8 +10,7 @@ use super::rules::{Context, Convention};
 /// [`Convention::Letor`] every document is a block and ties keep input order.
 #[derive(Debug)]
 pub(super) struct Ranking {
-    pub(super) convention: Convention,
-    pub(super) context: Context,
+    pub(super) rules: Rules,
     /// Labels by falling score.
     labels: Vec<f64>,
     /// Labels in falling order: the ideal ranking.
@@ -37,12 +36,7 @@ impl Ranking {
     ///
     /// # Panics
     /// Unless there are as many labels as scores.
-    pub(super) fn new(
-        labels: &[f64],
-        scores: &[f64],
-        convention: Convention,
-        context: Context,
-    ) -> Option<Self> {
+    pub(super) fn new(labels: &[f64], scores: &[f64], rules: Rules) -> Option<Self> {
         assert_eq!(labels.len(), scores.len(), "one score a label");
         if labels.is_empty() || !labels.iter().chain(scores).all(|value| value.is_finite()) {
             return None;
@@ -53,7 +47,7 @@ impl Ranking {
             .zip(labels)
             .map(|(score, label)| (score + 0.0, label + 0.0))
             .collect();
-        match convention {
+        match rules.convention {
             Convention::Letor => documents.sort_by(|a, b| b.0.total_cmp(&a.0)),
             Convention::Standard => {
                 documents.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1)));
@@ -63,8 +57,7 @@ impl Ranking {
         let mut ideal = labels.clone();
         ideal.sort_unstable_by(|a, b| b.total_cmp(a));
         Some(Self {
-            convention,
-            context,
+            rules,
             labels,
             ideal,
             tie_ends: ends(documents.chunk_by(|a, b| a.0.total_cmp(&b.0).is_eq())),
@@ -87,13 +80,13 @@ impl Ranking {
     }
 
     fn relevant_of(&self, labels: &[f64]) -> usize {
-        let relevant = |label: &&f64| self.context.is_relevant(**label);
+        let relevant = |label: &&f64| self.rules.is_relevant(**label);
         labels.iter().filter(relevant).count()
     }
 
     /// Blocks of documents whose order is random, best first.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
-        let ends = match self.convention {
+        let ends = match self.rules.convention {
             Convention::Letor => None,
             Convention::Standard => Some(self.tie_ends.as_slice()),
         };
@@ -154,7 +147,7 @@ mod tests {
     const SCORES: [f64; 5] = [0.0, -0.0, 5.0, 5.0, -1.0];
 
     fn blocks(convention: Convention) -> Vec<Vec<f64>> {
-        let ranking = Ranking::new(&LABELS, &SCORES, convention, Context::default()).unwrap();
+        let ranking = Ranking::new(&LABELS, &SCORES, convention.into()).unwrap();
         ranking
             .blocks()
             .map(|block| block.labels.to_vec())
@@ -176,7 +169,7 @@ mod tests {
     #[test]
     fn ties_do_not_depend_on_the_convention() {
         for convention in [Convention::Letor, Convention::Standard] {
-            let ranking = Ranking::new(&LABELS, &SCORES, convention, Context::default()).unwrap();
+            let ranking = Ranking::new(&LABELS, &SCORES, convention.into()).unwrap();
             let sizes: Vec<usize> = ranking.ties().map(<[f64]>::len).collect();
             assert_eq!(sizes, [2, 2, 1]);
         }
@@ -184,9 +177,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_ranked_is_none() {
-        let ranking = |labels: &[f64], scores: &[f64]| {
-            Ranking::new(labels, scores, Convention::Standard, Context::default())
-        };
+        let ranking =
+            |labels: &[f64], scores: &[f64]| Ranking::new(labels, scores, Rules::default());
         assert!(ranking(&[], &[]).is_none());
         assert!(ranking(&[1.0], &[f64::NAN]).is_none());
         assert!(ranking(&[f64::INFINITY], &[1.0]).is_none());

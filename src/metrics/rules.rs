@@ -103,36 +103,15 @@ impl From<Convention> for Rules {
 }
 
 impl Rules {
-    /// The context of a data set with these `labels`.
-    pub fn context(&self, labels: &[f64]) -> Context {
-        Context {
-            relevant_from: self.relevant_from,
-            gain: self.gain,
-            max_grade: self.max_grade.unwrap_or_else(|| {
-                // The largest label, at least 0.
-                labels.iter().copied().fold(0.0, f64::max)
-            }),
+    /// These rules for a data set with these `labels`: with the largest grade, if it was not given.
+    #[must_use]
+    pub fn of(self, labels: &[f64]) -> Self {
+        // The largest label, at least 0.
+        let largest = || labels.iter().copied().fold(0.0, f64::max);
+        Self {
+            max_grade: self.max_grade.or_else(|| Some(largest())),
+            ..self
         }
-    }
-}
-
-/// How measures read the labels of a data set: [`Rules`] with the largest grade known.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Context {
-    relevant_from: Option<f64>,
-    gain: Gain,
-    max_grade: f64,
-}
-
-impl Context {
-    /// The context of a data set with these `labels`, by the default [`Rules`].
-    pub fn of(labels: &[f64]) -> Self {
-        Rules::default().context(labels)
-    }
-
-    /// `Y`: the largest grade.
-    pub fn max_grade(self) -> f64 {
-        self.max_grade
     }
 
     /// Whether a document with this `label` is relevant.
@@ -151,8 +130,9 @@ impl Context {
     /// Written `2^(label - Y) - 2^-Y`, which cannot overflow. A label above `Y`
     /// (of another data set) is taken as `Y`.
     pub(super) fn stop_probability(self, label: f64) -> f64 {
-        let label = label.clamp(0.0, self.max_grade);
-        (label - self.max_grade).exp2() - (-self.max_grade).exp2()
+        let grade = self.max_grade.unwrap_or(0.0);
+        let label = label.clamp(0.0, grade);
+        (label - grade).exp2() - (-grade).exp2()
     }
 }
 
@@ -171,12 +151,13 @@ mod tests {
 
     #[test]
     fn stop_probabilities_lie_between_0_and_1() {
-        let context = Context::of(&[0.0, 2.0, 1.0]);
-        let stops = [-1.0, 0.0, 1.0, 2.0].map(|label| context.stop_probability(label));
+        let rules = |labels: &[f64]| Rules::default().of(labels);
+        let stop = |label| rules(&[0.0, 2.0, 1.0]).stop_probability(label);
+        let stops = [-1.0, 0.0, 1.0, 2.0].map(stop);
         assert_eq!(stops, [0.0, 0.0, 0.25, 0.75]);
-        assert_eq!(Context::of(&[-3.0]).max_grade(), 0.0);
-        assert_eq!(Context::of(&[-3.0]).stop_probability(-3.0), 0.0);
-        assert_eq!(Context::of(&[2000.0]).stop_probability(2000.0), 1.0);
+        assert_eq!(rules(&[-3.0]).max_grade, Some(0.0));
+        assert_eq!(rules(&[-3.0]).stop_probability(-3.0), 0.0);
+        assert_eq!(rules(&[2000.0]).stop_probability(2000.0), 1.0);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use thiserror::Error;
 use super::TuneOptions;
 use crate::data::Dataset;
 use crate::greedy::{centre, centred};
-use crate::metrics::{Context, Convention, Metric, MetricsError, Score, per_query};
+use crate::metrics::{Metric, MetricsError, Rules, Score, per_query};
 
 /// Values that differ by no more than this share are equal: they are in exact arithmetic where
 /// rounding tells them apart.
@@ -122,7 +122,7 @@ pub(super) struct Meter<'a> {
     /// The measure, if it is a metric, and the metrics besides.
     metrics: Vec<Metric>,
     squared: bool,
-    rule: (Convention, Context),
+    rules: Rules,
 }
 
 impl<'a> Meter<'a> {
@@ -132,7 +132,6 @@ impl<'a> Meter<'a> {
         let selection = &options.selections()[0];
         let scale = selection.target.label_scale(selection.strategy);
         let measured = options.measure.metric();
-        let rules = &options.rules;
         Self {
             data,
             centred: centred(&scale.apply(data.labels(), data.queries()), data.queries()),
@@ -141,7 +140,7 @@ impl<'a> Meter<'a> {
                 .chain(options.metrics.iter().copied())
                 .collect(),
             squared: measured.is_none(),
-            rule: (rules.convention, rules.context(labels)),
+            rules: options.rules.of(labels),
         }
     }
 
@@ -152,7 +151,7 @@ impl<'a> Meter<'a> {
             return None;
         }
         let (labels, queries) = (self.data.labels(), self.data.queries());
-        let found = per_query(&self.metrics, labels, ranked, queries, self.rule);
+        let found = per_query(&self.metrics, labels, ranked, queries, self.rules);
         let column = |metric: usize| found.iter().map(|query| query[metric]).collect();
         let mut values: Values = (0..self.metrics.len()).map(column).collect();
         if self.squared {

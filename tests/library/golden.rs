@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use rankrls::data::read::{Format, ReadOptions};
-use rankrls::metrics::{Context, Convention, Metric, evaluate};
+use rankrls::metrics::{Convention, Metric, Rules, evaluate};
 use rankrls::ridge::{Groups, RidgeProblem, Solver, TrainOptions};
 use rankrls::{
     ColumnClasses, Dataset, Kernel, Lambda, Objective, Queries, RankRls, Selection, StrategyKind,
@@ -323,7 +323,6 @@ struct Graded {
 
 #[test]
 fn grades_up_to_4_are_measured_as_by_brute_force() {
-    let context = Context::of(&[4.0]);
     for (number, query) in GOLDEN.graded.iter().enumerate() {
         for (name, convention, expected) in [
             ("err", Convention::Standard, Some(query.err)),
@@ -332,7 +331,11 @@ fn grades_up_to_4_are_measured_as_by_brute_force() {
             ("ndcg@10", Convention::Standard, query.ndcg_10),
         ] {
             let metric: Metric = name.parse().unwrap();
-            let found = metric.query(&query.grades, &query.scores, convention, context);
+            let found = metric.query(
+                &query.grades,
+                &query.scores,
+                Rules::from(convention).of(&[4.0]),
+            );
             let close = match (found, expected) {
                 (Some(found), Some(expected)) => (found - expected).abs() < 1e-14,
                 (found, expected) => found == expected,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rankrls::data::Queries;
 use rankrls::metrics::{
-    Context, Convention, Metric, PairedOptions, concordance, evaluate, paired, parse_list,
+    Convention, Metric, PairedOptions, Rules, concordance, evaluate, paired, parse_list,
 };
 
 const NAMES: &str = "map,p@1,p@3,p@9,ndcg@1,ndcg@3,ndcg@9,mean-ndcg,err,mrr,cindex";
@@ -135,11 +135,11 @@ fn expectation(metric: Metric, labels: &[f64], scores: &[f64], max: f64) -> Opti
 
 /// All measures of one query whose labels are the data set.
 fn all(labels: &[f64], scores: &[f64], convention: Convention) -> Vec<Option<f64>> {
-    let context = Context::of(labels);
+    let rules = Rules::from(convention).of(labels);
     parse_list(NAMES)
         .unwrap()
         .into_iter()
-        .map(|metric| metric.query(labels, scores, convention, context))
+        .map(|metric| metric.query(labels, scores, rules))
         .collect()
 }
 
@@ -169,14 +169,14 @@ fn permuted() -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<usize>)> {
 proptest! {
     #[test]
     fn standard_is_the_mean_over_the_orders_of_ties((labels, scores) in query(1..7)) {
-        let context = Context::of(&labels);
+        let rules = Rules::default().of(&labels);
         for metric in parse_list(NAMES).unwrap() {
             if metric == Metric::Concordance {
                 continue;
             }
-            let found = metric.query(&labels, &scores, Convention::Standard, context);
+            let found = metric.query(&labels, &scores, rules);
             let below_0 = labels.iter().any(|&label| label < 0.0);
-            let expected = expectation(metric, &labels, &scores, context.max_grade());
+            let expected = expectation(metric, &labels, &scores, rules.max_grade.unwrap());
             let expected = expected.filter(|_| !(below_0 && metric.labels().are_grades()));
             prop_assert!(close(found, expected), "{metric}: {found:?}, not {expected:?}");
         }
@@ -187,14 +187,14 @@ proptest! {
         let mut rows: Vec<usize> = (0..labels.len()).collect();
         rows.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         let ranked: Vec<f64> = rows.iter().map(|&row| labels[row]).collect();
-        let context = Context::of(&labels);
+        let rules = Rules::from(Convention::Letor).of(&labels);
         let below_0 = labels.iter().any(|&label| label < 0.0);
         for metric in parse_list(NAMES).unwrap() {
             if metric == Metric::Concordance {
                 continue;
             }
-            let found = metric.query(&labels, &scores, Convention::Letor, context);
-            let expected = definition::of(metric, &ranked, context.max_grade(), Convention::Letor);
+            let found = metric.query(&labels, &scores, rules);
+            let expected = definition::of(metric, &ranked, rules.max_grade.unwrap(), Convention::Letor);
             let value = Some(expected.unwrap_or(0.0));
             let expected = value.filter(|_| !(below_0 && metric.labels().are_grades()));
             prop_assert!(close(found, expected), "{metric}: {found:?}, not {expected:?}");
@@ -205,9 +205,8 @@ proptest! {
     fn concordance_is_the_count_over_all_pairs((labels, scores) in query(0..40)) {
         let expected = definition::concordance(&labels, &scores);
         prop_assert_eq!(concordance(&labels, &scores), expected);
-        let context = Context::of(&labels);
         for convention in [Convention::Letor, Convention::Standard] {
-            let found = Metric::Concordance.query(&labels, &scores, convention, context);
+            let found = Metric::Concordance.query(&labels, &scores, convention.into());
             prop_assert_eq!(found, expected);
         }
     }
@@ -256,8 +255,7 @@ fn err_of_one_relevant_among_many_tied() {
     let found = metric.query(
         &labels,
         &vec![0.5; n as usize],
-        Convention::Standard,
-        Context::of(&labels),
+        Rules::default().of(&labels),
     );
     // R = 1/2 at a uniformly random rank.
     let harmonic: f64 = (1..=n).map(|rank| 1.0 / f64::from(rank)).sum();
@@ -271,7 +269,7 @@ const UNTIED: [f64; 8] = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1];
 
 fn standard(name: &str, labels: &[f64], scores: &[f64]) -> Option<f64> {
     let metric: Metric = name.parse().unwrap();
-    metric.query(labels, scores, Convention::Standard, Context::of(labels))
+    metric.query(labels, scores, Rules::default().of(labels))
 }
 
 /// scikit-learn 1.9.1: `ndcg_score([2**LABELS - 1], [scores], k=K)`.

@@ -600,7 +600,7 @@ impl RulesReport {
             convention: rules.convention,
             relevant_from: rules.relevant_from,
             gain: rules.gain,
-            max_grade: scale.then(|| rules.context(labels).max_grade()),
+            max_grade: rules.of(labels).max_grade.filter(|_| scale),
             of_data: rules.max_grade.is_none(),
         }
     }

@@ -38,7 +38,7 @@ use crate::greedy::Round;
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Property, Shape};
 use crate::interrupt::check_interrupt;
-use crate::metrics::{Context, Convention, Metric, Rules};
+use crate::metrics::{Metric, Rules};
 
 /// Most grades, each of which has a density.
 const MOST_GRADES: usize = 16;
@@ -111,7 +111,7 @@ pub struct ExpectedDivergence<'a> {
     sizes: Vec<usize>,
     /// The position of its label among the grades, of every row.
     grade_of_row: Vec<usize>,
-    context: Context,
+    rules: Rules,
     /// NDCG of each query while all rows are tied; `None` where it is undefined.
     tied: Vec<Option<f64>>,
 }
@@ -161,10 +161,10 @@ impl<'a> ExpectedDivergence<'a> {
         for &grade in &grade_of_row {
             sizes[grade] += 1;
         }
-        let context = Rules::from(Convention::Standard).context(labels);
+        let rules = Rules::default().of(labels);
         let tied = |rows: std::ops::Range<usize>| {
             let zeros = vec![0.0; rows.len()];
-            ndcg(&labels[rows], &zeros, context)
+            ndcg(&labels[rows], &zeros, rules)
         };
         Ok(Self {
             train,
@@ -173,7 +173,7 @@ impl<'a> ExpectedDivergence<'a> {
             grades,
             sizes,
             grade_of_row,
-            context,
+            rules,
         })
     }
 
@@ -277,7 +277,7 @@ impl<'a> ExpectedDivergence<'a> {
                 scores[row - rows.start] = value;
             }
             for sum in &mut sums {
-                let value = ndcg(&labels[rows.clone()], &scores, self.context);
+                let value = ndcg(&labels[rows.clone()], &scores, self.rules);
                 *sum += value.unwrap_or(tied) - tied;
                 for score in &mut scores {
                     *score = -*score;
@@ -289,9 +289,9 @@ impl<'a> ExpectedDivergence<'a> {
 }
 
 /// NDCG@10 of a query.
-fn ndcg(labels: &[f64], scores: &[f64], context: Context) -> Option<f64> {
+fn ndcg(labels: &[f64], scores: &[f64], rules: Rules) -> Option<f64> {
     const TEN: NonZeroUsize = NonZeroUsize::new(10).expect("ten");
-    Metric::Ndcg(TEN).query(labels, scores, Convention::Standard, context)
+    Metric::Ndcg(TEN).query(labels, scores, rules)
 }
 
 impl Values {
