@@ -48,20 +48,29 @@ pub trait Peers: fmt::Debug + Send + Sync {
     /// How many ranks there are.
     fn count(&self) -> usize;
 
+    /// What every rank has for this one, in order of ranks; `own` has the words for each. They may
+    /// differ in length.
+    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>>;
+
     /// The words of every rank, in order of ranks. They may differ in length.
-    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>>;
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        self.exchange(vec![own; self.count()])
+    }
 }
 
 impl dyn Peers + '_ {
     /// The values of every rank, in order of ranks.
-    #[expect(clippy::missing_panics_doc, reason = "ranks are of one version")]
     pub fn all<T: Clone + Serialize + DeserializeOwned>(&self, own: &T) -> Vec<T> {
         if self.count() == 1 {
             return vec![own.clone()];
         }
-        let all = self.gather(to_words(own));
-        let value = |words: &Vec<u64>| from_words(words).expect("a value of this version");
-        all.iter().map(value).collect()
+        values(&self.gather(to_words(own)))
+    }
+
+    /// The values that every rank has for this one, in order of ranks; `own` has one for each.
+    pub fn each<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Vec<T> {
+        let own = own.into_iter().map(|value| to_words(&value));
+        values(&self.exchange(own.collect()))
     }
 
     /// Whether a rank says yes.
@@ -73,6 +82,11 @@ impl dyn Peers + '_ {
     pub fn least(&self, own: f64) -> f64 {
         self.all(&own).into_iter().fold(f64::INFINITY, f64::min)
     }
+}
+
+fn values<T: DeserializeOwned>(all: &[Vec<u64>]) -> Vec<T> {
+    let value = |words: &Vec<u64>| from_words(words).expect("ranks are of one version");
+    all.iter().map(value).collect()
 }
 
 /// A value as words: its bytes, filled up with zeros. Types whose serialisation depends on values, as that
@@ -107,8 +121,8 @@ impl Peers for Alone {
         1
     }
 
-    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        vec![own]
+    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+        own
     }
 }
 
@@ -131,10 +145,10 @@ impl Peers for Thread {
         self.senders.len()
     }
 
-    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        for sender in &self.senders {
+    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+        for (sender, own) in self.senders.iter().zip(own) {
             // A rank that is gone is found below.
-            let _ = sender.send(own.clone());
+            let _ = sender.send(own);
         }
         let receive = |(rank, receiver): (usize, &Mutex<Receiver<_>>)| {
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,10 +212,12 @@ mod tests {
             let least = peers.least(-(rank as f64));
             let any = peers.any(rank == 1);
             let values = peers.all(&(Some(-0.0), words.len(), "é".to_owned()));
-            (peers.gather(words), (least, any), values)
+            let each = peers.each((10 * rank..10 * rank + 3).collect());
+            (peers.gather(words), (least, any), values, each)
         });
-        for found in all {
+        for (rank, found) in (0u64..).zip(all) {
             assert_eq!(found.0, [vec![], vec![0], vec![0, 1]]);
+            assert_eq!(found.3, [rank, 10 + rank, 20 + rank]);
             assert_eq!(found.1, (-2.0, true));
             let value = |rank| (Some(-0.0), rank, "é".to_owned());
             assert_eq!(found.2, [0, 1, 2].map(value));

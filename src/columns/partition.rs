@@ -67,7 +67,7 @@ impl<'q> Partition<'q> {
     }
 
     /// What [`share`](Self::share) gives this rank of data of which each rank has some columns in
-    /// `own`, parted or not. As many entries as a rank gets are on the way at a time.
+    /// `own`, parted or not: every rank is sent what is its own.
     #[expect(
         clippy::missing_panics_doc,
         reason = "columns of data sets are columns"
@@ -81,13 +81,7 @@ impl<'q> Partition<'q> {
             let entries = (column.rows.to_vec(), column.values.to_vec());
             parts[partition.part(column)].push((own.feature(position), entries));
         }
-        let mut found = Vec::new();
-        for (rank, part) in parts.into_iter().enumerate() {
-            let gathered = peers.all(&part);
-            if rank == peers.rank() {
-                found = gathered.concat();
-            }
-        }
+        let mut found = peers.each(parts).concat();
         found.sort_unstable_by_key(|&(feature, _)| feature);
         let mut share = Columns::none(own.rows(), own.width());
         for (feature, (rows, values)) in found {

@@ -45,6 +45,12 @@ impl Peers for FailFast {
         self.0.count()
     }
 
+    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+        // One that has ended gathers.
+        self.gather(Vec::new());
+        self.0.exchange(own)
+    }
+
     fn gather(&self, mut own: Vec<u64>) -> Vec<Vec<u64>> {
         own.push(WORKS);
         let mut all = self.0.gather(own);

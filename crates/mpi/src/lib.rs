@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use mpi::datatype::PartitionMut;
+use mpi::datatype::{Partition, PartitionMut};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 use mpi::{Count, Threading};
@@ -20,13 +20,29 @@ const SHORT: usize = 16;
 /// Bytes of the stack of the thread that works: as many as the first thread of a process has.
 const STACK: usize = 8 << 20;
 
+/// What the thread that works asks of MPI.
+#[derive(Debug)]
+enum Request {
+    Gather(Vec<u64>),
+    Exchange(Vec<Vec<u64>>),
+}
+
 /// The ranks of the job, for the thread that works.
 #[derive(Debug)]
 struct Ranks {
     rank: usize,
     count: usize,
-    requests: Sender<Vec<u64>>,
+    requests: Sender<Request>,
     answers: Mutex<Receiver<Vec<Vec<u64>>>>,
+}
+
+impl Ranks {
+    fn ask(&self, request: Request) -> Vec<Vec<u64>> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = self.requests.send(request).ok();
+        let answer = answer.and_then(|()| answers.recv().ok());
+        answer.expect("the thread that talks to MPI outlives this one")
+    }
 }
 
 impl Peers for Ranks {
@@ -38,11 +54,12 @@ impl Peers for Ranks {
         self.count
     }
 
+    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+        self.ask(Request::Exchange(own))
+    }
+
     fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = self.requests.send(own).ok();
-        let answer = answer.and_then(|()| answers.recv().ok());
-        answer.expect("the thread that talks to MPI outlives this one")
+        self.ask(Request::Gather(own))
     }
 }
 
@@ -64,22 +81,54 @@ fn gather(world: &SimpleCommunicator, own: &[u64]) -> Vec<Vec<u64>> {
             .map(|(words, length)| words[1..=length].to_vec())
             .collect();
     }
-    let lengths_of_mpi: Vec<Count> = lengths.iter().copied().map(of_mpi).collect();
+    receive(&lengths, |parts| {
+        world.all_gather_varcount_into(own, parts);
+    })
+}
+
+/// The words that every rank has for this one.
+fn exchange(world: &SimpleCommunicator, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+    let sizes: Vec<usize> = own.iter().map(Vec::len).collect();
+    let asked: Vec<u64> = sizes.iter().map(|&length| length as u64).collect();
+    let mut theirs = vec![0; own.len()];
+    world.all_to_all_into(&asked[..], &mut theirs[..]);
+    let lengths: Vec<usize> = theirs.into_iter().map(number).collect();
+    let (counts, starts) = places(&sizes);
+    let words = own.concat();
+    drop(own);
+    let own = Partition::new(&words[..], counts, starts);
+    receive(&lengths, |parts| {
+        world.all_to_all_varcount_into(&own, parts);
+    })
+}
+
+/// Parts of these lengths, which `fill` fills.
+fn receive(
+    lengths: &[usize],
+    fill: impl FnOnce(&mut PartitionMut<'_, [u64], Vec<Count>, Vec<Count>>),
+) -> Vec<Vec<u64>> {
+    let (counts, starts) = places(lengths);
+    let mut all = vec![0; lengths.iter().sum()];
+    fill(&mut PartitionMut::new(&mut all[..], counts, starts));
+    let mut rest = &all[..];
+    let parts = lengths.iter().map(|&length| {
+        let part = rest.split_off(..length).unwrap_or_default();
+        part.to_vec()
+    });
+    parts.collect()
+}
+
+/// Parts of these lengths, one behind the other, as MPI counts: lengths, and where each starts.
+fn places(lengths: &[usize]) -> (Vec<Count>, Vec<Count>) {
     let starts = lengths.iter().scan(0, |next, length| {
         let start = *next;
         *next += length;
         Some(of_mpi(start))
     });
-    let starts: Vec<Count> = starts.collect();
-    let mut all = vec![0; lengths.iter().sum()];
-    let mut parts = PartitionMut::new(&mut all[..], lengths_of_mpi, starts);
-    world.all_gather_varcount_into(own, &mut parts);
-    let mut rest = &all[..];
-    let parts = lengths.into_iter().map(|length| {
-        let part = rest.split_off(..length).unwrap_or_default();
-        part.to_vec()
-    });
-    parts.collect()
+    (
+        lengths.iter().copied().map(of_mpi).collect(),
+        starts.collect(),
+    )
 }
 
 /// A number of words as MPI counts them.
@@ -116,8 +165,11 @@ pub fn as_rank(work: impl FnOnce(Arc<dyn Peers>) -> ExitCode + Send + 'static) -
         world.abort(1);
     };
     // Until the other thread is done.
-    for own in asked {
-        let _ = answer.send(gather(&world, &own));
+    for request in asked {
+        let _ = answer.send(match request {
+            Request::Gather(own) => gather(&world, &own),
+            Request::Exchange(own) => exchange(&world, own),
+        });
     }
     thread.join().unwrap_or_else(|_| world.abort(1))
 }
