@@ -87,7 +87,7 @@ impl Evaluation {
 /// Measures the ranking of `queries` by `scores`: `m` labels and scores, in row
 /// order.
 ///
-/// `rules` are [`Rules`], or a [`Convention`] where the others are as usual.
+/// `rules` are [`Rules`], or a [`Convention`](super::Convention) where the others are as usual.
 ///
 /// Every query is sorted once; queries are shared among the threads of the
 /// current rayon pool, and the result does not depend on their number.
