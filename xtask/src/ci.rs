@@ -22,6 +22,9 @@ pub(crate) fn run_all() -> Result<()> {
     step("lints");
     let clippy = |what: &str| cargo(&format!("clippy --locked {what} -- -D warnings"));
     run(&mut clippy("--workspace --all-targets"))?;
+    step("documentation");
+    let doc = "doc --locked --workspace --no-deps --document-private-items";
+    run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
     step("licences, sources and advisories of dependencies");
     deny()?;
     step("workflows, recipe and citation of a release");
@@ -41,9 +44,6 @@ pub(crate) fn run_all() -> Result<()> {
     python::check(&program("dev"))?;
     step("reports in Chromium");
     report(&program("dev"))?;
-    step("documentation");
-    let doc = "doc --locked --workspace --no-deps --document-private-items";
-    run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
     step("fuzz targets compile");
     // The folder that has their dependencies already.
     let mut fuzz = clippy("--manifest-path tests/fuzz/Cargo.toml");
