@@ -2,7 +2,7 @@
 //! and forward selection towards what it says.
 
 use crate::oracle::problems::problems;
-use crate::oracle::{Problem, grid, on};
+use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas, select};
@@ -103,7 +103,7 @@ fn forward(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(drawn_problems(140))]
 
     #[test]
     fn distil_is_forward_selection_towards_the_retrained_teacher(

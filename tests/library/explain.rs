@@ -5,6 +5,7 @@ use rankrls::model::ExplainError;
 use rankrls::ridge::{Kernel, Scheme};
 use rankrls::{Dataset, GreedyRankRls, Model, RankRls, Scale};
 
+use crate::oracle::drawn_problems;
 use crate::oracle::problems::problems;
 
 fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>) {
@@ -71,7 +72,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(drawn_problems(100))]
 
     #[test]
     fn contributions_add_up_to_differences_of_scores(

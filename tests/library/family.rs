@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use crate::oracle::problems::{lambdas, problems};
-use crate::oracle::{Problem, on, ridge};
+use crate::oracle::{Problem, drawn_problems, on, ridge};
 use proptest::prelude::*;
 use rankrls::ridge::{
     Fit, Groups, Kernel, LeftPair, Preference, Preferences, ReducedSet, RidgeProblem, TOLERANCE,
@@ -445,7 +445,7 @@ fn noise(lambda: f64) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(drawn_problems(32))]
 
     #[test]
     fn rows_of_any_group_are_held_out_as_defined(

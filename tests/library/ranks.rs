@@ -2,7 +2,7 @@
 //! number of threads.
 
 use crate::oracle::problems::{lambdas, problems};
-use crate::oracle::{Problem, by, on, outcome, tuned};
+use crate::oracle::{Problem, by, drawn_problems, on, outcome, tuned};
 use proptest::prelude::*;
 use rankrls::columns::Partition;
 use rankrls::data::sample;
@@ -81,7 +81,7 @@ fn with_teacher(data: Dataset<'static>) -> Dataset<'static> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(drawn_problems(16))]
 
     #[test]
     fn every_strategy_selects_alike_on_any_number_of_ranks(

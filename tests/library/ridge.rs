@@ -2,7 +2,7 @@
 //! enough to retrain.
 
 use crate::oracle::problems::{lambdas, problems};
-use crate::oracle::{Problem, grid, on};
+use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::ridge::{
     Groups, HOLDOUT_TOLERANCE, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained,
@@ -94,7 +94,7 @@ fn all_weights(trained: &Trained<'_>, features: usize) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(drawn_problems(43))]
 
     #[test]
     fn every_solver_trains_as_defined(

@@ -3,7 +3,7 @@
 use std::ops::{ControlFlow, Range};
 
 use crate::oracle::problems::problems;
-use crate::oracle::{Problem, draws, grid, on, strategies};
+use crate::oracle::{Problem, drawn_problems, draws, grid, on, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::Criterion;
@@ -112,7 +112,7 @@ fn features(outcome: &Outcome, k: usize) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(drawn_problems(100))]
 
     #[test]
     fn leave_query_out_evidence_is_retraining_without_each_query(problem in drawn(1)) {

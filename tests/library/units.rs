@@ -11,7 +11,7 @@ use rankrls::{
 };
 
 use crate::oracle::problems::problems;
-use crate::oracle::{Problem, by};
+use crate::oracle::{Problem, by, drawn_problems};
 
 fn drawn() -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, 10..14), 1..9)
@@ -70,7 +70,7 @@ fn compare(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(drawn_problems(140))]
 
     #[test]
     fn a_selection_is_the_same_in_other_units(

@@ -7,6 +7,7 @@
 pub mod precise;
 pub mod problems;
 
+use proptest::prelude::ProptestConfig;
 use rankrls::greedy::Step;
 use rankrls::tune::Tuned;
 use rankrls::{
@@ -30,6 +31,19 @@ pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> SelectionOptions {
         strategy: Some(strategy),
         ..SelectionOptions::new(k, Lambda::new(lambda).unwrap())
     }
+}
+
+/// The factor by which `RANKRLS_LONG` has more of what takes long.
+pub fn long() -> u32 {
+    let times = std::env::var("RANKRLS_LONG").ok();
+    times.map_or(1, |text| {
+        text.parse().expect("a whole number in RANKRLS_LONG")
+    })
+}
+
+/// A property of so many drawn problems, times [`long`].
+pub fn drawn_problems(count: u32) -> ProptestConfig {
+    ProptestConfig::with_cases(count * long())
 }
 
 pub fn grid(lambdas: &[f64]) -> Vec<Lambda> {
