@@ -28,7 +28,7 @@ def quality(options, folder, ranking):
     pair = document["comparisons"][0]["metrics"]["cindex"]
     return {
         "cindex": document["rankings"][own]["metrics"]["cindex"],
-        "less_exact": [sign * pair["difference"], pair["standard_error"]],
+        "less_exact": [sign * pair["difference"] + 0.0, pair["standard_error"]],
     }
 
 
