@@ -211,8 +211,8 @@ impl<'a> Task<'a> {
     }
 }
 
-/// For each feature of a narrow strip, its place among those that occur. A wide strip has no such
-/// table: the vector is empty, and features are found by a search.
+/// The place in `features` of each feature that a narrow strip spans; 0 for features that do not occur.
+/// Empty for a wide strip, whose features are found by a search.
 fn slots(features: &[u32], strip: &[u32]) -> Vec<u32> {
     let wide = (strip[1] - strip[0]) as usize;
     if wide > NARROW {

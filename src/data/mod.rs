@@ -360,7 +360,7 @@ impl<'a> Dataset<'a> {
         self
     }
 
-    /// Says that these columns are a share of those that `data` are a share of, if they are.
+    /// Takes over from `data` which whole the columns are a share of, if they are a share.
     pub(crate) fn with_whole_of(mut self, data: &Dataset<'_>) -> Self {
         self.whole = data.whole;
         self

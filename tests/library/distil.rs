@@ -103,7 +103,7 @@ fn forward(
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(140))]
+    #![proptest_config(drawn_problems(400))]
 
     #[test]
     fn distil_is_forward_selection_towards_the_retrained_teacher(

@@ -72,7 +72,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(100))]
+    #![proptest_config(drawn_problems(300))]
 
     #[test]
     fn contributions_add_up_to_differences_of_scores(

@@ -445,7 +445,7 @@ fn noise(lambda: f64) -> f64 {
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(32))]
+    #![proptest_config(drawn_problems(96))]
 
     #[test]
     fn rows_of_any_group_are_held_out_as_defined(

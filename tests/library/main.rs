@@ -6,6 +6,8 @@ mod family;
 mod filters;
 mod golden;
 mod letor;
+#[path = "../support/long.rs"]
+mod long;
 mod metrics;
 mod numerics;
 mod oracle;

@@ -8,8 +8,9 @@ use proptest::test_runner::TestRunner;
 use rankrls::greedy::{Selection, SelectionOptions};
 use rankrls::{Lambda, SelectError, StrategyKind, select};
 
+use crate::long::long;
 use crate::oracle::problems::problems;
-use crate::oracle::{Problem, by, drawn_problems, long, strategies};
+use crate::oracle::{Problem, by, drawn_problems, strategies};
 
 /// Powers of ten that values, labels and lambda are multiplied by.
 fn powers() -> impl Strategy<Value = i32> {
@@ -42,7 +43,7 @@ fn extreme() -> impl Strategy<Value = (Problem, f64)> {
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(1000))]
+    #![proptest_config(drawn_problems(3000))]
 
     #[test]
     fn numbers_are_finite_or_refused((problem, lambda) in extreme()) {
@@ -156,7 +157,7 @@ fn losses(problem: &Problem, lambda: f64) -> Vec<Loss> {
 fn the_condition_number_tells_how_many_digits_are_lost() {
     let mut runner = TestRunner::deterministic();
     let mut table: BTreeMap<i32, [f64; 3]> = BTreeMap::new();
-    for _ in 0..600 * long() {
+    for _ in 0..long(600) {
         let (problem, lambda) = delicate().new_tree(&mut runner).unwrap().current();
         for loss in losses(&problem, lambda) {
             let Loss {

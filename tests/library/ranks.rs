@@ -81,7 +81,7 @@ fn with_teacher(data: Dataset<'static>) -> Dataset<'static> {
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(16))]
+    #![proptest_config(drawn_problems(48))]
 
     #[test]
     fn every_strategy_selects_alike_on_any_number_of_ranks(

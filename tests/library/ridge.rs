@@ -94,7 +94,7 @@ fn all_weights(trained: &Trained<'_>, features: usize) -> Vec<f64> {
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(43))]
+    #![proptest_config(drawn_problems(128))]
 
     #[test]
     fn every_solver_trains_as_defined(

@@ -112,7 +112,7 @@ fn features(outcome: &Outcome, k: usize) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(100))]
+    #![proptest_config(drawn_problems(300))]
 
     #[test]
     fn leave_query_out_evidence_is_retraining_without_each_query(problem in drawn(1)) {

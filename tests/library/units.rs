@@ -70,7 +70,7 @@ fn compare(
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(140))]
+    #![proptest_config(drawn_problems(400))]
 
     #[test]
     fn a_selection_is_the_same_in_other_units(

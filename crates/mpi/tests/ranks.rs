@@ -15,6 +15,11 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
+#[path = "../../../tests/support/long.rs"]
+mod long;
+
+use long::long;
+
 /// `mpirun` in `folder` with these arguments.
 fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("mpirun");
@@ -326,7 +331,7 @@ fn ended(job: Child, ranks: Vec<u32>) -> (Output, bool) {
 /// number of ranks goes on to the same bytes.
 #[test]
 fn killed_ranks_are_named_and_others_go_on() {
-    let kills = 5 * std::env::var("RANKRLS_LONG").map_or(1, |text| text.parse().unwrap());
+    let kills = long(5);
     let folder = data(1500, 6000);
     let arguments = "select data.svm -k 60 --lambda 1 --strategy bounded -o model.json \
                      --checkpoint run.checkpoint --checkpoint-every 0 --resume";

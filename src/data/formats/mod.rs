@@ -263,7 +263,7 @@ impl ReadOptions {
         /// columns of a table are the features, in its order and with its names.
         columns: impl Into<Option<FeatureNames>> => columns;
 
-        /// Whether a table needs no labels: those that are not there are 0. Default: no.
+        /// Whether a table may lack labels, a cell or the whole column: a missing label is 0. Default: no.
         unlabelled: bool => unlabelled;
 
         /// The number of columns: entries in columns at or beyond it are dropped and counted.

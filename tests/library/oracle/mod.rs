@@ -14,6 +14,8 @@ use rankrls::{
     Dataset, Lambda, Queries, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
 };
 
+use crate::long::long;
+
 pub const EXACT: [StrategyKind; 3] = [
     StrategyKind::Dense,
     StrategyKind::LowMem,
@@ -33,17 +35,9 @@ pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> SelectionOptions {
     }
 }
 
-/// The factor by which `RANKRLS_LONG` has more of what takes long.
-pub fn long() -> u32 {
-    let times = std::env::var("RANKRLS_LONG").ok();
-    times.map_or(1, |text| {
-        text.parse().expect("a whole number in RANKRLS_LONG")
-    })
-}
-
-/// A property of so many drawn problems, times [`long`].
-pub fn drawn_problems(count: u32) -> ProptestConfig {
-    ProptestConfig::with_cases(count * long())
+/// A property of a third of so many drawn problems; of all where `RANKRLS_LONG` is 3 or more.
+pub fn drawn_problems(whole: u32) -> ProptestConfig {
+    ProptestConfig::with_cases(if long(1) < 3 { whole / 3 } else { whole })
 }
 
 pub fn grid(lambdas: &[f64]) -> Vec<Lambda> {

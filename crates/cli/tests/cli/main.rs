@@ -20,6 +20,8 @@ mod info;
 mod inspect;
 mod kills;
 mod letor;
+#[path = "../../../../tests/support/long.rs"]
+mod long;
 mod memory;
 mod pages;
 mod plot;

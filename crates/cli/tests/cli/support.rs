@@ -10,6 +10,7 @@ use rankrls::data::write_svmlight;
 use serde_json::Value;
 
 pub(crate) use crate::folder::Folder;
+pub(crate) use crate::long::long;
 use crate::zipf::Zipf;
 
 /// Columns 1 and 4 are equal, 5 is constant in every query, 6 is empty.
@@ -34,15 +35,6 @@ pub(crate) const TEST: &str = "\
 ";
 
 pub(crate) const NAMES: &str = "word:a\nword b\n\nbigram:a_b\nconstant\nempty\nlast\n";
-
-/// So many of what takes long, or `RANKRLS_LONG` times as many.
-pub(crate) fn long(count: usize) -> usize {
-    let times = std::env::var("RANKRLS_LONG").ok();
-    count
-        * times.map_or(1, |text| {
-            text.parse().expect("a whole number in RANKRLS_LONG")
-        })
-}
 
 impl Folder {
     /// With `train.svm`, `test.svm` and `names.txt`.
