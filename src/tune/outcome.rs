@@ -233,7 +233,6 @@ pub struct RecordedTeacher {
     /// The fold that the teacher does without, from 0; `None`: all training data.
     pub fold: Option<usize>,
     /// Its predictions.
-    #[serde(rename = "lesson")]
     pub predictions: TeacherPredictions,
 }
 

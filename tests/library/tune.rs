@@ -401,12 +401,8 @@ fn validation_evidence_is_what_the_models_predict() {
     let tuned = tuned.run(&mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
-            let selection = select(
-                &data,
-                &SelectionOptions::new(k, outcome.options.lambda),
-                &mut (),
-            )
-            .unwrap();
+            let selection =
+                select(&data, &SelectionOptions::new(k, outcome.lambda), &mut ()).unwrap();
             let scores = other.scores(&features(outcome, k), &selection.weights);
             let found = evaluate(
                 &metrics,

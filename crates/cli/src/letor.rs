@@ -36,7 +36,6 @@ use super::watch::Watch;
 /// beside it RankRLS on all features, its lambda chosen likewise. All measures follow the
 /// convention letor.
 #[derive(Debug, Args)]
-#[command(mut_arg("plot", |plot| plot.alias("curves")))]
 #[command(after_help = "\
 Examples:
   rankrls letor MQ2008
@@ -162,7 +161,7 @@ struct FoldReport {
     seconds: f64,
 }
 
-/// All folds, in the schema `rankrls.letor/2`.
+/// All folds, in the schema `rankrls.letor/1`.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     schema: &'static str,
@@ -182,7 +181,7 @@ impl<'a> Report<'a> {
         let target = args.target.options();
         let means = means_of_tests(&folds).map(|means| by_name(["test"], [means]));
         Self {
-            schema: "rankrls.letor/2",
+            schema: "rankrls.letor/1",
             directory: args.directory.to_string_lossy().into_owned(),
             query_weight: args.query_weight,
             target: Some(target).filter(|target| *target != TargetOptions::default()),
