@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use rankrls_files::error::Fault;
-use rankrls_files::{ReadError, hash_text, read_whole};
+use rankrls_files::{ReadError, hash_text, read_regular};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -337,7 +337,7 @@ impl Listing {
     /// # Errors
     /// [`ManifestError`] for a file that cannot be read or is no manifest.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        Self::parse(&read_whole(path, LARGEST)?, path)
+        Self::parse(&read_regular(path, LARGEST)?, path)
     }
 
     /// Reads the text of a manifest, which messages call `path`.
