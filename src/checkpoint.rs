@@ -487,14 +487,13 @@ impl tune::Observer for Checkpointer<Tuning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Lambda;
     use crate::data::sample;
 
     fn saved() -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.checkpoint");
         let data = DataHash::of(&sample::test());
-        let settings = SelectionOptions::new(3, Lambda::ONE);
+        let settings = SelectionOptions::new(3, None);
         let progress = Progress::new(data, settings);
         progress.save(&path).unwrap();
         assert_eq!(Progress::load(&path, data, &settings).unwrap(), progress);

@@ -14,7 +14,7 @@ use rankrls::memory::{self, Bytes};
 use rankrls::metrics::Convention;
 use rankrls::plot::{Figure, LinePlot, panel, power};
 use rankrls::tune::{Curve, Measure, Rule, TuneError};
-use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
 use super::args::{at_least_one, one_of};
@@ -122,7 +122,7 @@ impl LetorArgs {
             query_weight: self.query_weight,
             target: self.target.options(),
             max_memory,
-            ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
+            ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), None)
         };
         let mut watch = Watch::named(session, name);
         let ran = watch.run(|watch| letor::run(&fold, &options, self.lambdas.clone(), watch))?;

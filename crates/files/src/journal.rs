@@ -22,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
+use crate::Remedy;
 use crate::error::{Fault, ReadError, escaped, quote};
 use crate::input::check_regular;
 
@@ -79,7 +80,7 @@ pub enum JournalError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// There is a journal already, of a run that did not end.
-    #[error("{} has the progress of a run that did not end: go on with it, or delete it", name(.0))]
+    #[error("{} has the progress of a run that did not end: {}, or delete it", name(.0), Remedy::Resume)]
     Exists(PathBuf),
     /// Another process has the journal.
     #[error("{}: expected a journal that no other process writes, found one at work on it (wait until it ends)", name(.0))]

@@ -6,6 +6,7 @@ pub mod input;
 pub mod journal;
 mod number;
 mod output;
+mod remedy;
 mod strings;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, quote};
@@ -13,4 +14,5 @@ pub use input::{hash_text, read_regular, read_whole};
 pub use journal::{Journal, JournalError};
 pub use number::{exact, push_integer, push_number};
 pub use output::{CompleteOutput, Output};
+pub use remedy::{Remedy, Wording};
 pub use strings::Strings;

@@ -386,14 +386,11 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
         ));
     }
     warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-    let lambdas = tuned
-        .outcomes
-        .iter()
-        .map(|outcome| outcome.options.lambda.value());
+    let lambdas = tuned.outcomes.iter().map(|outcome| outcome.lambda.value());
     warn_of_edge(
         "the chosen lambda",
         lambdas,
-        selection.options.lambda.value(),
+        selection.lambda.value(),
         console,
     );
     warn_of_teacher(selection.teacher, console);
@@ -411,7 +408,7 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
 fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> Figure {
     let parameter = (options.selections().len() == 1).then_some("lambda");
     let name = |outcome: &Outcome| {
-        let lambda = power(outcome.options.lambda.value());
+        let lambda = power(outcome.lambda.value());
         match (report::name(options, outcome), parameter) {
             (_, Some(_)) => lambda,
             (name, None) => format!("{name}lambda {lambda}"),

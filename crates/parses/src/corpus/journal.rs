@@ -364,7 +364,7 @@ mod tests {
         let path = folder.path().join("journal");
         drop(Parses::open(&path, &key(), true).unwrap());
         let error = Parses::open(&path, &key(), false).unwrap_err().to_string();
-        assert!(error.contains("--resume"), "{error}");
+        assert!(error.contains("resume it, or delete it"), "{error}");
         let other = Key {
             linkages: 10,
             ..key()

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, io};
 
-use rankrls_files::{JournalError, ReadError, escaped};
+use rankrls_files::{JournalError, ReadError, Remedy, escaped};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -304,7 +304,7 @@ pub enum BuildError {
     },
     /// Parses of a run that did not end.
     #[error(
-        "{} has the parses of a run that did not end: go on with it (--resume), or delete it", shown(.0)
+        "{} has the parses of a run that did not end: {}, or delete it", shown(.0), Remedy::Resume
     )]
     Unfinished(PathBuf),
     /// The journal is damaged, no regular file, or at work in another process.
