@@ -178,9 +178,9 @@ impl Journal {
             taken.map_err(|fault| JournalError::from(reader.at(fault)))?;
         }
         let Lines {
-            lines, end, last, ..
+            count, end, last, ..
         } = reader;
-        (journal.lines, journal.end, journal.last) = (lines, end, last);
+        (journal.lines, journal.end, journal.last) = (count, end, last);
         journal.cut().map_err(JournalError::io(path))?;
         Ok(journal)
     }
@@ -346,7 +346,8 @@ struct Lines {
     reader: BufReader<File>,
     /// The last line that was read.
     line: Vec<u8>,
-    lines: u64,
+    /// Whole lines before and with it.
+    count: u64,
     end: u64,
     last: Checksum,
 }
@@ -360,7 +361,7 @@ impl Lines {
             name: journal.path.display().to_string(),
             reader: BufReader::new(file),
             line: Vec::new(),
-            lines: 0,
+            count: 0,
             end: 0,
             last: NO_LINE,
         })
@@ -380,15 +381,15 @@ impl Lines {
             return Ok(None);
         }
         let Some(sum) = sum(&self.line, &self.last) else {
-            if self.lines == 0 && !self.line.starts_with(BEFORE) {
+            if self.count == 0 && !self.line.starts_with(BEFORE) {
                 return Err(self.other());
             }
             let expected = "the line that was written, by its checksum";
             return Err(self.damaged(Fault::new(expected, "a damaged one")));
         };
         self.last = sum;
-        self.lines += 1;
-        let entry = Entry::of(&self.line, self.end, self.lines);
+        self.count += 1;
+        let entry = Entry::of(&self.line, self.end, self.count);
         self.end += self.line.len() as u64;
         Ok(Some(entry))
     }
@@ -411,13 +412,13 @@ impl Lines {
 
     /// The error of the line that comes next.
     fn damaged(&self, fault: Fault) -> ReadError {
-        let remedy = match self.lines {
+        let remedy = match self.count {
             0 => "delete the file to begin again",
             _ => {
                 "keep only the lines before it to go on from there, or delete the file to begin again"
             }
         };
-        fault.remedy(remedy).at(&self.name, self.lines + 1)
+        fault.remedy(remedy).at(&self.name, self.count + 1)
     }
 
     /// The error of a file that is something else.
@@ -429,7 +430,7 @@ impl Lines {
 
     /// The error of the line that was read.
     fn at(&self, fault: Fault) -> ReadError {
-        fault.at(&self.name, self.lines)
+        fault.at(&self.name, self.count)
     }
 }
 
@@ -458,7 +459,7 @@ mod tests {
     }
 
     fn refusal(path: &Path) -> String {
-        resume(path).err().expect("an error").to_string()
+        resume(path).unwrap_err().to_string()
     }
 
     const RECORDS: [&str; 4] = ["a", "with \"quotes\"\n", "", "ä}\n{"];
@@ -500,7 +501,7 @@ mod tests {
         for end in 0..=whole.len() {
             fs::write(&path, &whole[..end]).unwrap();
             let (mut journal, found) = resume(&path).unwrap();
-            let lines = whole[..end].iter().filter(|&&byte| byte == b'\n').count();
+            let lines = whole[..end].split(|&byte| byte == b'\n').count() - 1;
             assert_eq!(found, RECORDS[..lines.saturating_sub(1)], "{end}");
             for record in &RECORDS[found.len()..] {
                 journal.append(record).unwrap();
@@ -518,7 +519,7 @@ mod tests {
             let mut damaged = whole.clone();
             damaged[at] ^= 1 << (at % 7);
             fs::write(&path, &damaged).unwrap();
-            let line = 1 + whole[..at].iter().filter(|&&byte| byte == b'\n').count();
+            let line = whole[..at].split(|&byte| byte == b'\n').count();
             let error = refusal(&path);
             let place = format!("{}:{line}:1: expected ", path.display());
             assert!(error.starts_with(&place), "{at}: {error}");

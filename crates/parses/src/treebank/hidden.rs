@@ -91,6 +91,8 @@ pub(crate) fn check_text<'s>(
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::treebank::conllu;
 
@@ -100,7 +102,8 @@ mod tests {
         for sentence in text.lines() {
             for (number, word) in (1..).zip(sentence.split(' ')) {
                 let (form, tag) = word.rsplit_once('/').unwrap_or((word, "_"));
-                rows += &format!("{number}\t{form}\tlemma\t{tag}\t_\t_\t0\troot\t_\t_\n");
+                let columns = format_args!("{form}\tlemma\t{tag}\t_\t_\t0\troot\t_\t_");
+                writeln!(rows, "{number}\t{columns}").unwrap();
             }
             rows += "\n";
         }
