@@ -17,7 +17,12 @@ fn is_blank(form: &str) -> bool {
 
 /// Whether a word would have text: punctuation is often left in.
 fn has_text(word: &Word) -> bool {
-    is_blank(&word.form) && word.tag.as_deref() != Some("PUNCT") || !word.is_punctuation()
+    is_blank(&word.form) && is_no_mark(word) || !word.is_punctuation()
+}
+
+/// Whether no part of speech says that it is punctuation.
+fn is_no_mark(word: &Word) -> bool {
+    word.tag.as_deref() != Some("PUNCT")
 }
 
 /// A form without its length, where it is one character again and again.
@@ -32,18 +37,18 @@ fn placeholder(form: &str) -> &str {
     }
 }
 
-fn words(sentence: &Sentence) -> impl Iterator<Item = &Word> {
-    sentence.words().iter().filter(|word| has_text(word))
+fn words(sentence: &Sentence, which: fn(&Word) -> bool) -> impl Iterator<Item = &Word> {
+    sentence.words().iter().filter(move |word| which(word))
 }
 
-fn is_all(sentence: &Sentence, is: impl Fn(&str) -> bool) -> bool {
-    let mut words = words(sentence).peekable();
+fn is_all(sentence: &Sentence, which: fn(&Word) -> bool, is: impl Fn(&str) -> bool) -> bool {
+    let mut words = words(sentence, which).peekable();
     words.peek().is_some() && words.all(|word| is(&word.form))
 }
 
 /// Whether a sentence of several words has no text. One underscore alone may be a line to write on.
 pub(crate) fn is_hidden(sentence: &Sentence) -> bool {
-    words(sentence).nth(1).is_some() && is_all(sentence, is_blank)
+    words(sentence, has_text).nth(1).is_some() && is_all(sentence, has_text, is_blank)
 }
 
 /// Refuses sentences of a file `name` of which most have no text.
@@ -51,8 +56,11 @@ pub(crate) fn check_text<'s>(
     sentences: impl Iterator<Item = &'s Sentence> + Clone,
     name: &str,
 ) -> Result<(), ReadError> {
+    // Where nothing else is there, placeholders look like punctuation.
+    let some = (sentences.clone()).any(|sentence| words(sentence, has_text).next().is_some());
+    let which = if some { has_text } else { is_no_mark };
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for word in sentences.clone().flat_map(words) {
+    for word in (sentences.clone()).flat_map(|sentence| words(sentence, which)) {
         *counts.entry(placeholder(&word.form)).or_default() += 1;
     }
     let all: usize = counts.values().sum();
@@ -69,13 +77,13 @@ pub(crate) fn check_text<'s>(
     let total = sentences.clone().count();
     let hidden = sentences
         .clone()
-        .filter(|sentence| is_all(sentence, is))
+        .filter(|sentence| is_all(sentence, which, is))
         .count();
     let refused = match form {
         "_" => 2 * count > all || 2 * hidden > total,
         _ => 2 * count > all && 2 * hidden > total && count >= WORDS && total > 1,
     };
-    let mut of_it = sentences.filter(|sentence| words(sentence).any(|word| is(&word.form)));
+    let mut of_it = sentences.filter(|sentence| words(sentence, which).any(|word| is(&word.form)));
     match of_it.next() {
         Some(first) if refused => {
             let shown = rankrls_files::quote(form.as_bytes());
