@@ -71,15 +71,30 @@ fn nameless_file_in(folder: &Path, other: Option<&OsStr>) -> io::Result<File> {
         io::Error::new(error.kind(), text)
     };
     let other = other.filter(|folder| !folder.is_empty()).map(Path::new);
-    tempfile::tempfile_in(folder).or_else(|error| match other {
-        Some(other) => tempfile::tempfile_in(other)
+    let remedy = "make it writable, or name a folder for them in TMPDIR";
+    match (tempfile::tempfile_in(folder), other) {
+        (Err(error), Some(other)) if is_of_folder(&error) => tempfile::tempfile_in(other)
             .map_err(|error| refused(other, &error, "it is that of TMPDIR: name another one")),
-        None => Err(refused(
-            folder,
-            &error,
-            "make it writable, or name a folder for them in TMPDIR",
-        )),
-    })
+        (Err(error), None) if is_of_folder(&error) => Err(refused(folder, &error, remedy)),
+        (opened, _) => opened,
+    }
+}
+
+/// Whether another folder would do: not where too many files are open.
+fn is_of_folder(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        NotADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+    };
+
+    matches!(
+        error.kind(),
+        NotADirectory
+            | NotFound
+            | PermissionDenied
+            | QuotaExceeded
+            | ReadOnlyFilesystem
+            | StorageFull
+    )
 }
 
 impl Run {
