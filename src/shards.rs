@@ -37,7 +37,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rankrls_files::{Remedy, read_whole};
+use rankrls_files::{Remedy, read_regular};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -254,7 +254,7 @@ impl Shards {
             let (expected, found) = ("data in parts", format!("no {MANIFEST}"));
             return Err(ShardError::damaged(folder, expected, found));
         }
-        let bytes = read_whole(&path, LARGEST)?;
+        let bytes = read_regular(&path, LARGEST)?;
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| {
             ShardError::damaged(&path, format!("a manifest {SCHEMA}"), error.to_string())
         })?;

@@ -13,6 +13,7 @@ use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::interrupt;
+use rankrls_parses::linkgrammar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
@@ -205,6 +206,8 @@ impl Interrupt {
                     // After a bar.
                     let _ = writeln!(io::stderr());
                 }
+                // Nothing is dropped then: parsers and their children would go on.
+                let _ended = linkgrammar::end_all();
                 console.warn(format_args!("interrupted: {left}"));
                 low_level::exit(code);
             }

@@ -55,7 +55,7 @@ struct Refusal {
 
 impl Refusal {
     fn message(&self) -> String {
-        let mut text = self.name.clone();
+        let mut text = escaped(&self.name);
         if let Some(line) = self.line {
             // Writing to a string cannot fail.
             let _ = write!(text, ":{line}:{}", self.fault.column);
@@ -254,6 +254,26 @@ pub fn quote(bytes: &[u8]) -> String {
     text
 }
 
+/// Text from outside, such as the name of a file, as it goes to a terminal: control characters, which
+/// could move the cursor, and marks that turn the direction of text are escaped.
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            '\u{61c}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}' => {
+                safe.extend(char.escape_unicode());
+            }
+            _ if char.is_control() => safe.extend(char.escape_debug()),
+            _ => safe.push(char),
+        }
+    }
+    safe
+}
+
 fn pieces<'a>(chunk: &std::str::Utf8Chunk<'a>) -> impl Iterator<Item = String> + use<'a> {
     let valid = chunk.valid().chars();
     let invalid = chunk.invalid().iter();
@@ -277,6 +297,14 @@ mod tests {
         assert_eq!(error.kind(), ReadErrorKind::Malformed);
         assert_eq!(error.place(), Some(Place { line: 7, column: 5 }));
         assert_eq!(error.remedy(), Some(&"mend it".into()));
+    }
+
+    #[test]
+    fn no_name_moves_the_cursor() {
+        let name = "ä \u{1b}[2J\r\n\u{9b}31m\u{202e}.svm";
+        assert_eq!(escaped(name), r"ä \u{1b}[2J\r\n\u{9b}31m\u{202e}.svm");
+        let error = Fault::no_rows().of("a\u{1b}[31m").to_string();
+        assert!(error.starts_with(r"a\u{1b}[31m: "), "{error}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ use rankrls_parses::linkgrammar;
 
 use crate::args::usage;
 use crate::console::Console;
-use crate::numbers::sizes;
+use crate::numbers::{printable, sizes};
 use crate::session::Session;
 
 /// Sentences that are named in warnings; the manifest names all.
@@ -114,7 +114,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     if args.output.as_os_str() == "-" {
         return Err(usage("-o takes a prefix of file names, not -"));
     }
-    let prefix = args.output.display();
+    let prefix = printable(&args.output.display().to_string());
     let progress = Progress {
         session,
         left: format!("the parses so far are in {prefix}.journal, and --resume goes on"),
@@ -154,11 +154,7 @@ fn refused(error: BuildError) -> anyhow::Error {
 
 fn warn_skipped(manifest: &Manifest, console: Console) {
     for skipped in manifest.skipped.iter().take(NAMED) {
-        let (file, line, detail) = (&skipped.file, skipped.line, &skipped.detail);
-        console.warn(format_args!(
-            "{file}:{line}: left out, {}: {detail}",
-            skipped.reason.text()
-        ));
+        console.warn(skipped);
     }
     if manifest.skipped.len() > NAMED {
         let more = manifest.skipped.len() - NAMED;
@@ -225,7 +221,7 @@ fn summary(manifest: &Manifest) -> String {
         (&files.test, &manifest.test),
     ] {
         if let Some((file, rows)) = file.as_ref().zip(rows.as_ref()) {
-            part(&mut text, &file.file, rows);
+            part(&mut text, &printable(&file.file), rows);
         }
     }
     for (file, what) in [
@@ -234,7 +230,7 @@ fn summary(manifest: &Manifest) -> String {
         (&files.names, "names of the columns"),
     ] {
         if let Some(file) = file {
-            let _ = writeln!(text, "{}: {what}", file.file);
+            let _ = writeln!(text, "{}: {what}", printable(&file.file));
         }
     }
     text

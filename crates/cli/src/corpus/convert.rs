@@ -13,6 +13,7 @@ use rankrls::{Dataset, IndexBase};
 use crate::args::one_of;
 use crate::args::usage;
 use crate::data::{DataArgs, read_named};
+use crate::numbers::printable;
 use crate::output::{CompleteFile, OutputFile, print};
 use crate::session::Session;
 
@@ -113,7 +114,7 @@ impl TargetArgs {
         if !files.format().is_written() {
             return Err(usage(format_args!(
                 "cannot write {}: {} is only read; the formats that are written are {}",
-                path.display(),
+                printable(&path.display().to_string()),
                 files.format().title(),
                 list(written().map(|format| format!("{format} ({})", format.files())))
             )));
@@ -161,7 +162,7 @@ impl Target {
             bail!(
                 "{} would be read as part of the data, but is of other data: remove it, or write \
                  under another name",
-                stranger.display()
+                printable(&stranger.display().to_string())
             );
         }
         let mut outputs = Vec::new();

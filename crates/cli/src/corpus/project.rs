@@ -12,6 +12,7 @@ use super::convert::TargetArgs;
 use crate::args::one_of;
 use crate::args::usage;
 use crate::data::{DataArgs, Wanted};
+use crate::numbers::printable;
 use crate::output::OutputFile;
 use crate::session::Session;
 
@@ -60,7 +61,7 @@ pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode>
     }
     let model = Model::read(&args.model)?;
     if model.expansion().is_some() {
-        let path = args.model.display();
+        let path = printable(&args.model.display().to_string());
         bail!("{path}: the model has no features to keep: its kernel compares rows");
     }
     let loaded = args

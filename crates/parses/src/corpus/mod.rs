@@ -38,7 +38,7 @@ mod templates;
 mod writing;
 
 use building::Building;
-use journal::{Journal, Key};
+use journal::{Key, Parses};
 use source::{FileCandidates, Pool, Treebank};
 use writing::FileNames;
 
@@ -105,10 +105,8 @@ pub fn build(
     let mut building = Building::judge(gold, pool, options)?;
     building.split();
     let manifest = building.write(&names, sources, observer)?;
-    if let Pool::Journal(journal) = building.pool
-        && !keep
-    {
-        journal.remove()?;
+    if let Pool::Journal(parses) = building.pool {
+        parses.end(keep)?;
     }
     Ok(manifest)
 }
@@ -164,9 +162,9 @@ fn pool(
                 time_limit: key.time_limit,
                 processor_time: linkgrammar::PROCESSOR_TIME,
             });
-            let mut journal = Journal::open(&names.journal, &key, *resume)?;
-            journal::parse(&gold.sentences, parser, &how, &mut journal, observer)?;
-            Ok((Pool::Journal(journal), sources, *keep_journal))
+            let mut parses = Parses::open(&names.journal, &key, *resume)?;
+            journal::parse(&gold.sentences, parser, &how, &mut parses, observer)?;
+            Ok((Pool::Journal(parses), sources, *keep_journal))
         }
     }
 }

@@ -376,7 +376,7 @@ impl Building<'_> {
         let (train, test) = (self.side(false), self.side(true));
         let (sentences, skipped) = self.outcome(&train, &test);
         if train.is_empty() {
-            return Err(BuildError::Nothing(unused_text(&sentences)));
+            return Err(BuildError::Nothing(unused_text(&sentences, &skipped)));
         }
         let writing = Writing {
             building: self,
@@ -431,8 +431,8 @@ impl Building<'_> {
     }
 }
 
-/// Why no sentence is left.
-fn unused_text(sentences: &Sentences) -> String {
+/// Why no sentence is left: how many are left out for which reason, and of each reason the first.
+fn unused_text(sentences: &Sentences, skipped: &[Skipped]) -> String {
     if sentences.read == 0 {
         return "the treebank has none".to_owned();
     }
@@ -440,5 +440,19 @@ fn unused_text(sentences: &Sentences) -> String {
         .left_out()
         .map(|(count, reason)| format!("{count} {}", reason.text()))
         .collect();
-    format!("of {} sentences, {}", sentences.read, counts.join(", "))
+    let mut text = format!("of {} sentences, {}", sentences.read, counts.join(", "));
+    let mut told = Vec::new();
+    for skipped in skipped {
+        if !told.contains(&(skipped.reason, &skipped.file)) {
+            told.push((skipped.reason, &skipped.file));
+            let separator = if told.len() == 1 {
+                "; such as "
+            } else {
+                ", and "
+            };
+            text += separator;
+            text += &skipped.to_string();
+        }
+    }
+    text
 }
