@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::numbers::{printable, printable_lines};
 use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -59,6 +60,7 @@ impl Console {
     /// Tells of the work, where there are no results to print.
     pub(crate) fn tell(self, text: impl Display) {
         if !self.quiet {
+            let text = printable_lines(&text.to_string());
             let _ = write!(io::stderr(), "{text}");
         }
     }
@@ -78,7 +80,7 @@ impl Console {
         for cause in error.chain().skip(1) {
             let text = cause.to_string();
             if !last.contains(&text) {
-                let _ = write!(lines, "\n  because: {text}");
+                let _ = write!(lines, "\n  because: {}", printable_lines(&text));
                 last = text;
             }
         }
@@ -86,6 +88,7 @@ impl Console {
     }
 
     fn line(self, label: &str, colour: &str, message: impl Display) -> String {
+        let message = printable_lines(&message.to_string());
         if self.colour {
             format!("\x1b[1;{colour}m{label}:\x1b[0m {message}")
         } else {
@@ -93,21 +96,23 @@ impl Console {
         }
     }
 
-    /// Text of clap, without a line end.
+    /// Text of clap, without a line end; in one colour where some of it has to be escaped.
     pub(crate) fn styled(self, text: &StyledStr) -> String {
-        let text = if self.colour {
+        let plain = text.to_string();
+        let printable = printable_lines(&plain);
+        let text = if self.colour && plain == printable {
             text.ansi().to_string()
         } else {
-            text.to_string()
+            printable
         };
         text.trim_end().to_owned()
     }
 
     /// Shown until it is cleared.
-    pub(crate) fn spinner(self, message: String) -> ProgressBar {
+    pub(crate) fn spinner(self, message: &str) -> ProgressBar {
         let style = "{spinner} {msg} {elapsed}";
         self.draw(ProgressBar::no_length(), style)
-            .with_message(message)
+            .with_message(printable(message))
     }
 
     pub(crate) fn bar(self, steps: usize, style: &str) -> ProgressBar {

@@ -81,17 +81,36 @@ pub(crate) fn sizes(
     format!("{rows}, {queries}, {columns}, {nonzeros}")
 }
 
-/// A name on one line: control characters, which could move the cursor, are escaped.
+/// A name on one line: characters that could move the cursor, or turn the order of others around,
+/// are escaped.
 pub(crate) fn printable(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for char in name.chars() {
-        if char.is_control() {
-            text.extend(char.escape_default());
+    escaped(name, is_unsafe)
+}
+
+/// Text of several lines, each as [`printable`] has it. All text for a terminal goes through here.
+pub(crate) fn printable_lines(text: &str) -> String {
+    escaped(text, |char| char != '\n' && is_unsafe(char))
+}
+
+/// Control characters, separators of lines, and controls of the direction of writing.
+fn is_unsafe(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+fn escaped(text: &str, escapes: impl Fn(char) -> bool) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        if escapes(char) {
+            escaped.extend(char.escape_default());
         } else {
-            text.push(char);
+            escaped.push(char);
         }
     }
-    text
+    escaped
 }
 
 #[cfg(test)]
@@ -145,5 +164,14 @@ mod tests {
     #[test]
     fn control_characters_are_escaped() {
         assert_eq!(printable("a\x1b[31m\tü"), "a\\u{1b}[31m\\tü");
+        assert_eq!(printable("a\n\u{9b}b"), "a\\n\\u{9b}b");
+        assert_eq!(
+            printable("\u{202e}a\u{2066}\u{200f}"),
+            "\\u{202e}a\\u{2066}\\u{200f}"
+        );
+        assert_eq!(printable_lines("a\nb\r\n"), "a\nb\\r\n");
+        // What joins letters is no control of their direction.
+        let joined = "\u{645}\u{6cc}\u{200c}\u{62e}";
+        assert_eq!(printable(joined), joined);
     }
 }

@@ -3,12 +3,14 @@
 
 pub mod error;
 pub mod input;
+mod location;
 mod number;
 mod output;
 mod strings;
 
 pub use error::{Place, ReadError, ReadErrorKind, quote};
 pub use input::{hash_text, read_whole};
+pub use location::{Location, is_stdout};
 pub use number::{exact, push_integer, push_number};
 pub use output::{CompleteOutput, Output};
 pub use strings::Strings;

@@ -9,6 +9,7 @@ use rankrls::Dataset;
 use rankrls::tune::{Evidence, Rule};
 
 use crate::args::usage;
+use crate::files::{DataPath, Named, Names};
 
 /// Folds where their number is not said.
 const FOLDS: usize = 5;
@@ -20,10 +21,10 @@ pub(super) struct JudgingArgs {
     /// validation data [default: folds:5 where column classes are more than ten times the queries,
     /// so that lqo would be biased, else lqo]
     #[arg(long, value_name = "EVIDENCE")]
-    evidence: Option<Choice>,
+    evidence: Option<EvidenceChoice>,
     /// As --evidence FILE
     #[arg(long, value_name = "DATA", hide = true)]
-    validation: Option<PathBuf>,
+    validation: Option<DataPath>,
     /// As --evidence folds:N
     #[arg(long, value_name = "N", hide = true, conflicts_with = "validation")]
     #[arg(value_parser = folds)]
@@ -43,14 +44,14 @@ pub(super) struct JudgingArgs {
 
 /// What `--evidence` names.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Choice {
+pub(crate) enum EvidenceChoice {
     Lqo,
     Folds(usize),
     /// `None`: the data of `--validation`.
-    Validation(Option<PathBuf>),
+    Validation(Option<DataPath>),
 }
 
-impl FromStr for Choice {
+impl FromStr for EvidenceChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -59,10 +60,21 @@ impl FromStr for Choice {
             ("folds", _) => Ok(Self::Folds(FOLDS)),
             ("validation", _) => Ok(Self::Validation(None)),
             (_, Some(count)) => folds(count).map(Self::Folds),
-            _ if text == "-" || Path::new(text).exists() => Ok(Self::Validation(Some(text.into()))),
+            _ if text == "-" || Path::new(text).exists() => {
+                Ok(Self::Validation(Some(PathBuf::from(text).into())))
+            }
             _ => Err(format!(
-                "expected lqo, folds:N, or a file of validation data: there is no file {text}"
+                "expected lqo, folds:N, or a file of validation data: there is no file {text:?}"
             )),
+        }
+    }
+}
+
+impl Names for EvidenceChoice {
+    fn named(&self) -> Option<Named<'_>> {
+        match self {
+            Self::Validation(path) => path.as_ref()?.named(),
+            Self::Lqo | Self::Folds(_) => None,
         }
     }
 }
@@ -78,11 +90,11 @@ impl JudgingArgs {
     /// Refuses what the old names of the options say against the new ones.
     pub(super) fn check(&self) -> Result<()> {
         let message = match (&self.evidence, &self.validation, self.folds) {
-            (Some(Choice::Validation(None)), None, _) => {
+            (Some(EvidenceChoice::Validation(None)), None, _) => {
                 "--evidence validation takes its data from --validation: --evidence FILE says both"
             }
-            (None | Some(Choice::Validation(None)), _, None)
-            | (None | Some(Choice::FIVE_FOLDS), None, _)
+            (None | Some(EvidenceChoice::Validation(None)), _, None)
+            | (None | Some(EvidenceChoice::FIVE_FOLDS), None, _)
             | (_, None, None) => return self.rule().map(|_| ()),
             _ => "--evidence says all: it does not go with another --validation or --folds",
         };
@@ -90,19 +102,19 @@ impl JudgingArgs {
     }
 
     /// The evidence that was asked for.
-    pub(super) fn evidence(&self) -> Option<Choice> {
-        let folds = self.folds.map(Choice::Folds);
+    pub(super) fn evidence(&self) -> Option<EvidenceChoice> {
+        let folds = self.folds.map(EvidenceChoice::Folds);
         let data = self
             .validation
             .clone()
-            .map(|path| Choice::Validation(Some(path)));
+            .map(|path| EvidenceChoice::Validation(Some(path)));
         data.or(folds).or(self.evidence.clone())
     }
 
     /// The file of validation data.
-    pub(super) fn validation(&self) -> Option<PathBuf> {
+    pub(super) fn validation(&self) -> Option<DataPath> {
         match self.evidence() {
-            Some(Choice::Validation(path)) => path,
+            Some(EvidenceChoice::Validation(path)) => path,
             _ => None,
         }
     }
@@ -124,7 +136,7 @@ impl JudgingArgs {
     }
 }
 
-impl Choice {
+impl EvidenceChoice {
     /// What is taken where leave-query-out predictions would be biased.
     pub(super) const FIVE_FOLDS: Self = Self::Folds(FOLDS);
 
@@ -146,19 +158,22 @@ mod tests {
     fn evidence_is_read() {
         let file = std::env::current_exe().unwrap();
         for (text, choice) in [
-            ("lqo", Choice::Lqo),
-            ("folds", Choice::Folds(5)),
-            ("folds:3", Choice::Folds(3)),
-            ("-", Choice::Validation(Some("-".into()))),
+            ("lqo", EvidenceChoice::Lqo),
+            ("folds", EvidenceChoice::Folds(5)),
+            ("folds:3", EvidenceChoice::Folds(3)),
+            (
+                "-",
+                EvidenceChoice::Validation(Some(PathBuf::from("-").into())),
+            ),
             (
                 file.to_str().unwrap(),
-                Choice::Validation(Some(file.clone())),
+                EvidenceChoice::Validation(Some(file.clone().into())),
             ),
         ] {
             assert_eq!(text.parse(), Ok(choice), "{text}");
         }
         for text in ["", "folds:1", "folds:x", "fold", "absent.svm"] {
-            assert!(text.parse::<Choice>().is_err(), "{text}");
+            assert!(text.parse::<EvidenceChoice>().is_err(), "{text}");
         }
     }
 }
