@@ -308,6 +308,36 @@ mod tests {
         assert!(narrow.iter().any(|line| line.contains(&word)), "{narrow:?}");
     }
 
+    /// A table knows no widths beyond 16 bits.
+    #[test]
+    fn long_cells_are_cut_for_people_alone() {
+        let rows = [["a".repeat(70_000), "b ".repeat(70_000), "中".repeat(70_000)]];
+        let sheet = Sheet::of(&rows)
+            .words("x".repeat(70_000), |row| row[0].as_str())
+            .words("words", |row| row[1].as_str())
+            .words("wide", |row| row[2].as_str())
+            .number("text", |row| row[0].as_str())
+            .measure("measure", |row| row[1].as_str());
+        for width in [None, Some(1), Some(80), Some(u16::MAX)] {
+            let text = sheet.text_within(width);
+            assert!(text.matches('…').count() >= 6, "{width:?}");
+            assert!(text.chars().filter(|&char| char == 'a').count() <= 4 * LONGEST);
+        }
+        let mut csv = Vec::new();
+        sheet.csv(&mut csv).unwrap();
+        assert!(csv.len() > 6 * 70_000);
+        // As many columns as make a table of such a width.
+        let wide = (0..9000).map(|place| place.to_string());
+        let sheet = Sheet::of(&[()]).measures(wide, |(), _| 0.5);
+        assert_eq!(sheet.text_within(None).lines().count(), 2);
+        assert!(
+            sheet
+                .text_within(Some(80))
+                .lines()
+                .all(|line| line.len() <= 80)
+        );
+    }
+
     #[test]
     fn columns_without_room_come_below() {
         let sheet = Sheet::of(&[()])

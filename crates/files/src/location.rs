@@ -238,3 +238,90 @@ mod standard {
         false
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_file_is_known_by_whatever_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        fs::write(at("file"), "").unwrap();
+        fs::write(at("other"), "").unwrap();
+        fs::hard_link(at("file"), at("hard")).unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        symlink("../link", at("sub/second")).unwrap();
+        symlink(".", at("here")).unwrap();
+        symlink("sub/new", at("dangling")).unwrap();
+        symlink("around", at("around")).unwrap();
+        let file = Location::of(&at("file")).unwrap();
+        for name in [
+            "file",
+            "./file",
+            "sub/../file",
+            "link",
+            "sub/second",
+            "here/link",
+        ] {
+            let same = Location::of(&at(name)).unwrap();
+            assert!(file.is_lost_by(&same), "{name}");
+            assert!(same.is_lost_by(&file), "{name}");
+            assert_eq!(same.is_within(&at("sub")), false, "{name}");
+            assert!(same.is_within(&at("here")), "{name}");
+        }
+        // The other name of a hard link stays.
+        for name in ["hard", "other", "sub/file", "new"] {
+            let other = Location::of(&at(name)).unwrap();
+            assert!(!file.is_lost_by(&other), "{name}");
+        }
+        let new = Location::of(&at("sub/new")).unwrap();
+        assert!(Location::of(&at("dangling")).unwrap().is_lost_by(&new));
+        assert!(new.is_within(&at("sub")));
+        for path in [
+            at("sub"),
+            at("around"),
+            at("absent/file"),
+            "/dev/null".into(),
+        ] {
+            assert!(Location::of(&path).is_none(), "{}", path.display());
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_descriptor_is_the_file_that_it_was_opened_by() {
+        use std::io::{Read as _, Write as _};
+        use std::os::fd::AsRawFd;
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "old\n").unwrap();
+        let hard = folder.path().join("hard");
+        fs::hard_link(&path, &hard).unwrap();
+        let file = File::options().read(true).append(true).open(&path).unwrap();
+        for of in ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"] {
+            let name = Path::new(of).join(file.as_raw_fd().to_string());
+            let descriptor = Location::of(&name).unwrap();
+            let named = Location::of(&path).unwrap();
+            assert!(named.is_lost_by(&descriptor) && descriptor.is_lost_by(&named));
+            // Written to, it changes the file under all its names.
+            let hard = Location::of(&hard).unwrap();
+            assert!(hard.is_lost_by(&descriptor) && !descriptor.is_lost_by(&hard));
+            let mut opened = open_descriptor(&end(&name).unwrap()).unwrap().unwrap();
+            opened.write_all(b"new\n").unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\nnew\nnew\n");
+        let name = Path::new("/dev/fd").join(file.as_raw_fd().to_string());
+        fs::remove_file(&path).unwrap();
+        let nameless = Location::of(&name).unwrap();
+        assert!(nameless.is_lost_by(&Location::of(&hard).unwrap()));
+        let mut text = String::new();
+        (&file).read_to_string(&mut text).unwrap();
+        assert_eq!(text.lines().count(), 4);
+        assert!(open_descriptor(&hard).unwrap().is_none());
+    }
+}
