@@ -80,11 +80,11 @@ pub(crate) struct CompareArgs {
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Write all steps of all runs, a line each
     #[arg(long, value_name = "FILE")]
     csv: Option<OutPath>,
-    #[command(flatten)]
-    plot: PlotArgs,
     /// Write a report with diagrams, one file for any browser
     #[arg(long, value_name = "FILE")]
     html: Option<OutPath>,

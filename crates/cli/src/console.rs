@@ -19,6 +19,34 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use tracing::Level;
 
+/// Logs go to standard error.
+fn log() {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(Level::DEBUG)
+        .with_writer(|| Printable)
+        .with_target(false)
+        .without_time()
+        .finish();
+    // It is the first and only one.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Standard error for logs, which may hold text from outside.
+struct Printable;
+
+impl io::Write for Printable {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = printable_lines(&String::from_utf8_lossy(bytes));
+        io::stderr()
+            .write_all(text.as_bytes())
+            .map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// How often a spinner turns.
 const TICK: Duration = Duration::from_millis(120);
 
@@ -40,21 +68,9 @@ impl Console {
             colour: terminal && !plain,
         };
         if verbose {
-            console.log();
+            log();
         }
         console
-    }
-
-    fn log(self) {
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(Level::DEBUG)
-            .with_writer(io::stderr)
-            .with_ansi(self.colour)
-            .with_target(false)
-            .without_time()
-            .finish();
-        // It is the first and only one.
-        let _ = tracing::subscriber::set_global_default(subscriber);
     }
 
     /// Tells of the work, where there are no results to print.

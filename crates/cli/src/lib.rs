@@ -331,7 +331,24 @@ fn pages(command: clap::Command) -> Vec<Man> {
 
 #[cfg(test)]
 mod tests {
+    use std::any::TypeId;
+    use std::path::PathBuf;
+
     use super::*;
+
+    /// Every path has a type that says what it is for.
+    #[test]
+    fn no_argument_takes_a_path_of_unknown_use() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments() {
+                let kind = argument.get_value_parser().type_id();
+                let (command, name) = (command.get_name(), argument.get_id());
+                assert!(kind != TypeId::of::<PathBuf>(), "{command}: {name}");
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
 
     #[test]
     fn the_arguments_are_consistent() {
