@@ -64,7 +64,7 @@ impl FromStr for EvidenceChoice {
                 Ok(Self::Validation(Some(PathBuf::from(text).into())))
             }
             _ => Err(format!(
-                "expected lqo, folds:N, or a file of validation data: there is no file {text:?}"
+                "expected lqo, folds:N, or a file of validation data: there is no file {text}"
             )),
         }
     }
