@@ -6,6 +6,7 @@ pub mod input;
 mod location;
 mod number;
 mod output;
+mod remedy;
 mod strings;
 
 pub use error::{Place, ReadError, ReadErrorKind, quote};
@@ -13,4 +14,5 @@ pub use input::{hash_text, read_whole};
 pub use location::{Location, is_stdout};
 pub use number::{exact, push_integer, push_number};
 pub use output::{CompleteOutput, Output};
+pub use remedy::{Remedy, Wording};
 pub use strings::Strings;

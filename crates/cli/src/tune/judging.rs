@@ -3,12 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::Result;
 use clap::Args;
 use rankrls::Dataset;
 use rankrls::tune::{Evidence, Rule};
 
-use crate::args::usage;
 use crate::files::{DataPath, Named, Names};
 
 /// Folds where their number is not said.
@@ -21,25 +19,17 @@ pub(super) struct JudgingArgs {
     /// validation data [default: folds:5 where column classes are more than ten times the queries,
     /// so that lqo would be biased, else lqo]
     #[arg(long, value_name = "EVIDENCE")]
-    evidence: Option<EvidenceChoice>,
-    /// As --evidence FILE
-    #[arg(long, value_name = "DATA", hide = true)]
-    validation: Option<DataPath>,
-    /// As --evidence folds:N
-    #[arg(long, value_name = "N", hide = true, conflicts_with = "validation")]
-    #[arg(value_parser = folds)]
-    folds: Option<usize>,
+    pub(super) evidence: Option<EvidenceChoice>,
     /// best: the best value; one-se: the fewest features within one standard error of it;
     /// min-improvement:X:P: the best of paths that end after P steps that do not improve it by X, a
     /// share of the squared error or a difference of a measure [default: best; 0.001 and 5]
-    #[arg(long, value_name = "RULE")]
-    rule: Option<Rule>,
-    /// As --rule min-improvement:X
-    #[arg(long, value_name = "X", allow_negative_numbers = true, hide = true)]
-    min_improvement: Option<String>,
-    /// As --rule min-improvement:X:P
-    #[arg(long, value_name = "P", hide = true)]
-    patience: Option<String>,
+    #[arg(
+        long,
+        value_name = "RULE",
+        default_value = "best",
+        hide_default_value = true
+    )]
+    pub(super) rule: Rule,
 }
 
 /// What `--evidence` names.
@@ -47,8 +37,7 @@ pub(super) struct JudgingArgs {
 pub(crate) enum EvidenceChoice {
     Lqo,
     Folds(usize),
-    /// `None`: the data of `--validation`.
-    Validation(Option<DataPath>),
+    Validation(DataPath),
 }
 
 impl FromStr for EvidenceChoice {
@@ -58,10 +47,9 @@ impl FromStr for EvidenceChoice {
         match (text, text.strip_prefix("folds:")) {
             ("lqo", _) => Ok(Self::Lqo),
             ("folds", _) => Ok(Self::Folds(FOLDS)),
-            ("validation", _) => Ok(Self::Validation(None)),
             (_, Some(count)) => folds(count).map(Self::Folds),
             _ if text == "-" || Path::new(text).exists() => {
-                Ok(Self::Validation(Some(PathBuf::from(text).into())))
+                Ok(Self::Validation(PathBuf::from(text).into()))
             }
             _ => Err(format!(
                 "expected lqo, folds:N, or a file of validation data: there is no file {text}"
@@ -73,7 +61,7 @@ impl FromStr for EvidenceChoice {
 impl Names for EvidenceChoice {
     fn named(&self) -> Option<Named<'_>> {
         match self {
-            Self::Validation(path) => path.as_ref()?.named(),
+            Self::Validation(path) => path.named(),
             Self::Lqo | Self::Folds(_) => None,
         }
     }
@@ -87,52 +75,12 @@ fn folds(text: &str) -> Result<usize, String> {
 }
 
 impl JudgingArgs {
-    /// Refuses what the old names of the options say against the new ones.
-    pub(super) fn check(&self) -> Result<()> {
-        let message = match (&self.evidence, &self.validation, self.folds) {
-            (Some(EvidenceChoice::Validation(None)), None, _) => {
-                "--evidence validation takes its data from --validation: --evidence FILE says both"
-            }
-            (None | Some(EvidenceChoice::Validation(None)), _, None)
-            | (None | Some(EvidenceChoice::FIVE_FOLDS), None, _)
-            | (_, None, None) => return self.rule().map(|_| ()),
-            _ => "--evidence says all: it does not go with another --validation or --folds",
-        };
-        Err(usage(message))
-    }
-
-    /// The evidence that was asked for.
-    pub(super) fn evidence(&self) -> Option<EvidenceChoice> {
-        let folds = self.folds.map(EvidenceChoice::Folds);
-        let data = self
-            .validation
-            .clone()
-            .map(|path| EvidenceChoice::Validation(Some(path)));
-        data.or(folds).or(self.evidence.clone())
-    }
-
     /// The file of validation data.
-    pub(super) fn validation(&self) -> Option<DataPath> {
-        match self.evidence() {
-            Some(EvidenceChoice::Validation(path)) => path,
+    pub(super) fn validation(&self) -> Option<&DataPath> {
+        match &self.evidence {
+            Some(EvidenceChoice::Validation(path)) => Some(path),
             _ => None,
         }
-    }
-
-    pub(super) fn rule(&self) -> Result<Rule> {
-        if self.min_improvement.is_none() && self.patience.is_none() {
-            return Ok(self.rule.unwrap_or_default());
-        }
-        let named = self.rule.unwrap_or(Rule::MIN_IMPROVEMENT);
-        let Rule::MinImprovement { least, patience } = named else {
-            return Err(usage(
-                "--min-improvement and --patience go with --rule min-improvement",
-            ));
-        };
-        let least = self.min_improvement.clone().unwrap_or(least.to_string());
-        let patience = self.patience.clone().unwrap_or(patience.to_string());
-        let rule = format!("min-improvement:{least}:{patience}").parse();
-        rule.map_err(|error: String| usage(error))
     }
 }
 
@@ -161,13 +109,10 @@ mod tests {
             ("lqo", EvidenceChoice::Lqo),
             ("folds", EvidenceChoice::Folds(5)),
             ("folds:3", EvidenceChoice::Folds(3)),
-            (
-                "-",
-                EvidenceChoice::Validation(Some(PathBuf::from("-").into())),
-            ),
+            ("-", EvidenceChoice::Validation(PathBuf::from("-").into())),
             (
                 file.to_str().unwrap(),
-                EvidenceChoice::Validation(Some(file.clone().into())),
+                EvidenceChoice::Validation(file.clone().into()),
             ),
         ] {
             assert_eq!(text.parse(), Ok(choice), "{text}");
