@@ -13,6 +13,8 @@ use clap::{Arg, ArgMatches, Command};
 use rankrls::data::read::Format;
 use rankrls_files::{Location, is_stdout};
 
+use rankrls_parses::corpus::Listing;
+
 use super::args::usage;
 use super::data::is_embedded;
 use super::kernels::Basis;
@@ -209,6 +211,7 @@ impl Files {
             return;
         }
         self.read(name, format.files_at(path));
+        self.read(name, Listing::around(path).into_iter().flatten());
     }
 
     fn write(&mut self, name: &str, output: Option<Location>) -> Result<()> {

@@ -156,9 +156,12 @@ struct ManArgs {
 /// Parses, runs, and prints errors.
 pub fn main() -> ExitCode {
     let peers: Arc<dyn Peers> = Arc::new(Alone);
-    let parsed = parse().map_err(|error| match error.use_stderr() {
-        true => misused(&error),
-        false => error.exit(),
+    let parsed = parse().map_err(|error| {
+        if error.use_stderr() {
+            misused(&error)
+        } else {
+            error.exit()
+        }
     });
     let ran = parsed.and_then(|parsed| run(parsed, &peers));
     ran.unwrap_or_else(|Failure { code, text }| {

@@ -184,7 +184,7 @@ impl TuneArgs {
     }
 
     /// What to try, with the validation data if they are the evidence.
-    fn options(&self, validation: Option<&Dataset<'_>>) -> Result<TuneOptions> {
+    fn options(&self, validation: Option<&Dataset<'_>>) -> TuneOptions {
         let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
         let evidence = asked.evidence(self.selection.seed, validation);
         let (selection, rules) = (self.selection.options(self.k), self.rules.rules());

@@ -216,6 +216,24 @@ fn files_that_belong_to_data_are_inputs() {
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.list(), before, "{arguments}");
     }
+    folder.run("corpus convert x.npz c.svm");
+    folder.run("corpus convert x.npz c-test.svm");
+    let entry = |file: &str| serde_json::json!({"file": file, "blake3": "0".repeat(64)});
+    let files = serde_json::json!({
+        "train": entry("c.svm"), "test": entry("c-test.svm"), "texts": entry("c-texts.txt"),
+    });
+    let manifest = serde_json::json!({"schema": "rankrls.corpus/1", "files": files});
+    folder.write("c-manifest.json", manifest.to_string());
+    for rest in [
+        "c.svm -o c-manifest.json",
+        "c.svm -o here/c-texts.txt",
+        "c-test.svm -o c-manifest.json",
+        "train.svm --test c-test.svm -o c.svm",
+    ] {
+        let arguments = select(rest);
+        folder.misused(&format!("{arguments} => a run reads it does not replace"));
+    }
+    folder.run("select train.svm -k 1 --lambda 1 -o c-manifest.json");
     // What is written anew is the same, or no file of the data.
     folder.run("corpus convert x.npz x.svm");
     folder.run("corpus convert x.npz x.features");
