@@ -30,7 +30,6 @@
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`letor`]: the experiment of the LETOR collections.
 //! - [`checkpoint`]: going on after a process has ended.
-//! - [`plot`]: diagrams as SVG.
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
 //!
@@ -52,7 +51,6 @@ pub mod model;
 mod names;
 mod objective;
 pub mod peers;
-pub mod plot;
 pub mod ridge;
 mod setters;
 pub mod shards;

@@ -11,8 +11,8 @@ use clap::Args;
 use rankrls::greedy::{Earlier, Ending, SelectError, SelectionOptions, Step, plan};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
-use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Lambda, Ridge, StrategyKind, TestPath};
+use rankrls_plot::{Figure, LinePlot, Series};
 use serde::Serialize;
 
 use super::args::{self, RulesArgs, at_least_one, each_once};

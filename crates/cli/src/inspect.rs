@@ -6,8 +6,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::model::SelectedFeature;
-use rankrls::plot::{BarPlot, Figure};
 use rankrls::{Model, StrategyKind};
+use rankrls_plot::{BarPlot, Figure};
 
 use super::figures::PlotArgs;
 use super::files::InPath;

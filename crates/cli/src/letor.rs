@@ -12,9 +12,9 @@ use rankrls::greedy::TargetOptions;
 use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Measures};
 use rankrls::memory::{self, Bytes};
 use rankrls::metrics::Convention;
-use rankrls::plot::{Figure, LinePlot, panel, power};
 use rankrls::tune::{Curve, Measure, Rule, TuneError};
 use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls_plot::{Figure, LinePlot, panel, power};
 use serde::Serialize;
 
 use super::args::{at_least_one, one_of};

@@ -13,9 +13,9 @@ use rankrls::greedy::{
 };
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::peers::Peers;
-use rankrls::plot::Figure;
 use rankrls::tune::{self, TuneError};
 use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind, TestPath, memory};
+use rankrls_plot::Figure;
 
 use super::args::{self, RulesArgs, at_least_one};
 use super::checkpoint::CheckpointArgs;

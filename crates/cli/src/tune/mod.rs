@@ -13,7 +13,6 @@ use rankrls::checkpoint::{Record, Tuning};
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
-use rankrls::plot::{self, Figure, LinePlot, power};
 use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
@@ -21,6 +20,7 @@ use rankrls::{
     ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
     memory,
 };
+use rankrls_plot::{Figure, LinePlot, power};
 
 pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
@@ -420,7 +420,7 @@ fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> 
     };
     let chosen = Some((tuned.choice.position, tuned.choice.k));
     let curves = tuned.outcomes.iter().map(means).collect();
-    let judged = plot::panel(judged_by(options), curves, parameter, chosen);
+    let judged = rankrls_plot::panel(judged_by(options), curves, parameter, chosen);
     let judged = with_standard_errors(judged, tuned, options.measure);
     let paths = tuned.outcomes.iter().map(|outcome| {
         let steps = outcome.points.iter().map(|point| &point.step);
