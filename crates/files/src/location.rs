@@ -270,7 +270,7 @@ mod tests {
             let same = Location::of(&at(name)).unwrap();
             assert!(file.is_lost_by(&same), "{name}");
             assert!(same.is_lost_by(&file), "{name}");
-            assert_eq!(same.is_within(&at("sub")), false, "{name}");
+            assert!(!same.is_within(&at("sub")), "{name}");
             assert!(same.is_within(&at("here")), "{name}");
         }
         // The other name of a hard link stays.

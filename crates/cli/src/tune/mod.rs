@@ -193,7 +193,7 @@ impl TuneArgs {
             max_memory: self.data.read.budget(),
             ..selection
         };
-        Ok(TuneOptions {
+        TuneOptions {
             evidence,
             measure: self.measure,
             metrics: self.metrics.clone().unwrap_or_default(),
@@ -205,7 +205,7 @@ impl TuneArgs {
                 several => several.to_vec(),
             },
             ..TuneOptions::new(selection, self.lambdas.clone())
-        })
+        }
     }
 }
 
@@ -244,7 +244,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let input = read(args, console, &**peers)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let mut options = args.options(validation)?;
+    let mut options = args.options(validation);
     let candidates = options.candidates(&input.train);
     let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
