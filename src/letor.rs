@@ -194,6 +194,15 @@ pub struct Fold {
 }
 
 impl Fold {
+    /// The files of the fold in `folder`: training, validation and test data.
+    ///
+    /// # Errors
+    /// [`ReadError`] names the missing file.
+    pub fn files(folder: &Path) -> Result<[PathBuf; 3], ReadError> {
+        let [train, validation, test] = PARTS.map(|part| file(folder, part));
+        Ok([train?, validation?, test?])
+    }
+
     /// Reads the fold in `folder`. The width in `options` is that of the training data.
     ///
     /// # Errors

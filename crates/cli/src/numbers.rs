@@ -1,6 +1,6 @@
 //! Numbers and names as text.
 
-pub(crate) use rankrls_files::{escaped as printable, exact};
+pub(crate) use rankrls_files::{escaped as printable, escaped_lines as printable_lines, exact};
 
 /// Powers of ten below which numbers are shown with a decimal more.
 const POWERS: [f64; 9] = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];

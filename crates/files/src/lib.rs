@@ -4,14 +4,16 @@
 pub mod error;
 pub mod input;
 pub mod journal;
+mod location;
 mod number;
 mod output;
 mod remedy;
 mod strings;
 
-pub use error::{Place, ReadError, ReadErrorKind, escaped, quote};
+pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
 pub use input::{hash_text, read_regular, read_whole};
 pub use journal::{Journal, JournalError};
+pub use location::{Location, is_stdout};
 pub use number::{exact, push_integer, push_number};
 pub use output::{CompleteOutput, Output};
 pub use remedy::{Remedy, Wording};

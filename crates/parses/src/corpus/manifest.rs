@@ -401,6 +401,23 @@ impl Listing {
         Ok(Self { files })
     }
 
+    /// The manifest beside the rows at `path`, and the files that it lists, if these rows are one of
+    /// them.
+    pub fn around(path: &Path) -> Option<Vec<PathBuf>> {
+        let name = path.file_name()?.to_str()?;
+        let (stem, _) = name.rsplit_once(".svm")?;
+        let prefixes = [Some(stem), stem.strip_suffix("-test")];
+        prefixes.into_iter().flatten().find_map(|prefix| {
+            let manifest = path.with_file_name(format!("{prefix}-manifest.json"));
+            // Another kind of file may have no end.
+            let listing = manifest.is_file().then(|| Self::read(&manifest).ok())??;
+            let names: Vec<&str> = listing.files().map(|(_, file)| &*file.file).collect();
+            let files = names.iter().map(|name| path.with_file_name(name));
+            let own = names.contains(&name);
+            own.then(|| files.chain([manifest]).collect())
+        })
+    }
+
     /// What the files are for, and their hashes.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &FileHash)> {
         self.files.iter().map(|(role, file)| (*role, file))

@@ -81,6 +81,12 @@ pub trait BuildObserver: Sync {
 
 impl BuildObserver for () {}
 
+/// The files that [`build`] writes where its other arguments are these.
+pub fn files(candidates: &Candidates, prefix: &Path, options: &BuildOptions) -> Vec<PathBuf> {
+    let parsed = matches!(candidates, Candidates::LinkGrammar { .. });
+    FileNames::new(prefix, options.compression).all(parsed, options.columns.is_some())
+}
+
 /// Builds a corpus of the sentences in the CoNLL-U file `treebank`; the files' names begin with
 /// `prefix`. Time is the parser's for the most part: it runs once a thread of the current rayon
 /// pool. Memory is that of the treebank, of the file of candidates and of the names of the columns.

@@ -108,11 +108,10 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().test_share))]
     pub test_share: Share,
-    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
-    /// it; sentences may be without heads (_), and have labels of 0 then
+    /// A file of names: the rows of all sentences are written over these columns, those of another
+    /// corpus, for a model of it; sentences may be without heads (_), and have labels of 0 then.
     // No sentence is left out then because it has one candidate or equal labels.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAMES"))]
-    #[cfg_attr(feature = "clap", arg(conflicts_with_all = ["test_share", "seed", "min_count"]))]
+    #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub columns: Option<PathBuf>,
     /// Seed of the choice of held-out sentences

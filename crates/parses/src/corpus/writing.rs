@@ -343,6 +343,18 @@ impl FileNames {
     }
 }
 
+impl FileNames {
+    /// All of them: with a journal if sentences are `parsed`, without files of the held-out rows and
+    /// of names `over` the columns of another corpus.
+    pub(super) fn all(self, parsed: bool, over: bool) -> Vec<PathBuf> {
+        let own = [self.test.rows, self.test.texts, self.names];
+        let files = [self.train.rows, self.train.texts, self.manifest];
+        let journal = Some(self.journal).filter(|_| parsed);
+        let own = own.into_iter().filter(|_| !over);
+        files.into_iter().chain(own).chain(journal).collect()
+    }
+}
+
 /// Writes the names of the columns, one a line.
 pub(super) fn write_names(path: &Path, columns: &Columns) -> Result<FileHash, BuildError> {
     let mut file = HashedFile::create(path)?;
