@@ -96,6 +96,18 @@ pub(crate) fn none_varies(columns: usize) -> String {
     )
 }
 
+/// Says of so many queries that none of them has two rows.
+pub(crate) fn none_compares(queries: usize) -> String {
+    let rows = match queries {
+        1 => "the data have a single row".to_owned(),
+        queries => format!("each of the {queries} queries has a single row"),
+    };
+    format!(
+        "{rows}, and only examples of a query are compared: give the rows that are ranked against \
+         each other the same query"
+    )
+}
+
 /// How the columns of a data set fall into classes, and their size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {

@@ -156,8 +156,22 @@ impl TrainGrid {
                 best = Some((loss, own));
             }
         }
-        let (_, outcome) = best.ok_or(TrainError::NoChoice)?;
+        let (loss, outcome) = best.ok_or(TrainError::NoChoice)?;
+        if cells.len() > 1 && loss == f64::INFINITY {
+            return Err(self.undefined(data.queries()));
+        }
         Ok(GridOutcome { cells, ..outcome })
+    }
+
+    /// No model of several is better than another, as none can be judged.
+    fn undefined(&self, queries: &Queries) -> TrainError {
+        match self.measure {
+            Some((metric, _)) => TrainError::Undefined {
+                metric,
+                cause: metric.lacking(queries),
+            },
+            None => TrainError::NotFinite,
+        }
     }
 
     fn models(&self) -> usize {
@@ -270,13 +284,14 @@ impl TrainGrid {
         }
     }
 
-    /// What is less for a better model.
+    /// What is less for a better model; infinity where there is nothing to judge it by.
     fn loss(&self, holdout: Option<&Holdout>, measure: Option<f64>) -> f64 {
-        match (&self.measure, holdout) {
-            (Some(_), _) => -measure.unwrap_or(f64::NEG_INFINITY),
-            (None, Some(holdout)) => holdout.error,
-            (None, None) => 0.0,
-        }
+        let loss = match (&self.measure, holdout) {
+            (Some(_), _) => measure.map(|measure| -measure),
+            (None, Some(holdout)) => Some(holdout.error),
+            (None, None) => Some(0.0),
+        };
+        loss.filter(|loss| !loss.is_nan()).unwrap_or(f64::INFINITY)
     }
 
     /// Refuses a measure that the labels or the hold-outs do not have.

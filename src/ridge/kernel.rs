@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sprs::CsMatI;
 
-use super::design::entries_of;
+use super::design::{LEAST_SQUARES, entries_of};
 use super::error::TrainError;
 use super::factor::{Eigen, Panel, Square, extreme_eigenvalues};
 use super::weights::Weights;
@@ -481,6 +481,10 @@ impl ReducedSet {
             values.for_each(|(slot, value)| *slot = *value);
         }
         let eigen = Eigen::new(&own).ok_or(TrainError::Overflow { row: 1, other: 1 })?;
+        if eigen.largest() < LEAST_SQUARES {
+            let squares = eigen.largest();
+            return Err(TrainError::SmallValues { squares });
+        }
         let least = rows.len() as f64 * f64::EPSILON * eigen.largest();
         let map = eigen.scaled_vectors(least, |value| 1.0 / value.sqrt());
         let mut mapped = Mat::zeros(count, map.ncols());

@@ -37,6 +37,16 @@ pub struct RidgeProblem<'a> {
     pub(super) engine: Engine,
 }
 
+/// Refuses data in which no row is compared with another.
+fn check_rows(dataset: &Dataset<'_>) -> Result<(), TrainError> {
+    let queries = dataset.queries();
+    if queries.largest() < 2 {
+        let queries = queries.len();
+        return Err(TrainError::SingleRows { queries });
+    }
+    Ok(())
+}
+
 /// What was made of the data.
 #[derive(Debug)]
 pub(super) enum Engine {
@@ -110,6 +120,8 @@ impl<'a> RidgeProblem<'a> {
         held: u64,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
+        // Preferences compare rows of one query.
+        check_rows(dataset)?;
         if classes.is_empty() {
             return Err(TrainError::NoColumns {
                 columns: dataset.width(),
@@ -143,6 +155,7 @@ impl<'a> RidgeProblem<'a> {
     ) -> Result<Self, TrainError> {
         let queries = dataset.queries();
         assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
+        check_rows(dataset)?;
         let mut shape = options.shape(queries, None);
         if let Some(preferences) = preferences {
             shape = shape.of_preferences(preferences.len());
@@ -173,7 +186,7 @@ impl<'a> RidgeProblem<'a> {
         let rows = Comparisons::of_queries(queries, weight);
         let Some(preferences) = preferences else {
             let mut labels = options.labels.apply(dataset.labels(), queries).into_owned();
-            rows.centre(&mut labels);
+            rows.centre_labels(&mut labels);
             rows.weigh(&mut labels);
             let design = Design { rows, features };
             let problem = Self::prepare(design, labels, dataset.labels().into(), solver)?;
@@ -232,6 +245,7 @@ impl<'a> RidgeProblem<'a> {
         if !mean_diagonal.is_finite() {
             return Err(TrainError::NotFinite);
         }
+        design.check_size(mean_diagonal)?;
         let engine = match solver {
             Solver::Dual => Engine::Dual(design.kernel_matrix(mean_diagonal)),
             Solver::Primal => Engine::Primal(design.covariance(), design.moments(&labels)),

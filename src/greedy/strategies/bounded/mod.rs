@@ -34,7 +34,7 @@ use rayon::prelude::*;
 
 use super::lowmem;
 use crate::columns::ColumnClasses;
-use crate::greedy::strategy::{Facts, Property};
+use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
@@ -78,9 +78,12 @@ fn memory(shape: &Shape) -> u64 {
     let Shape {
         rows, pieces, k, ..
     } = *shape;
-    let residuals = Round::room(rows, k).min(pieces.saturating_mul(32 * shape.largest_query));
-    let bounds = 150 * shape.candidates + 16 * pieces + 16 * shape.queries * k + 128 * rows;
-    lowmem::errors_memory(shape, k) + (bounds + residuals) as u64
+    let of_piece = shape.largest_query.saturating_mul(32);
+    let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
+    let bounds = bytes(150) * bytes(shape.candidates)
+        + bytes(16) * (bytes(pieces) + bytes(shape.queries) * bytes(k))
+        + bytes(128) * bytes(rows);
+    (lowmem::errors_memory(shape, k) + bounds + bytes(residuals)).0
 }
 
 /// Exact selection from bounds.
@@ -142,7 +145,9 @@ impl Strategy for Bounded {
             found = self.by_norms(&search);
         }
         search.residuals = &self.residuals;
-        search.room = round.room.saturating_sub(found.bytes);
+        // No later step uses what is kept of candidates that are drawn anew each time.
+        let room = if round.sampled { 0 } else { round.room };
+        search.room = room.saturating_sub(found.bytes);
         search.close = found.close;
         let (alive, kept) = search.finish(found.contenders, found.passed);
         self.work = Work {
@@ -318,5 +323,63 @@ impl Chunk<'_> {
         }
         found.close.extend(closest);
         found
+    }
+}
+
+#[cfg(test)]
+mod memory_tests {
+    use super::*;
+    use crate::Lambda;
+    use crate::greedy::{Addition, State};
+
+    /// 130 columns of two queries each, so that a step judges them by bounds.
+    fn candidates() -> ColumnClasses {
+        let row = |row: usize| {
+            let value = |column: usize| 1 + (7 * row + column * (row + 3)) % 11;
+            let entries = (1..=130).map(|column| format!(" {column}:{}", value(column)));
+            format!("{} qid:{}{}\n", row % 3, row / 4, entries.collect::<String>())
+        };
+        ColumnClasses::new(&crate::data::parsed(&(0..24).map(row).collect::<String>()))
+    }
+
+    /// What is kept after each of three steps, where all candidates are judged or half of them, drawn.
+    fn kept(sampled: bool) -> Vec<usize> {
+        let candidates = candidates();
+        let labels: Vec<f64> = (0..24).map(|row| f64::from(row % 3)).collect();
+        let lambda = Lambda::new(1.0).unwrap();
+        let mut state = State::new(&labels, candidates.queries(), lambda, 3);
+        let mut bounded = Bounded::new(&candidates);
+        let half = candidates.len() as u32 / 2;
+        let mut counts = Vec::new();
+        for step in 0..3 {
+            let eligible: Vec<u32> = match sampled {
+                true => (step..half + step).collect(),
+                false => (step..candidates.len() as u32).collect(),
+            };
+            let round = Round {
+                candidates: &candidates,
+                state: &state,
+                sampled,
+                ranking: None,
+                limit: f64::INFINITY,
+                room: 1 << 20,
+            };
+            let errors = bounded.errors(&round, &eligible);
+            assert!(errors.iter().any(|error| error.is_finite()));
+            counts.push(bounded.residuals.iter().flatten().count());
+            let best = step as usize;
+            state.add(Addition {
+                feature: candidates.feature(best),
+                column: candidates.column(best),
+                factor: candidates.factor(best),
+            });
+        }
+        counts
+    }
+
+    #[test]
+    fn nothing_is_kept_of_candidates_that_are_drawn() {
+        assert!(kept(false).iter().any(|&count| count > 0));
+        assert_eq!(kept(true), [0; 3]);
     }
 }
