@@ -201,7 +201,9 @@ const OFFSET: f64 = 1e-13;
 /// such offset keep their bits.
 pub(crate) fn centre_again(values: &mut [f64]) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let largest = values.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let largest = values
+        .iter()
+        .fold(0.0_f64, |most, value| most.max(value.abs()));
     if mean.abs() > OFFSET * largest {
         centre(values);
     }

@@ -77,9 +77,7 @@ pub(crate) use concordance::{
     PAIR_TIE, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
 };
 pub(crate) use evaluate::per_query;
-pub use evaluate::{
-    Evaluation, MetricValues, Score, check_labels, evaluate, largest_exponent,
-};
+pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate, largest_exponent};
 pub(crate) use metric::distinct;
 pub use metric::{Labels, Metric, parse_list};
 pub use paired::{Paired, PairedOptions, paired};

@@ -86,6 +86,14 @@ pub enum TrainError {
         /// The largest centred sum of squares of a column; of a kernel, its largest eigenvalue.
         squares: f64,
     },
+    /// Labels whose squares vanish.
+    #[error(
+        "the labels are too small: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels"
+    )]
+    SmallLabels {
+        /// The largest centred label, times the root of its query's weight.
+        largest: f64,
+    },
     /// A kernel by which all rows that are compared are the same.
     #[error(
         "the kernel is constant within every query, so it can tell no examples of a query apart: expected rows that differ, or another gamma"
@@ -164,7 +172,7 @@ pub enum TrainError {
     },
     /// A given kernel that is indefinite.
     #[error(
-        "the kernel is indefinite: its least eigenvalue is {least:.3e}, its largest {largest:.3e}; expected no eigenvalue below 0 but for rounding"
+        "the kernel is indefinite: its least eigenvalue is {least:.3e}, its largest {largest:.3e}; expected no eigenvalue below 0 but for rounding; add {shift:.1e} to its diagonal, which makes it a kernel", shift = -*least
     )]
     Indefinite {
         /// The least eigenvalue.

@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
+use super::conjugate::{Convergence, HOLDOUT_TOLERANCE, Shortfall, TOLERANCE};
 use super::error::TrainError;
 use super::holdout::Holdout;
 use super::kernel::{Kernel, KernelKind, ReducedSet};
@@ -93,7 +93,38 @@ pub struct GridOutcome {
     pub scheme: Option<Scheme>,
 }
 
+impl Cell {
+    /// Where conjugate gradients did not come as near as they ought to, with all data and in
+    /// hold-outs. Weights, or predictions, are off by about the share that the residual is of the
+    /// labels: whoever shows the model says so.
+    pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
+        let held_out = self.holdout.as_ref();
+        let held_out = held_out.and_then(|holdout| holdout.convergence);
+        let parts = [
+            (false, self.convergence, TOLERANCE),
+            (true, held_out, HOLDOUT_TOLERANCE),
+        ];
+        let lambda = self.lambda;
+        parts
+            .into_iter()
+            .filter_map(move |(held_out, ended, tolerance)| {
+                let convergence = ended.filter(|ended| !ended.is_within(tolerance))?;
+                Some(Shortfall {
+                    lambda,
+                    held_out,
+                    convergence,
+                    tolerance,
+                })
+            })
+    }
+}
+
 impl GridOutcome {
+    /// Where conjugate gradients fell short, in the order of the models: see [`Cell::shortfalls`].
+    pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
+        self.cells.iter().flat_map(Cell::shortfalls)
+    }
+
     /// Whether the best lambda is the least or the largest of several with its kernel, so that
     /// another may do better.
     pub fn is_at_edge(&self) -> bool {

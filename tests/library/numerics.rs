@@ -8,7 +8,9 @@ use proptest::test_runner::TestRunner;
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Greedy, Round, Selection, SelectionOptions, plan};
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
-use rankrls::ridge::{Kernel, RidgeProblem, Solver, TrainError, TrainGrid, TrainOptions};
+use rankrls::ridge::{
+    Fit, Kernel, RidgeProblem, Shortfall, Solver, TOLERANCE, TrainError, TrainGrid, TrainOptions,
+};
 use rankrls::{ColumnClasses, Lambda, Lambdas, Scale, SelectError, StrategyKind, select};
 
 use crate::long::long;
@@ -260,16 +262,25 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
         for strategy in strategies() {
             let options = by(strategy, 1, 1.0);
             let error = select(&data, &options, &mut ()).unwrap_err();
-            assert!(matches!(error, SelectError::SmallValues { .. }), "{strategy}: {error}");
+            assert!(
+                matches!(error, SelectError::SmallValues { .. }),
+                "{strategy}: {error}"
+            );
             assert!(error.to_string().contains("scale the columns"), "{error}");
         }
         for solver in Solver::ALL {
             let options = TrainOptions::new().solver(solver);
             let error = RidgeProblem::new(&data, &options).unwrap_err();
-            assert!(matches!(error, TrainError::SmallValues { .. }), "{solver}: {error}");
+            assert!(
+                matches!(error, TrainError::SmallValues { .. }),
+                "{solver}: {error}"
+            );
         }
         // The least number has no digits to tell its multiples by.
-        for scale in [Scale::Sd, Scale::Max].into_iter().filter(|_| value > 1e-310) {
+        for scale in [Scale::Sd, Scale::Max]
+            .into_iter()
+            .filter(|_| value > 1e-310)
+        {
             for strategy in strategies().filter(|kind| kind.is_exact()) {
                 let options = SelectionOptions {
                     scale,
@@ -316,7 +327,9 @@ fn kernels_of_tiny_values_are_refused() {
             let error = grid.train(&data, 0, None).unwrap_err();
             let refused = matches!(
                 error,
-                TrainError::ConstantKernel | TrainError::SmallValues { .. } | TrainError::NoColumns { .. }
+                TrainError::ConstantKernel
+                    | TrainError::SmallValues { .. }
+                    | TrainError::NoColumns { .. }
             );
             assert!(refused, "{kernel:?}: {error}");
         }
@@ -342,8 +355,15 @@ fn common_offsets_change_nothing() {
                 let options = by(strategy, 2, 1.0);
                 select(data, &options, &mut ()).unwrap()
             });
-            assert_eq!(plain.features(), shifted.features(), "{strategy} {offset:e}");
-            assert!(share(&shifted.weights, &plain.weights) < 1e-12, "{strategy}");
+            assert_eq!(
+                plain.features(),
+                shifted.features(),
+                "{strategy} {offset:e}"
+            );
+            assert!(
+                share(&shifted.weights, &plain.weights) < 1e-12,
+                "{strategy}"
+            );
         }
         for solver in Solver::ALL {
             for labels in LabelScale::ALL {
@@ -452,7 +472,9 @@ fn errors_that_are_not_those_of_the_candidates_are_refused() {
     let first = |errors: fn(usize) -> Vec<f64>| {
         let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[]).unwrap();
         let mut greedy = greedy.with_strategy(Box::new(Given(errors)));
-        greedy.advance().map(|advance| advance.unwrap().step.feature)
+        greedy
+            .advance()
+            .map(|advance| advance.unwrap().step.feature)
     };
     let wrong: [(fn(usize) -> Vec<f64>, usize); 4] = [
         (|count| vec![1.0; count / 2], 1),
@@ -500,7 +522,11 @@ fn a_measure_as_criterion_does_not_see_the_size_of_labels() {
             assert_eq!(small.0[0], 1, "{scale} {metric}");
             for size in [1e-9, 1e9, 1e13] {
                 let large = found(size);
-                assert_eq!((&large.0, &large.1), (&small.0, &small.1), "{scale} {metric}");
+                assert_eq!(
+                    (&large.0, &large.1),
+                    (&small.0, &small.1),
+                    "{scale} {metric}"
+                );
                 // Gains depend on the size of labels, the order of the best does not.
                 assert_eq!(large.2, small.2, "{scale} {metric} {size:e}");
             }
@@ -537,6 +563,101 @@ fn a_grid_whose_measure_is_undefined_everywhere_is_refused() {
     // Undefined in most queries is defined.
     problem.labels[0] = 4.0;
     problem.labels[4] = 5.0;
-    let found = grid("cindex", several).train(&problem.dataset(), 0, None).unwrap();
+    let found = grid("cindex", several)
+        .train(&problem.dataset(), 0, None)
+        .unwrap();
     assert!(found.cells.iter().all(|cell| cell.measure.is_some()));
+}
+
+/// Rows of one query, with noise in the labels: conjugate gradients have no factor of it.
+fn noisy() -> Problem {
+    let noise = |row: u64, column: u64| {
+        let word = (row * 8 + column + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let word = (word ^ word >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((word ^ word >> 32) >> 12) as f64 / 2f64.powi(52) - 0.5
+    };
+    let rows = 0..600;
+    let x: Vec<Vec<f64>> = (0..4)
+        .map(|column| rows.clone().map(|row| noise(row, column)).collect())
+        .collect();
+    let label = |row: u64| {
+        let place = usize::try_from(row).unwrap();
+        let terms = (1..)
+            .zip(&x)
+            .map(|(weight, x)| f64::from(weight) * x[place]);
+        terms.sum::<f64>() + 0.1 * noise(row, 7)
+    };
+    Problem {
+        labels: rows.map(label).collect(),
+        x,
+        sizes: vec![600],
+    }
+}
+
+/// However small lambda is, weights are right, or the residual says by how much they are wrong.
+#[test]
+fn conjugate_gradients_come_near_or_say_how_far_they_are() {
+    let data = noisy().dataset();
+    let mut short = 0;
+    for exponent in [-2, -4, -6, -8, -9, -10, -12, -16, -20, -40] {
+        let weights = |solver: Solver| {
+            let grid = TrainGrid {
+                holdout: "none".parse().unwrap(),
+                ..TrainGrid::new(
+                    Lambda::new(10f64.powi(exponent)).unwrap(),
+                    TrainOptions::new().solver(solver),
+                )
+            };
+            let found = grid.train(&data, 0, None).unwrap();
+            let Fit::Linear(weights) = &found.fit else {
+                panic!("a kernel");
+            };
+            let mut all = vec![0.0; 4];
+            for (feature, value) in weights.features.iter().zip(&weights.values) {
+                all[*feature as usize] = *value;
+            }
+            (all, found)
+        };
+        let (right, exact) = weights(Solver::Primal);
+        assert_eq!(exact.shortfalls().count(), 0);
+        let (found, outcome) = weights(Solver::ConjugateGradients);
+        let ended = outcome.cells[0].convergence.unwrap();
+        let shortfalls: Vec<Shortfall> = outcome.shortfalls().collect();
+        assert_eq!(shortfalls.is_empty(), ended.residual <= TOLERANCE);
+        let off = share(&found, &right);
+        assert!(
+            off <= 10.0 * ended.residual.max(TOLERANCE),
+            "1e{exponent}: {off:e} after {ended:?}"
+        );
+        // With a unit of some 1e8 times lambda there are still six digits.
+        assert!(exponent < -9 || off < 1e-6, "1e{exponent}: {off:e}");
+        for shortfall in shortfalls {
+            short += 1;
+            assert_eq!(shortfall.convergence, ended);
+            assert!(!shortfall.held_out && shortfall.tolerance == TOLERANCE);
+        }
+    }
+    assert!(short > 0);
+}
+
+/// Labels whose squares vanish are refused by every solver; on a scale they are as good as others.
+#[test]
+fn labels_whose_squares_vanish_are_refused_or_scaled() {
+    for size in [1e-150, 1e-200, 1e-300] {
+        let mut problem = following(1.0);
+        problem.labels.iter_mut().for_each(|label| *label *= size);
+        let data = problem.dataset();
+        for solver in Solver::ALL {
+            let options = TrainOptions::new().solver(solver);
+            let error = RidgeProblem::new(&data, &options).unwrap_err();
+            assert!(
+                matches!(error, TrainError::SmallLabels { .. }),
+                "{solver}: {error}"
+            );
+            let options = options.labels(LabelScale::Unit);
+            let problem = RidgeProblem::new(&data, &options).unwrap();
+            let trained = problem.train(Lambda::new(1.0).unwrap()).unwrap();
+            assert_eq!(mean(&data, &trained.weights().scores(&data)), Some(1.0));
+        }
+    }
 }
