@@ -40,6 +40,7 @@
 pub mod checkpoint;
 pub mod columns;
 pub mod data;
+mod fitted;
 pub mod greedy;
 pub mod interrupt;
 mod kernels;
@@ -59,15 +60,17 @@ pub mod tune;
 
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
+pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
 pub use greedy::{
     Estimate, Observer, Sampler, SelectError, Selection, SelectionOptions, Step, StrategyKind,
     TestPath, estimates, select,
 };
 pub use lambda::{InvalidLambda, Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
-pub use model::{GreedyRankRls, Model, ModelError, RankRls};
+pub use model::{Model, ModelError};
 pub use names::UnknownName;
 pub use objective::Objective;
+pub use rankrls_files::Remedy;
 pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
 pub use tune::Tuning;
 

@@ -20,6 +20,7 @@ mod scale;
 
 use std::sync::Arc;
 
+use rankrls_files::Remedy;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sprs::CsMatViewI;
@@ -103,8 +104,8 @@ pub(crate) fn none_compares(queries: usize) -> String {
         queries => format!("each of the {queries} queries has a single row"),
     };
     format!(
-        "{rows}, and only examples of a query are compared: give the rows that are ranked against \
-         each other the same query"
+        "{rows}, and only examples of a query are compared; {}",
+        Remedy::GiveQueries
     )
 }
 

@@ -39,7 +39,6 @@ pub use formats::{DataFiles, MatrixLayout, Part, write_names, write_svmlight};
 pub(crate) use formats::{columns_of_npz, fill_missing, write_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
-pub use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};

@@ -1,10 +1,11 @@
 //! Why a selection cannot start.
 
+use rankrls_files::Remedy;
 use thiserror::Error;
 
 use crate::Lambda;
 use crate::columns::{ColumnClasses, none_compares, none_varies};
-use crate::data::{DatasetError, GIVE_QUERIES};
+use crate::data::DatasetError;
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
@@ -20,9 +21,16 @@ pub enum SelectError {
     /// An empty random subset was asked for.
     #[error("0 candidates a step: expected at least one")]
     NothingSampled,
+    /// Auto, where only folds could choose.
+    #[error(
+        "the ridge parameter is auto, which folds choose before a selection: give a number, a share \
+         of the unit, or choose it by tune::choose_lambda"
+    )]
+    NoLambda,
     /// There is no other query to train on when the only one is left out.
     #[error(
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",
+        Remedy::GiveQueries
     )]
     OneQuery,
     /// No column is of any use.
@@ -85,7 +93,8 @@ pub enum SelectError {
     TeacherScores,
     /// A teacher that ranks would have to train on the columns that they share.
     #[error(
-        "ranks do not train a teacher: expected its scores for the rows as --teacher FILE, which rankrls train --holdout-scores FILE writes"
+        "ranks do not train a teacher: expected its scores for the rows; {}",
+        Remedy::GiveTeacher
     )]
     SharedTeacher,
     /// The teacher cannot be trained.
@@ -114,7 +123,8 @@ pub enum SelectError {
     },
     /// Squares of the values of all columns vanish.
     #[error(
-        "the columns have values too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; scale the columns"
+        "the columns have values too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; {}",
+        Remedy::ScaleColumns
     )]
     SmallValues {
         /// The largest centred sum of squares of a column.
@@ -181,8 +191,8 @@ pub enum SelectError {
     },
     /// A selection that needs all columns at once, where memory holds a part of them.
     #[error(
-        "{what} needs all columns in memory, but a part of them at a time fits: raise --max-memory, or \
-         use {}",
+        "{what} needs all columns in memory, but a part of them at a time fits: {}, or use {}",
+        Remedy::MoreMemory,
         StrategyKind::names_of(|kind| !kind.distils() && !kind.needs_grades())
     )]
     Parted {

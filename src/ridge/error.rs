@@ -1,10 +1,11 @@
 //! Why something could not be trained or held out.
 
+use rankrls_files::Remedy;
 use thiserror::Error;
 
 use super::solver::Solver;
 use crate::columns::{none_compares, none_varies};
-use crate::data::{DatasetError, GIVE_QUERIES};
+use crate::data::DatasetError;
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
 
@@ -26,7 +27,8 @@ pub enum TrainError {
     },
     /// There is no other query to train on when the only one is left out.
     #[error(
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",
+        Remedy::GiveQueries
     )]
     OneQuery,
     /// The memory limit is too low. Sizes in bytes.
@@ -80,10 +82,11 @@ pub enum TrainError {
     NotFinite,
     /// Values so small that products vanish.
     #[error(
-        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; scale the columns"
+        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; {}",
+        Remedy::ScaleColumns
     )]
     SmallValues {
-        /// The largest centred sum of squares of a column; of a kernel, its largest eigenvalue.
+        /// The largest centred sum of squares of a column.
         squares: f64,
     },
     /// Labels whose squares vanish.

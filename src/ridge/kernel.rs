@@ -550,8 +550,7 @@ impl ReducedSet {
         }
         let eigen = Eigen::new(&own).ok_or(TrainError::Overflow { row: 1, other: 1 })?;
         if eigen.largest() < LEAST_SQUARES {
-            let squares = eigen.largest();
-            return Err(TrainError::SmallValues { squares });
+            return Err(TrainError::ConstantKernel);
         }
         let least = rows.len() as f64 * f64::EPSILON * eigen.largest();
         let map = eigen.scaled_vectors(least, |value| 1.0 / value.sqrt());

@@ -50,10 +50,7 @@ pub(crate) struct InspectArgs {
 
 /// The `most` largest weights of a model by name or number.
 fn weights(model: &Model, most: usize) -> Figure {
-    let (lambda, count) = (
-        short(model.settings().lambda.value()),
-        model.features().len(),
-    );
+    let (lambda, count) = (short(model.lambda().value()), model.features().len());
     let selected = model.strategy().is_selection();
     let (origin, order) = if selected {
         let origin = format!("selected by {}", model.strategy());
@@ -137,7 +134,7 @@ fn heading(model: &Model) -> String {
     let mut text = format!(
         "strategy {}, lambda {}{}",
         model.strategy(),
-        short(model.settings().lambda.value()),
+        short(model.lambda().value()),
         settings(model.settings()),
     );
     if !model.objective().is_query() {

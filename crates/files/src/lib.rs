@@ -5,10 +5,12 @@ pub mod error;
 pub mod input;
 mod number;
 mod output;
+mod remedy;
 mod strings;
 
 pub use error::{Place, ReadError, ReadErrorKind, quote};
 pub use input::{hash_text, read_whole};
 pub use number::{exact, push_integer, push_number};
 pub use output::{CompleteOutput, Output};
+pub use remedy::{Remedy, Wording};
 pub use strings::Strings;

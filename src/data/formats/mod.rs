@@ -34,6 +34,7 @@ pub use missing::Missing;
 pub(crate) use missing::fill as fill_missing;
 pub use npz::MatrixLayout;
 pub(crate) use npz::{columns_of_npz, write_npz};
+use rankrls_files::Remedy;
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
 pub use svmlight::write_svmlight;

@@ -16,7 +16,7 @@ use super::lines::each_line;
 use super::missing::Missing;
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
-use super::{Facts, Loaded, ReadOptions, Reader};
+use super::{Facts, Loaded, ReadOptions, Reader, Remedy};
 use crate::data::queries::Groups;
 use crate::data::runs::RowPacker;
 use crate::data::sidecar::{has_extension, plain, prefix};
@@ -191,7 +191,7 @@ impl Header {
             }
             (None, _) if !options.unlabelled => {
                 let fault = Fault::new("the name of the column with the labels", "none");
-                return Err(fault.remedy("give --label COLUMN, and --query COLUMN for the queries"));
+                return Err(fault.remedy(Remedy::NameLabels));
             }
             _ => {}
         }
@@ -203,9 +203,8 @@ impl Header {
             }
         }
         if let Some(query) = query {
-            let remedy = "name it by --query COLUMN, or give the queries by --query-size N or \
-                          --queries FILE";
-            let place = place(query, "of queries").map_err(|fault| fault.remedy(remedy))?;
+            let place = place(query, "of queries");
+            let place = place.map_err(|fault| fault.remedy(Remedy::NameQueries))?;
             cells[place] = Some(Cells::Query);
         }
         for name in ignore {
@@ -229,9 +228,8 @@ impl Header {
             }
             if *title == PANDAS_INDEX {
                 let found = format!("{}, an index", quote(title.as_bytes()));
-                let remedy =
-                    "leave it out by --ignore \"Unnamed: 0\", or rename it if it is a feature";
-                return Err(Fault::new("columns of features", found).remedy(remedy));
+                let fault = Fault::new("columns of features", found);
+                return Err(fault.remedy(Remedy::Ignore((*title).to_owned())));
             }
             // No file in memory has a header of as many columns as 32 bits count.
             *cells = Some(Cells::Values(
@@ -265,7 +263,11 @@ fn titles<'r>(record: &'r [Cell<'_>]) -> Result<(Vec<&'r str>, HashMap<&'r str, 
         if title.is_empty() {
             let found = format!("none for column {}", place + 1);
             let fault = Fault::new("a header with a name for each column", found);
-            return Err(fault.remedy(if place == 0 { INDEX } else { "" }));
+            return Err(if place == 0 {
+                fault.remedy(Remedy::NameIndex)
+            } else {
+                fault
+            });
         }
         if places.insert(title, place).is_some() {
             let found = format!("{} again", quote(title.as_bytes()));
@@ -279,18 +281,20 @@ fn titles<'r>(record: &'r [Cell<'_>]) -> Result<(Vec<&'r str>, HashMap<&'r str, 
 /// How pandas calls a column without a name, which was its index when the table was written.
 const PANDAS_INDEX: &str = "Unnamed: 0";
 
-/// What to do about a first column without a name.
-const INDEX: &str = "is it an index of pandas? Write the table by to_csv(index=False), or name the \
-    column and leave it out by --ignore COLUMN";
-
 /// Refuses a header that is not separated by `delimiter`, but by another character.
 fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
     let others = [
-        (b';', "semicolons", "separate the cells by commas"),
-        (b'\t', "tabs", "pass --format tsv"),
-        (b',', "commas", "pass --format csv"),
+        (
+            b';',
+            "semicolons",
+            Remedy::from("separate the cells by commas"),
+        ),
+        (b'\t', "tabs", Remedy::ReadAs("tsv")),
+        (b',', "commas", Remedy::ReadAs("csv")),
     ];
-    let found = others.iter().find(|(other, ..)| header.contains(other));
+    let found = others
+        .into_iter()
+        .find(|(other, ..)| header.contains(other));
     let Some((_, found, remedy)) = found.filter(|_| !header.contains(&delimiter)) else {
         return Ok(());
     };
@@ -298,7 +302,7 @@ fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
         b'\t' => "columns separated by tabs",
         _ => "columns separated by commas",
     };
-    Err(Fault::new(expected, *found).remedy(remedy))
+    Err(Fault::new(expected, found).remedy(remedy))
 }
 
 /// The rows so far.
@@ -330,7 +334,7 @@ impl Rows<'_> {
                     let missing = self.options.table.missing.map(Missing::in_place);
                     let value = number(trimmed, title, missing);
                     let value = value
-                        .map_err(|fault| fault.remedy(self.remedy(trimmed)).at_column(column))?;
+                        .map_err(|fault| self.with_remedy(fault, trimmed).at_column(column))?;
                     if value != 0.0 {
                         self.packer.push(feature, value);
                         entries += 1;
@@ -345,12 +349,12 @@ impl Rows<'_> {
         self.text.check_memory(self.options.max_memory)
     }
 
-    /// What to do about a cell that is no number.
-    fn remedy(&self, cell: &[u8]) -> &'static str {
+    /// The fault of a cell that is no number, with what to do about it.
+    fn with_remedy(&self, fault: Fault, cell: &[u8]) -> Fault {
         match self.options.columns {
-            _ if is_missing(cell) => token::SAY_MISSING,
-            Some(_) => "",
-            None => "to leave a column out, pass --ignore COLUMN",
+            _ if is_missing(cell) => fault.remedy(Remedy::ReadMissing),
+            Some(_) => fault,
+            None => fault.remedy(Remedy::IgnoreColumn),
         }
     }
 
@@ -572,7 +576,7 @@ mod tests {
             let data = read(&filling(Missing::Mean), &text);
             assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[4.0, 4.0][..]));
             let error = options().read_from(text.as_bytes(), "f.csv").unwrap_err();
-            assert_eq!(error.remedy(), Some(token::SAY_MISSING));
+            assert_eq!(error.remedy(), Some(&Remedy::ReadMissing));
         }
         // Labels that nobody needs may be missing.
         let data = read(&options().unlabelled(true), "query,grade,x\na,,1\na,2,3\n");
@@ -630,14 +634,14 @@ mod tests {
             (options(), header, "f.csv: expected at least one row, found none"),
             (options(), "grade,query,x,x\n", "f.csv:1:1: expected a header with each name once, found \"x\" again"),
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
-            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and leave it out by --ignore COLUMN)"),
-            (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out by --ignore \"Unnamed: 0\""),
+            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and put it into TableOptions::ignore)"),
+            (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
             (options(), "grade,x\n", "f.csv:1:1: expected a column \"query\" of queries, found a header of \"grade x\""),
             (options(), "query,x\n", "f.csv:1:1: expected a column \"grade\" of labels"),
             (options(), "grade;query;x\n", "f.csv:1:1: expected columns separated by commas, found semicolons (separate the cells by commas)"),
-            (options(), "grade\tx\n", "found tabs (pass --format tsv)"),
-            (options().format(Format::Tsv), TABLE, "found commas (pass --format csv)"),
-            (with(TableOptions::default()), "a,b\n", "--label COLUMN"),
+            (options(), "grade\tx\n", "found tabs (read it as tsv: set ReadOptions::format)"),
+            (options().format(Format::Tsv), TABLE, "found commas (read it as csv: set ReadOptions::format)"),
+            (with(TableOptions::default()), "a,b\n", "TableOptions::label"),
             (with(TableOptions { query: Some("grade".to_owned()), ..named() }), TABLE, "found \"grade\" for both"),
             (knowing(&["last", "absent"]), TABLE, "expected a column \"absent\" for the feature of that name"),
             (knowing(&["", ""]), TABLE, "expected names of features"),
@@ -645,7 +649,7 @@ mod tests {
             (ignoring(&["grade"]), note, "that are not needed, found \"grade\""),
             (ignoring(&["query"]), note, "that are not needed, found \"query\""),
             (knowing(&["x"]).table(TableOptions { ignore: vec!["x".to_owned()], ..named() }), note, "that are not needed, found \"x\""),
-            (options(), note, "f.csv:2:3: expected a decimal number in the column \"note\", found \"red, blue\" (to leave a column out, pass --ignore COLUMN)"),
+            (options(), note, "f.csv:2:3: expected a decimal number in the column \"note\", found \"red, blue\" (to leave a column out, put its name into TableOptions::ignore)"),
             (options(), "grade,query,x\n1,a,nan\n", "f.csv:2:5: expected a finite number in the column \"x\", found \"nan\""),
             (options(), "grade,query,x\n,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found an empty cell"),
             (options(), "grade,query,x\n1,,1\n", "f.csv:2:3: expected a query identifier, found an empty cell"),

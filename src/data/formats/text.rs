@@ -17,6 +17,7 @@ use crate::data::{Columns, Dataset};
 use crate::interrupt::check_interrupt;
 
 use super::ReadOptions;
+use super::Remedy;
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
 use super::piece::{Grammar, Piece};
@@ -227,7 +228,7 @@ impl Text {
 pub(super) fn returning(id: &str, began: &str) -> Fault {
     let found = format!("query {} again, which began {began}", quote(id.as_bytes()));
     let expected = "the rows of a query next to each other";
-    Fault::mismatch(expected, found).remedy("sort the rows by query, or merge them with --regroup")
+    Fault::mismatch(expected, found).remedy(Remedy::Regroup)
 }
 
 /// Bytes of a chunk, unless there is reason for another size.

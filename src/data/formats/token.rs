@@ -6,6 +6,7 @@
 //! correctly rounded value (Clinger, "How to read floating point numbers
 //! accurately", 1990). Everything else goes through `fast_float2`.
 
+use super::Remedy;
 use super::error::{Fault, quote};
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
@@ -108,10 +109,6 @@ pub(super) struct Pair {
 /// How LETOR's files write a value that is missing.
 const MISSING: &[u8] = b"NULL";
 
-/// What to do about a value that is missing.
-pub(super) const SAY_MISSING: &str = "to read missing values as 0, pass --missing 0; as the mean of \
-    their query, --missing mean";
-
 /// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
 /// as `u64::MAX`.
 #[inline]
@@ -159,8 +156,12 @@ fn long_pair(line: &[u8], at: usize, index: u64, colon: usize) -> Result<Pair, F
         Err(BadNumber::NotFinite) => Err(Fault::token("a finite value", at, token)),
         Err(BadNumber::Syntax) => {
             let missing = line[colon + 1..end] == *MISSING;
-            let remedy = if missing { SAY_MISSING } else { "" };
-            Err(Fault::token(EXPECTED, at, token).remedy(remedy))
+            let fault = Fault::token(EXPECTED, at, token);
+            Err(if missing {
+                fault.remedy(Remedy::ReadMissing)
+            } else {
+                fault
+            })
         }
     }
 }
@@ -187,8 +188,7 @@ pub(super) fn bad_index(pair: &[u8], at: usize, index: u64, before: Option<u64>)
         )),
         Some(before) => fault(format!("an index above {before}, the one before it"))
             .remedy("sort the pairs of each row by index"),
-        None => fault("indices that count from 1".to_owned())
-            .remedy("if the file counts its columns from 0, pass --zero-based"),
+        None => fault("indices that count from 1".to_owned()).remedy(Remedy::CountFromZero),
     }
 }
 
