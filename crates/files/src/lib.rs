@@ -5,7 +5,9 @@ pub mod error;
 pub mod input;
 mod number;
 mod output;
+mod signature;
 mod strings;
+pub mod text;
 
 pub use error::{Place, ReadError, ReadErrorKind, quote};
 pub use input::{hash_text, read_whole};
