@@ -68,6 +68,7 @@ pub use metrics::{Convention, Metric};
 pub use model::{GreedyRankRls, Model, ModelError, RankRls};
 pub use names::UnknownName;
 pub use objective::Objective;
+pub use rankrls_files::Remedy;
 pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
 pub use tune::Tuning;
 

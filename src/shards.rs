@@ -37,7 +37,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rankrls_files::read_whole;
+use rankrls_files::{Remedy, read_whole};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -122,7 +122,8 @@ pub enum ShardError {
     },
     /// Parts that are larger than the memory that is left for them.
     #[error(
-        "the largest part takes {needed} bytes to read, {room} are left for it; shard the data into more parts, or raise --max-memory"
+        "the largest part takes {needed} bytes to read, {room} are left for it; shard the data into more parts, or {}",
+        Remedy::MoreMemory
     )]
     Memory {
         /// Bytes for the largest part.

@@ -13,6 +13,7 @@ mod files;
 mod job;
 mod measures;
 mod model;
+mod remedy;
 mod select;
 mod train;
 mod tune;
@@ -22,6 +23,8 @@ use pyo3::prelude::*;
 /// The compiled part of rankrls: use the functions and classes of the package.
 #[pymodule]
 mod _rankrls {
+    use super::{Bound, PyModule, PyResult};
+
     #[pymodule_export]
     use super::files::{read, write_svmlight};
     #[pymodule_export]
@@ -34,6 +37,13 @@ mod _rankrls {
     use super::train::train;
     #[pymodule_export]
     use super::tune::tune;
+
+    #[pymodule_init]
+    #[expect(clippy::unnecessary_wraps, reason = "the signature that PyO3 takes")]
+    fn init(_: &Bound<'_, PyModule>) -> PyResult<()> {
+        rankrls::Remedy::word_by(super::remedy::argument);
+        Ok(())
+    }
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python gives it")]

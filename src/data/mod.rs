@@ -39,7 +39,6 @@ pub use formats::{DataFiles, MatrixLayout, Part, write_names, write_svmlight};
 pub(crate) use formats::{columns_of_npz, fill_missing, write_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
-pub use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
@@ -72,7 +71,8 @@ pub mod read {
 
     pub use super::formats::{
         Format, Loaded, Missing, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions,
-        RowQueries, TableOptions, read_names, read_preferences, read_rows, read_scores, read_texts,
+        RowQueries, TableOptions, read_folds, read_names, read_preferences, read_rows, read_scores,
+        read_texts,
     };
 }
 

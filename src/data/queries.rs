@@ -8,10 +8,6 @@ use foldhash::fast::RandomState;
 
 use super::{DatasetError, Strings};
 
-/// What to do about data that came without queries.
-pub const GIVE_QUERIES: &str = "give the queries by --query-size N or --queries FILE, for \
-    tables by --query COLUMN, or write them into the data: query_id= of scikit-learn's dump_svmlight_file";
-
 /// A partition of the rows `0..m` into queries, each a contiguous run of rows.
 ///
 /// Identifiers are opaque tokens; a data set that came without any is one

@@ -1,10 +1,11 @@
 //! Why a selection cannot start.
 
+use rankrls_files::Remedy;
 use thiserror::Error;
 
 use crate::Lambda;
 use crate::columns::{ColumnClasses, none_varies};
-use crate::data::{DatasetError, GIVE_QUERIES};
+use crate::data::DatasetError;
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
@@ -22,7 +23,8 @@ pub enum SelectError {
     NothingSampled,
     /// There is no other query to train on when the only one is left out.
     #[error(
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",
+        Remedy::GiveQueries
     )]
     OneQuery,
     /// No column is of any use.
@@ -79,7 +81,8 @@ pub enum SelectError {
     TeacherScores,
     /// A teacher that ranks would have to train on the columns that they share.
     #[error(
-        "ranks do not train a teacher: expected its scores for the rows as --teacher FILE, which rankrls train --holdout-scores FILE writes"
+        "ranks do not train a teacher: expected its scores for the rows; {}",
+        Remedy::GiveTeacher
     )]
     SharedTeacher,
     /// The teacher cannot be trained.
@@ -153,8 +156,8 @@ pub enum SelectError {
     },
     /// A selection that needs all columns at once, where memory holds a part of them.
     #[error(
-        "{what} needs all columns in memory, but a part of them at a time fits: raise --max-memory, or \
-         use {}",
+        "{what} needs all columns in memory, but a part of them at a time fits: {}, or use {}",
+        Remedy::MoreMemory,
         StrategyKind::names_of(|kind| !kind.distils() && !kind.needs_grades())
     )]
     Parted {

@@ -4,7 +4,9 @@ use thiserror::Error;
 
 use super::solver::Solver;
 use crate::columns::none_varies;
-use crate::data::{DatasetError, GIVE_QUERIES};
+use rankrls_files::Remedy;
+
+use crate::data::DatasetError;
 use crate::memory::Bytes;
 use crate::metrics::MetricsError;
 
@@ -20,7 +22,8 @@ pub enum TrainError {
     },
     /// There is no other query to train on when the only one is left out.
     #[error(
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",
+        Remedy::GiveQueries
     )]
     OneQuery,
     /// The memory limit is too low. Sizes in bytes.

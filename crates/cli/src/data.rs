@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use rankrls::Remedy;
 use rankrls::columns::{Partition, Summary};
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadOptions, RowQueries, TableOptions, read_names, read_scores,
 };
-use rankrls::data::{DataHash, GIVE_QUERIES, sample};
+use rankrls::data::{DataHash, sample};
 use rankrls::greedy::{SelectionOptions, State};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
@@ -500,8 +501,9 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     }
     let (path, rows) = (path.display(), queries.rows());
     bail!(
-        "{path}: measures are means over queries, found none: {GIVE_QUERIES}; if all rows are one \
-         query, pass --query-size {rows}"
+        "{path}: measures are means over queries, found none: {}; if all rows are one \
+         query, pass --query-size {rows}",
+        Remedy::GiveQueries
     );
 }
 

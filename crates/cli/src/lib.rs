@@ -18,6 +18,7 @@ mod output;
 mod plan;
 mod predict;
 mod ranks;
+mod remedy;
 mod report;
 mod select;
 mod session;
@@ -40,6 +41,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
+use rankrls::Remedy;
 use rankrls::peers::{Alone, Peers};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
@@ -182,6 +184,7 @@ pub fn main_among(peers: &Arc<dyn Peers>) -> ExitCode {
 type Parsed = (Cli, ArgMatches);
 
 fn parse() -> Result<Parsed, clap::Error> {
+    Remedy::word_by(remedy::option);
     let matches = Cli::command().try_get_matches().map_err(with_usage)?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }

@@ -6,6 +6,8 @@ use std::io;
 
 use thiserror::Error;
 
+use crate::Remedy;
+
 /// Characters of the input that a message quotes.
 const QUOTED: usize = 40;
 
@@ -65,8 +67,8 @@ impl Refusal {
             ": expected {}, found {}",
             self.fault.expected, self.fault.found
         );
-        if !self.fault.remedy.is_empty() {
-            let _ = write!(text, " ({})", self.fault.remedy);
+        if let Some(remedy) = &self.fault.remedy {
+            let _ = write!(text, " ({remedy})");
         }
         text
     }
@@ -105,8 +107,8 @@ impl ReadError {
     }
 
     /// What to do about it, where that is known.
-    pub fn remedy(&self) -> Option<&str> {
-        Some(self.0.fault.remedy).filter(|remedy| !remedy.is_empty())
+    pub fn remedy(&self) -> Option<&Remedy> {
+        self.0.fault.remedy.as_ref()
     }
 }
 
@@ -121,7 +123,7 @@ pub struct Fault {
     element: Box<str>,
     expected: Cow<'static, str>,
     found: String,
-    remedy: &'static str,
+    remedy: Option<Remedy>,
 }
 
 impl Fault {
@@ -133,7 +135,7 @@ impl Fault {
             element: Box::default(),
             expected: expected.into(),
             found: found.into(),
-            remedy: "",
+            remedy: None,
         }
     }
 
@@ -173,7 +175,7 @@ impl Fault {
         let expected = format!("data that takes at most {limit} bytes of memory");
         Self::new(expected, what)
             .kind(ReadErrorKind::TooLarge)
-            .remedy("raise --max-memory, or select from fewer rows or columns")
+            .remedy(Remedy::MoreMemoryOrLessData)
     }
 
     /// Of another kind.
@@ -192,8 +194,8 @@ impl Fault {
 
     /// With what to do about it.
     #[must_use]
-    pub fn remedy(mut self, remedy: &'static str) -> Self {
-        self.remedy = remedy;
+    pub fn remedy(mut self, remedy: impl Into<Remedy>) -> Self {
+        self.remedy = Some(remedy.into());
         self
     }
 
@@ -274,7 +276,7 @@ mod tests {
         );
         assert_eq!(error.kind(), ReadErrorKind::Malformed);
         assert_eq!(error.place(), Some(Place { line: 7, column: 5 }));
-        assert_eq!(error.remedy(), Some("mend it"));
+        assert_eq!(error.remedy(), Some(&"mend it".into()));
     }
 
     #[test]

@@ -13,6 +13,7 @@ pub(crate) struct Unreadable {
     kind: ReadErrorKind,
     expected: &'static str,
     found: String,
+    /// Empty where nothing is to be done.
     remedy: &'static str,
 }
 
@@ -35,9 +36,11 @@ impl Unreadable {
     }
 
     pub(crate) fn fault(&self) -> Fault {
-        Fault::new(self.expected, &*self.found)
-            .kind(self.kind)
-            .remedy(self.remedy)
+        let fault = Fault::new(self.expected, &*self.found).kind(self.kind);
+        match self.remedy {
+            "" => fault,
+            remedy => fault.remedy(remedy),
+        }
     }
 }
 

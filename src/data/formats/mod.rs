@@ -18,6 +18,7 @@ mod missing;
 mod npy;
 mod npz;
 mod piece;
+mod query_lines;
 mod rlscore;
 #[cfg(test)]
 mod round_trip;
@@ -28,12 +29,14 @@ mod text;
 mod token;
 
 pub use lines::{
-    PreferenceLine, read_names, read_preferences, read_rows, read_scores, read_texts, write_names,
+    PreferenceLine, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
+    write_names,
 };
 pub use missing::Missing;
 pub(crate) use missing::fill as fill_missing;
 pub use npz::MatrixLayout;
 pub(crate) use npz::{columns_of_npz, write_npz};
+use rankrls_files::Remedy;
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
 pub use svmlight::write_svmlight;
@@ -41,8 +44,9 @@ pub use table::TableOptions;
 
 use error::Fault;
 use input::{Source, is_stdin};
-use lines::{query_ids, write_first_names};
+use lines::write_first_names;
 use piece::{Grammar, Lines};
+use query_lines::QueryLines;
 use rows::refused;
 use text::Text;
 
@@ -205,7 +209,9 @@ pub struct Loaded {
 /// The queries of rows that come without any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowQueries {
-    /// A file with the identifier of the query of each row, one a line.
+    /// A file with the identifier of the query of each row, one a line; or with the numbers of rows of
+    /// the queries, which are counted from 1. Whole numbers that add up to the rows, and are not as
+    /// many, are such sizes.
     File(PathBuf),
     /// Every so many rows are a query; identifiers count them from 1.
     Size(usize),
@@ -338,6 +344,7 @@ impl ReadOptions {
             first: base.first(),
             width: self.width,
             missing: self.table.missing.map(Missing::in_place),
+            named: self.table.label.is_some() || self.table.query.is_some(),
         }
     }
 
@@ -350,11 +357,7 @@ impl ReadOptions {
         match queries {
             RowQueries::File(path) => {
                 let source = Source::open(path, self.max_memory)?;
-                let name = source.name.clone();
-                let (groups, lines, bytes) = query_ids(source, self, text.memory)?;
-                rlscore::check_lines(text, &name, lines)?;
-                text.groups = groups;
-                text.memory += bytes;
+                query_lines::give(text, source, QueryLines::IdsOrSizes, self)?;
             }
             RowQueries::Size(size) => {
                 let rest = text.rows.checked_rem(*size).unwrap_or(text.rows);

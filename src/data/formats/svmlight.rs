@@ -191,12 +191,12 @@ mod tests {
         (b"1 1:2:3\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2:3""#),
         (b"1 1:1_0\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
         (b"1 1:0x1f\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
-        (b"1 1:NULL\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as 0, pass --missing 0; as the mean of their query, --missing mean)"#),
+        (b"1 1:NULL\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as a number, or as the mean of their query, set TableOptions::missing)"#),
         (b"1 1:2,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5""#),
         (b"1 1:NaN\n", r#"f:1:3: expected a finite value, found "1:NaN""#),
         (b"1 1:1 2:-Infinity\n", r#"f:1:7: expected a finite value, found "2:-Infinity""#),
         (b"1 1:1e400\n", r#"f:1:3: expected a finite value, found "1:1e400""#),
-        (b"1 qid:1 0:1 1:1\n", r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, pass --zero-based)"#),
+        (b"1 qid:1 0:1 1:1\n", r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, set ReadOptions::zero_based)"#),
         (b"1 3:1 3:1\n", r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
         (b"1 3:0 3:1\n", r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
         (b"1 3:1 2:1\n", r#"f:1:7: expected an index above 3, the one before it, found "2:1" (sort the pairs of each row by index)"#),
@@ -211,7 +211,7 @@ mod tests {
         (b"1 qid:a 1:1\n# x\n1 2:1\n", r#"f:3:3: expected a qid after the label, as on line 1, found "2:1" (give every row a qid, or none)"#),
         (b"1 qid:a 1:1\n10\n", "f:2:3: expected a qid after the label, as on line 1, found the end of the line (give every row a qid, or none)"),
         (b"\n1 2:1\n1 qid:a 1:1\n", r#"f:3:3: expected no qid, as on line 2, found "qid:a" (give every row a qid, or none)"#),
-        (b"1 qid:a\n1 qid:b\n\n1 qid:a 1:1\n", r#"f:4:3: expected the rows of a query next to each other, found query "a" again, which began on line 1 (sort the rows by query, or merge them with --regroup)"#),
+        (b"1 qid:a\n1 qid:b\n\n1 qid:a 1:1\n", r#"f:4:3: expected the rows of a query next to each other, found query "a" again, which began on line 1 (sort the rows by query, or merge them by ReadOptions::regroup)"#),
     ];
 
     #[test]

@@ -1,7 +1,7 @@
 //! Tables with a header: values separated by commas or tabs, quoted where they must be.
 //!
-//! A row is a line: a quote that is not closed in its line is refused, or it would take the lines after
-//! it for a cell. [`TableOptions`] name the columns with labels and queries, and those to leave out; all
+//! A row is a line, or several where a quoted cell has line breaks. A quote that is never closed is refused,
+//! and so is one that takes whole rows into its cell. [`TableOptions`] name the columns with labels and queries, and those to leave out; all
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
@@ -12,15 +12,15 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{Fault, ReadError, quote};
 use super::input::Source;
-use super::lines::each_line;
 use super::missing::Missing;
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
-use super::{Facts, Loaded, ReadOptions, Reader};
+use super::{Facts, Loaded, ReadOptions, Reader, Remedy};
 use crate::data::queries::Groups;
 use crate::data::runs::RowPacker;
 use crate::data::sidecar::{has_extension, plain, prefix};
 use crate::data::{FeatureNames, IndexBase, Strings};
+use rankrls_files::text::{checked, each_line, is_plain, utf8};
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
 /// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
@@ -81,36 +81,54 @@ const ROW: u64 = 4 * 8 + 64;
 /// Bytes of a column of the header besides its name, once and as a key.
 const COLUMN: u64 = 128;
 
-/// A cell of a line.
+/// A cell of a record.
 struct Cell<'l> {
     /// Where it begins, from 1 on.
     column: usize,
     text: Cow<'l, [u8]>,
 }
 
-/// The cells of a `line`.
-fn cells(line: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
+/// The cells of a record, whose quotes are closed.
+fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
     let (mut cells, mut at) = (Vec::new(), 0);
+    let plain = is_plain(record);
     loop {
-        let (rest, column) = (&line[at..], at + 1);
+        let (rest, column) = (&record[at..], at + 1);
         let (text, length) = if rest.first() == Some(&b'"') {
             quoted(rest).map_err(|fault| fault.at_column(column))?
         } else {
             let end = memchr::memchr(delimiter, rest).unwrap_or(rest.len());
             (Cow::Borrowed(&rest[..end]), end)
         };
+        if !plain {
+            check(&record[at..at + length], at)?;
+        }
         cells.push(Cell { column, text });
         at += length;
-        match line.get(at) {
+        match record.get(at) {
             None => return Ok(cells),
             Some(&byte) if byte == delimiter => at += 1,
             Some(_) => {
                 let expected = "nothing between a closing quote and the end of its cell";
-                let fault = Fault::new(expected, quote(&line[at..]));
+                let fault = Fault::new(expected, quote(&record[at..]));
                 return Err(fault.at_column(at + 1));
             }
         }
     }
+}
+
+/// Refuses what no text has in a cell that begins after `before` bytes; a quoted one may have CR as line
+/// breaks.
+fn check(cell: &[u8], before: usize) -> Result<(), Fault> {
+    let (at, odd) = match memchr::memchr(0, cell) {
+        _ if cell.first() != Some(&b'"') => (0, cell),
+        Some(at) => (at, &cell[at..=at]),
+        None => return Ok(()),
+    };
+    checked(odd).map(|_| ()).map_err(|fault| {
+        let within = fault.column;
+        fault.at_column(before + at + within)
+    })
 }
 
 /// The text of the cell that begins with a quote, and its length with both quotes.
@@ -119,8 +137,7 @@ fn quoted(rest: &[u8]) -> Result<(Cow<'_, [u8]>, usize), Fault> {
     let mut at = 1;
     loop {
         let Some(length) = memchr::memchr(b'"', &rest[at..]) else {
-            let expected = "a closing quote in the same line";
-            return Err(Fault::new(expected, quote(rest)));
+            return Err(Fault::new("a closing quote", quote(rest)));
         };
         let (part, end) = (&rest[at..at + length], at + length + 1);
         if text.is_empty() {
@@ -135,6 +152,93 @@ fn quoted(rest: &[u8]) -> Result<(Cow<'_, [u8]>, usize), Fault> {
         text.to_mut().push(b'"');
         at = end + 1;
     }
+}
+
+/// Whether the record goes on after the line from `at` on, which begins a cell, or `within` quotes.
+fn goes_on(line: &[u8], mut at: usize, delimiter: u8, mut within: bool) -> bool {
+    loop {
+        if within {
+            let Some(length) = memchr::memchr(b'"', &line[at..]) else {
+                return true;
+            };
+            at += length + 1;
+            if line.get(at) == Some(&b'"') {
+                at += 1;
+                continue;
+            }
+            within = false;
+        } else if line.get(at) == Some(&b'"') {
+            (at, within) = (at + 1, true);
+            continue;
+        }
+        match memchr::memchr(delimiter, &line[at..]) {
+            None => return false,
+            Some(length) => at += length + 1,
+        }
+    }
+}
+
+/// The lines of a table, put together to records.
+struct Records {
+    delimiter: u8,
+    /// The lines of a record that has not ended yet.
+    open: Vec<u8>,
+    /// The first of them.
+    began: Option<u64>,
+}
+
+impl Records {
+    /// The record that ends with `line`, which has this `number`, and its first line; none if it goes on.
+    fn next<'l>(&mut self, number: u64, line: &'l [u8]) -> Option<(u64, Cow<'l, [u8]>)> {
+        let Some(began) = self.began else {
+            if !goes_on(line, 0, self.delimiter, false) {
+                return Some((number, Cow::Borrowed(line)));
+            }
+            (self.open, self.began) = (line.to_vec(), Some(number));
+            return None;
+        };
+        self.open.push(b'\n');
+        let at = self.open.len();
+        self.open.extend_from_slice(line);
+        if goes_on(&self.open, at, self.delimiter, true) {
+            return None;
+        }
+        self.began = None;
+        Some((began, Cow::Owned(std::mem::take(&mut self.open))))
+    }
+
+    /// The fault of a record that does not end, and its first line.
+    fn unclosed(&self) -> Option<(u64, Fault)> {
+        let fault = cells(&self.open, self.delimiter).err()?;
+        Some((self.began?, fault))
+    }
+}
+
+/// Refuses a `record` of several lines each of which is a row by itself, of so many cells of which `values`
+/// are numbers: a quote that was never closed has met another.
+fn check_lines(
+    record: &[u8],
+    delimiter: u8,
+    cells: &[Cell<'_>],
+    values: impl Fn(usize) -> bool,
+) -> Result<(), Fault> {
+    let Some(broken) = cells.iter().find(|cell| cell.text.contains(&b'\n')) else {
+        return Ok(());
+    };
+    let is_row = |line: &[u8]| {
+        let own = line.split(|&byte| byte == delimiter);
+        let sound = |(place, cell): (usize, &[u8])| {
+            let cell = cell.trim_ascii();
+            !values(place) || token::is_missing(cell) || token::number(cell).is_ok()
+        };
+        own.clone().count() == cells.len() && own.enumerate().all(sound)
+    };
+    if !record.split(|&byte| byte == b'\n').all(is_row) {
+        return Ok(());
+    }
+    let fault = Fault::new("a closing quote", quote(&record[broken.column - 1..]));
+    let fault = fault.remedy("the quote takes the rows after it into its cell: close it");
+    Err(fault.at_column(broken.column))
 }
 
 /// What the cells of a column are.
@@ -174,9 +278,20 @@ impl Header {
             let found = "none in the model or the training data";
             return Err(Fault::new(expected, found));
         }
-        let (titles, places) = titles(record)?;
+        let wanted = [label, query].into_iter().flatten();
+        if known.is_none() {
+            check_names(record, wanted)?;
+        }
+        let titles = titles(record)?;
+        let mut places = HashMap::new();
+        for (place, title) in titles.iter().enumerate() {
+            if places.insert(&**title, place).is_some() {
+                let found = format!("{} again", quote(title.as_bytes()));
+                return Err(Fault::new("a header with each name once", found));
+            }
+        }
         let place = |title: &str, what: &str| {
-            let place = places.get(title).copied();
+            let place = places.get(title.trim_ascii()).copied();
             place.ok_or_else(|| {
                 let expected = format!("a column {} {what}", quote(title.as_bytes()));
                 let found = format!("a header of {}", quote(titles.join(" ").as_bytes()));
@@ -191,7 +306,7 @@ impl Header {
             }
             (None, _) if !options.unlabelled => {
                 let fault = Fault::new("the name of the column with the labels", "none");
-                return Err(fault.remedy("give --label COLUMN, and --query COLUMN for the queries"));
+                return Err(fault.remedy(Remedy::NameLabels));
             }
             _ => {}
         }
@@ -199,13 +314,19 @@ impl Header {
             match place(label, "of labels") {
                 Ok(place) => cells[place] = Some(Cells::Label),
                 Err(_) if options.unlabelled => {}
+                Err(fault)
+                    if titles
+                        .iter()
+                        .any(|title| token::number(title.as_bytes()).is_ok()) =>
+                {
+                    return Err(fault.remedy(HEADER));
+                }
                 Err(fault) => return Err(fault),
             }
         }
         if let Some(query) = query {
-            let remedy = "name it by --query COLUMN, or give the queries by --query-size N or \
-                          --queries FILE";
-            let place = place(query, "of queries").map_err(|fault| fault.remedy(remedy))?;
+            let place = place(query, "of queries");
+            let place = place.map_err(|fault| fault.remedy(Remedy::NameQueries))?;
             cells[place] = Some(Cells::Query);
         }
         for name in ignore {
@@ -227,11 +348,10 @@ impl Header {
             if known.is_some() || cells.is_some() {
                 continue;
             }
-            if *title == PANDAS_INDEX {
+            if is_unnamed(title) {
                 let found = format!("{}, an index", quote(title.as_bytes()));
-                let remedy =
-                    "leave it out by --ignore \"Unnamed: 0\", or rename it if it is a feature";
-                return Err(Fault::new("columns of features", found).remedy(remedy));
+                let fault = Fault::new("columns of features", found);
+                return Err(fault.remedy(Remedy::Ignore(title.clone())));
             }
             // No file in memory has a header of as many columns as 32 bits count.
             *cells = Some(Cells::Values(
@@ -244,7 +364,7 @@ impl Header {
             .map(|cells| cells.unwrap_or(Cells::Others));
         Ok(Self {
             cells: cells.collect(),
-            titles: titles.into_iter().map(str::to_owned).collect(),
+            titles,
             names,
         })
     }
@@ -256,41 +376,92 @@ impl Header {
     }
 }
 
-/// The titles in a header, and where each stands.
-fn titles<'r>(record: &'r [Cell<'_>]) -> Result<(Vec<&'r str>, HashMap<&'r str, usize>), Fault> {
-    let (mut titles, mut places) = (Vec::with_capacity(record.len()), HashMap::new());
+/// What to do about a table without names.
+const HEADER: &str = "the first line is to name the columns: write a header";
+
+/// Refuses a first line that is a row: of numbers alone, unless these are whole numbers that ascend, as
+/// pandas names columns, and `wanted` columns are among them.
+fn check_names<'n>(
+    record: &[Cell<'_>],
+    mut wanted: impl Iterator<Item = &'n String>,
+) -> Result<(), Fault> {
+    let texts = || record.iter().map(|cell| cell.text.trim_ascii());
+    let is_number = |text: &[u8]| token::number(text).is_ok();
+    if !texts().any(is_number) || !texts().all(|text| is_number(text) || token::is_missing(text)) {
+        return Ok(());
+    }
+    let whole = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
+    let names: Option<Vec<u64>> = texts().map(whole).collect();
+    let ascend = names.is_some_and(|names| names.is_sorted_by(|a, b| a < b));
+    if ascend && wanted.all(|title| texts().any(|text| text == title.trim_ascii().as_bytes())) {
+        return Ok(());
+    }
+    let first: Vec<_> = texts().map(String::from_utf8_lossy).collect();
+    let found = format!("numbers, {}", quote(first.join(" ").as_bytes()));
+    Err(Fault::new("a header with the names of the columns", found).remedy(HEADER))
+}
+
+/// The titles in a header, with blanks in place of line breaks.
+fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
+    let mut titles = Vec::with_capacity(record.len());
     for (place, cell) in record.iter().enumerate() {
-        let title = std::str::from_utf8(&cell.text);
-        let title = title.map_err(|_| Fault::new("a name in UTF-8", quote(&cell.text)))?;
+        let title = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
+        let title = title.trim_ascii().replace(['\n', '\r'], " ");
         if title.is_empty() {
             let found = format!("none for column {}", place + 1);
             let fault = Fault::new("a header with a name for each column", found);
-            return Err(fault.remedy(if place == 0 { INDEX } else { "" }));
-        }
-        if places.insert(title, place).is_some() {
-            let found = format!("{} again", quote(title.as_bytes()));
-            return Err(Fault::new("a header with each name once", found));
+            return Err(if place == 0 {
+                fault.remedy(Remedy::NameIndex)
+            } else {
+                fault
+            });
         }
         titles.push(title);
     }
-    Ok((titles, places))
+    Ok(titles)
 }
 
-/// How pandas calls a column without a name, which was its index when the table was written.
-const PANDAS_INDEX: &str = "Unnamed: 0";
+/// Whether pandas gave a column this name, as it had none when the table was written: `Unnamed: 0`, and
+/// `Unnamed: 0.1` when that was written again.
+fn is_unnamed(title: &str) -> bool {
+    let number = title.strip_prefix("Unnamed: ");
+    number.is_some_and(|number| number.starts_with(|char: char| char.is_ascii_digit()))
+}
 
-/// What to do about a first column without a name.
-const INDEX: &str = "is it an index of pandas? Write the table by to_csv(index=False), or name the \
-    column and leave it out by --ignore COLUMN";
+/// The separator that a first line of Excel names, as in `sep=;`.
+fn named_separator(line: &[u8]) -> Option<u8> {
+    match line.trim_ascii() {
+        [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
+            Some(*separator).filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b'"')
+        }
+        // A tab at the end was taken for a blank.
+        word if word.eq_ignore_ascii_case(b"sep=") && line.contains(&b'\t') => Some(b'\t'),
+        _ => None,
+    }
+}
 
-/// Refuses a header that is not separated by `delimiter`, but by another character.
-fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
+/// Refuses a header that is not separated by `delimiter`, but by another character; of several `columns` if
+/// that is known.
+fn check_separator(header: &[u8], delimiter: u8, several: bool) -> Result<(), Fault> {
     let others = [
-        (b';', "semicolons", "separate the cells by commas"),
-        (b'\t', "tabs", "pass --format tsv"),
-        (b',', "commas", "pass --format csv"),
+        (
+            b';',
+            "semicolons",
+            Remedy::from("separate the cells by commas"),
+        ),
+        (b'\t', "tabs", Remedy::ReadAs("tsv")),
+        (b',', "commas", Remedy::ReadAs("csv")),
+        (b'|', "bars", "separate the cells by commas".into()),
+        (
+            b' ',
+            "blanks",
+            "separate the cells by commas, in R by write.csv".into(),
+        ),
     ];
-    let found = others.iter().find(|(other, ..)| header.contains(other));
+    let found = others
+        .into_iter()
+        .find(|(other, ..)| header.trim_ascii().contains(other))
+        .filter(|(other, ..)| several || !matches!(other, b' ' | b'|'));
     let Some((_, found, remedy)) = found.filter(|_| !header.contains(&delimiter)) else {
         return Ok(());
     };
@@ -298,7 +469,7 @@ fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
         b'\t' => "columns separated by tabs",
         _ => "columns separated by commas",
     };
-    Err(Fault::new(expected, *found).remedy(remedy))
+    Err(Fault::new(expected, found).remedy(remedy))
 }
 
 /// The rows so far.
@@ -311,26 +482,34 @@ struct Rows<'o> {
 impl Rows<'_> {
     /// Adds the row of `record`, which is on `line`.
     fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
-        if record.len() != header.cells.len() {
-            let expected = format!("{} cells, as in the header", header.cells.len());
-            return Err(Fault::mismatch(expected, record.len().to_string()));
+        let width = header.cells.len();
+        if record.len() != width {
+            let expected = format!("{width} cells, as in the header");
+            let fault = Fault::mismatch(expected, record.len().to_string());
+            return Err(match record.last() {
+                Some(last) if record.len() == width + 1 && !last.text.trim_ascii().is_empty() => {
+                    fault.remedy(ROW_NAMES)
+                }
+                _ => fault,
+            });
         }
         let (mut label, mut entries) = (0.0, 0);
         for ((&cells, title), cell) in header.cells.iter().zip(&header.titles).zip(record) {
             let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
             match cells {
                 Cells::Others => {}
-                Cells::Query => self.query(trimmed, line).map_err(|f| f.at_column(column))?,
+                Cells::Query => self.query(trimmed, column - 1, line)?,
                 Cells::Label => {
                     // A label that is missing is not to be made up.
-                    let found = number(trimmed, title, self.options.unlabelled.then_some(0.0));
+                    let missing = self.options.unlabelled.then_some(0.0);
+                    let found = number(trimmed, title, missing, token::number);
                     label = found.map_err(|fault| fault.at_column(column))?;
                 }
                 Cells::Values(feature) => {
                     let missing = self.options.table.missing.map(Missing::in_place);
-                    let value = number(trimmed, title, missing);
+                    let value = number(trimmed, title, missing, token::value);
                     let value = value
-                        .map_err(|fault| fault.remedy(self.remedy(trimmed)).at_column(column))?;
+                        .map_err(|fault| self.with_remedy(fault, trimmed).at_column(column))?;
                     if value != 0.0 {
                         self.packer.push(feature, value);
                         entries += 1;
@@ -345,56 +524,59 @@ impl Rows<'_> {
         self.text.check_memory(self.options.max_memory)
     }
 
-    /// What to do about a cell that is no number.
-    fn remedy(&self, cell: &[u8]) -> &'static str {
+    /// The fault of a cell that is no value, with what to do about it: the column may be left out where
+    /// nothing is known of the cell.
+    fn with_remedy(&self, fault: Fault, cell: &[u8]) -> Fault {
+        let known = token::value(cell) != Err(BadNumber::Syntax)
+            || token::is_missing(cell)
+            || token::cause(cell).is_some();
         match self.options.columns {
-            _ if is_missing(cell) => token::SAY_MISSING,
-            Some(_) => "",
-            None => "to leave a column out, pass --ignore COLUMN",
+            None if !known => fault.remedy(Remedy::IgnoreColumn),
+            _ => fault,
         }
     }
 
-    fn query(&mut self, id: &[u8], line: u64) -> Result<(), Fault> {
-        if !id.is_empty() && is_missing(id) {
+    /// Adds a row of the query `id`, which begins after `before` bytes.
+    fn query(&mut self, id: &[u8], before: usize, line: u64) -> Result<(), Fault> {
+        if !id.is_empty() && token::is_missing(id) {
             let expected = "a query identifier";
             let found = format!("{}, a missing value", quote(id));
-            return Err(Fault::new(expected, found));
+            return Err(Fault::new(expected, found).at_column(before + 1));
         }
-        let text = token::query_id(id, "an empty cell")?;
+        let text = token::query_id(id, before, "an empty cell")?;
         self.text.memory += 2 * text.len() as u64;
         let added = self.text.groups.add(text, 1, line);
-        added.map_err(|began| returning(text, &format!("on line {began}")))
+        added.map_err(|began| returning(text, &format!("on line {began}")).at_column(before + 1))
     }
 }
 
-/// Whether the value of a cell is missing, as programs write that.
-fn is_missing(cell: &[u8]) -> bool {
-    const MISSING: [&[u8]; 9] = [
-        b"", b"NA", b"N/A", b"nan", b"NaN", b"null", b"NULL", b"None", b"<NA>",
-    ];
-    MISSING.contains(&cell)
-}
+/// What to do about a cell more than the header has.
+const ROW_NAMES: &str = "are the first cells names of rows? In R, write the table by \
+    write.table(row.names = FALSE)";
 
-/// The number in a cell of the column `title`, or `missing`.
-fn number(cell: &[u8], title: &str, missing: Option<f64>) -> Result<f64, Fault> {
-    if let Some(value) = missing.filter(|_| is_missing(cell)) {
+/// The number in a cell of the column `title`, as `parse` reads it, or `missing`.
+fn number(
+    cell: &[u8],
+    title: &str,
+    missing: Option<f64>,
+    parse: impl FnOnce(&[u8]) -> Result<f64, BadNumber>,
+) -> Result<f64, Fault> {
+    let bad = match (parse(cell), cell) {
+        (Ok(value), _) => return Ok(value),
+        (Err(_), b"True" | b"true" | b"TRUE") => return Ok(1.0),
+        (Err(_), b"False" | b"false" | b"FALSE") => return Ok(0.0),
+        (Err(bad), _) => bad,
+    };
+    if let Some(value) = missing.filter(|_| bad.is_missing(cell)) {
         return Ok(value);
-    }
-    match cell {
-        b"True" | b"true" | b"TRUE" => return Ok(1.0),
-        b"False" | b"false" | b"FALSE" => return Ok(0.0),
-        _ => {}
     }
     let found = if cell.is_empty() {
         "an empty cell".to_owned()
     } else {
         quote(cell)
     };
-    let title = quote(title.as_bytes());
-    token::number(cell).map_err(|bad| match bad {
-        BadNumber::NotFinite => Fault::new(format!("a finite number in the column {title}"), found),
-        BadNumber::Syntax => Fault::new(format!("a decimal number in the column {title}"), found),
-    })
+    let what = format!("number in the column {}", quote(title.as_bytes()));
+    Err(bad.fault(cell, found, &format!("a decimal {what}"), &what))
 }
 
 fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Loaded, ReadError> {
@@ -405,29 +587,52 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         packer: RowPacker::default(),
         text: Text::new(name.clone(), Groups::new(options.regroup)),
     };
-    let mut number = 0;
-    each_line(source, options.max_memory, |line| {
-        number += 1;
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let marked = line.strip_prefix("\u{feff}".as_bytes());
-        let line = marked.filter(|_| number == 1).unwrap_or(line);
-        if line.is_empty() {
-            return Ok(rows.text.memory);
+    let mut records = Records {
+        delimiter,
+        open: Vec::new(),
+        began: None,
+    };
+    each_line(source, options.max_memory, |number, line| {
+        let first = header.is_none() && records.began.is_none();
+        if let Some(separator) = named_separator(line).filter(|_| first) {
+            records.delimiter = separator;
+            return Ok(0);
         }
-        if header.is_none() {
-            check_separator(line, delimiter)?;
+        let held = rows.text.memory + records.open.len() as u64;
+        if records.began.is_none() && line.is_empty() {
+            return Ok(held);
         }
-        let cells = cells(line, delimiter)?;
-        match &header {
-            None => {
-                let found = Header::new(&cells, options)?;
-                rows.text.memory = found.memory();
-                header = Some(found);
+        let Some((began, record)) = records.next(number, line) else {
+            return Ok(held);
+        };
+        let mut take = || {
+            let delimiter = records.delimiter;
+            if header.is_none() {
+                check_separator(&record, delimiter, options.columns.is_none())?;
             }
-            Some(header) => rows.add(header, &cells, number)?,
-        }
-        Ok(rows.text.memory)
+            let cells = cells(&record, delimiter)?;
+            let numbers = |place: usize| {
+                let known = header
+                    .as_ref()
+                    .and_then(|header: &Header| header.cells.get(place));
+                matches!(known, Some(Cells::Label | Cells::Values(_)))
+            };
+            check_lines(&record, delimiter, &cells, numbers)?;
+            match &header {
+                None => {
+                    let found = Header::new(&cells, options)?;
+                    rows.text.memory = found.memory();
+                    header = Some(found);
+                }
+                Some(header) => rows.add(header, &cells, began)?,
+            }
+            Ok(rows.text.memory)
+        };
+        take().map_err(|fault| (began, fault))
     })?;
+    if let Some((line, fault)) = records.unclosed() {
+        return Err(fault.at(&name, line));
+    }
     let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
@@ -572,7 +777,7 @@ mod tests {
             let data = read(&filling(Missing::Mean), &text);
             assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[4.0, 4.0][..]));
             let error = options().read_from(text.as_bytes(), "f.csv").unwrap_err();
-            assert_eq!(error.remedy(), Some(token::SAY_MISSING));
+            assert_eq!(error.remedy(), Some(&Remedy::ReadMissing));
         }
         // Labels that nobody needs may be missing.
         let data = read(&options().unlabelled(true), "query,grade,x\na,,1\na,2,3\n");
@@ -630,14 +835,14 @@ mod tests {
             (options(), header, "f.csv: expected at least one row, found none"),
             (options(), "grade,query,x,x\n", "f.csv:1:1: expected a header with each name once, found \"x\" again"),
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
-            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and leave it out by --ignore COLUMN)"),
-            (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out by --ignore \"Unnamed: 0\""),
+            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and put it into TableOptions::ignore)"),
+            (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
             (options(), "grade,x\n", "f.csv:1:1: expected a column \"query\" of queries, found a header of \"grade x\""),
             (options(), "query,x\n", "f.csv:1:1: expected a column \"grade\" of labels"),
             (options(), "grade;query;x\n", "f.csv:1:1: expected columns separated by commas, found semicolons (separate the cells by commas)"),
-            (options(), "grade\tx\n", "found tabs (pass --format tsv)"),
-            (options().format(Format::Tsv), TABLE, "found commas (pass --format csv)"),
-            (with(TableOptions::default()), "a,b\n", "--label COLUMN"),
+            (options(), "grade\tx\n", "found tabs (read it as tsv: set ReadOptions::format)"),
+            (options().format(Format::Tsv), TABLE, "found commas (read it as csv: set ReadOptions::format)"),
+            (with(TableOptions::default()), "a,b\n", "TableOptions::label"),
             (with(TableOptions { query: Some("grade".to_owned()), ..named() }), TABLE, "found \"grade\" for both"),
             (knowing(&["last", "absent"]), TABLE, "expected a column \"absent\" for the feature of that name"),
             (knowing(&["", ""]), TABLE, "expected names of features"),
@@ -645,7 +850,7 @@ mod tests {
             (ignoring(&["grade"]), note, "that are not needed, found \"grade\""),
             (ignoring(&["query"]), note, "that are not needed, found \"query\""),
             (knowing(&["x"]).table(TableOptions { ignore: vec!["x".to_owned()], ..named() }), note, "that are not needed, found \"x\""),
-            (options(), note, "f.csv:2:3: expected a decimal number in the column \"note\", found \"red, blue\" (to leave a column out, pass --ignore COLUMN)"),
+            (options(), note, "f.csv:2:3: expected a decimal number in the column \"note\", found \"red, blue\" (to leave a column out, put its name into TableOptions::ignore)"),
             (options(), "grade,query,x\n1,a,nan\n", "f.csv:2:5: expected a finite number in the column \"x\", found \"nan\""),
             (options(), "grade,query,x\n,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found an empty cell"),
             (options(), "grade,query,x\n1,,1\n", "f.csv:2:3: expected a query identifier, found an empty cell"),

@@ -6,7 +6,9 @@
 //! correctly rounded value (Clinger, "How to read floating point numbers
 //! accurately", 1990). Everything else goes through `fast_float2`.
 
+use super::Remedy;
 use super::error::{Fault, quote};
+use rankrls_files::text::utf8;
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
@@ -36,14 +38,14 @@ fn ends(line: &[u8], at: usize) -> bool {
     line.get(at).is_none_or(|&byte| is_space(byte))
 }
 
-/// The line without its comment, blanks at the end, and the carriage return of other systems.
+/// The line without its comment and blanks at the end.
 pub(super) fn without_comment(line: &[u8]) -> &[u8] {
     let end = memchr::memchr(b'#', line).unwrap_or(line.len());
     trim_end(&line[..end])
 }
 
 pub(super) fn trim_end(line: &[u8]) -> &[u8] {
-    let mut line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut line = line;
     while let [rest @ .., b' ' | b'\t'] = line {
         line = rest;
     }
@@ -55,8 +57,11 @@ pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize)
     let end = end(line, at);
     let token = &line[at..end];
     let bad = |bad| match bad {
-        BadNumber::Syntax => Fault::token(format!("a {what}, a decimal number"), at, token),
         BadNumber::NotFinite => Fault::token(format!("a finite {what}"), at, token),
+        _ => with_cause(
+            Fault::token(format!("a {what}, a decimal number"), at, token),
+            token,
+        ),
     };
     number(token).map(|number| (number, end)).map_err(bad)
 }
@@ -78,23 +83,13 @@ pub(super) fn nothing_after(line: &[u8], end: usize, item: &str) -> Result<(), F
     }
 }
 
-/// The identifier of a query; where it is empty, messages say that `none` was found.
-pub(super) fn query_id<'t>(id: &'t [u8], none: &str) -> Result<&'t str, Fault> {
+/// The identifier of a query, which begins at `at` of its line; where it is empty, messages say that
+/// `none` was found.
+pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
     if id.is_empty() {
-        return Err(Fault::new("a query identifier", none));
+        return Err(Fault::new("a query identifier", none).at_column(at + 1));
     }
-    let expected = "a query identifier in UTF-8";
-    std::str::from_utf8(id).map_err(|_| Fault::new(expected, quote(id)))
-}
-
-/// The identifier of a query that stands at `at` of its line.
-pub(super) fn query_id_at(id: &[u8], at: usize) -> Result<&str, Fault> {
-    let text = query_id(id, "none").map_err(|fault| fault.at_column(at + 1))?;
-    if text.contains('\r') {
-        let expected = "a query identifier without carriage returns";
-        return Err(Fault::token(expected, at, id).remedy("lines are to end in \\n or \\r\\n"));
-    }
-    Ok(text)
+    utf8(id, at, "a query identifier in UTF-8")
 }
 
 /// An `index:value` pair as it is written.
@@ -105,12 +100,20 @@ pub(super) struct Pair {
     pub(super) end: usize,
 }
 
-/// How LETOR's files write a value that is missing.
-const MISSING: &[u8] = b"NULL";
-
-/// What to do about a value that is missing.
-pub(super) const SAY_MISSING: &str = "to read missing values as 0, pass --missing 0; as the mean of \
-    their query, --missing mean";
+/// Whether a word means that a value is missing: an empty cell, and the words of pandas, R, Julia,
+/// databases and statistics programs, in capitals or not.
+pub(super) fn is_missing(word: &[u8]) -> bool {
+    const WORDS: [&str; 19] = [
+        "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NaN", "-NaN", "+NaN", "1.#IND",
+        "-1.#IND", "1.#QNAN", "-1.#QNAN", "NULL", "None", "NaT", "missing", "\\N",
+    ];
+    // Of SAS and Stata, and of data for Weka.
+    matches!(word, b"." | b"?")
+        || word.len() <= 8
+            && WORDS
+                .iter()
+                .any(|other| word.eq_ignore_ascii_case(other.as_bytes()))
+}
 
 /// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
 /// as `u64::MAX`.
@@ -125,14 +128,7 @@ pub(super) fn pair(line: &[u8], at: usize, missing: Option<f64>) -> Result<Pair,
             return Ok(Pair { index, value, end });
         }
     }
-    if let Some(value) = missing
-        && line[colon + 1..].starts_with(MISSING)
-        && ends(line, colon + 1 + MISSING.len())
-    {
-        let end = colon + 1 + MISSING.len();
-        return Ok(Pair { index, value, end });
-    }
-    long_pair(line, at, index, colon)
+    long_pair(line, at, (index, colon), missing)
 }
 
 /// The number at `at` and the position of the colon after it.
@@ -149,18 +145,23 @@ fn index(line: &[u8], at: usize) -> Option<(u64, usize)> {
     (end > at && line.get(end) == Some(&b':')).then_some((index, end))
 }
 
-#[cold]
-fn long_pair(line: &[u8], at: usize, index: u64, colon: usize) -> Result<Pair, Fault> {
-    const EXPECTED: &str = "a value, a decimal number, after the colon";
+fn long_pair(
+    line: &[u8],
+    at: usize,
+    (index, colon): (u64, usize),
+    missing: Option<f64>,
+) -> Result<Pair, Fault> {
     let end = end(line, at);
-    let token = &line[at..end];
-    match number(&line[colon + 1..end]) {
-        Ok(value) => Ok(Pair { index, value, end }),
-        Err(BadNumber::NotFinite) => Err(Fault::token("a finite value", at, token)),
-        Err(BadNumber::Syntax) => {
-            let missing = line[colon + 1..end] == *MISSING;
-            let remedy = if missing { SAY_MISSING } else { "" };
-            Err(Fault::token(EXPECTED, at, token).remedy(remedy))
+    let written = &line[colon + 1..end];
+    const EXPECTED: &str = "a value, a decimal number, after the colon";
+    match (value(written), missing) {
+        (Ok(value), _) => Ok(Pair { index, value, end }),
+        (Err(bad), Some(value)) if bad.is_missing(written) && !written.is_empty() => {
+            Ok(Pair { index, value, end })
+        }
+        (Err(bad), _) => {
+            let fault = bad.fault(written, quote(&line[at..end]), EXPECTED, "value");
+            Err(fault.at_column(at + 1))
         }
     }
 }
@@ -172,7 +173,11 @@ fn no_pair(line: &[u8], at: usize) -> Fault {
         let expected = "the query identifier once, right after the label";
         return Fault::token(expected, at, token);
     }
-    Fault::token("a pair index:value", at, token)
+    let fault = Fault::token("a pair index:value", at, token);
+    if token.contains(&b':') || number(token).is_err() {
+        return fault;
+    }
+    fault.remedy("write cells as pairs index:value, or the data as a table with a header, .csv")
 }
 
 /// Why `index` cannot come next in a row whose indices start at `first` or, after the index
@@ -187,8 +192,7 @@ pub(super) fn bad_index(pair: &[u8], at: usize, index: u64, before: Option<u64>)
         )),
         Some(before) => fault(format!("an index above {before}, the one before it"))
             .remedy("sort the pairs of each row by index"),
-        None => fault("indices that count from 1".to_owned())
-            .remedy("if the file counts its columns from 0, pass --zero-based"),
+        None => fault("indices that count from 1".to_owned()).remedy(Remedy::CountFromZero),
     }
 }
 
@@ -199,13 +203,233 @@ const POWERS: [f64; DIGITS + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ];
 
-/// Why a token is no finite number.
+/// Why a token is no number that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadNumber {
     /// It is none.
     Syntax,
     /// It is nan, infinite, or overflows to infinity.
     NotFinite,
+    /// It is a number by which programs say that a value is missing.
+    Marker,
+    /// Its square is out of the range of numbers.
+    TooLarge,
+}
+
+impl BadNumber {
+    /// Whether the `word` means that a value is missing.
+    pub(super) fn is_missing(self, word: &[u8]) -> bool {
+        self == Self::Marker || is_missing(word)
+    }
+
+    /// The fault of `what` is `written` so, `found` in messages, where a number was `expected`.
+    pub(super) fn fault(self, written: &[u8], found: String, expected: &str, what: &str) -> Fault {
+        match self {
+            Self::Marker => {
+                let found = format!("{found}, which stands for a missing value");
+                Fault::new(expected.to_owned(), found).remedy(Remedy::ReadMissing)
+            }
+            Self::TooLarge => Fault::new(
+                format!("a {what} whose square is a number, below 1.34e154"),
+                found,
+            )
+            .remedy("write the column in another unit"),
+            // An empty place may be a mistake.
+            _ if is_missing(written) => {
+                let finite = match self {
+                    Self::NotFinite => format!("a finite {what}"),
+                    _ => expected.to_owned(),
+                };
+                Fault::new(finite, found).remedy(Remedy::ReadMissing)
+            }
+            Self::NotFinite => Fault::new(format!("a finite {what}"), found),
+            Self::Syntax => with_cause(Fault::new(expected.to_owned(), found), written),
+        }
+    }
+}
+
+/// The largest value whose square is a number.
+const LARGEST: f64 = 1.340_780_792_994_259_6e154;
+
+/// The value of a feature, if it can be computed with and is none by which programs say that there is
+/// none.
+///
+/// # Errors
+/// [`BadNumber::Marker`] for the largest numbers of 32 and 64 bits and `NetCDF`'s, in any rounding;
+/// [`BadNumber::TooLarge`] from [`LARGEST`] on.
+#[inline]
+pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
+    let size = value.abs();
+    if size < 9.969e36 {
+        return Ok(value);
+    }
+    let markers = [
+        9.9692e36..9.9693e36,
+        3.4028e38..3.4029e38,
+        1e300..f64::INFINITY,
+    ];
+    if markers.iter().any(|marker| marker.contains(&size)) {
+        return Err(BadNumber::Marker);
+    }
+    if size > LARGEST {
+        return Err(BadNumber::TooLarge);
+    }
+    Ok(value)
+}
+
+/// The value of a feature that the whole of `token` is.
+pub(super) fn value(token: &[u8]) -> Result<f64, BadNumber> {
+    number(token).and_then(checked)
+}
+
+/// The `fault` of something `written` where a number should be, with what is wrong with it.
+pub(super) fn with_cause(fault: Fault, written: &[u8]) -> Fault {
+    match cause(written) {
+        Some(remedy) => fault.remedy(remedy),
+        None => fault,
+    }
+}
+
+/// Why a number, or what stands for one, is not written as a number.
+pub(super) fn cause(written: &[u8]) -> Option<&'static str> {
+    const ERRORS: [&[u8]; 9] = [
+        b"#NULL!",
+        b"#DIV/0!",
+        b"#VALUE!",
+        b"#REF!",
+        b"#NUM!",
+        b"#NAME?",
+        b"#SPILL!",
+        b"#CALC!",
+        b"#GETTING_DATA",
+    ];
+    const ABSENT: [&[u8]; 9] = [
+        b"-", b"--", b"---", b"n.a.", b"n.d.", b"nil", b"unknown", b"void", b"empty",
+    ];
+    let is = |words: &[&[u8]]| words.iter().any(|word| written.eq_ignore_ascii_case(word));
+    if is(&ERRORS) {
+        return Some("an error of a spreadsheet: mend its formula");
+    }
+    if is(&ABSENT) || written == "\u{2013}".as_bytes() || written == "\u{2014}".as_bytes() {
+        return Some("if it stands for a missing value, write NA");
+    }
+    let text = std::str::from_utf8(written).ok()?;
+    if let Some(rest) = text.strip_prefix('\u{2212}') {
+        return numeric(rest).then_some("write the sign as a hyphen, -");
+    }
+    if let Some(rest) = text.strip_suffix('%') {
+        return numeric(rest.trim_end()).then_some("write the number without a percent sign");
+    }
+    let currency = |char: char| matches!(char, '$' | '\u{a2}'..='\u{a5}' | '\u{20a0}'..='\u{20cf}');
+    let amount = text.trim_matches(|char: char| currency(char) || char.is_whitespace());
+    let amount = amount
+        .strip_prefix('-')
+        .map_or(amount, |rest| rest.trim_start_matches(currency));
+    if text.contains(currency) && numeric(amount) {
+        return Some("write the number without a currency sign");
+    }
+    if let Some(rest) = text
+        .strip_prefix('(')
+        .and_then(|rest| rest.strip_suffix(')'))
+    {
+        return numeric(rest).then_some("write a number below 0 with a minus sign");
+    }
+    if is_date(text) {
+        return Some("a date or time: write it as a number, such as days since a fixed day");
+    }
+    separators(text)
+}
+
+/// Whether these are digits, perhaps with a sign and separators of decimals or thousands.
+fn numeric(text: &str) -> bool {
+    number(text.as_bytes()).is_ok() || separators(text).is_some()
+}
+
+/// What is wrong with digits between which there are separators.
+fn separators(text: &str) -> Option<&'static str> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let group = |char: char| matches!(char, '\'' | '_' | '\u{2019}') || char.is_whitespace();
+    let known = |char: char| char.is_ascii_digit() || matches!(char, ',' | '.') || group(char);
+    if !digits.starts_with(|char: char| char.is_ascii_digit() || char == ',')
+        || !digits.ends_with(|char: char| char.is_ascii_digit() || char == ',')
+    {
+        return None;
+    }
+    if !digits.chars().all(known) {
+        let (number, exponent) = digits.split_once(['d', 'D'])?;
+        let exponent = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
+        let fortran = self::number(number.as_bytes()).is_ok()
+            && !exponent.is_empty()
+            && exponent.bytes().all(|byte| byte.is_ascii_digit());
+        return fortran.then_some("write the exponent with e, not d");
+    }
+    if digits.contains(group) {
+        return Some("write the number without separators of thousands");
+    }
+    let thousands = |separator: char| {
+        let mut groups = digits.split(separator);
+        let first = groups.next().map_or(0, str::len);
+        (1..=3).contains(&first) && groups.all(|group| group.len() == 3)
+    };
+    match (digits.matches(',').count(), digits.matches('.').count()) {
+        (0, 0 | 1) => None,
+        (1, 0) if thousands(',') => {
+            Some("write the number without separators of thousands, and with a decimal point")
+        }
+        (1, 0) => Some("write a decimal point, not a comma"),
+        (1, _) if digits.rfind(',') > digits.rfind('.') => Some(
+            "write the number without separators of thousands, and with a decimal point, not a comma",
+        ),
+        (0, _) if !thousands('.') => None,
+        _ => Some("write the number without separators of thousands"),
+    }
+}
+
+/// Whether a text begins with a date or a time.
+fn is_date(text: &str) -> bool {
+    let day = text.split(['T', ' ']).next().unwrap_or_default();
+    let numbers = |separator: char, parts: usize| {
+        let digits = |part: &str| {
+            (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        day.split(separator).count() == parts && day.split(separator).all(digits)
+    };
+    let short = |day: &str| day.split('.').all(|part| matches!(part.len(), 1 | 2 | 4));
+    let time = day.split(':').next_back().unwrap_or_default();
+    let seconds = time
+        .find('.')
+        .map_or(day, |point| &day[..day.len() - time.len() + point]);
+    let clock = |parts: usize| {
+        let digits = |part: &str| {
+            (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+        };
+        seconds.split(':').count() == parts && seconds.split(':').all(digits)
+    };
+    let named = |separator: char| {
+        const MONTHS: [&str; 12] = [
+            "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+        ];
+        let month = |part: &str| {
+            let begin = part.get(..3).unwrap_or_default().to_ascii_lowercase();
+            MONTHS.contains(&&*begin)
+        };
+        let parts: Vec<&str> = text.split(separator).collect();
+        matches!(parts.len(), 2 | 3)
+            && parts.iter().filter(|part| month(part)).count() == 1
+            && parts
+                .iter()
+                .filter(|part| number(part.trim_end_matches(',').as_bytes()).is_ok())
+                .count()
+                + 1
+                == parts.len()
+    };
+    numbers('-', 3)
+        || numbers('/', 3)
+        || numbers('.', 3) && short(day)
+        || clock(2)
+        || clock(3)
+        || named('-')
+        || named(' ')
 }
 
 /// The unsigned number at the start of `text` and its length, if it has at most 15 digits and
@@ -286,10 +510,9 @@ mod tests {
     #[test]
     fn lines_end_before_comments_and_blanks() {
         assert_eq!(without_comment(b"1 2:3 # x # y"), b"1 2:3");
-        assert_eq!(without_comment(b"1 2:3#x\r"), b"1 2:3");
-        assert_eq!(without_comment(b"1 2:3 \t\r"), b"1 2:3");
+        assert_eq!(without_comment(b"1 2:3#x"), b"1 2:3");
+        assert_eq!(without_comment(b"1 2:3 \t"), b"1 2:3");
         assert_eq!(without_comment(b" # only"), b"");
-        assert_eq!(without_comment(b"a\rb\r\r"), b"a\rb\r");
     }
 
     #[test]
@@ -368,6 +591,159 @@ mod tests {
         assert_eq!(short(b"12345678901234.5"), Some((12_345_678_901_234.5, 16)));
         assert_eq!(short(b"."), None);
         assert_eq!(short(b""), None);
+    }
+
+    #[test]
+    fn numbers_that_stand_for_none_are_told_from_values() {
+        for text in [
+            "1.7976931348623157e308",
+            "-1.797e308",
+            "1.797e+308",
+            "1e300",
+            "3.4028235e38",
+            "-3.4028234663852886e+38",
+            "3.40282347E38",
+            "-3.4028231e38",
+            "3.402823e38",
+            "9.96921e36",
+            "9.969209968386869e+36",
+            "340282346638528859811704183484516925440",
+        ] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
+            assert!(number(text.as_bytes()).is_ok());
+        }
+        for text in ["1e155", "-9e299", "1.3407807929942598e154"] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::TooLarge), "{text}");
+        }
+        for sound in [
+            0.0,
+            -999.0,
+            1e20,
+            1e36,
+            1e37,
+            3.4e38,
+            3.41e38,
+            1e100,
+            LARGEST,
+            f64::MIN_POSITIVE,
+        ] {
+            assert_eq!(checked(sound), Ok(sound));
+            assert_eq!(checked(-sound), Ok(-sound));
+            assert!((sound * sound).is_finite());
+        }
+    }
+
+    #[test]
+    fn words_for_a_missing_value_are_those_of_other_programs() {
+        for word in [
+            "", "NA", "na", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "nan", "NaN", "-nan",
+            "-NaN", "1.#IND", "-1.#IND", "1.#QNAN", "-1.#QNAN", "NULL", "null", "None", "none",
+            "NaT", "missing", "\\N", ".", "?",
+        ] {
+            assert!(is_missing(word.as_bytes()), "{word}");
+        }
+        for word in [
+            "-",
+            "0",
+            "inf",
+            "#DIV/0!",
+            "#NULL!",
+            "N",
+            "..",
+            "unknown",
+            "x",
+            "nananananana",
+        ] {
+            assert!(!is_missing(word.as_bytes()), "{word}");
+        }
+    }
+
+    #[test]
+    fn numbers_written_for_people_have_their_cause() {
+        for (texts, words) in [
+            (
+                &["1,5", "-0,25", "12,3456", ",5"][..],
+                "write a decimal point, not a comma",
+            ),
+            (
+                &["1,234", "12,345", "-999,999"],
+                "separators of thousands, and with a decimal point",
+            ),
+            (
+                &[
+                    "1,234,567",
+                    "1,234.5",
+                    "1.234.567",
+                    "1 234",
+                    "1\u{a0}234,5",
+                    "1\u{202f}234",
+                    "1'234",
+                    "1_000",
+                ],
+                "without separators of thousands",
+            ),
+            (
+                &["1.234,5", "1.234.567,89"],
+                "and with a decimal point, not a comma",
+            ),
+            (&["12%", "1,5 %", "-3.5%"], "percent"),
+            (
+                &["$5", "5 \u{20ac}", "\u{a3}1,200.50", "-$5", "$-5", "$ 5"],
+                "currency",
+            ),
+            (&["(5)", "(1,234)"], "below 0"),
+            (&["\u{2212}5"], "hyphen"),
+            (&["1d5", "1.5D+03"], "exponent"),
+            (
+                &[
+                    "2024-01-31",
+                    "1/31/2024",
+                    "31.1.24",
+                    "31.12.2024",
+                    "2024-01-31T10:00:00Z",
+                    "2024-01-31 10:00",
+                    "12:30",
+                    "12:30:05.5",
+                    "31-Jan-2024",
+                    "Jan 31, 2024",
+                    "1 May 2024",
+                ],
+                "a date or time",
+            ),
+            (
+                &[
+                    "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "#div/0!",
+                ],
+                "spreadsheet",
+            ),
+            (&["-", "--", "n.a.", "unknown", "\u{2014}"], "write NA"),
+        ] {
+            for text in texts {
+                let found = cause(text.as_bytes()).unwrap_or_default();
+                assert!(found.contains(words), "{text}: {found}");
+                assert!(number(text.as_bytes()).is_err());
+            }
+        }
+        for text in [
+            "",
+            "x",
+            "red, blue",
+            "1.2.3",
+            "0x10",
+            "a,b",
+            "1:2",
+            "v1.2",
+            "%",
+            "$",
+            "()",
+            "1,2,3x",
+            "e5",
+            "1-2",
+            "x 5",
+        ] {
+            let date = text == "1:2";
+            assert_eq!(cause(text.as_bytes()).is_some(), date, "{text}");
+        }
     }
 
     /// To the last bit as the standard library reads it.

@@ -426,7 +426,7 @@ mod tests {
         let path = folder.path().join("journal");
         drop(Journal::open(&path, &key(), true).unwrap());
         let error = Journal::open(&path, &key(), false).unwrap_err().to_string();
-        assert!(error.contains("--resume"), "{error}");
+        assert!(error.contains("resume it, or delete it"), "{error}");
         let other = Key {
             linkages: 10,
             ..key()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::{fmt, io};
 
-use rankrls_files::ReadError;
+use rankrls_files::{ReadError, Remedy};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -304,7 +304,7 @@ pub enum BuildError {
     },
     /// Parses of a run that did not end.
     #[error(
-        "{} has the parses of a run that did not end: go on with it (--resume), or delete it", .0.display()
+        "{} has the parses of a run that did not end: {}, or delete it", .0.display(), Remedy::Resume
     )]
     Unfinished(PathBuf),
     /// A journal that another run wrote.

@@ -1,0 +1,43 @@
+//! Remedies as options of the command.
+
+use std::borrow::Cow;
+
+use rankrls::Remedy;
+
+/// What to pass to the command.
+pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
+    Some(Cow::Borrowed(match remedy {
+        Remedy::GiveQueries => {
+            "give the queries by --query-size N or --queries FILE, for tables by --query COLUMN, or \
+             write them into the data: query_id= of scikit-learn's dump_svmlight_file"
+        }
+        Remedy::NameQueries => {
+            "name it by --query COLUMN, or give the queries by --query-size N or --queries FILE"
+        }
+        Remedy::NameLabels => "give --label COLUMN, and --query COLUMN for the queries",
+        Remedy::ReadMissing => {
+            "to read missing values as 0, pass --missing 0; as the mean of their query, --missing mean"
+        }
+        Remedy::CountFromZero => "if the file counts its columns from 0, pass --zero-based",
+        Remedy::Regroup => "sort the rows by query, or merge them with --regroup",
+        Remedy::Ignore(name) => {
+            return Some(
+                format!("leave it out by --ignore {name:?}, or rename it if it is a feature")
+                    .into(),
+            );
+        }
+        Remedy::NameIndex => {
+            "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
+             and leave it out by --ignore COLUMN"
+        }
+        Remedy::IgnoreColumn => "to leave a column out, pass --ignore COLUMN",
+        Remedy::ReadAs(format) => return Some(format!("pass --format {format}").into()),
+        Remedy::MoreMemory => "raise --max-memory",
+        Remedy::MoreMemoryOrLessData => "raise --max-memory, or select from fewer rows or columns",
+        Remedy::GiveTeacher => {
+            "pass them as --teacher FILE, which rankrls train --holdout-scores FILE writes"
+        }
+        Remedy::Resume => "go on with it (--resume)",
+        _ => return None,
+    }))
+}

@@ -1,0 +1,32 @@
+//! Remedies as arguments of the Python package.
+
+use std::borrow::Cow;
+
+use rankrls::Remedy;
+
+/// What to pass to a function or an estimator.
+pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
+    Some(Cow::Borrowed(match remedy {
+        Remedy::GiveQueries => "pass the query of each row as qid=, or sizes of queries as group=",
+        Remedy::NameQueries => "pass the name of that column as query=",
+        Remedy::NameLabels => {
+            "pass the name of that column as label=, and of the queries as query="
+        }
+        Remedy::ReadMissing => {
+            "to read missing values as 0, pass missing=0; as the mean of their query, missing='mean'"
+        }
+        Remedy::CountFromZero => "if the file counts its columns from 0, pass zero_based=True",
+        Remedy::Regroup => "sort the rows by query, or merge them with regroup=True",
+        Remedy::Ignore(name) => return Some(format!("leave it out by ignore=[{name:?}]").into()),
+        Remedy::NameIndex => {
+            "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
+             and pass its name in ignore=[...]"
+        }
+        Remedy::IgnoreColumn => "to leave a column out, pass its name in ignore=[...]",
+        Remedy::ReadAs(format) => return Some(format!("pass format={format:?}").into()),
+        Remedy::MoreMemory => "raise max_memory",
+        Remedy::MoreMemoryOrLessData => "raise max_memory, or take fewer rows or columns",
+        Remedy::GiveTeacher => "pass them as teacher=",
+        _ => return None,
+    }))
+}
