@@ -42,6 +42,13 @@ impl<'a> Examples<'a> {
         }
     }
 
+    /// Bytes held, validation rows not counted.
+    pub(super) fn memory(&self) -> usize {
+        let teacher = self.teacher.as_deref().map_or(0, size_of_val);
+        let input_rows = self.input_rows.as_deref().map_or(0, size_of_val);
+        size_of_val(&self.labels[..]) + self.queries.memory() + input_rows + teacher
+    }
+
     /// The examples at the positions `rows`, ascending, in these `queries`.
     pub(super) fn pick(&self, rows: &[u32], queries: Queries) -> Examples<'static> {
         let pick = |values: &[f64]| -> Vec<f64> {

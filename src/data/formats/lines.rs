@@ -77,18 +77,15 @@ pub fn read_texts(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadE
     read_strings(path, max_memory, 0, "text in UTF-8")
 }
 
-/// Reads the folds of rows or preferences, one a line: any text. Blank lines at the end do not count.
+/// Reads the folds of rows or preferences, one a line: any text. Blank lines at the end do not count,
+/// others are empty folds.
 ///
 /// # Errors
-/// As [`read_names`]; also for other blank lines.
+/// As [`read_names`].
 pub fn read_folds(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadError> {
     let mut folds = Strings::default();
     each_item(Source::open(path, max_memory)?, max_memory, |_, line| {
-        let fold = utf8(line, 0, "a fold in UTF-8")?.trim_ascii();
-        if fold.is_empty() {
-            return Err(Fault::new("a fold", "nothing"));
-        }
-        folds.push(fold);
+        folds.push(utf8(line, 0, "a fold in UTF-8")?.trim_ascii());
         Ok(folds.memory() as u64)
     })?;
     Ok(folds)

@@ -259,8 +259,9 @@ impl ReadOptions {
         /// query. Data that have query identifiers are refused then.
         row_queries: impl Into<Option<RowQueries>> => row_queries;
 
-        /// What the columns of a table are, and what to take for missing values: in svmlight files
-        /// `NULL`, in tables also empty cells and the usual words. Default: nothing said.
+        /// What the columns of a table are, and what to take for missing values: in text the usual words
+        /// and the numbers that mark them, in tables also empty cells, in arrays nan and these numbers.
+        /// Default: nothing said.
         table: TableOptions => table;
 
         /// Names of the features, by which the columns of a table are found in any order; a feature
@@ -281,7 +282,7 @@ impl ReadOptions {
         names: impl Into<Option<PathBuf>> => names;
 
         /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
-        /// none, no limit. Text on its way, at most an eighth of the limit or three lines that are
+        /// none, no limit, but what the headers of arrays claim is held to the free memory. Text on its way, at most an eighth of the limit or three lines that are
         /// longer, is gone before the columns are made.
         max_memory: impl Into<Option<u64>> => max_memory;
     }

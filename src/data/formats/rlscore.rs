@@ -151,11 +151,14 @@ mod tests {
             ("x.labels", LABELS),
             ("x.qids.gz", &gz),
         ];
-        // Carriage returns and missing line ends are legal.
+        // Carriage returns, marks, missing line ends, and blank lines at the end of lists are legal.
         let crlf = [
             ("x.features", &b"0:1.0\t2:0.25 \r\n\r\n1:2\r\n\r\n"[..]),
-            ("x.labels", b"1.0\r\n0.5\r\n-1\r\n0"),
-            ("x.qids", b" 10\r\n1001 \r\n1001\r\n7"),
+            ("x.labels", b"\xef\xbb\xbf1.0\r\n0.5\r\n-1\r\n0\r\n \n"),
+            (
+                "x.qids",
+                b"\xef\xbb\xbf 10\r\r\n1001 \r\r\n1001\r\r\n7\r\r\n\r\r\n",
+            ),
         ];
         for files in [plain, compressed, crlf] {
             let folder = folder(&files);
@@ -179,7 +182,7 @@ mod tests {
             (".labels", b"1\n\n1\n1\n", 2, 1, "a label"),
             (".labels", b"1 2\n", 1, 3, "one label a line"),
             (".labels", b"1\n inf\n", 2, 2, "a finite label"),
-            (".qids", b"1\n\n", 2, 1, "a query identifier"),
+            (".qids", b"1\n\n1\n1\n", 2, 1, "a query identifier"),
         ] {
             let name = format!("x{ending}");
             let files = [

@@ -207,11 +207,20 @@ impl Records {
         Some((began, Cow::Owned(std::mem::take(&mut self.open))))
     }
 
-    /// The fault of a record that does not end, and its first line.
+    /// The fault of a record that does not end, and its line.
     fn unclosed(&self) -> Option<(u64, Fault)> {
         let fault = cells(&self.open, self.delimiter).err()?;
-        Some((self.began?, fault))
+        Some(placed(fault, self.began?, &self.open))
     }
+}
+
+/// The line of a fault in a record that `began` there, and the fault at its place in this line.
+fn placed(fault: Fault, began: u64, record: &[u8]) -> (u64, Fault) {
+    let before = &record[..(fault.column - 1).min(record.len())];
+    let breaks = memchr::memchr_iter(b'\n', before).count() as u64;
+    let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
+    let column = fault.column - line;
+    (began + breaks, fault.at_column(column))
 }
 
 /// Refuses a `record` of several lines each of which is a row by itself, of so many cells of which `values`
@@ -270,7 +279,7 @@ impl Header {
         } = &options.table;
         let known = options.columns.as_ref();
         let features = || {
-            let names = (0..).zip(known.into_iter().flat_map(FeatureNames::iter));
+            let names = known.into_iter().flat_map(FeatureNames::named);
             names.filter(|(_, name)| !name.is_empty())
         };
         if known.is_some() && features().next().is_none() {
@@ -502,12 +511,12 @@ impl Rows<'_> {
                 Cells::Label => {
                     // A label that is missing is not to be made up.
                     let missing = self.options.unlabelled.then_some(0.0);
-                    let found = number(trimmed, title, missing, token::number);
+                    let found = number(trimmed, title, missing, false);
                     label = found.map_err(|fault| fault.at_column(column))?;
                 }
                 Cells::Values(feature) => {
                     let missing = self.options.table.missing.map(Missing::in_place);
-                    let value = number(trimmed, title, missing, token::value);
+                    let value = number(trimmed, title, missing, true);
                     let value = value
                         .map_err(|fault| self.with_remedy(fault, trimmed).at_column(column))?;
                     if value != 0.0 {
@@ -554,14 +563,14 @@ impl Rows<'_> {
 const ROW_NAMES: &str = "are the first cells names of rows? In R, write the table by \
     write.table(row.names = FALSE)";
 
-/// The number in a cell of the column `title`, as `parse` reads it, or `missing`.
-fn number(
-    cell: &[u8],
-    title: &str,
-    missing: Option<f64>,
-    parse: impl FnOnce(&[u8]) -> Result<f64, BadNumber>,
-) -> Result<f64, Fault> {
-    let bad = match (parse(cell), cell) {
+/// The number in a cell of the column `title`, a value or else a label, or `missing`.
+fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Result<f64, Fault> {
+    let parsed = if is_value {
+        token::value(cell)
+    } else {
+        token::number(cell)
+    };
+    let bad = match (parsed, cell) {
         (Ok(value), _) => return Ok(value),
         (Err(_), b"True" | b"true" | b"TRUE") => return Ok(1.0),
         (Err(_), b"False" | b"false" | b"FALSE") => return Ok(0.0),
@@ -576,7 +585,11 @@ fn number(
         quote(cell)
     };
     let what = format!("number in the column {}", quote(title.as_bytes()));
-    Err(bad.fault(cell, found, &format!("a decimal {what}"), &what))
+    Err(match bad {
+        _ if is_value => bad.fault(cell, found, &format!("a decimal {what}"), &what),
+        BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
+        _ => token::with_cause(Fault::new(format!("a decimal {what}"), found), cell),
+    })
 }
 
 fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Loaded, ReadError> {
@@ -628,7 +641,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
             }
             Ok(rows.text.memory)
         };
-        take().map_err(|fault| (began, fault))
+        take().map_err(|fault| placed(fault, began, &record))
     })?;
     if let Some((line, fault)) = records.unclosed() {
         return Err(fault.at(&name, line));
@@ -771,7 +784,27 @@ mod tests {
         let data = read(&filling(Missing::Value(-1.0)), text);
         assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[-1.0, -1.0][..]));
         for word in [
-            "", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "<NA>",
+            "",
+            "NA",
+            "N/A",
+            "nan",
+            "NaN",
+            "null",
+            "NULL",
+            "None",
+            "<NA>",
+            "#N/A",
+            "n/a",
+            "-nan",
+            " NA ",
+            "\"\"",
+            ".",
+            "?",
+            "\\N",
+            "-1.#IND",
+            "1.797e308",
+            "-1.7976931348623157e308",
+            "3.4028235e38",
         ] {
             let text = format!("grade,query,x,y\n1,a,{word},2\n0,a,4,1\n");
             let data = read(&filling(Missing::Mean), &text);
@@ -810,6 +843,74 @@ mod tests {
     }
 
     #[test]
+    fn a_quoted_cell_may_have_line_breaks() {
+        let text = "query,note,grade,\"x\n(cm)\"\na,\"red,\r\nor \"\"blue\"\"\n\n\",1,2\n\"b\n2\",\"\rq\",0,\"3\"\n\
+            c,\"1,2,\n5\",1,4\n";
+        let data = read(&ignoring(&["note"]), text);
+        assert_eq!(data.names().unwrap().iter().collect::<Vec<_>>(), ["x (cm)"]);
+        assert_eq!(columns(&data), [(0, &[0, 1, 2][..], &[2.0, 3.0, 4.0][..])]);
+        assert_eq!(data.queries().id(1), Some("b\n2"));
+        // Errors are where they are.
+        let error = ignoring(&["note"])
+            .read_from(text.replace(",4", ",z").as_bytes(), "f")
+            .unwrap_err();
+        assert_eq!(error.place().unwrap().line, 10);
+    }
+
+    /// A quote more loses no row in silence, whatever other quotes there are.
+    #[test]
+    fn no_quote_takes_rows_into_its_cell() {
+        let header = "query,text,grade,x\n";
+        for rows in [
+            "a,p,1,2\na,q,0,1\nb,r,1,2\nb,s,0,5\n",
+            "a,\"p\",1,2\na,\"q, r\",0,1\nb,\"r\n\",1,2\nb,\"\",0,5\n",
+            "a,5\" pipe,1,2\na,7\",0,1\nb,\"8\"\"\",1,2\nb,9\" x,0,5\n",
+        ] {
+            let whole = format!("{header}{rows}");
+            let expected = read(&ignoring(&["text"]), &whole);
+            for at in 0..=whole.len() {
+                let mut text = whole.clone();
+                text.insert(at, '"');
+                let found = ignoring(&["text"]).read_from(text.as_bytes(), "f");
+                if let Ok(found) = found {
+                    let found = found.dataset;
+                    assert_eq!(found.labels(), expected.labels(), "{text}");
+                    assert_eq!(columns(&found), columns(&expected), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tables_of_other_programs_are_read() {
+        let expected = read(
+            &ignoring(&["text"]),
+            "grade,query,x,text\n1,a,0.5,p\n0,a,2,q\n2,b,-1,r\n",
+        );
+        for text in [
+            "sep=,\r\ngrade,query,x,text\r\n1,a,0.5,p\r\n0,a,2,q\r\n2,b,-1,r\r\n",
+            "\u{feff}SEP=;\r\r\ngrade;query;x;text\r\r\n1;a;0.5;p\r\r\n0;a;2;q\r\r\n2;b;-1;r\r\r\n",
+            "sep=\t\ngrade\tquery\tx\ttext\n1\ta\t0.5\tp\n0\ta\t2\tq\n2\tb\t-1\tr\n",
+            "\n grade , query\t,x ,text\r\r\n\r\r\n1,a,0.5,p\n0,a,2,q\n2,b,-1,r\r\r\n\n\n",
+            "\"grade\",\"query\",\"x\",\"text\"\n1,\"a\",0.5,\"p\"\n0,\"a\",2,\"q\"\n2,\"b\",-1,\"r\"\n",
+        ] {
+            let found = read(&ignoring(&["text"]), text);
+            assert_eq!(columns(&found), columns(&expected), "{text}");
+            assert_eq!(found.labels(), expected.labels());
+            assert_eq!(found.names(), expected.names());
+            assert_eq!(found.queries(), expected.queries());
+        }
+        // pandas counts columns without names.
+        let numbered = with(TableOptions {
+            label: Some("2".to_owned()),
+            query: Some("0".to_owned()),
+            ..TableOptions::default()
+        });
+        let found = read(&numbered, "0,1,2\na,0.5,1\na,2,0\nb,-1,2\n");
+        assert_eq!(columns(&found), columns(&expected));
+    }
+
+    #[test]
     fn truth_is_a_number() {
         let text = "grade,query,x\nTrue,a,true\nFALSE,a,False\n0,a,TRUE\n";
         let data = read(&options(), text);
@@ -835,7 +936,7 @@ mod tests {
             (options(), header, "f.csv: expected at least one row, found none"),
             (options(), "grade,query,x,x\n", "f.csv:1:1: expected a header with each name once, found \"x\" again"),
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
-            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and put it into TableOptions::ignore)"),
+            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and put it into TableOptions::ignore; in R, write.csv(row.names = FALSE))"),
             (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
             (options(), "grade,x\n", "f.csv:1:1: expected a column \"query\" of queries, found a header of \"grade x\""),
             (options(), "query,x\n", "f.csv:1:1: expected a column \"grade\" of labels"),
@@ -857,7 +958,28 @@ mod tests {
             (options(), "grade,query,x\n1,NULL,1\n", "f.csv:2:3: expected a query identifier, found \"NULL\", a missing value"),
             (options(), "grade,query,x\n1,a\n", "f.csv:2:1: expected 3 cells, as in the header, found 2"),
             (options(), "grade,query,x\n1,a,1,\n", "f.csv:2:1: expected 3 cells, as in the header, found 4"),
-            (options(), "grade,query,x\n1,a,\"2\n1,a,3\n", "f.csv:2:5: expected a closing quote in the same line, found \"\\\"2\""),
+            (options(), "grade,query,x\n1,a,\"2\n1,a,3\n", "f.csv:2:5: expected a closing quote, found \"\\\"2\\n1,a,3\""),
+            (options(), "grade,query,x\n1,\"a,2\n1,a,3\n1,\"b\",3\n", "f.csv:4:4: expected nothing between a closing quote and the end of its cell, found \"b"),
+            (ignoring(&["n"]), "grade,query,x,n\n1,a,2,\"p\n1,a,3,q\"\n1,b,3,s\n", "f.csv:2:7: expected a closing quote, found \"\\\"p\\n1,a,3,q\\\"\" (the quote takes the rows after it into its cell: close it)"),
+            (options(), "grade,query,\"x\n1,a,3\n", "f.csv:1:13: expected a closing quote"),
+            (options(), "grade,query,x\r1,a,3\r0,a,2\r", "f.csv:1:14: expected lines that end in LF or CR LF, found CR alone"),
+            (options(), "grade,query,x\n1,a,3\0\n", "f.csv:2:6: expected text, found a NUL byte"),
+            (options(), "grade,query,x\n1,a,\"3\0\"\n", "f.csv:2:7: expected text, found a NUL byte"),
+            (options(), "grade,query,x\n1,a,1.797e308\n", "f.csv:2:5: expected a number in the column \"x\", found \"1.797e308\", which stands for a missing value (to read missing values"),
+            (options(), "grade,query,x\n1,a,1e200\n", "f.csv:2:5: expected a number in the column \"x\" whose square is finite, found \"1e200\" (scale the data"),
+            (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\" (write the number without separators of thousands"),
+            (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "found \"#DIV/0!\" (an error of a spreadsheet"),
+            (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\" (write a decimal point"),
+            (filling(Missing::Mean), "grade,query,x\nNA,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found \"NA\""),
+            (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected a header with the names of the columns, found numbers, \"1 2 0.5\" (the first line is to name the columns"),
+            (options(), "1,1,,0.5\n", "f.csv:1:1: expected a header with the names of the columns, found numbers"),
+            (with(TableOptions { label: Some("0".to_owned()), ..TableOptions::default() }), "3,0,7\n", "expected a header with the names of the columns"),
+            (options(), "q1,2,0.5\n", "expected a column \"grade\" of labels, found a header of \"q1 2 0.5\" (the first line is to name the columns"),
+            (options(), "grade,query,x\n\"1\",1,a,0.5\n", "f.csv:2:1: expected 3 cells, as in the header, found 4 (are the first cells names of rows? In R, write the table by write.table(row.names = FALSE))"),
+            (options(), "\"grade\" \"query\" \"x\"\n\"1\" 1 \"a\" 0.5\n", "found blanks (separate the cells by commas, in R by write.csv)"),
+            (options(), "Unnamed: 0.1,grade,query,x\n", "found \"Unnamed: 0.1\", an index (leave it out: put \"Unnamed: 0.1\" into TableOptions::ignore"),
+            (options(), "grade,query,x,Unnamed: 3\n", "found \"Unnamed: 3\", an index"),
+            (options(), "grade,query,Unnamed: 0_level_0\n", "an index"),
             (options(), "grade,query,x\n1,a,\"5\"1\n", "f.csv:2:8: expected nothing between a closing quote and the end of its cell, found \"1\""),
             (options(), "grade,query,x\n1,a,1\n1,b,1\n1,a,1\n", "f.csv:4:3: expected the rows of a query next to each other, found query \"a\" again, which began on line 2"),
         ] {

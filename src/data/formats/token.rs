@@ -40,8 +40,22 @@ fn ends(line: &[u8], at: usize) -> bool {
 
 /// The line without its comment and blanks at the end.
 pub(super) fn without_comment(line: &[u8]) -> &[u8] {
-    let end = memchr::memchr(b'#', line).unwrap_or(line.len());
-    trim_end(&line[..end])
+    let mut at = 0;
+    while let Some(length) = memchr::memchr(b'#', &line[at..]) {
+        at += length;
+        if !is_windows_nan(&line[..at], &line[at..]) {
+            return trim_end(&line[..at]);
+        }
+        at += 1;
+    }
+    trim_end(line)
+}
+
+/// Whether a `#` belongs to a nan or infinite number, as old programs on Windows write them: `-1.#IND`,
+/// also with digits after it.
+fn is_windows_nan(before: &[u8], from: &[u8]) -> bool {
+    const NAMES: [&[u8]; 4] = [b"#IND", b"#QNAN", b"#SNAN", b"#INF"];
+    before.ends_with(b"1.") && NAMES.iter().any(|name| from.starts_with(name))
 }
 
 pub(super) fn trim_end(line: &[u8]) -> &[u8] {
@@ -56,12 +70,14 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
 pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize), Fault> {
     let end = end(line, at);
     let token = &line[at..end];
-    let bad = |bad| match bad {
-        BadNumber::NotFinite => Fault::token(format!("a finite {what}"), at, token),
-        _ => with_cause(
-            Fault::token(format!("a {what}, a decimal number"), at, token),
-            token,
-        ),
+    let bad = |bad| {
+        let fault = |expected| Fault::token(expected, at, token);
+        match bad {
+            BadNumber::NotFinite => fault(format!("a finite {what}")),
+            // A pair in its place is no time.
+            _ if token.contains(&b':') => fault(format!("a {what}, a decimal number")),
+            _ => with_cause(fault(format!("a {what}, a decimal number")), token),
+        }
     };
     number(token).map(|number| (number, end)).map_err(bad)
 }
@@ -103,16 +119,27 @@ pub(super) struct Pair {
 /// Whether a word means that a value is missing: an empty cell, and the words of pandas, R, Julia,
 /// databases and statistics programs, in capitals or not.
 pub(super) fn is_missing(word: &[u8]) -> bool {
-    const WORDS: [&str; 19] = [
-        "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NaN", "-NaN", "+NaN", "1.#IND",
-        "-1.#IND", "1.#QNAN", "-1.#QNAN", "NULL", "None", "NaT", "missing", "\\N",
+    const WORDS: [&str; 15] = [
+        "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NaN", "-NaN", "+NaN", "NULL", "None",
+        "NaT", "missing", "\\N",
     ];
     // Of SAS and Stata, and of data for Weka.
-    matches!(word, b"." | b"?")
-        || word.len() <= 8
-            && WORDS
-                .iter()
-                .any(|other| word.eq_ignore_ascii_case(other.as_bytes()))
+    if word.len() <= 8 {
+        let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
+        return matches!(word, b"." | b"?") || WORDS.iter().any(is) || is_nan_of_windows(word);
+    }
+    is_nan_of_windows(word)
+}
+
+/// Whether a word is a nan as old programs on Windows write it: `-1.#IND`, perhaps with digits after it.
+fn is_nan_of_windows(word: &[u8]) -> bool {
+    let word = word.strip_prefix(b"-").unwrap_or(word);
+    let rest = word.strip_prefix(b"1.#").and_then(|name| {
+        let rest = |nan: &&[u8]| name.strip_prefix(*nan);
+        [&b"IND"[..], b"QNAN", b"SNAN"].iter().find_map(rest)
+    });
+    let digit = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'e' | b'+');
+    rest.is_some_and(|rest| rest.iter().all(digit))
 }
 
 /// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
@@ -227,13 +254,10 @@ impl BadNumber {
         match self {
             Self::Marker => {
                 let found = format!("{found}, which stands for a missing value");
-                Fault::new(expected.to_owned(), found).remedy(Remedy::ReadMissing)
+                Fault::new(format!("a {what}"), found).remedy(Remedy::ReadMissing)
             }
-            Self::TooLarge => Fault::new(
-                format!("a {what} whose square is a number, below 1.34e154"),
-                found,
-            )
-            .remedy("write the column in another unit"),
+            Self::TooLarge => Fault::new(format!("a {what} whose square is finite"), found)
+                .remedy("scale the data: write the column in another unit"),
             // An empty place may be a mistake.
             _ if is_missing(written) => {
                 let finite = match self {
@@ -363,14 +387,17 @@ fn separators(text: &str) -> Option<&'static str> {
             && exponent.bytes().all(|byte| byte.is_ascii_digit());
         return fortran.then_some("write the exponent with e, not d");
     }
-    if digits.contains(group) {
-        return Some("write the number without separators of thousands");
-    }
-    let thousands = |separator: char| {
-        let mut groups = digits.split(separator);
-        let first = groups.next().map_or(0, str::len);
-        (1..=3).contains(&first) && groups.all(|group| group.len() == 3)
+    let in_threes = |groups: &[&str]| {
+        (1..=3).contains(&groups[0].len()) && groups[1..].iter().all(|group| group.len() == 3)
     };
+    let thousands = |separator: char| in_threes(&digits.split(separator).collect::<Vec<_>>());
+    if digits.contains(group) {
+        let whole = digits
+            .rfind(['.', ','])
+            .map_or(digits, |point| &digits[..point]);
+        let groups: Vec<&str> = whole.split(group).collect();
+        return in_threes(&groups).then_some("write the number without separators of thousands");
+    }
     match (digits.matches(',').count(), digits.matches('.').count()) {
         (0, 0 | 1) => None,
         (1, 0) if thousands(',') => {
@@ -387,49 +414,44 @@ fn separators(text: &str) -> Option<&'static str> {
 
 /// Whether a text begins with a date or a time.
 fn is_date(text: &str) -> bool {
-    let day = text.split(['T', ' ']).next().unwrap_or_default();
-    let numbers = |separator: char, parts: usize| {
-        let digits = |part: &str| {
-            (1..=4).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let first = text.split(['T', ' ']).next().unwrap_or_default();
+    let day = |separator: char| {
+        let parts: Vec<&str> = first.split(separator).collect();
+        let [begin, middle, end] = parts[..] else {
+            return false;
         };
-        day.split(separator).count() == parts && day.split(separator).all(digits)
+        parts.iter().all(|part| digits(part))
+            && middle.len() <= 2
+            && matches!((begin.len(), end.len()), (4, 1 | 2) | (1 | 2, 2 | 4))
     };
-    let short = |day: &str| day.split('.').all(|part| matches!(part.len(), 1 | 2 | 4));
-    let time = day.split(':').next_back().unwrap_or_default();
-    let seconds = time
-        .find('.')
-        .map_or(day, |point| &day[..day.len() - time.len() + point]);
-    let clock = |parts: usize| {
-        let digits = |part: &str| {
-            (1..=2).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-        };
-        seconds.split(':').count() == parts && seconds.split(':').all(digits)
+    let clock = || {
+        let mut parts = first.split(':');
+        let hours = parts
+            .next()
+            .is_some_and(|part| digits(part) && part.len() <= 2);
+        let mut rest = parts.map(|part| part.split_once('.').map_or(part, |(whole, _)| whole));
+        let minutes = rest
+            .next()
+            .is_some_and(|part| digits(part) && part.len() == 2);
+        hours && minutes && rest.all(|part| digits(part) && part.len() == 2)
     };
     let named = |separator: char| {
         const MONTHS: [&str; 12] = [
             "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
         ];
-        let month = |part: &str| {
+        let is_month = |part: &str| {
             let begin = part.get(..3).unwrap_or_default().to_ascii_lowercase();
-            MONTHS.contains(&&*begin)
+            MONTHS.contains(&&*begin) && part.chars().all(char::is_alphabetic)
         };
         let parts: Vec<&str> = text.split(separator).collect();
-        matches!(parts.len(), 2 | 3)
-            && parts.iter().filter(|part| month(part)).count() == 1
-            && parts
-                .iter()
-                .filter(|part| number(part.trim_end_matches(',').as_bytes()).is_ok())
-                .count()
-                + 1
-                == parts.len()
+        let months = parts.iter().filter(|part| is_month(part)).count();
+        let numbers = parts
+            .iter()
+            .filter(|part| digits(part.trim_end_matches(',')));
+        matches!(parts.len(), 2 | 3) && months == 1 && numbers.count() + 1 == parts.len()
     };
-    numbers('-', 3)
-        || numbers('/', 3)
-        || numbers('.', 3) && short(day)
-        || clock(2)
-        || clock(3)
-        || named('-')
-        || named(' ')
+    ['-', '/', '.'].into_iter().any(day) || clock() || ['-', ' '].into_iter().any(named)
 }
 
 /// The unsigned number at the start of `text` and its length, if it has at most 15 digits and
@@ -513,6 +535,12 @@ mod tests {
         assert_eq!(without_comment(b"1 2:3#x"), b"1 2:3");
         assert_eq!(without_comment(b"1 2:3 \t"), b"1 2:3");
         assert_eq!(without_comment(b" # only"), b"");
+        // A nan of old programs on Windows is no comment.
+        assert_eq!(
+            without_comment(b"1 2:-1.#IND00 3:4 # x"),
+            b"1 2:-1.#IND00 3:4"
+        );
+        assert_eq!(without_comment(b"1 2:1.#x"), b"1 2:1.");
     }
 
     #[test]
@@ -740,9 +768,12 @@ mod tests {
             "e5",
             "1-2",
             "x 5",
+            "1-2-3",
+            "10.1.1",
+            "1_0",
+            "1 2",
         ] {
-            let date = text == "1:2";
-            assert_eq!(cause(text.as_bytes()).is_some(), date, "{text}");
+            assert_eq!(cause(text.as_bytes()), None, "{text}");
         }
     }
 
