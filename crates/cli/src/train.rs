@@ -347,16 +347,16 @@ impl TrainArgs {
                     Some(count) => ("preference", count),
                     None => ("row", data.rows()),
                 };
-                if folds.len() != expected {
-                    let found = folds.len();
-                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
-                }
                 let names: Vec<&str> = folds.iter().collect();
                 if let Some(line) = names.iter().position(|name| name.is_empty()) {
                     bail!(
                         "{name}:{}: expected the fold of a {what}, found nothing",
                         line + 1
                     );
+                }
+                if names.len() != expected {
+                    let found = names.len();
+                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
                 }
                 let in_order: Vec<&str> = match (preferences, data.input_rows()) {
                     (None, Some(rows)) => rows.iter().map(|&row| names[row as usize]).collect(),

@@ -124,11 +124,9 @@ pub(super) fn is_missing(word: &[u8]) -> bool {
         "NaT", "missing", "\\N",
     ];
     // Of SAS and Stata, and of data for Weka.
-    if word.len() <= 8 {
-        let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
-        return matches!(word, b"." | b"?") || WORDS.iter().any(is) || is_nan_of_windows(word);
-    }
-    is_nan_of_windows(word)
+    let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
+    let known = word.len() <= 8 && WORDS.iter().any(is);
+    known || matches!(word, b"." | b"?") || is_nan_of_windows(word)
 }
 
 /// Whether a word is a nan as old programs on Windows write it: `-1.#IND`, perhaps with digits after it.

@@ -115,7 +115,8 @@ fn queries_come_from_a_file_or_by_size() {
 fn sizes_of_queries_are_read_as_other_programs_write_them() {
     let folder = Folder::new();
     folder.write("one.svm", without_queries());
-    let hash = |arguments: &str| folder.json(&format!("corpus info {arguments} --json"))["hash"].clone();
+    let hash =
+        |arguments: &str| folder.json(&format!("corpus info {arguments} --json"))["hash"].clone();
     folder.write("ids.txt", "1\n1\n1\n2\n2\n3\n3\n3\n");
     let expected = hash("one.svm --queries ids.txt");
     for (file, sizes) in [
@@ -129,11 +130,16 @@ fn sizes_of_queries_are_read_as_other_programs_write_them() {
     // What is written for LightGBM is read again.
     folder.run("select train.svm -k 2 --lambda 1 -o model.json");
     folder.run("corpus project train.svm --model model.json --for lightgbm -o few.txt");
-    let info = folder.json("corpus info few.txt --queries few.txt.query --json");
+    let info = folder.json("corpus info few.txt --zero-based --queries few.txt.query --json");
     assert_eq!(info["data"]["queries"], 3);
     let (_, errors) = folder.run("train one.svm --lambda 1");
-    assert!(errors.contains("if one.svm.query has the sizes of queries, pass --queries one.svm.query"), "{errors}");
-    folder.refused("evaluate one.svm --model model.json => if one.svm.query has the sizes of queries");
+    assert!(
+        errors.contains("if one.svm.query has the sizes of queries, pass --queries one.svm.query"),
+        "{errors}"
+    );
+    folder.refused(
+        "evaluate one.svm --model model.json => if one.svm.query has the sizes of queries",
+    );
 }
 
 #[test]
@@ -157,13 +163,21 @@ fn a_mark_or_blank_line_is_no_query() {
     }
     let wide: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
     for (bytes, found) in [
-        ([&b"\xff\xfe"[..], &wide].concat(), "UTF-16 text (save the file as UTF-8)"),
+        (
+            [&b"\xff\xfe"[..], &wide].concat(),
+            "UTF-16 text (save the file as UTF-8)",
+        ),
         (wide, "UTF-16 text (save the file as UTF-8)"),
-        (plain.replace('\n', "\r").into_bytes(), "CR alone (lines end in CR alone: convert them"),
+        (
+            plain.replace('\n', "\r").into_bytes(),
+            "CR alone (lines end in CR alone: convert them",
+        ),
         (b"PK\x03\x04".to_vec(), "a zip archive"),
     ] {
         folder.write("queries.txt", bytes);
-        folder.refused(&format!("corpus info one.svm --queries queries.txt => found {found}"));
+        folder.refused(&format!(
+            "corpus info one.svm --queries queries.txt => found {found}"
+        ));
     }
 }
 
