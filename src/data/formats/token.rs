@@ -181,9 +181,9 @@ fn long_pair(
     const EXPECTED: &str = "a value, a decimal number, after the colon";
     match (value(written), missing) {
         (Ok(value), _) => Ok(Pair { index, value, end }),
-        (Err(bad), Some(value)) if bad.is_missing(written) && !written.is_empty() => {
-            Ok(Pair { index, value, end })
-        }
+        // Nothing at all is no word for it.
+        (Err(_), _) if written.is_empty() => Err(Fault::token(EXPECTED, at, &line[at..end])),
+        (Err(bad), Some(value)) if bad.is_missing(written) => Ok(Pair { index, value, end }),
         (Err(bad), _) => {
             let fault = bad.fault(written, quote(&line[at..end]), EXPECTED, "value");
             Err(fault.at_column(at + 1))
@@ -256,7 +256,6 @@ impl BadNumber {
             }
             Self::TooLarge => Fault::new(format!("a {what} whose square is finite"), found)
                 .remedy("scale the data: write the column in another unit"),
-            // An empty place may be a mistake.
             _ if is_missing(written) => {
                 let finite = match self {
                     Self::NotFinite => format!("a finite {what}"),
@@ -386,7 +385,9 @@ fn separators(text: &str) -> Option<&'static str> {
         return fortran.then_some("write the exponent with e, not d");
     }
     let in_threes = |groups: &[&str]| {
-        (1..=3).contains(&groups[0].len()) && groups[1..].iter().all(|group| group.len() == 3)
+        !groups[0].starts_with('0')
+            && (1..=3).contains(&groups[0].len())
+            && groups[1..].iter().all(|group| group.len() == 3)
     };
     let thousands = |separator: char| in_threes(&digits.split(separator).collect::<Vec<_>>());
     if digits.contains(group) {
@@ -688,7 +689,7 @@ mod tests {
     fn numbers_written_for_people_have_their_cause() {
         for (texts, words) in [
             (
-                &["1,5", "-0,25", "12,3456", ",5"][..],
+                &["1,5", "-0,25", "0,377", "12,3456", ",5"][..],
                 "write a decimal point, not a comma",
             ),
             (
