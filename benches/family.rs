@@ -80,7 +80,7 @@ fn family(criterion: &mut Criterion) {
             lambdas: Lambdas::of(&powers(lambdas)),
             kernels: vec![kernel],
             holdout: holdout.unwrap_or(Scheme::Nothing),
-            ..TrainGrid::new(Lambda::ONE, options)
+            ..TrainGrid::new(&[Lambda::new(1.0).expect("above 0")], options)
         };
         group.bench_function(name, |bencher| {
             bencher.iter(|| grid.train(black_box(&data), 0, None).expect("a model"));

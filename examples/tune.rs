@@ -20,15 +20,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The smallest model within one standard error of the best.
     let options = TuneOptions {
         rule: Rule::OneSe,
-        ..TuneOptions::new(SelectionOptions::new(15, Lambda::ONE), &lambdas)
+        ..TuneOptions::new(SelectionOptions::new(15, None), &lambdas)
     };
     let tuned = Tuning::new(&data, &options).run(&mut ())?;
     let chosen = tuned.selection();
-    println!(
-        "lambda {}, {} features",
-        chosen.options.lambda,
-        chosen.steps.len()
-    );
+    println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
 
     let classes = ColumnClasses::new(&data).summary();
     let model = Model::from_selection(&chosen, &data, &classes);

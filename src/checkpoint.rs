@@ -226,7 +226,7 @@ pub struct Progress {
     /// The strategy that does it: what `auto` took, once it has.
     pub strategy: Option<StrategyKind>,
     /// What the teacher predicts, if that took long.
-    #[serde(rename = "lesson", default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teacher: Option<TeacherPredictions>,
     /// The steps taken.
     pub steps: Vec<Step>,
@@ -275,7 +275,7 @@ pub struct Tuning {
     /// The settings of the run. Metrics that are taken besides have no part in it.
     pub settings: TuneOptions,
     /// What teachers predict, if that took long.
-    #[serde(rename = "lessons", default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub teachers: Vec<RecordedTeacher>,
     /// The steps taken, for each path that has been planned.
     pub taken: Vec<RecordedPath>,
@@ -487,14 +487,13 @@ impl tune::Observer for Checkpointer<Tuning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Lambda;
     use crate::data::sample;
 
     fn saved() -> Vec<u8> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.checkpoint");
         let data = DataHash::of(&sample::test());
-        let settings = SelectionOptions::new(3, Lambda::ONE);
+        let settings = SelectionOptions::new(3, None);
         let progress = Progress::new(data, settings);
         progress.save(&path).unwrap();
         assert_eq!(Progress::load(&path, data, &settings).unwrap(), progress);

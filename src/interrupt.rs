@@ -134,13 +134,17 @@ mod tests {
         }
     }
 
+    fn one() -> Lambda {
+        Lambda::new(1.0).unwrap()
+    }
+
     #[test]
     fn a_selection_without_a_step_has_no_result() {
         let (interrupt, data) = (Interrupt::new(), sample::train());
         interrupt.request();
-        let candidates = SelectionOptions::new(3, Lambda::ONE).candidates(&data);
+        let candidates = SelectionOptions::new(3, None).candidates(&data);
         let select = || {
-            let options = SelectionOptions::new(3, Lambda::ONE);
+            let options = SelectionOptions::new(3, one());
             select_among(&candidates, &data, 0, &options, &mut ())
         };
         assert!(interrupt.run(2, select).unwrap().is_none());
@@ -153,7 +157,7 @@ mod tests {
             strategies: vec![StrategyKind::Dense, StrategyKind::Distil],
             evidence: Evidence::Folds { count: 2, seed: 1 },
             measure: Measure::Metric(Metric::Concordance),
-            ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &[Lambda::ONE])
+            ..TuneOptions::new(SelectionOptions::new(3, None), one())
         };
         let tuning = Tuning::new(&data, &options);
         // Three steps a selection: in the second fold of the first strategy there is no model yet,

@@ -32,9 +32,6 @@ pub struct Lambda(f64);
 pub struct InvalidLambda(pub f64);
 
 impl Lambda {
-    /// 1.
-    pub const ONE: Self = Self(1.0);
-
     /// Checks `value`.
     ///
     /// # Errors
@@ -148,6 +145,12 @@ impl Ridge {
 impl From<Lambda> for Ridge {
     fn from(lambda: Lambda) -> Self {
         Self::Number(lambda)
+    }
+}
+
+impl From<Lambda> for Option<Ridge> {
+    fn from(lambda: Lambda) -> Self {
+        Some(Ridge::Number(lambda))
     }
 }
 
@@ -288,6 +291,12 @@ pub(crate) fn beyond(tried: &[Lambda], first: usize, best: Lambda) -> Option<Lam
         _ => return None,
     };
     Lambda::new(best.0 * factor).ok()
+}
+
+impl From<Lambda> for Lambdas {
+    fn from(lambda: Lambda) -> Self {
+        Self::of(&[lambda])
+    }
 }
 
 impl<T: AsRef<[Lambda]> + ?Sized> From<&T> for Lambdas {

@@ -13,7 +13,7 @@
 //! use rankrls::letor::{self, Fold};
 //! use rankrls::{Lambda, Lambdas, SelectionOptions};
 //!
-//! let options = SelectionOptions::new(usize::MAX, Lambda::ONE);
+//! let options = SelectionOptions::new(usize::MAX, None);
 //! let lambdas: Lambdas = letor::LAMBDAS.parse()?;
 //! for folder in letor::find("MQ2008".as_ref())? {
 //!     let fold = Fold::read(&folder, &ReadOptions::new())?;
@@ -304,7 +304,7 @@ pub fn run(
     let classes = training.column_classes(&fold.train);
     let problem = RidgeProblem::among(&fold.train, &classes, held, &training)?;
     let paths = tuned.outcomes.iter().map(|path| {
-        let weights = match problem.train(path.options.lambda) {
+        let weights = match problem.train(path.lambda) {
             Ok(trained) => Some(trained.weights()),
             Err(TrainError::Singular { .. } | TrainError::NotFinite) => None,
             Err(error) => return Err(error),
@@ -368,7 +368,7 @@ impl Fold {
         let measured =
             |weights: &Weights| Measures::of(validation, &weights.scores(validation)).ok();
         Judged {
-            lambda: path.options.lambda,
+            lambda: path.lambda,
             features: path.points.iter().map(written).collect(),
             validation: path.points.iter().map(measures).collect(),
             all_features: all_features.and_then(measured),

@@ -30,7 +30,6 @@
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`letor`]: the experiment of the LETOR collections.
 //! - [`checkpoint`]: going on after a process has ended.
-//! - [`plot`]: diagrams as SVG.
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
 //!
@@ -40,6 +39,7 @@
 pub mod checkpoint;
 pub mod columns;
 pub mod data;
+mod fitted;
 pub mod greedy;
 pub mod interrupt;
 mod kernels;
@@ -51,7 +51,6 @@ pub mod model;
 mod names;
 mod objective;
 pub mod peers;
-pub mod plot;
 pub mod ridge;
 mod setters;
 pub mod shards;
@@ -59,13 +58,14 @@ pub mod tune;
 
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
+pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
 pub use greedy::{
     Estimate, Observer, Sampler, SelectError, Selection, SelectionOptions, Step, StrategyKind,
     TestPath, estimates, select,
 };
 pub use lambda::{InvalidLambda, Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
-pub use model::{GreedyRankRls, Model, ModelError, RankRls};
+pub use model::{Model, ModelError};
 pub use names::UnknownName;
 pub use objective::Objective;
 pub use rankrls_files::Remedy;

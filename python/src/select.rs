@@ -5,12 +5,10 @@ use std::ops::ControlFlow;
 use numpy::ndarray::Array2;
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
-use rankrls::greedy::{Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among};
+use rankrls::greedy::{Event, Observer, Selection, Step, WeightsPath, select_among};
 use rankrls::memory::{Bytes, budget};
-use rankrls::tune::{self, TuneError, TuneOptions, Tuning};
-use rankrls::{
-    ColumnClasses, Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind,
-};
+use rankrls::tune::{self, TuneError};
+use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -60,35 +58,21 @@ struct Found {
     at_edge: bool,
 }
 
-/// The lambda that folds choose, and whether it is at the edge of those tried; nothing where Python
-/// wanted the choice to end.
+/// The lambda of a selection, and whether folds chose it at the edge of those tried; nothing where
+/// Python wanted the choice to end.
 fn choose_lambda(
     data: &Dataset<'_>,
     candidates: &ColumnClasses,
-    mut options: SelectionOptions,
+    options: SelectionOptions,
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, bool)>> {
-    let quick = TuneOptions::quick(options);
-    let tuning = Tuning {
-        candidates: Some(candidates),
-        ..Tuning::new(data, &quick)
-    };
-    match tuning.run(&mut move |_: tune::Event<'_>| watch.flow()) {
-        Ok(tuned) if tuned.interrupted => Ok(None),
+    let mut observer = move |_: tune::Event<'_>| watch.flow();
+    match tune::choose_lambda(&options, candidates, data, data.memory(), &mut observer) {
         Err(TuneError::Interrupted) => Ok(None),
-        Err(error @ TuneError::NoModel { lambda, .. }) => {
-            // What stops every lambda mostly stops the selection, which says so in its words.
-            options.lambda = lambda;
-            select_among(candidates, data, tuning.held, &options, &mut ())?;
-            Err(error.into())
-        }
-        Err(error @ (TuneError::Folds { .. } | TuneError::OneQueryLeft { .. })) => {
-            let remedy = "so that alpha cannot be chosen by them; give a number as alpha";
-            Err(value(format_args!("{error}, {remedy}")))
-        }
-        tuned => {
-            let tuned = tuned?;
-            Ok(Some((tuned.lambda(), tuned.is_at_edge())))
+        chosen => {
+            let (lambda, auto) = chosen?;
+            let at_edge = auto.is_some_and(|auto| auto.tuned.is_at_edge());
+            Ok(Some((lambda, at_edge)))
         }
     }
 }
@@ -107,16 +91,11 @@ fn work(
     let data = data.dataset()?;
     let test = test.map(Dataset::unlabelled).transpose()?;
     let candidates = options.candidates(&data);
-    let distils = options.strategy.is_some_and(StrategyKind::distils);
-    let usual = distils.then(|| TargetOptions::ridge(data.queries().len()));
-    let chosen = match alpha.or(usual) {
-        Some(ridge) => Some((ridge.lambda(candidates.unit()), false)),
-        None => choose_lambda(&data, &candidates, options, watch)?,
-    };
-    let Some((lambda, at_edge)) = chosen else {
+    options.lambda = alpha;
+    let Some((lambda, at_edge)) = choose_lambda(&data, &candidates, options, watch)? else {
         return Ok(None);
     };
-    options.lambda = lambda;
+    options.lambda = lambda.into();
     let mut observer = |event: Event<'_>| {
         let Event::Stepped(advance, state) = event else {
             return ControlFlow::Continue(());
@@ -201,7 +180,7 @@ impl<'a> Report<'a> {
         Self {
             selection,
             steps: &selection.steps,
-            alpha: selection.options.lambda,
+            alpha: selection.lambda,
             unit: selection.unit,
             at_edge,
         }

@@ -6,7 +6,7 @@ use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
     Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid, draw_basis,
 };
-use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, TrainError, TrainOptions};
+use rankrls::{Dataset, Lambdas, Model as Fitted, TrainError, TrainOptions};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -93,8 +93,7 @@ impl Training {
             kernels: vec![self.kernel()?],
             holdout,
             keep_pairs: self.keep_pairs,
-            lambdas: self.alpha.clone(),
-            ..TrainGrid::new(Lambda::ONE, self.options.within(budget()))
+            ..TrainGrid::new(self.alpha.clone(), self.options.within(budget()))
         })
     }
 

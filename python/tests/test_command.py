@@ -28,6 +28,22 @@ def test_selections_are_those_of_the_command(strategy, parses, command):
     assert model.lqo_cindex_path_.tolist() == [step["lqo_cindex"] for step in found["steps"]]
 
 
+@pytest.mark.parametrize("strategy", ["auto", *EXACT, *OTHERS])
+def test_defaults_are_those_of_the_command(strategy, parses, command, tmp_path):
+    train, _ = parses
+    model = GreedyRankRLS(4, strategy=strategy).fit(train.X, train.y, qid=train.qid)
+    command("select", TRAIN, "--strategy", strategy, "-k", 4, "-o", tmp_path / "model.json")
+    model.to_json(tmp_path / "ours.json")
+    assert (tmp_path / "ours.json").read_text() == (tmp_path / "model.json").read_text()
+
+
+def test_training_defaults_are_those_of_the_command(parses, command, tmp_path):
+    train, _ = parses
+    RankRLS().fit(train.X, train.y, qid=train.qid).to_json(tmp_path / "ours.json")
+    command("train", TRAIN, "-o", tmp_path / "model.json")
+    assert (tmp_path / "ours.json").read_text() == (tmp_path / "model.json").read_text()
+
+
 def test_each_loads_the_models_of_the_other(parses, command, tmp_path):
     train, test = parses
     ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
@@ -98,7 +114,7 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
     )
     model.fit(train.X, train.y, qid=train.qid)
     table = tmp_path / "models.json"
-    options = ["-k", 6, "--lambdas", "4,16", "--strategies", "bounded,distil", "--folds", 3]
+    options = ["-k", 6, "--lambdas", "4,16", "--strategies", "bounded,distil", "--evidence", "folds:3"]
     options += ["--measure", "cindex", "--metrics", "map", "--csv", table]
     command("tune", TRAIN, *options)
     rows = json.loads(table.read_text())

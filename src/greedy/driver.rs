@@ -109,6 +109,8 @@ impl<'a> Greedy<'a> {
         let queries = candidates.queries();
         let scales = candidates.query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
+        let lambda = options.known_lambda(Some(plan.strategy), candidates);
+        let lambda = lambda.ok_or(SelectError::NoLambda)?;
         let own = weighted_labels(candidates, labels, plan);
         let blended = |share: f64| {
             teacher
@@ -124,10 +126,10 @@ impl<'a> Greedy<'a> {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let state = State::of_target(targets, queries, scales, refit, options.lambda, plan.steps)
+        let state = State::of_target(targets, queries, scales, refit, lambda, plan.steps)
             .with_room(plan.room);
         check_labels(state.labels())?;
-        check_values(candidates, options.lambda)?;
+        check_values(candidates, lambda)?;
         let strategy = plan.strategy.build(candidates, &state);
         let sampler = options.sampler(plan.strategy);
         let left = sampler.map_or_else(Vec::new, |_| candidates.features_of_all());

@@ -21,6 +21,12 @@ pub enum SelectError {
     /// An empty random subset was asked for.
     #[error("0 candidates a step: expected at least one")]
     NothingSampled,
+    /// Auto, where only folds could choose.
+    #[error(
+        "the ridge parameter is auto, which folds choose before a selection: give a number, a share \
+         of the unit, or choose it by tune::choose_lambda"
+    )]
+    NoLambda,
     /// There is no other query to train on when the only one is left out.
     #[error(
         "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",

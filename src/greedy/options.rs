@@ -9,7 +9,7 @@ use super::{
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
 use crate::metrics::check_labels;
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, QueryWeight, Ridge};
 
 /// What to select, and how: for the library, checkpoints, and the arguments of commands.
 ///
@@ -42,8 +42,11 @@ pub struct SelectionOptions {
     /// What is learnt from.
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
     pub target: TargetOptions,
-    /// The ridge parameter.
-    pub lambda: Lambda,
+    /// The ridge parameter; `None`: auto. For the strategy `distil` auto is
+    /// [`TargetOptions::ridge`]. For all others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses
+    /// it by folds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lambda: Option<Ridge>,
     /// How many features to select.
     pub k: usize,
     /// Bytes that data, candidates and strategy may take together; `None`: no limit.
@@ -55,10 +58,10 @@ pub struct SelectionOptions {
 pub(crate) const SEED: u64 = 1;
 
 impl SelectionOptions {
-    /// Selection of `k` features with ridge parameter `lambda`, by the fastest exact strategy
-    /// that fits into memory, without a limit. Every step takes the least squared error of all
-    /// candidates; queries weigh alike; the seed is 1.
-    pub fn new(k: usize, lambda: Lambda) -> Self {
+    /// Selection of `k` features with ridge parameter `lambda`, `None` for auto, by the fastest exact
+    /// strategy that fits into memory, without a limit. Every step takes the least squared error of
+    /// all candidates; queries weigh alike; the seed is 1.
+    pub fn new(k: usize, lambda: impl Into<Option<Ridge>>) -> Self {
         Self {
             strategy: None,
             criterion: Criterion::Squared,
@@ -67,10 +70,22 @@ impl SelectionOptions {
             sample: None,
             seed: SEED,
             target: TargetOptions::default(),
-            lambda,
+            lambda: lambda.into(),
             k,
             max_memory: None,
         }
+    }
+
+    /// The ridge parameter for `strategy` among `candidates`, where that is said or follows from the
+    /// strategy; `None` where folds are to choose it.
+    pub(crate) fn known_lambda(
+        &self,
+        strategy: Option<StrategyKind>,
+        candidates: &ColumnClasses,
+    ) -> Option<Lambda> {
+        let distils = strategy.is_some_and(StrategyKind::distils);
+        let usual = distils.then(|| TargetOptions::ridge(candidates.queries().len()));
+        Some(self.lambda.or(usual)?.lambda(candidates.unit()))
     }
 
     /// What the features of `dataset` offer to choose from, weighted and scaled as asked, with the
@@ -166,13 +181,19 @@ impl SelectionOptions {
 
     /// These options with every choice made that counts for `strategy`, which learns from `target`, and
     /// without what does not count: what reports, models and checkpoints have of a selection.
-    pub(crate) fn resolved(self, strategy: StrategyKind, target: TargetOptions) -> Self {
+    pub(crate) fn resolved(
+        self,
+        strategy: StrategyKind,
+        lambda: Lambda,
+        target: TargetOptions,
+    ) -> Self {
         let sample = self.sample.or(strategy.default_sample());
         Self {
             strategy: Some(strategy),
             sample,
             seed: sample.map_or(SEED, |_| self.seed),
             target,
+            lambda: lambda.into(),
             max_memory: None,
             ..self
         }

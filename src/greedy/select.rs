@@ -10,6 +10,7 @@ use super::{
     Advance, Greedy, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
     Teacher, TeacherPredictions, plan,
 };
+use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
@@ -83,6 +84,9 @@ pub struct Selection {
     /// all were judged), what was learnt from. Without a memory limit.
     #[serde(skip)]
     pub options: SelectionOptions,
+    /// The ridge parameter used.
+    #[serde(skip)]
+    pub lambda: Lambda,
     /// The unit of ridge parameters ([`ColumnClasses::unit`]).
     #[serde(skip)]
     pub unit: f64,
@@ -168,6 +172,12 @@ pub fn resume_among<'a>(
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let plan = plan(candidates, held, options)?;
+    if options
+        .known_lambda(Some(plan.strategy), candidates)
+        .is_none()
+    {
+        return Err(SelectError::NoLambda);
+    }
     let (target, earlier) = (target.into(), earlier.into());
     plan.log();
     // On a thread of the pool: a step has many short parallel parts, and each would otherwise
@@ -225,6 +235,7 @@ fn run(
         taken if taken < options.k => Ending::Exhausted,
         _ => Ending::Complete,
     };
+    let lambda = greedy.state().lambda();
     let options = SelectionOptions {
         query_weight: candidates.query_weight(),
         scale: candidates.scale(),
@@ -232,7 +243,8 @@ fn run(
     };
     Ok(Selection {
         strategy: plan.strategy,
-        options: options.resolved(plan.strategy, greedy.target()),
+        options: options.resolved(plan.strategy, lambda, greedy.target()),
+        lambda,
         unit: candidates.unit(),
         teacher: greedy.teacher(),
         classes: greedy.classes().to_vec(),

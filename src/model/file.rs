@@ -231,7 +231,7 @@ impl<F> Document<F> {
         let mut document = Self {
             schema: SCHEMA.to_owned(),
             strategy: model.strategy,
-            lambda: settings.lambda,
+            lambda: model.lambda,
             criterion,
             convention,
             objective: model.objective,
@@ -317,6 +317,7 @@ impl Document<Vec<SelectedFeature>> {
             strategy: self.strategy,
             objective: self.objective,
             settings,
+            lambda: self.lambda,
             index_base: match first {
                 0 => IndexBase::Zero,
                 _ => IndexBase::One,

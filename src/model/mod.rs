@@ -9,7 +9,6 @@ mod expansion;
 mod explain;
 mod features;
 mod file;
-mod fitted;
 #[cfg(test)]
 mod tests;
 
@@ -20,24 +19,24 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::Objective;
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::ridge::{Cell, Fit, TrainOptions};
+use crate::{Lambda, Objective};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};
 pub use features::read_features;
 pub use file::SCHEMA;
-pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
 
 /// A linear model over features that were selected, over given ones, or over all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     strategy: FeatureChoice,
     objective: Objective,
+    lambda: Lambda,
     settings: SelectionOptions,
     index_base: IndexBase,
     table: TableOptions,
@@ -144,6 +143,7 @@ impl Model {
         Self {
             strategy: FeatureChoice::Strategy(selection.strategy),
             objective: Objective::Query,
+            lambda: selection.lambda,
             settings: SelectionOptions {
                 k: selection.steps.len(),
                 ..selection.options
@@ -191,6 +191,7 @@ impl Model {
         Self {
             strategy,
             objective: options.objective,
+            lambda: cell.lambda,
             settings: SelectionOptions {
                 query_weight: options.query_weight,
                 scale: options.scale,
@@ -232,6 +233,11 @@ impl Model {
     /// How the features were chosen.
     pub fn strategy(&self) -> FeatureChoice {
         self.strategy
+    }
+
+    /// The ridge parameter.
+    pub fn lambda(&self) -> Lambda {
+        self.lambda
     }
 
     /// The settings that the model was made with, with every choice made: all of a selection; of a

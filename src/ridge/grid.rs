@@ -116,10 +116,10 @@ struct Best {
 }
 
 impl TrainGrid {
-    /// A single linear model.
-    pub fn new(lambda: Lambda, options: TrainOptions) -> Self {
+    /// Linear models with each of `lambdas`.
+    pub fn new(lambdas: impl Into<Lambdas>, options: TrainOptions) -> Self {
         Self {
-            lambdas: Lambdas::of(&[lambda]),
+            lambdas: lambdas.into(),
             kernels: vec![Kernel::LINEAR],
             basis: None,
             holdout: Scheme::default(),
@@ -160,7 +160,7 @@ impl TrainGrid {
         Ok(GridOutcome { cells, ..outcome })
     }
 
-    fn models(&self) -> usize {
+    pub(crate) fn models(&self) -> usize {
         self.lambdas.count() * self.kernels.len()
     }
 

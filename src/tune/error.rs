@@ -1,5 +1,6 @@
 //! Why there is nothing to choose from.
 
+use rankrls_files::Remedy;
 use thiserror::Error;
 
 use super::Measure;
@@ -91,6 +92,9 @@ pub enum TuneError {
         /// The measure.
         measure: Measure,
     },
+    /// Folds find no ridge parameter for a selection that leaves it open.
+    #[error("cannot choose lambda by folds: {remedy}: {0}", remedy = Remedy::GiveLambda)]
+    NoLambda(Box<Self>),
     /// The observer stopped everything before there was a step to judge.
     #[error("interrupted before there was anything to choose from")]
     Interrupted,

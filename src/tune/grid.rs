@@ -134,14 +134,14 @@ impl Run<'_> {
         let mut teachers = PartPredictions::new();
         let mut outcomes = self.grid(selection, &grid, later, &mut teachers)?;
         while self.options.lambdas == Lambdas::Auto && !self.is_stopped() {
-            let tried: Vec<Lambda> = outcomes.iter().map(|path| path.options.lambda).collect();
+            let tried: Vec<Lambda> = outcomes.iter().map(|path| path.lambda).collect();
             let choice = self.options.choose(&outcomes);
             let past = choice.and_then(|choice| beyond(&tried, grid.len(), tried[choice.position]));
             let Some(lambda) = past else {
                 break;
             };
             outcomes.extend(self.grid(selection, &[lambda], later, &mut teachers)?);
-            outcomes.sort_by(|a, b| a.options.lambda.total_cmp(b.options.lambda));
+            outcomes.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
         }
         Ok(outcomes)
     }
@@ -158,13 +158,8 @@ impl Run<'_> {
         later_steps: usize,
         teachers: &mut PartPredictions,
     ) -> Result<Vec<Outcome>, TuneError> {
-        let with = |&lambda: &Lambda| {
-            self.job(SelectionOptions {
-                lambda,
-                ..*selection
-            })
-        };
-        let jobs: Vec<_> = lambdas.iter().map(with).collect::<Result<_, _>>()?;
+        let jobs = lambdas.iter().map(|&lambda| self.job(selection, lambda));
+        let jobs: Vec<_> = jobs.collect::<Result<_, _>>()?;
         let ready: Vec<&Job> = jobs.iter().flatten().collect();
         if let Some(job) = ready.first()
             && teachers.is_empty()

@@ -16,7 +16,7 @@
 //! use rankrls::{Lambda, SelectionOptions};
 //!
 //! let lambdas = [1.0, 4.0, 16.0, 64.0].map(|lambda| Lambda::new(lambda).expect("above 0"));
-//! let selection = SelectionOptions::new(20, Lambda::ONE);
+//! let selection = SelectionOptions::new(20, None);
 //! let options = TuneOptions {
 //!     rule: Rule::OneSe,
 //!     ..TuneOptions::new(selection, &lambdas)
@@ -40,6 +40,7 @@
 //! All share the threads of the current rayon pool. Results are the same to the last bit however
 //! many there are.
 
+mod auto;
 mod error;
 mod folds;
 mod grid;
@@ -51,6 +52,7 @@ mod run;
 mod score;
 
 pub use crate::metrics::Score;
+pub use auto::{AutoLambda, choose_lambda};
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
 pub use outcome::{
@@ -73,7 +75,7 @@ use crate::{Lambda, Lambdas};
 /// use rankrls::{Lambda, SelectionOptions};
 ///
 /// let data = sample::train();
-/// let options = TuneOptions::new(SelectionOptions::new(5, Lambda::ONE), &[Lambda::ONE]);
+/// let options = TuneOptions::new(SelectionOptions::new(5, None), &[Lambda::new(1.0)?]);
 /// let candidates = options.candidates(&data);
 /// let tuning = Tuning {
 ///     candidates: Some(&candidates),
@@ -84,7 +86,7 @@ use crate::{Lambda, Lambdas};
 /// let judged = tuning.judge_by_folds(&tuned, &mut ())?;
 /// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
 /// assert!(promised < likely);
-/// # Ok::<(), rankrls::tune::TuneError>(())
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Tuning<'a> {
@@ -190,7 +192,7 @@ impl<'a> Tuning<'a> {
         };
         let steps = chosen.points[..k].iter().map(|point| point.step.clone());
         let recorded = strategy.map(|strategy| RecordedPath {
-            path: PathId::new(&chosen.options, strategy),
+            path: PathId::new(&chosen.options, lambda, strategy),
             steps: steps.collect(),
             folds: Vec::new(),
         });
@@ -229,7 +231,7 @@ impl<'a> Tuning<'a> {
             _ => "the errors are no finite numbers: raise lambda or scale the data".to_owned(),
         };
         TuneError::NoModel {
-            lambda: first.options.lambda,
+            lambda: first.lambda,
             reason,
         }
     }
@@ -268,7 +270,7 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn lambda(&self) -> Lambda {
-        self.chosen().options.lambda
+        self.chosen().lambda
     }
 
     /// Whether the chosen lambda is the least or the largest of several, so that another may do
@@ -277,7 +279,7 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn is_at_edge(&self) -> bool {
-        let tried = self.outcomes.iter().map(|outcome| outcome.options.lambda);
+        let tried = self.outcomes.iter().map(|outcome| outcome.lambda);
         at_edge(&tried.collect::<Vec<_>>(), self.lambda())
     }
 

@@ -14,14 +14,14 @@ use crate::{Lambda, Lambdas};
 ///
 /// ```
 /// use rankrls::tune::{Evidence, Rule, TuneOptions};
-/// use rankrls::{Lambda, SelectionOptions};
+/// use rankrls::{Lambdas, SelectionOptions};
 ///
 /// let options = TuneOptions {
 ///     evidence: Evidence::Folds { count: 5, seed: 1 },
 ///     rule: Rule::OneSe,
-///     ..TuneOptions::new(SelectionOptions::new(20, Lambda::ONE), &[Lambda::ONE])
+///     ..TuneOptions::new(SelectionOptions::new(20, None), Lambdas::Auto)
 /// };
-/// # assert_eq!(options.grid(1.0).len(), 1);
+/// # assert_eq!(options.grid(1.0).len(), 5);
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,8 +48,8 @@ pub struct TuneOptions {
     pub rules: Rules,
     /// How the model is chosen.
     pub rule: Rule,
-    /// Options of all selections, the most features among them. Its lambda stands for any;
-    /// its memory is that of data, candidates, results and all selections at work together.
+    /// Options of all selections, the most features among them. [`lambdas`](Self::lambdas) takes
+    /// the place of its lambda; its memory is that of data, candidates, results and all selections at work together.
     pub selection: SelectionOptions,
     /// Most selections at work at once; one a thread where it is `None`. There are fewer where
     /// memory does not allow as many. Results do not depend on it.
@@ -157,20 +157,8 @@ impl TuneOptions {
         distinct(&all)
     }
 
-    /// A quick choice of lambda for `selection`: [`Lambdas::Auto`], by three folds of at most 20
-    /// features. Short selections, four a lambda.
-    ///
-    /// ```
-    /// use rankrls::data::sample;
-    /// use rankrls::tune::{TuneOptions, Tuning};
-    /// use rankrls::{Lambda, SelectionOptions};
-    ///
-    /// let (data, selection) = (sample::train(), SelectionOptions::new(50, Lambda::ONE));
-    /// let tuned = Tuning::new(&data, &TuneOptions::quick(selection)).run(&mut ())?;
-    /// let selection = SelectionOptions { lambda: tuned.lambda(), ..selection };
-    /// # assert!(tuned.outcomes.len() >= 5);
-    /// # Ok::<(), rankrls::tune::TuneError>(())
-    /// ```
+    /// What chooses lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
+    /// most 20 features. Short selections, four a lambda.
     pub fn quick(selection: SelectionOptions) -> Self {
         let evidence = Evidence::Folds {
             count: 3,
@@ -206,7 +194,7 @@ impl TuneOptions {
         self.rule.choose(self.measure, &curves)
     }
 
-    /// A selection for each strategy with each scale of labels. Their lambda stands for any.
+    /// A selection for each strategy with each scale of labels.
     pub fn selections(&self) -> Vec<SelectionOptions> {
         let asked = self.selection;
         let mut all = Vec::new();

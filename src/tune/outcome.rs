@@ -15,7 +15,9 @@ use crate::greedy::{
 /// What became of one lambda: a plain value, which may be stored and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The options of its selection, with every choice made. The strategy is `None` where no
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// The other options of its selection, with every choice made. The strategy is `None` where no
     /// selection started.
     #[serde(flatten)]
     pub options: SelectionOptions,
@@ -85,9 +87,18 @@ pub enum Ending {
 
 impl Outcome {
     /// Before the first step of a selection by `options`.
-    pub(super) fn without_points(options: &SelectionOptions, unit: f64, ending: Ending) -> Self {
+    pub(super) fn without_points(
+        options: &SelectionOptions,
+        lambda: Lambda,
+        unit: f64,
+        ending: Ending,
+    ) -> Self {
         Self {
-            options: *options,
+            lambda,
+            options: SelectionOptions {
+                lambda: None,
+                ..*options
+            },
             unit,
             teacher: None,
             points: Vec::new(),
@@ -112,7 +123,7 @@ impl Outcome {
     /// The values of its models.
     pub fn curve(&self) -> Curve {
         Curve {
-            lambda: self.options.lambda,
+            lambda: self.lambda,
             scores: self.points.iter().map(|point| point.score).collect(),
         }
     }
@@ -125,7 +136,12 @@ impl Outcome {
         let strategy = options.strategy?;
         Some(Selection {
             strategy,
-            options: SelectionOptions { k, ..options }.resolved(strategy, options.target),
+            options: SelectionOptions { k, ..options }.resolved(
+                strategy,
+                self.lambda,
+                options.target,
+            ),
+            lambda: self.lambda,
             unit: self.unit,
             teacher: self.teacher,
             steps: points.iter().map(|point| point.step.clone()).collect(),
@@ -150,10 +166,10 @@ pub struct PathId {
 }
 
 impl PathId {
-    /// The path of `options`, which may leave the strategy open.
-    pub fn new(options: &SelectionOptions, strategy: StrategyKind) -> Self {
+    /// The path of `options` with `lambda`; the options may leave the strategy open.
+    pub fn new(options: &SelectionOptions, lambda: Lambda, strategy: StrategyKind) -> Self {
         Self {
-            lambda: options.lambda,
+            lambda,
             strategy,
             labels: options.target.label_scale(strategy),
         }
@@ -217,7 +233,6 @@ pub struct RecordedTeacher {
     /// The fold that the teacher does without, from 0; `None`: all training data.
     pub fold: Option<usize>,
     /// Its predictions.
-    #[serde(rename = "lesson")]
     pub predictions: TeacherPredictions,
 }
 
@@ -231,11 +246,15 @@ pub struct Earlier<'a> {
 }
 
 impl<'a> Earlier<'a> {
-    /// The steps of the selection by `options`, which may leave the strategy open.
-    pub(super) fn path(self, options: &SelectionOptions) -> Option<&'a RecordedPath> {
+    /// The steps of the selection by `options` with `lambda`; the strategy may be left open.
+    pub(super) fn path(
+        self,
+        options: &SelectionOptions,
+        lambda: Lambda,
+    ) -> Option<&'a RecordedPath> {
         self.paths.iter().find(|RecordedPath { path, .. }| {
             let strategy = options.strategy.unwrap_or(path.strategy);
-            *path == PathId::new(options, strategy)
+            *path == PathId::new(options, lambda, strategy)
         })
     }
 

@@ -56,7 +56,7 @@ impl<'a, 'r> Path<'a, 'r> {
             ..job.options
         };
         let unit = run.candidates().unit();
-        let mut outcome = Outcome::without_points(&options, unit, Ending::Complete);
+        let mut outcome = Outcome::without_points(&options, job.lambda, unit, Ending::Complete);
         let one_by_one = run.one_by_one();
         let ended = unless_ended(|| match one_by_one {
             _ if run.is_stopped() => Err(PathEnd::Stopped),
@@ -78,7 +78,7 @@ impl<'a, 'r> Path<'a, 'r> {
             Err(PathEnd::Overflow) => Ending::Overflow,
             Err(PathEnd::Select(source @ SelectError::Replay { .. })) => {
                 run.stop();
-                let lambda = job.options.lambda;
+                let lambda = job.lambda;
                 return Err(TuneError::Replay { lambda, source });
             }
             Err(PathEnd::Select(error)) => Ending::Refused {
@@ -192,7 +192,7 @@ impl<'a, 'r> Path<'a, 'r> {
     fn greedy(&self, fold: Option<usize>, plan: &Plan) -> Result<Greedy<'a>, SelectError> {
         let (run, options) = (self.run, &self.job.options);
         let Part { candidates, target } = run.part(fold);
-        let recorded = run.earlier.path(options);
+        let recorded = run.earlier.path(options, self.job.lambda);
         let recorded = recorded.map_or(&[][..], |recorded| recorded.of(fold));
         let teacher = self.teachers[fold.map_or(0, |fold| 1 + fold)].clone()?;
         Greedy::begin(candidates, target.labels, teacher, plan, options, recorded)
@@ -218,7 +218,7 @@ impl<'a, 'r> Path<'a, 'r> {
                 return Ok(());
             };
             let point = judge(&greedy)?.point(&greedy, &advance.step);
-            let (lambda, value) = (job.options.lambda.value(), point.score.mean);
+            let (lambda, value) = (job.lambda.value(), point.score.mean);
             let (number, lqo_error) = (points.len() + 1, point.step.lqo_error);
             let feature = run.candidates().written(point.step.feature);
             tracing::info!(lambda, step = number, feature, lqo_error, value, "selected");

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folds::{Fold, Part};
 use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
+use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::greedy::{Advance, Plan, SelectError, SelectionOptions, TeacherPredictions, plan};
 
@@ -35,6 +36,7 @@ pub(super) struct Run<'a> {
 /// A path that can be followed.
 #[derive(Debug)]
 pub(super) struct Job {
+    pub(super) lambda: Lambda,
     /// With the strategy of the plans.
     pub(super) options: SelectionOptions,
     /// The plan of the selection from all data.
@@ -53,7 +55,7 @@ impl Job {
 
     /// Which path it is.
     pub(super) fn path(&self) -> PathId {
-        PathId::new(&self.options, self.plan.strategy)
+        PathId::new(&self.options, self.lambda, self.plan.strategy)
     }
 
     /// Steps of all selections, at most.
@@ -87,15 +89,20 @@ impl Run<'_> {
         !self.folds.is_empty() && rule.early_stop(self.options.measure).is_none()
     }
 
-    /// The job of `options`, or the outcome of a path without the memory for it.
+    /// The job of `selection` with `lambda`, or the outcome of a path without the memory for it.
     pub(super) fn job(
         &self,
-        mut options: SelectionOptions,
+        selection: &SelectionOptions,
+        lambda: Lambda,
     ) -> Result<Result<Job, Outcome>, TuneError> {
-        if let Some(recorded) = self.earlier.path(&options) {
+        let mut options = SelectionOptions {
+            lambda: lambda.into(),
+            ..*selection
+        };
+        if let Some(recorded) = self.earlier.path(&options, lambda) {
             options.strategy = Some(recorded.path.strategy);
         }
-        let reason = match self.plan(&options) {
+        let reason = match self.plan(&options, lambda) {
             Ok(job) if self.held.saturating_add(job.memory) <= self.limit => return Ok(Ok(job)),
             Ok(job) => self.refusal(&job),
             Err(error @ SelectError::Memory { .. }) => error.to_string(),
@@ -103,10 +110,10 @@ impl Run<'_> {
         };
         options.strategy = None;
         let (unit, ending) = (self.candidates().unit(), Ending::Refused { reason });
-        Ok(Err(Outcome::without_points(&options, unit, ending)))
+        Ok(Err(Outcome::without_points(&options, lambda, unit, ending)))
     }
 
-    fn plan(&self, options: &SelectionOptions) -> Result<Job, SelectError> {
+    fn plan(&self, options: &SelectionOptions, lambda: Lambda) -> Result<Job, SelectError> {
         let plan = self.plan_among(self.whole, options)?;
         let options = SelectionOptions {
             strategy: Some(plan.strategy),
@@ -126,6 +133,7 @@ impl Run<'_> {
             takes.fold(plan.memory, u64::saturating_add)
         };
         Ok(Job {
+            lambda,
             options,
             plan,
             folds,

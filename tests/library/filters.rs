@@ -195,11 +195,11 @@ fn validation_rows_decide_where_densities_are_compared() {
 #[test]
 fn paths_of_several_strategies_have_the_filter() {
     let data = graded();
-    let lambdas = [Lambda::ONE];
+    let lambdas = [Lambda::new(1.0).unwrap()];
     let tuning = TuneOptions {
         evidence: Evidence::Folds { count: 3, seed: 1 },
         strategies: vec![StrategyKind::Bounded, StrategyKind::FsEd],
-        ..TuneOptions::new(SelectionOptions::new(4, Lambda::ONE), &lambdas)
+        ..TuneOptions::new(SelectionOptions::new(4, None), &lambdas)
     };
     let tuned = Tuning::new(&data, &tuning).run(&mut ()).unwrap();
     let selected = tuned.outcomes[1].selection(4).unwrap();

@@ -11,11 +11,11 @@ use rankrls::interrupt::Interrupt;
 use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures};
 use rankrls::ridge::{RidgeProblem, TrainOptions};
 use rankrls::tune::{Event, TuneError};
-use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, select};
+use rankrls::{Lambdas, QueryWeight, SelectionOptions, select};
 
 /// All features by the fastest exact strategy.
 fn options() -> SelectionOptions {
-    SelectionOptions::new(usize::MAX, Lambda::ONE)
+    SelectionOptions::new(usize::MAX, None)
 }
 
 /// Rows in queries of different sizes; `seed` makes others.

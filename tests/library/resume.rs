@@ -258,7 +258,7 @@ impl tune::Observer for TuneCut {
 
 fn tune_options() -> tune::TuneOptions {
     let lambdas = grid(&[0.25, 1.0, 4.0]);
-    tune::TuneOptions::new(SelectionOptions::new(6, Lambda::ONE), &lambdas)
+    tune::TuneOptions::new(SelectionOptions::new(6, None), &lambdas)
 }
 
 /// Other rows than those of `data`.
@@ -390,7 +390,7 @@ fn steps_of_another_tuning_are_refused() {
         0,
         &SelectionOptions {
             k: 1,
-            lambda: options.grid(1.0)[1],
+            lambda: options.grid(1.0)[1].into(),
             ..options.selection
         },
         &mut (),
@@ -400,7 +400,7 @@ fn steps_of_another_tuning_are_refused() {
     let lambda = options.grid(1.0)[1];
     let asked = SelectionOptions::new(6, lambda);
     let taken = tune::RecordedPath {
-        path: tune::PathId::new(&asked, StrategyKind::Dense),
+        path: tune::PathId::new(&asked, lambda, StrategyKind::Dense),
         steps: vec![step],
         folds: Vec::new(),
     };
@@ -443,7 +443,7 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
         sample: Some(5),
         seed: 4,
         query_weight: QueryWeight::Pairs,
-        ..SelectionOptions::new(7, Lambda::ONE)
+        ..SelectionOptions::new(7, None)
     };
     let other = tune::TuneOptions {
         evidence: Evidence::Folds { count: 3, seed: 2 },
@@ -454,7 +454,10 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
             patience: 3,
         },
         strategies: vec![StrategyKind::LowMem, StrategyKind::Sampled],
-        ..tune::TuneOptions::new(selection, &[Lambda::ONE, Lambda::new(2.0).unwrap()])
+        ..tune::TuneOptions::new(
+            selection,
+            &[1.0, 2.0].map(|lambda| Lambda::new(lambda).unwrap()),
+        )
     };
     let text = refusal(hash, &other);
     for difference in [
@@ -483,8 +486,8 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let hash_now = format!("evidence.data was not given and is {}", DataHash::of(&test));
     assert!(refusal(hash, &validated).contains(&hash_now));
     // What was hashed right but cannot be.
-    let absent = SelectionOptions::new(6, Lambda::new(3.0).unwrap());
-    let absent = tune::PathId::new(&absent, StrategyKind::Dense);
+    let (lambda, absent) = (Lambda::new(3.0).unwrap(), SelectionOptions::new(6, None));
+    let absent = tune::PathId::new(&absent, lambda, StrategyKind::Dense);
     tuning.taken.push(tune::RecordedPath::new(absent));
     tuning.save(&path).unwrap();
     let error = Tuning::load(&path, hash, &settings).unwrap_err();

@@ -174,7 +174,7 @@ fn what_needs_all_columns_is_refused_where_parts_take_turns() {
     let candidates: ColumnClasses = candidates(few + 1).unwrap();
     let distil = SelectionOptions {
         strategy: Some(StrategyKind::Distil),
-        ..SelectionOptions::new(2, Lambda::ONE)
+        ..SelectionOptions::new(2, None)
     };
     let error = select_among(&candidates, &rows, 0, &distil, &mut ()).unwrap_err();
     assert!(matches!(error, SelectError::Parted { .. }), "{error}");

@@ -52,7 +52,7 @@ fn tune(
 }
 
 fn options(k: usize, lambdas: &[f64]) -> TuneOptions {
-    TuneOptions::new(SelectionOptions::new(k, Lambda::ONE), &grid(lambdas))
+    TuneOptions::new(SelectionOptions::new(k, None), &grid(lambdas))
 }
 
 fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> TuneOptions {
@@ -129,7 +129,7 @@ proptest! {
         let queries = problem.queries();
         let start: f64 = problem.error(&[], 1.0);
         for outcome in &tuned.outcomes {
-            let lambda = outcome.options.lambda.value();
+            let lambda = outcome.lambda.value();
             for (k, point) in (1..).zip(&outcome.points) {
                 let selected: Vec<usize> = features(outcome, k).iter().map(|&f| f as usize).collect();
                 let holdout = problem.holdout(&selected, lambda);
@@ -196,7 +196,7 @@ proptest! {
         let folds: Vec<Vec<usize>> = folds.iter().map(<[usize]>::to_vec).collect();
         for outcome in &tuned.outcomes {
             for (k, point) in (1..).zip(&outcome.points) {
-                let (scores, short) = out_of_fold(&data, &folds, outcome.options.lambda, k, scale);
+                let (scores, short) = out_of_fold(&data, &folds, outcome.lambda, k, scale);
                 let squares: Vec<f64> = data.queries().ranges().map(|range| {
                     let left: Vec<f64> = range.map(|row| data.labels()[row] - scores[row]).collect();
                     centred(&left).iter().map(|r| r * r).sum()
@@ -401,12 +401,8 @@ fn validation_evidence_is_what_the_models_predict() {
     let tuned = tuned.run(&mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
-            let selection = select(
-                &data,
-                &SelectionOptions::new(k, outcome.options.lambda),
-                &mut (),
-            )
-            .unwrap();
+            let selection =
+                select(&data, &SelectionOptions::new(k, outcome.lambda), &mut ()).unwrap();
             let scores = other.scores(&features(outcome, k), &selection.weights);
             let found = evaluate(
                 &metrics,

@@ -6,7 +6,7 @@ use rankrls::greedy::{Refit, Selection, TargetOptions, select};
 use rankrls::ridge::{TrainGrid, TrainOptions};
 use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Lambdas, QueryWeight, Ridge, Scale, SelectionOptions, Solver,
+    ColumnClasses, Dataset, Lambdas, QueryWeight, Ridge, Scale, SelectionOptions, Solver,
     StrategyKind,
 };
 
@@ -50,10 +50,7 @@ fn compare(
     (scaled, again): (&Dataset<'_>, &Selection),
     factor: f64,
 ) -> Result<(), TestCaseError> {
-    prop_assert_eq!(
-        again.options.lambda.value(),
-        found.options.lambda.value() * factor * factor
-    );
+    prop_assert_eq!(again.lambda.value(), found.lambda.value() * factor * factor);
     prop_assert_eq!(again.unit, found.unit * factor * factor);
     prop_assert_eq!(found.features(), again.features());
     prop_assert_eq!(bits(found.errors()), bits(again.errors()));
@@ -89,9 +86,9 @@ proptest! {
                 target,
                 scale,
                 query_weight: weight,
-                ..SelectionOptions::new(6, Lambda::ONE)
+                ..SelectionOptions::new(6, None)
             };
-            let lambda = ridge.lambda(options.candidates(data).unit());
+            let lambda = Some(ridge);
             select(data, &SelectionOptions { lambda, ..options }, &mut ())
         };
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
@@ -133,10 +130,7 @@ proptest! {
         solver in prop::sample::select(Solver::ALL.to_vec()),
     ) {
         let factor = 2f64.powi(exponent);
-        let grid = TrainGrid {
-            lambdas: Lambdas::Auto,
-            ..TrainGrid::new(Lambda::ONE, TrainOptions::new().solver(solver))
-        };
+        let grid = TrainGrid::new(Lambdas::Auto, TrainOptions::new().solver(solver));
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         let by = |data: &Dataset<'_>| grid.train(data, 0, None);
         match (by(&data), by(&scaled)) {

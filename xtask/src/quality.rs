@@ -16,10 +16,10 @@ use rankrls::data::read::ReadOptions;
 use rankrls::data::{LabelScale, write_svmlight};
 use rankrls::greedy::{SelectionOptions, TargetOptions};
 use rankrls::metrics::{Convention, Score, evaluate};
-use rankrls::plot::Scale;
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions, Weights};
 use rankrls::tune::{Evidence, Measure, Point, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Dataset, Lambda, Lambdas, Metric, StrategyKind};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Metric, StrategyKind};
+use rankrls_plot::Scale;
 use serde_json::Value;
 
 use crate::commands::{corpora, output, script, target};
@@ -356,7 +356,7 @@ fn tuned(
             labels: Some(scale),
             ..TargetOptions::default()
         },
-        ..SelectionOptions::new(most, Lambda::ONE)
+        ..SelectionOptions::new(most, None)
     };
     let options = TuneOptions {
         evidence: FOLDS,

@@ -8,7 +8,13 @@ use crate::commands::{cargo, command, output, root, run, target, tool};
 use crate::python;
 
 /// In the order of publication.
-const CRATES: [&str; 4] = ["rankrls-files", "rankrls-parses", "rankrls", "rankrls-cli"];
+const CRATES: [&str; 5] = [
+    "rankrls-files",
+    "rankrls-parses",
+    "rankrls-plot",
+    "rankrls",
+    "rankrls-cli",
+];
 /// All crates of the workspace have the same, and this program, too.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What the registry takes at most.

@@ -6,7 +6,7 @@ use std::time::Instant;
 use std::{fs, io};
 
 use anyhow::{Context, Result};
-use rankrls::plot::{Figure, LinePlot, Scale, Series};
+use rankrls_plot::{Figure, LinePlot, Scale, Series};
 
 use crate::commands::{printed_in_release, root};
 use crate::page::fill;

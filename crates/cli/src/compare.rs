@@ -12,8 +12,8 @@ use clap::Args;
 use rankrls::greedy::{Earlier, Ending, SelectError, SelectionOptions, Step, plan};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
-use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Lambda, Ridge, StrategyKind, TestPath};
+use rankrls_plot::{Figure, LinePlot, Series};
 use serde::Serialize;
 
 use super::args::{self, RulesArgs, at_least_one, each_once};
@@ -150,21 +150,16 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         scale: args.weight.scale,
         target: args.target.options(),
         max_memory: args.data.read.budget(),
-        ..SelectionOptions::new(args.k, Lambda::ONE)
+        ..SelectionOptions::new(args.k, args.lambda)
     };
     let candidates = input.candidates(&options)?;
-    options.lambda = if let Some(ridge) = args.lambda {
-        ridge.lambda(candidates.unit())
-    } else {
-        let chosen = choose_lambda(&candidates, &input, &options, session)?;
-        let Some(chosen) = chosen else {
-            return Ok(session.without_results());
-        };
-        chosen.lambda
+    let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
+        return Ok(session.without_results());
     };
+    options.lambda = lambda.into();
     let data = Sizes::new(&input.train, &candidates.summary());
     drop(candidates);
-    let comparison = Comparison::new(args, &options, &input, data, session);
+    let comparison = Comparison::new(args, (&options, lambda), &input, data, session);
     let ran = comparison.ran().count();
     if comparison.interrupted {
         let strategies = counted(ran, "strategy");
@@ -332,7 +327,7 @@ impl<'a> Comparison<'a> {
     /// Selects by all, until somebody interrupts.
     fn new(
         args: &'a CompareArgs,
-        options: &SelectionOptions,
+        (options, lambda): (&SelectionOptions, Lambda),
         input: &'a Input,
         data: Sizes,
         session: &Session<'_>,
@@ -373,7 +368,7 @@ impl<'a> Comparison<'a> {
             interrupted: session.interrupt.code().is_some(),
             file: args.data.path.to_string_lossy().into(),
             test_file: args.test.as_ref().map(|path| path.to_string_lossy().into()),
-            lambda: options.lambda.value(),
+            lambda: lambda.value(),
             k: args.k,
             seeds: args.seeds,
             metrics,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use rankrls::plot::{self, Figure, LinePlot, escaped, html_page};
 use rankrls::{Step, TestPath};
+use rankrls_plot::{Figure, LinePlot, escaped, html_page};
 
 use super::output::Destination;
 use super::session::Session;
@@ -101,7 +101,7 @@ pub(crate) fn lqo_panels<'a>(
         let curve =
             |(name, steps): &(String, Vec<_>)| (name.clone(), steps.iter().map(value).collect());
         let curves = curves.iter().map(curve).collect();
-        plot::panel(label, curves, parameter, chosen)
+        rankrls_plot::panel(label, curves, parameter, chosen)
     };
     [
         panel("leave-query-out error", |step| Some(step.lqo_error)),
@@ -117,7 +117,7 @@ pub(crate) fn test_panels(figure: Figure, test: &TestPath<'_>) -> Figure {
             test.convention()
         );
         let values = test.steps().iter().map(|values| values[index]);
-        plot::panel(label, vec![(String::new(), values.collect())], None, None)
+        rankrls_plot::panel(label, vec![(String::new(), values.collect())], None, None)
     });
     let figure = panels.fold(figure, Figure::lines);
     let columns = if figure.panels.len() > 4 { 2 } else { 1 };

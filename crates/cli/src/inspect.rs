@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::model::SelectedFeature;
-use rankrls::plot::{BarPlot, Figure};
 use rankrls::{Model, StrategyKind};
+use rankrls_plot::{BarPlot, Figure};
 
 use super::figures::PlotArgs;
 use super::numbers::{counted, exact, printable, short, sizes};
@@ -50,10 +50,7 @@ pub(crate) struct InspectArgs {
 
 /// The `most` largest weights of a model by name or number.
 fn weights(model: &Model, most: usize) -> Figure {
-    let (lambda, count) = (
-        short(model.settings().lambda.value()),
-        model.features().len(),
-    );
+    let (lambda, count) = (short(model.lambda().value()), model.features().len());
     let selected = model.strategy().is_selection();
     let (origin, order) = if selected {
         let origin = format!("selected by {}", model.strategy());
@@ -137,7 +134,7 @@ fn heading(model: &Model) -> String {
     let mut text = format!(
         "strategy {}, lambda {}{}",
         model.strategy(),
-        short(model.settings().lambda.value()),
+        short(model.lambda().value()),
         settings(model.settings()),
     );
     if !model.objective().is_query() {

@@ -24,13 +24,6 @@ pub(super) struct KernelArgs {
         hide_default_value = true
     )]
     kernel: KernelChoice,
-    // Of this type, as clap takes a plain `Vec` for an argument of several values.
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide = true, value_parser = gammas)]
-    gamma: Option<std::vec::Vec<f64>>,
-    #[arg(long, value_name = "D", hide = true)]
-    degree: Option<u32>,
-    #[arg(long, value_name = "C", allow_negative_numbers = true, hide = true)]
-    coef0: Option<f64>,
     /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
     /// The model is over the kernel with these rows alone
     #[arg(long, value_name = "N|FILE", value_parser = rows_or_file)]
@@ -53,7 +46,12 @@ impl FromStr for KernelChoice {
         let (name, parameters) = text.split_once(':').unzip();
         let kind = name.unwrap_or(text).parse();
         let kind = kind.map_err(|error: UnknownName| error.to_string())?;
-        let places = if kind == KernelKind::Polynomial { 3 } else { 1 };
+        let places = match kind {
+            KernelKind::Polynomial => 3,
+            KernelKind::Gaussian => 1,
+            _ if parameters.is_some() => return Err(expected("no parameters", text)),
+            _ => 0,
+        };
         let mut parameters = parameters
             .into_iter()
             .flat_map(|text| text.splitn(places, ':'));
@@ -101,17 +99,12 @@ impl KernelArgs {
 
     /// A kernel for each gamma.
     pub(super) fn kernels(&self) -> Result<Vec<Kernel>> {
-        let (named, kind) = (&self.kernel, self.kernel.kind);
-        let degree = either(named.degree, self.degree)?;
-        let coef0 = either(named.coef0, self.coef0)?;
-        let gammas = either(named.gammas.clone(), self.gamma.clone())?;
-        let curved = [KernelKind::Gaussian, KernelKind::Polynomial].contains(&kind);
-        if gammas.is_some() && !curved {
-            return Err(usage("a gamma goes with --kernel gaussian or polynomial"));
-        }
-        if (degree.is_some() || coef0.is_some()) && kind != KernelKind::Polynomial {
-            return Err(usage("a degree or coef0 goes with --kernel polynomial"));
-        }
+        let KernelChoice {
+            kind,
+            degree,
+            coef0,
+            gammas,
+        } = self.kernel.clone();
         let kernel = |gamma: f64| match kind {
             KernelKind::Linear => Ok(Kernel::LINEAR),
             KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
@@ -147,16 +140,6 @@ impl KernelArgs {
     }
 }
 
-/// A parameter from `--kernel`, or from an argument of its own.
-fn either<T>(named: Option<T>, own: Option<T>) -> Result<Option<T>> {
-    if named.is_some() && own.is_some() {
-        return Err(usage(
-            "--kernel says all: it does not go with another --gamma, --degree or --coef0",
-        ));
-    }
-    Ok(named.or(own))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +164,8 @@ mod tests {
             "gaussian:0",
             "polynomial:x",
             "polynomial:2:x",
+            "linear:1",
+            "precomputed:",
         ] {
             assert!(text.parse::<KernelChoice>().is_err(), "{text}");
         }

@@ -12,9 +12,9 @@ use rankrls::greedy::TargetOptions;
 use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Measures};
 use rankrls::memory::{self, Bytes};
 use rankrls::metrics::Convention;
-use rankrls::plot::{Figure, LinePlot, panel, power};
 use rankrls::tune::{Curve, Measure, Rule, TuneError};
-use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls_plot::{Figure, LinePlot, panel, power};
 use serde::Serialize;
 
 use super::args::{at_least_one, one_of};
@@ -36,7 +36,6 @@ use super::watch::Watch;
 /// beside it RankRLS on all features, its lambda chosen likewise. All measures follow the
 /// convention letor.
 #[derive(Debug, Args)]
-#[command(mut_arg("plot", |plot| plot.alias("curves")))]
 #[command(after_help = "\
 Examples:
   rankrls letor MQ2008
@@ -122,7 +121,7 @@ impl LetorArgs {
             query_weight: self.query_weight,
             target: self.target.options(),
             max_memory,
-            ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
+            ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), None)
         };
         let mut watch = Watch::named(session, name);
         let ran = watch.run(|watch| letor::run(&fold, &options, self.lambdas.clone(), watch))?;
@@ -162,7 +161,7 @@ struct FoldReport {
     seconds: f64,
 }
 
-/// All folds, in the schema `rankrls.letor/2`.
+/// All folds, in the schema `rankrls.letor/1`.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     schema: &'static str,
@@ -182,7 +181,7 @@ impl<'a> Report<'a> {
         let target = args.target.options();
         let means = means_of_tests(&folds).map(|means| by_name(["test"], [means]));
         Self {
-            schema: "rankrls.letor/2",
+            schema: "rankrls.letor/1",
             directory: args.directory.to_string_lossy().into_owned(),
             query_weight: args.query_weight,
             target: Some(target).filter(|target| *target != TargetOptions::default()),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use rankrls::greedy::{Criterion, Selection, SelectionOptions, Stability, TargetOptions, Teacher};
-use rankrls::tune::{Measure, Outcome, TuneOptions, Tuned};
+use rankrls::tune::{AutoLambda, Measure, Outcome};
 use rankrls::{Dataset, Lambda, QueryWeight, Ridge, StrategyKind, TestPath};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -96,13 +96,14 @@ struct Judged {
 }
 
 impl LambdaChoice {
-    pub(crate) fn new(tuned: &Tuned, options: &TuneOptions, took: Duration) -> Self {
+    pub(crate) fn new(auto: &AutoLambda, took: Duration) -> Self {
+        let AutoLambda { tuned, options } = auto;
         let chosen = tuned.chosen();
         let judged = |outcome: &Outcome| {
             let choice = options.rule.choose(options.measure, &[outcome.curve()]);
             let score = choice.map(|choice| outcome.points[choice.k - 1].score);
             Judged {
-                lambda: outcome.options.lambda.value(),
+                lambda: outcome.lambda.value(),
                 k: choice.map(|choice| choice.k),
                 value: score.and_then(|score| score.mean),
                 standard_error: score.and_then(|score| score.standard_error),
@@ -234,7 +235,7 @@ impl<'a> SelectionReport<'a> {
     /// The report for people.
     pub(crate) fn text(&self) -> String {
         let (options, unit) = (self.options, self.data.unit);
-        let lambda = ridge(options.lambda.value(), unit);
+        let lambda = ridge(self.selection.lambda.value(), unit);
         let mut text = format!("strategy {}, lambda {lambda}", self.selection.strategy);
         if let Criterion::Ranking { metric, convention } = options.criterion {
             let _ = write!(text, ", criterion {metric} ({convention})");

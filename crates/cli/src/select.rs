@@ -10,13 +10,13 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::checkpoint::{Progress, Record as _};
 use rankrls::greedy::{
-    Earlier, Ending, Event, Observer, Selection, SelectionOptions, TargetOptions, resume_among,
+    Earlier, Ending, Event, Observer, Selection, SelectionOptions, resume_among,
 };
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::peers::Peers;
-use rankrls::plot::Figure;
-use rankrls::tune::{TuneError, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
+use rankrls::tune::{self, TuneError};
+use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind, TestPath, memory};
+use rankrls_plot::Figure;
 
 use super::args::{self, RulesArgs, at_least_one};
 use super::checkpoint::CheckpointArgs;
@@ -154,11 +154,12 @@ impl SelectArgs {
         Ok(())
     }
 
-    /// What to select, and how, but for the ridge parameter.
+    /// What to select, and how.
     fn options(&self) -> SelectionOptions {
         let options = self.selection.options(self.k);
         SelectionOptions {
             criterion: options.criterion.under(self.rules.rules().convention),
+            lambda: self.lambda,
             max_memory: self.data.read.budget(),
             ..options
         }
@@ -216,15 +217,12 @@ impl SelectArgs {
     /// Prints the memory that every strategy would take.
     fn plan(&self, session: &Session<'_>) -> Result<ExitCode> {
         let input = self.read(session)?;
-        let mut options = SelectionOptions {
+        let options = SelectionOptions {
             strategy: None,
             ..self.options()
         };
         let candidates = input.candidates(&options)?;
         let candidates = candidates.among(Arc::clone(session.peers));
-        if let Some(ridge) = self.lambda {
-            options.lambda = ridge.lambda(candidates.unit());
-        }
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
         session.end(self.json, &plan, || plan.text(), Ok(()))
     }
@@ -256,16 +254,11 @@ impl Job<'_> {
         if args.extend.is_none() {
             let candidates = input.candidates(&options)?;
             let candidates = candidates.among(Arc::clone(session.peers));
-            let distils = options.strategy.is_some_and(StrategyKind::distils);
-            let usual = distils.then(|| TargetOptions::ridge(input.train.queries().len()));
-            options.lambda = if let Some(ridge) = args.lambda.or(usual) {
-                ridge.lambda(candidates.unit())
-            } else {
-                let Some(chosen) = choose_lambda(&candidates, input, &options, session)? else {
-                    return Ok(session.without_results());
-                };
-                choice.insert(chosen).lambda
+            let Some(chosen) = choose_lambda(&candidates, input, &options, session)? else {
+                return Ok(session.without_results());
             };
+            options.lambda = chosen.0.into();
+            choice = chosen.1;
             found = Some(candidates);
         }
         let mut progress = None;
@@ -359,35 +352,33 @@ impl Job<'_> {
     }
 }
 
-/// Chooses lambda for `options` and tells how; `None` if that was interrupted.
+/// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`
+/// if that was interrupted.
 pub(super) fn choose_lambda(
     candidates: &ColumnClasses,
     input: &Input,
     options: &SelectionOptions,
     session: &Session<'_>,
-) -> Result<Option<LambdaChoice>> {
-    let begin = Instant::now();
-    let (console, interrupt) = (session.console, session.interrupt);
-    let options = TuneOptions::quick(*options);
+) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
+    let (begin, console) = (Instant::now(), session.console);
     let mut watch = Watch::named(session, "lambda");
-    let tuning = Tuning {
-        candidates: Some(candidates),
-        held: input.memory(),
-        ..Tuning::new(&input.train, &options)
-    };
-    let tuned = watch.run(|watch| tuning.run(watch))?;
-    interrupt.leaves(NOTHING.to_owned());
-    match tuned.unwrap_or(Err(TuneError::Interrupted)) {
-        Ok(tuned) if !tuned.interrupted => {
-            let choice = LambdaChoice::new(&tuned, &options, begin.elapsed());
-            choice.tell(console);
-            Ok(Some(choice))
+    let held = input.memory();
+    let chosen =
+        watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, held, watch))?;
+    match chosen.unwrap_or(Err(TuneError::Interrupted)) {
+        Ok((lambda, auto)) => {
+            let choice = auto.map(|auto| LambdaChoice::new(&auto, begin.elapsed()));
+            if let Some(choice) = &choice {
+                session.interrupt.leaves(NOTHING.to_owned());
+                choice.tell(console);
+            }
+            Ok(Some((lambda, choice)))
         }
-        Ok(_) | Err(TuneError::Interrupted) => {
+        Err(TuneError::Interrupted) => {
             console.warn(format_args!("interrupted before the first step: {NOTHING}"));
             Ok(None)
         }
-        Err(error) => Err(error).context("cannot choose lambda by folds: give one with --lambda"),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -440,7 +431,7 @@ impl<'a> Tested<'a> {
 
 /// The path of a selection: held-out measures, and measures of the test data.
 fn figure(selection: &Selection, test: Option<&TestPath<'_>>) -> Figure {
-    let (strategy, lambda) = (selection.strategy, short(selection.options.lambda.value()));
+    let (strategy, lambda) = (selection.strategy, short(selection.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
     let steps = selection.steps.iter().collect();
     let panels = lqo_panels(&[(String::new(), steps)], None, None);

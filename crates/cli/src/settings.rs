@@ -10,7 +10,7 @@ use rankrls::data::LabelScale;
 use rankrls::greedy::{Criterion, Refit, SelectError, TargetOptions, TeacherLambdas};
 use rankrls::metrics::Metric;
 use rankrls::peers::Peers;
-use rankrls::{Lambda, QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
+use rankrls::{QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
 
 use super::args::{RulesArgs, at_least_one, auto_or, one_of, usage};
 
@@ -46,7 +46,7 @@ pub(crate) struct SelectionArgs {
 }
 
 impl SelectionArgs {
-    /// Selection of `k` features; lambda is still to be given.
+    /// Selection of `k` features, with a lambda of auto.
     pub(crate) fn options(&self, k: usize) -> SelectionOptions {
         SelectionOptions {
             strategy: self.strategy,
@@ -56,7 +56,7 @@ impl SelectionArgs {
             sample: self.sample,
             seed: self.seed,
             target: self.target.options(),
-            ..SelectionOptions::new(k, Lambda::ONE)
+            ..SelectionOptions::new(k, None)
         }
     }
 }

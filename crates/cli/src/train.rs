@@ -13,13 +13,13 @@ use rankrls::data::LabelScale;
 use rankrls::data::read::{PreferenceLine, read_folds, read_preferences};
 use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
-use rankrls::plot::{self, Figure, LinePlot, Scale as PlotScale, Series};
 use rankrls::ridge::{
     Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference,
     Preferences, Scheme, TOLERANCE, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
+use rankrls_plot::{Figure, LinePlot, Scale as PlotScale, Series};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -486,7 +486,7 @@ impl Report {
         for cells in outcome.cells.chunk_by(|a, b| a.kernel == b.kernel) {
             let name = cells[0].kernel.gamma().map_or_else(
                 || cells[0].kernel.kind().to_string(),
-                |gamma| format!("gamma {}", plot::power(gamma)),
+                |gamma| format!("gamma {}", rankrls_plot::power(gamma)),
             );
             let points = cells
                 .iter()

@@ -147,7 +147,7 @@ impl tune::Observer for Watch<'_, Tuning> {
                 self.step(format!(", lambda {lambda} at {number}"));
             }
             tune::Event::Finished(outcome) => {
-                let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());
+                let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
                 tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
                 self.end_path(outcome);
             }
@@ -180,7 +180,7 @@ mod tests {
             given: &given,
         };
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
-        let selection = SelectionOptions::new(3, Lambda::ONE);
+        let selection = SelectionOptions::new(3, None);
         let options = options(TuneOptions::new(selection, &lambdas));
         let mut watch = Watch::new(&session, None);
         tune::Tuning::new(&data, &options).run(&mut watch).unwrap();

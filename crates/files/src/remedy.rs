@@ -34,6 +34,8 @@ pub enum Remedy {
     IgnoreColumn,
     /// Read the data in the format of this name.
     ReadAs(&'static str),
+    /// Give the ridge parameter, and do not leave it open.
+    GiveLambda,
     /// Allow more memory.
     MoreMemory,
     /// Allow more memory, or take less data.
@@ -91,6 +93,7 @@ impl Remedy {
                 "to leave a column out, put its name into TableOptions::ignore".into()
             }
             Self::ReadAs(format) => format!("read it as {format}: set ReadOptions::format").into(),
+            Self::GiveLambda => "give a lambda".into(),
             Self::MoreMemory => "raise max_memory".into(),
             Self::MoreMemoryOrLessData => {
                 "raise max_memory, or select from fewer rows or columns".into()

@@ -115,10 +115,10 @@ fn ranks_tune_alike_and_other_data_help_alike() {
     for arguments in [
         "select data.svm -k 12 --lambda 1 --strategy fs-ed --validation data.svm",
         "select data.svm -k 12 --lambda 1 --strategy distil --teacher scores.txt",
-        "tune data.svm -k 6 --lambdas 1,16 --folds 3 --strategy distil --teacher scores.txt",
-        "tune data.svm -k 6 --lambdas 1,16 --folds 3",
+        "tune data.svm -k 6 --lambdas 1,16 --evidence folds:3 --strategy distil --teacher scores.txt",
+        "tune data.svm -k 6 --lambdas 1,16 --evidence folds:3",
         "tune data.svm -k 6 --lambdas 1,16 --evidence lqo --strategy sampled",
-        "tune data.svm -k 6 --folds 3 --strategies fs-ed,lowmem --lambdas 1",
+        "tune data.svm -k 6 --evidence folds:3 --strategies fs-ed,lowmem --lambdas 1",
         "select data.svm -k 6",
     ] {
         let arguments = format!("{arguments} -o model.json");

@@ -99,9 +99,10 @@ impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
         let candidates = ColumnClasses::new(dataset);
         let summary = candidates.summary();
+        let lambda = args.lambda.lambda(candidates.unit());
         let options = SelectionOptions {
             max_memory: args.data.budget(),
-            ..SelectionOptions::new(args.k, args.lambda.lambda(candidates.unit()))
+            ..SelectionOptions::new(args.k, lambda)
         };
         let description = Description::of(dataset);
         Ok(Self {
@@ -113,7 +114,7 @@ impl<'a> InfoReport<'a> {
             single_query_classes: summary.single_query_classes,
             memory: Memory {
                 k: args.k,
-                lambda: options.lambda.value(),
+                lambda: lambda.value(),
                 costs: Costs::new(dataset, &candidates, dataset.memory(), &options)?,
             },
         })

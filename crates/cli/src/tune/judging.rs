@@ -3,12 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::Result;
 use clap::Args;
 use rankrls::Dataset;
 use rankrls::tune::{Evidence, Rule};
-
-use crate::args::usage;
 
 /// Folds where their number is not said.
 const FOLDS: usize = 5;
@@ -20,25 +17,17 @@ pub(super) struct JudgingArgs {
     /// validation data [default: folds:5 where column classes are more than ten times the queries,
     /// so that lqo would be biased, else lqo]
     #[arg(long, value_name = "EVIDENCE")]
-    evidence: Option<Choice>,
-    /// As --evidence FILE
-    #[arg(long, value_name = "DATA", hide = true)]
-    validation: Option<PathBuf>,
-    /// As --evidence folds:N
-    #[arg(long, value_name = "N", hide = true, conflicts_with = "validation")]
-    #[arg(value_parser = folds)]
-    folds: Option<usize>,
+    pub(super) evidence: Option<Choice>,
     /// best: the best value; one-se: the fewest features within one standard error of it;
     /// min-improvement:X:P: the best of paths that end after P steps that do not improve it by X, a
     /// share of the squared error or a difference of a measure [default: best; 0.001 and 5]
-    #[arg(long, value_name = "RULE")]
-    rule: Option<Rule>,
-    /// As --rule min-improvement:X
-    #[arg(long, value_name = "X", allow_negative_numbers = true, hide = true)]
-    min_improvement: Option<String>,
-    /// As --rule min-improvement:X:P
-    #[arg(long, value_name = "P", hide = true)]
-    patience: Option<String>,
+    #[arg(
+        long,
+        value_name = "RULE",
+        default_value = "best",
+        hide_default_value = true
+    )]
+    pub(super) rule: Rule,
 }
 
 /// What `--evidence` names.
@@ -46,8 +35,7 @@ pub(super) struct JudgingArgs {
 pub(super) enum Choice {
     Lqo,
     Folds(usize),
-    /// `None`: the data of `--validation`.
-    Validation(Option<PathBuf>),
+    Validation(PathBuf),
 }
 
 impl FromStr for Choice {
@@ -57,9 +45,8 @@ impl FromStr for Choice {
         match (text, text.strip_prefix("folds:")) {
             ("lqo", _) => Ok(Self::Lqo),
             ("folds", _) => Ok(Self::Folds(FOLDS)),
-            ("validation", _) => Ok(Self::Validation(None)),
             (_, Some(count)) => folds(count).map(Self::Folds),
-            _ if text == "-" || Path::new(text).exists() => Ok(Self::Validation(Some(text.into()))),
+            _ if text == "-" || Path::new(text).exists() => Ok(Self::Validation(text.into())),
             _ => Err(format!(
                 "expected lqo, folds:N, or a file of validation data: there is no file {text}"
             )),
@@ -75,52 +62,12 @@ fn folds(text: &str) -> Result<usize, String> {
 }
 
 impl JudgingArgs {
-    /// Refuses what the old names of the options say against the new ones.
-    pub(super) fn check(&self) -> Result<()> {
-        let message = match (&self.evidence, &self.validation, self.folds) {
-            (Some(Choice::Validation(None)), None, _) => {
-                "--evidence validation takes its data from --validation: --evidence FILE says both"
-            }
-            (None | Some(Choice::Validation(None)), _, None)
-            | (None | Some(Choice::FIVE_FOLDS), None, _)
-            | (_, None, None) => return self.rule().map(|_| ()),
-            _ => "--evidence says all: it does not go with another --validation or --folds",
-        };
-        Err(usage(message))
-    }
-
-    /// The evidence that was asked for.
-    pub(super) fn evidence(&self) -> Option<Choice> {
-        let folds = self.folds.map(Choice::Folds);
-        let data = self
-            .validation
-            .clone()
-            .map(|path| Choice::Validation(Some(path)));
-        data.or(folds).or(self.evidence.clone())
-    }
-
     /// The file of validation data.
-    pub(super) fn validation(&self) -> Option<PathBuf> {
-        match self.evidence() {
-            Some(Choice::Validation(path)) => path,
+    pub(super) fn validation(&self) -> Option<&PathBuf> {
+        match &self.evidence {
+            Some(Choice::Validation(path)) => Some(path),
             _ => None,
         }
-    }
-
-    pub(super) fn rule(&self) -> Result<Rule> {
-        if self.min_improvement.is_none() && self.patience.is_none() {
-            return Ok(self.rule.unwrap_or_default());
-        }
-        let named = self.rule.unwrap_or(Rule::MIN_IMPROVEMENT);
-        let Rule::MinImprovement { least, patience } = named else {
-            return Err(usage(
-                "--min-improvement and --patience go with --rule min-improvement",
-            ));
-        };
-        let least = self.min_improvement.clone().unwrap_or(least.to_string());
-        let patience = self.patience.clone().unwrap_or(patience.to_string());
-        let rule = format!("min-improvement:{least}:{patience}").parse();
-        rule.map_err(|error: String| usage(error))
     }
 }
 
@@ -149,11 +96,8 @@ mod tests {
             ("lqo", Choice::Lqo),
             ("folds", Choice::Folds(5)),
             ("folds:3", Choice::Folds(3)),
-            ("-", Choice::Validation(Some("-".into()))),
-            (
-                file.to_str().unwrap(),
-                Choice::Validation(Some(file.clone())),
-            ),
+            ("-", Choice::Validation("-".into())),
+            (file.to_str().unwrap(), Choice::Validation(file.clone())),
         ] {
             assert_eq!(text.parse(), Ok(choice), "{text}");
         }

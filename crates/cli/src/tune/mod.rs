@@ -14,7 +14,6 @@ use rankrls::checkpoint::{Record, Tuning};
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
-use rankrls::plot::{self, Figure, LinePlot, power};
 use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
@@ -22,6 +21,7 @@ use rankrls::{
     ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
     memory,
 };
+use rankrls_plot::{Figure, LinePlot, power};
 
 use judging::JudgingArgs;
 
@@ -103,7 +103,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "DATA")]
     test: Option<PathBuf>,
     /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
-    #[arg(long, value_name = "FILE", value_parser = report::table_name, alias = "table")]
+    #[arg(long, value_name = "FILE", value_parser = report::table_name)]
     csv: Option<PathBuf>,
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE")]
@@ -131,9 +131,8 @@ impl TuneArgs {
         let target = &options.target;
         self.teacher.check(target, &strategies, peers)?;
         let validation = self.judging.validation();
-        let others = [&validation, &self.test].into_iter().flatten();
-        self.data.read.check(1 + others.count())?;
-        self.judging.check()
+        let others = [validation, self.test.as_ref()].into_iter().flatten();
+        self.data.read.check(1 + others.count())
     }
 
     /// The strategies to choose from; `None`: the fastest exact one.
@@ -153,7 +152,7 @@ impl TuneArgs {
     /// The evidence that was asked for, or folds where others would be biased.
     fn evidence(&self) -> Option<judging::Choice> {
         let folds = || self.is_biased().then_some(judging::Choice::FIVE_FOLDS);
-        self.judging.evidence().or_else(folds)
+        self.judging.evidence.clone().or_else(folds)
     }
 
     /// The measure of the choice, then the others to print: by default those of the test data.
@@ -198,7 +197,7 @@ impl TuneArgs {
             measure: self.measure,
             metrics: self.metrics.clone().unwrap_or_default(),
             rules,
-            rule: self.judging.rule()?,
+            rule: self.judging.rule,
             strategies: self.strategies.clone(),
             labels: match &self.selection.target.labels[..] {
                 [] | [_] => Vec::new(),
@@ -213,7 +212,7 @@ impl TuneArgs {
 fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
     let validation = args.judging.validation();
-    let others = [validation.as_ref(), test];
+    let others = [validation, test];
     let mut input = Input::read(&args.data, &args.teacher, others, console)?;
     if input.shards.is_some() && peers.count() == 1 {
         let path = args.data.path.display();
@@ -386,14 +385,11 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
         ));
     }
     warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-    let lambdas = tuned
-        .outcomes
-        .iter()
-        .map(|outcome| outcome.options.lambda.value());
+    let lambdas = tuned.outcomes.iter().map(|outcome| outcome.lambda.value());
     warn_of_edge(
         "the chosen lambda",
         lambdas,
-        selection.options.lambda.value(),
+        selection.lambda.value(),
         console,
     );
     warn_of_teacher(selection.teacher, console);
@@ -411,7 +407,7 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
 fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> Figure {
     let parameter = (options.selections().len() == 1).then_some("lambda");
     let name = |outcome: &Outcome| {
-        let lambda = power(outcome.options.lambda.value());
+        let lambda = power(outcome.lambda.value());
         match (report::name(options, outcome), parameter) {
             (_, Some(_)) => lambda,
             (name, None) => format!("{name}lambda {lambda}"),
@@ -423,7 +419,7 @@ fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> 
     };
     let chosen = Some((tuned.choice.position, tuned.choice.k));
     let curves = tuned.outcomes.iter().map(means).collect();
-    let judged = plot::panel(judged_by(options), curves, parameter, chosen);
+    let judged = rankrls_plot::panel(judged_by(options), curves, parameter, chosen);
     let judged = with_standard_errors(judged, tuned, options.measure);
     let paths = tuned.outcomes.iter().map(|outcome| {
         let steps = outcome.points.iter().map(|point| &point.step);

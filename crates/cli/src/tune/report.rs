@@ -121,7 +121,7 @@ impl<'a> Row<'a> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
         let (step, score, options) = (&point.step, point.score, tuning.options);
         Some(Self {
-            lambda: outcome.options.lambda.value(),
+            lambda: outcome.lambda.value(),
             strategy: strategy(options, outcome),
             labels: labels(options, outcome),
             k,
@@ -152,7 +152,7 @@ impl<'a> PathEntry<'a> {
             Row::new(tuning, outcome, choice.k)
         };
         Self {
-            lambda: outcome.options.lambda.value(),
+            lambda: outcome.lambda.value(),
             strategy: outcome.options.strategy,
             labels: labels(tuning.options, outcome),
             steps: outcome.points.len(),
@@ -348,8 +348,7 @@ impl<'a> Report<'a> {
                 models => lines.extend(rows.by_ref().take(models).map(|row| (path, Some(row)))),
             }
         }
-        let mut sheet =
-            Sheet::of(&lines).number("lambda", |&(path, _)| path.options.lambda.value());
+        let mut sheet = Sheet::of(&lines).number("lambda", |&(path, _)| path.lambda.value());
         if self.options.strategies.len() > 1 {
             sheet = sheet.words("strategy", |&(_, row)| Some(row?.strategy?.name()));
         }

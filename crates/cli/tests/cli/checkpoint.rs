@@ -79,16 +79,16 @@ fn a_model_grows_to_the_model_of_more_features() {
     }
 }
 
-const TUNE: &str = "tune big.svm -k 5 --lambdas 0.5,2^3 --folds 3";
+const TUNE: &str = "tune big.svm -k 5 --lambdas 0.5,2^3 --evidence folds:3";
 
 #[test]
 fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
     let folder = Folder::new();
     folder.write("big.svm", crate::support::generated(120, 30));
-    folder.run(&format!("{TUNE} -o whole.json --table whole.csv"));
+    folder.run(&format!("{TUNE} -o whole.json --csv whole.csv"));
     let with = "--checkpoint run.checkpoint --checkpoint-every 0 --resume";
     for (name, going_on) in [("first", false), ("second", true)] {
-        let (_, errors) = folder.run(&format!("{TUNE} {with} -o {name}.json --table {name}.csv"));
+        let (_, errors) = folder.run(&format!("{TUNE} {with} -o {name}.json --csv {name}.csv"));
         // Two lambdas, the data and three folds, five steps each.
         let tells = errors.contains("going on after 40 steps");
         assert_eq!(tells, going_on, "{errors}");
@@ -105,7 +105,7 @@ fn a_teacher_that_has_taught_does_not_teach_again() {
     folder.write("big.svm", crate::support::generated(200, 60));
     for command in [
         "select big.svm -k 5 --strategy distil",
-        "tune big.svm -k 3 --strategies distil,dense --measure cindex --folds 2 --lambdas 1,4",
+        "tune big.svm -k 3 --strategies distil,dense --measure cindex --evidence folds:2 --lambdas 1,4",
     ] {
         folder.run(&format!("{command} -o whole.json"));
         let with = "-v --checkpoint run.checkpoint --checkpoint-every 0 --resume";
@@ -121,7 +121,7 @@ fn a_teacher_that_has_taught_does_not_teach_again() {
     folder.run("select big.svm -k 5 --strategy distil --checkpoint run.checkpoint");
     assert!(!folder.read("run.checkpoint").contains("lesson"));
     folder.fails(
-        "tune big.svm -k 3 --strategies dense,distil,dense --folds 2",
+        "tune big.svm -k 3 --strategies dense,distil,dense --evidence folds:2",
         2,
     );
 }

@@ -197,7 +197,7 @@ fn labels_below_0_have_no_grades() {
         "select train.svm -k 1 --lambda 1 --test signs.svm --regroup --metrics ndcg@5",
         "select signs.svm -k 1 --lambda 1 --regroup --criterion ndcg@5",
         "tune train.svm -k 1 --test signs.svm --regroup --metrics ndcg@5",
-        "tune train.svm -k 1 --validation signs.svm --regroup --measure ndcg@5",
+        "tune train.svm -k 1 --evidence signs.svm --regroup --measure ndcg@5",
     ] {
         folder.refused(&format!("{arguments} => ndcg@5 needs grades"));
     }

@@ -78,7 +78,7 @@ fn mistakes_are_refused() {
     let folder = folder();
     folder.write("one.svm", "1 1:1\n0 2:1\n");
     folder.write("huge.svm", "1 qid:a 1:1.7e308\n0 qid:a 1:-1.7e308\n");
-    folder.stdout("train train.svm --lambda 1 --kernel gaussian --gamma 0.1 -o kernel.json");
+    folder.stdout("train train.svm --lambda 1 --kernel gaussian:0.1 -o kernel.json");
     folder.refused("explain model.json huge.svm --query a --versus 2 => no finite number");
     folder.refused("explain kernel.json train.svm --query a => a kernel model has no features");
     assert!(

@@ -157,7 +157,7 @@ fn a_gamma_at_the_edge_of_its_grid_is_a_warning() {
     // With the last, no two rows are alike.
     folder.run("train train.svm --kernel gaussian:1,1e200 --lambda 1 --holdout folds:2");
     let warned = |gammas: &str| {
-        let train = format!("train train.svm --kernel gaussian --lambda 1 --gamma {gammas}");
+        let train = format!("train train.svm --kernel gaussian:{gammas} --lambda 1");
         let (_, errors) = folder.run(&train);
         errors.contains("the chosen gamma") && errors.contains("of the grid")
     };
@@ -165,8 +165,7 @@ fn a_gamma_at_the_edge_of_its_grid_is_a_warning() {
         .step_by(3)
         .map(|power| 2_f64.powi(power))
         .collect();
-    let document =
-        folder.json("train train.svm --kernel gaussian --lambda 1 --gamma 2^-12..2^6:3 --json");
+    let document = folder.json("train train.svm --kernel gaussian:2^-12..2^6:3 --lambda 1 --json");
     let best = number(&document["kernel"]["gamma"]);
     let place = list.iter().position(|&gamma| gamma == best).unwrap();
     let ends = [0, list.len() - 1].contains(&place);
@@ -203,9 +202,8 @@ fn kernels_keep_their_rows() {
         folder.refused(&format!("{command} => kernel"));
     }
     // A basis drawn, and one given.
-    let drawn = folder.json(
-        "train train.svm --kernel polynomial --coef0 1 --basis 3 --lambda 1 -o b.json --json",
-    );
+    let drawn = folder
+        .json("train train.svm --kernel polynomial:2:1 --basis 3 --lambda 1 -o b.json --json");
     assert_eq!(drawn["basis"], 3);
     folder.write("basis.txt", "7\n1\n4\n");
     let given = folder.json("train train.svm --basis basis.txt --lambda 1 -o l.json --json");
@@ -285,8 +283,8 @@ fn options_that_do_not_fit_together_are_refused() {
         "--objective global --holdout lqo => leave-query-out is undefined",
         "--objective pairs --pairs pairs.txt --holdout lqo => lpo, every preference on its own",
         "--objective global --measure ndcg@10 => expected squared or cindex",
-        "--kernel gaussian --gamma 1e308 --holdout folds:2 => is beyond all numbers",
-        "--kernel gaussian --gamma 1e200 --holdout folds:2 => no two rows have a kernel above 0, found 1e200",
+        "--kernel gaussian:1e308 --holdout folds:2 => is beyond all numbers",
+        "--kernel gaussian:1e200 --holdout folds:2 => no two rows have a kernel above 0, found 1e200",
         "--kernel gaussian --max-memory 1KiB --holdout folds:2 => a reduced set fits, with a basis of 1 at most",
         "--holdout folds:13 => 13 folds of 12 rows: expected from 2 to as many folds as rows",
     ] {

@@ -35,7 +35,7 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
         "select test.svm -k 1 --lambda 1 --queries train.svm -o train.svm",
         "select train.svm -k 1 --lambda 1 --checkpoint train.svm --resume",
         "tune train.svm -k 1 --csv train.svm.csv --html train.svm",
-        "tune train.svm -k 1 --validation test.svm -o test.svm",
+        "tune train.svm -k 1 --evidence test.svm -o test.svm",
         "train train.svm --lambda 1 -o train.svm",
         "train train.svm --lambda 1 --holdout-scores train.svm",
         "train train.svm --lambda 1 --objective pairs --pairs names.txt -o names.txt",

@@ -268,7 +268,7 @@ fn answers_that_lose_digits_come_with_a_warning() {
         "1 qid:1 1:1 2:1.00000001\n0 qid:1\n0.5 qid:1 1:0.5 2:0.5\n\
          1 qid:2 1:2 2:2\n0 qid:2 2:0.00000001\n0.25 qid:2 1:1 2:1\n",
     );
-    let tune = "tune near.svm -k 2 --lambdas 1e-10 --min-improvement 0 --json";
+    let tune = "tune near.svm -k 2 --lambdas 1e-10 --rule min-improvement:0 --json";
     folder.warns(&format!("{tune} => the condition number is"));
     let condition = |lambda: &str| {
         let select = format!("select near.svm -k 2 --lambda {lambda} --json -q");

@@ -149,13 +149,13 @@ fn selections_survive() {
 #[test]
 fn tunings_survive() {
     for (number, (evidence, table)) in [
-        ("--folds 3 --strategy dense --table table.csv", "table.csv"),
+        ("--evidence folds:3 --strategy dense --csv table.csv", "table.csv"),
         (
-            "--folds 2 --min-improvement 0 --strategy sampled --seed 3 --table table.json",
+            "--evidence folds:2 --rule min-improvement:0 --strategy sampled --seed 3 --csv table.json",
             "table.json",
         ),
         (
-            "--folds 2 --strategies distil,dense --measure cindex --table table.csv",
+            "--evidence folds:2 --strategies distil,dense --measure cindex --csv table.csv",
             "table.csv",
         ),
     ]

@@ -90,7 +90,7 @@ fn options_are_heeded_and_threads_change_nothing() {
 fn curves_have_a_line_for_each_lambda() {
     let folder = folds();
     let lines = |svg: &str| svg.matches("<polyline").count();
-    folder.run("letor data -q --lambdas 2^-1..2^2 --curves all.svg");
+    folder.run("letor data -q --lambdas 2^-1..2^2 --plot all.svg");
     let svg = folder.read("all.svg");
     roxmltree::Document::parse(&svg).unwrap();
     assert_eq!(

@@ -5,6 +5,7 @@ mod checkpoint;
 mod common;
 mod compare;
 mod convert;
+mod defaults;
 mod distil;
 mod embedded;
 mod evaluate;

@@ -22,8 +22,8 @@ fn leave_query_out_of_one_query_is_refused_with_what_to_do() {
         "select one.svm -k 2 --lambda 1 --strategy random",
         "select one.svm -k 2 --lambda 1 --criterion ndcg@10 --json",
         "tune one.svm -k 2",
-        "tune one.svm -k 2 --folds 2",
-        "tune one.svm -k 2 --validation train.svm",
+        "tune one.svm -k 2 --evidence folds:2",
+        "tune one.svm -k 2 --evidence train.svm",
         "compare one.svm -k 2 --lambda 1",
     ] {
         let error = folder.fails(command, 1);
@@ -106,7 +106,7 @@ fn queries_come_from_a_file_or_by_size() {
     assert_eq!(info["data"]["queries"], 4);
     assert_eq!(info["query_sizes"]["largest"], 2);
     folder.run("compare one.svm --queries train.txt --test bare.svm --queries test.txt -k 1 --lambda 1 --strategies dense");
-    folder.run("tune one.svm -k 1 --queries train.txt --validation bare.svm --queries test.txt");
+    folder.run("tune one.svm -k 1 --queries train.txt --evidence bare.svm --queries test.txt");
     folder.run("train one.svm --lambda 1 --query-size 4 -o model.json");
     folder.run("evaluate bare.svm --model model.json --queries test.txt --metrics cindex");
 }

@@ -17,11 +17,7 @@ fn folder() -> Folder {
 #[test]
 fn the_model_is_that_of_select() {
     let folder = folder();
-    for rule in [
-        "best",
-        "one-se",
-        "min-improvement --min-improvement 0.01 --patience 2",
-    ] {
+    for rule in ["best", "one-se", "min-improvement:0.01:2"] {
         let options = "--strategy lowmem --query-weight pairs";
         let document = tuned(&folder, &format!("-k 6 -o a.json {options} --rule {rule}"));
         let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
@@ -38,7 +34,7 @@ fn the_model_is_that_of_select() {
 #[test]
 fn evidence_may_be_validation_data_or_folds() {
     let folder = folder();
-    let document = tuned(&folder, "-k 3 --validation other.svm --measure ndcg@10");
+    let document = tuned(&folder, "-k 3 --evidence other.svm --measure ndcg@10");
     let evidence = &document["options"]["evidence"];
     assert_eq!(evidence["kind"], "validation");
     assert_eq!(evidence["rows"], 60);
@@ -51,12 +47,12 @@ fn evidence_may_be_validation_data_or_folds() {
     assert_eq!(found["metrics"]["ndcg@10"], document["chosen"]["value"]);
     let same = tuned(&folder, "-k 3 --evidence other.svm --measure ndcg@10");
     assert_eq!(same["table"], document["table"]);
-    let folds = tuned(&folder, "-k 3 --folds 3 --seed 4 --lambdas 1,4");
+    let folds = tuned(&folder, "-k 3 --evidence folds:3 --seed 4 --lambdas 1,4");
     assert_eq!(
         folds["options"]["evidence"],
         serde_json::json!({"kind": "folds", "count": 3, "seed": 4})
     );
-    let rule = "-k 3 --evidence lqo --lambdas 1 --rule min-improvement:0.02 --patience 3";
+    let rule = "-k 3 --evidence lqo --lambdas 1 --rule min-improvement:0.02:3";
     let rule = &tuned(&folder, rule)["options"]["rule"];
     assert_eq!(rule["least"], 0.02);
     assert_eq!(rule["patience"], 3);
@@ -67,7 +63,7 @@ fn evidence_may_be_validation_data_or_folds() {
 #[test]
 fn scales_of_labels_are_an_axis_of_the_grid() {
     let folder = folder();
-    let options = "-k 2 --folds 3 --lambdas 1,4 --strategy dense --labels raw,unit";
+    let options = "-k 2 --evidence folds:3 --lambdas 1,4 --strategy dense --labels raw,unit";
     let cindex = format!("tune train.svm {options} --measure cindex --csv models.csv");
     folder.prints(&format!("{cindex} => chosen: labels "));
     assert!(folder.read("models.csv").starts_with("lambda,labels,k,"));
@@ -101,8 +97,8 @@ fn test_data_have_no_part_in_the_choice() {
 #[test]
 fn tables_are_written() {
     let folder = folder();
-    let document = tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --table t.csv");
-    tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --table t.json");
+    let document = tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --csv t.csv");
+    tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --csv t.json");
     let json = folder.document("t.json");
     assert_eq!(json, document["table"]);
     let text = folder.read("t.csv");
@@ -133,7 +129,7 @@ fn a_lambda_in_trouble_is_a_row_that_says_so() {
          1e150 qid:3\n0 qid:3 2:1\n1e150 qid:4 1:1\n1e149 qid:4\n",
     );
     let arguments = "tune train.svm -k 2 --lambdas 1e-300,1";
-    let document = folder.json(&format!("{arguments} --json --table t.csv"));
+    let document = folder.json(&format!("{arguments} --json --csv t.csv"));
     assert_eq!(document["paths"][0]["ending"], "refused");
     assert_eq!(document["paths"][1]["ending"], "complete");
     assert_eq!(document["chosen"]["lambda"], 1.0);
@@ -159,7 +155,7 @@ fn data_without_a_choice_is_refused() {
 #[test]
 fn a_seed_without_effect_is_a_warning() {
     let folder = folder();
-    let tune = "tune train.svm -k 2 --lambdas 1 --validation train.svm";
+    let tune = "tune train.svm -k 2 --lambdas 1 --evidence train.svm";
     for seed in [1, 3] {
         folder.warns(&format!("{tune} --seed {seed} => --seed has no effect"));
     }
@@ -168,7 +164,7 @@ fn a_seed_without_effect_is_a_warning() {
 #[test]
 fn the_paths_are_drawn_with_the_choice() {
     let folder = folder();
-    let tune = "tune train.svm -k 4 --lambdas 0.5,3,2^4 --measure cindex --folds 3";
+    let tune = "tune train.svm -k 4 --lambdas 0.5,3,2^4 --measure cindex --evidence folds:3";
     let (text, _) = folder.run(&format!("{tune} --plot paths.svg"));
     let svg = folder.read("paths.svg");
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -185,7 +181,7 @@ fn the_paths_are_drawn_with_the_choice() {
     }
     let chosen = tuned(
         &folder,
-        "-k 4 --lambdas 0.5,3,2^4 --measure cindex --folds 3",
+        "-k 4 --lambdas 0.5,3,2^4 --measure cindex --evidence folds:3",
     );
     let chosen = &chosen["chosen"];
     let name = match number(&chosen["lambda"]) {
@@ -299,7 +295,7 @@ fn many_candidates_are_judged_by_folds_unless_somebody_asks_otherwise() {
 #[test]
 fn the_folds_that_select_a_feature_are_counted() {
     let folder = folder();
-    let document = tuned(&folder, "-k 4 --lambdas 16 --folds 4 --seed 3");
+    let document = tuned(&folder, "-k 4 --lambdas 16 --evidence folds:4 --seed 3");
     let stability = &document["stability"];
     assert_eq!(stability["selections"], 4);
     let index = number(&stability["index"]);
@@ -320,6 +316,6 @@ fn the_folds_that_select_a_feature_are_counted() {
         assert_eq!(step["folds"], expected);
     }
     folder.prints(
-        "tune train.svm -k 4 --lambdas 16 --folds 4 => stability of the features over 4 folds: ",
+        "tune train.svm -k 4 --lambdas 16 --evidence folds:4 => stability of the features over 4 folds: ",
     );
 }

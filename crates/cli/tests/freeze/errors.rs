@@ -275,7 +275,9 @@ fn checkpoints() {
     let select = "select train.svm --names names.txt -k 2 --lambda 2 --checkpoint run.ck";
     let tune = "tune train.svm -k 2 --lambdas 1,4 --checkpoint tune.ck";
     folder.run(select);
-    folder.run(&format!("{tune} --folds 3 --measure cindex --rule one-se"));
+    folder.run(&format!(
+        "{tune} --evidence folds:3 --measure cindex --rule one-se"
+    ));
     let whole = folder.read("run.ck");
     let mut text = folder.refused(1, select);
     for (what, content) in [

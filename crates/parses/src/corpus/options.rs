@@ -120,7 +120,7 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
     /// Most candidates of a sentence, the best by the parser, from 2 to 1000
-    #[cfg_attr(feature = "clap", arg(id = "linkages", long, alias = "parses"))]
+    #[cfg_attr(feature = "clap", arg(id = "linkages", long))]
     #[cfg_attr(feature = "clap", arg(value_name = "N"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().candidates))]
     pub candidates: usize,

@@ -4,7 +4,7 @@
 //! selections.
 //!
 //! ```
-//! use rankrls::plot::{Figure, LinePlot, Series};
+//! use rankrls_plot::{Figure, LinePlot, Series};
 //!
 //! let points = [0.31, 0.38, 0.41].into_iter().enumerate();
 //! let series = Series::new("2^3", points.map(|(step, map)| (step as f64 + 1.0, Some(map))));

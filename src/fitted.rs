@@ -2,15 +2,15 @@
 
 use ndarray::{Array1, ArrayView1};
 
-use super::{FeatureChoice, Model};
 #[cfg(doc)]
 use crate::columns::ColumnClasses;
 use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
 use crate::greedy::{
-    Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind,
-    TargetOptions, select_among,
+    Criterion, Observer, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
+    select_among,
 };
+use crate::model::{FeatureChoice, Model};
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
@@ -18,6 +18,7 @@ use crate::ridge::{
     Weights,
 };
 use crate::setters::setters;
+use crate::tune::{AutoLambda, TuneError, choose_lambda};
 use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge};
 
 /// Greedy RankRLS fitted to a data set: a linear model over the features it selected.
@@ -38,14 +39,15 @@ use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge};
 pub struct GreedyRankRls {
     features: Vec<u32>,
     selection: Selection,
+    auto: Option<AutoLambda>,
     model: Model,
 }
 
 impl GreedyRankRls {
-    /// Parameters of a selection of `k` features, by default with lambda 1/16 of the
-    /// [unit](ColumnClasses::unit) and the fastest exact strategy that fits into memory.
+    /// Parameters of a selection of `k` features, by default with the lambda that
+    /// [`choose_lambda`] chooses and the fastest exact strategy that fits into memory.
     pub fn params(k: usize) -> GreedyRankRlsParams {
-        GreedyRankRlsParams(SelectionOptions::new(k, Lambda::ONE), DEFAULT)
+        GreedyRankRlsParams(SelectionOptions::new(k, None))
     }
 
     /// The features, 0-based, in order of selection.
@@ -72,6 +74,11 @@ impl GreedyRankRls {
         Ok(self.model.scores(&Dataset::unlabelled(x)?).into())
     }
 
+    /// How folds chose the ridge parameter, where they had to.
+    pub fn auto_lambda(&self) -> Option<&AutoLambda> {
+        self.auto.as_ref()
+    }
+
     /// Everything else that the selection found.
     pub fn selection(&self) -> &Selection {
         &self.selection
@@ -83,12 +90,9 @@ impl GreedyRankRls {
     }
 }
 
-/// The ridge parameter where none is given.
-const DEFAULT: Ridge = Ridge::fraction((1, 16));
-
 /// Parameters of [`GreedyRankRls`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GreedyRankRlsParams(SelectionOptions, Ridge);
+pub struct GreedyRankRlsParams(SelectionOptions);
 
 impl GreedyRankRlsParams {
     /// The ridge parameter, finite and above 0. The default is [`ridge`](Self::ridge)'s.
@@ -100,9 +104,9 @@ impl GreedyRankRlsParams {
     }
 
     setters! {
-        /// The ridge parameter, as a number or a share of the [unit](ColumnClasses::unit). The default
-        /// is 1/16 of it.
-        ridge: Ridge => 1;
+        /// The ridge parameter, as a number or a share of the [unit](ColumnClasses::unit). By default
+        /// folds choose it, or the strategy has one ([`choose_lambda`]).
+        ridge: Ridge => 0.lambda;
 
         /// The strategy. The default is the fastest exact one that fits into memory.
         strategy: StrategyKind => 0.strategy;
@@ -134,9 +138,10 @@ impl GreedyRankRlsParams {
     /// Selects features of `data` and fits their weights.
     ///
     /// # Errors
-    /// [`SelectError`] for parameters out of their range, for data without a column that varies
-    /// within a query, and where memory or numbers fail.
-    pub fn fit(&self, data: &Dataset<'_>) -> Result<GreedyRankRls, SelectError> {
+    /// [`TuneError::Select`] for parameters out of their range, for data without a column that varies
+    /// within a query, and where memory or numbers fail; [`TuneError::NoLambda`] where folds find no
+    /// lambda.
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<GreedyRankRls, TuneError> {
         self.fit_with(data, &mut ())
     }
 
@@ -148,15 +153,17 @@ impl GreedyRankRlsParams {
         &self,
         data: &Dataset<'_>,
         observer: &mut dyn Observer,
-    ) -> Result<GreedyRankRls, SelectError> {
-        let classes = self.0.candidates(data);
+    ) -> Result<GreedyRankRls, TuneError> {
+        let (classes, held) = (self.0.candidates(data), data.memory());
+        let (lambda, auto) = choose_lambda(&self.0, &classes, data, held, &mut ())?;
         let options = SelectionOptions {
-            lambda: self.1.lambda(classes.unit()),
+            lambda: lambda.into(),
             ..self.0
         };
-        let selection = select_among(&classes, data, data.memory(), &options, observer)?;
+        let selection = select_among(&classes, data, held, &options, observer)?;
         Ok(GreedyRankRls {
             features: selection.features(),
+            auto,
             model: Model::from_selection(&selection, data, &classes.summary()),
             selection,
         })
@@ -200,14 +207,10 @@ pub struct RankRls {
 }
 
 impl RankRls {
-    /// Parameters: by default lambda 1/16 of the [unit](RidgeProblem::unit), the fastest solver that fits into memory, and
-    /// leave-query-out predictions where they come from the factors of that solver.
+    /// Parameters: by default the lambda of [`Lambdas::Auto`] with the least hold-out error, and the
+    /// fastest solver that fits into memory.
     pub fn params() -> RankRlsParams {
-        RankRlsParams(TrainGrid {
-            holdout: Scheme::Factored,
-            lambdas: Lambdas::Given(vec![DEFAULT]),
-            ..TrainGrid::new(Lambda::ONE, TrainOptions::new())
-        })
+        RankRlsParams(TrainGrid::new(Lambdas::Auto, TrainOptions::new()))
     }
 
     /// The features that vary within some query, 0-based, ascending. The weights of all others
@@ -260,11 +263,18 @@ impl RankRlsParams {
         Ok(self.ridge(Lambda::new(lambda)?.into()))
     }
 
-    /// The ridge parameter, as a number or a share of the [unit](RidgeProblem::unit). The default is
-    /// 1/16 of it.
+    /// The ridge parameter, as a number or a share of the [unit](RidgeProblem::unit). By default one
+    /// of [`Lambdas::Auto`].
     #[must_use]
-    pub fn ridge(mut self, ridge: Ridge) -> Self {
-        self.0.lambdas = Lambdas::Given(vec![ridge]);
+    pub fn ridge(self, ridge: Ridge) -> Self {
+        self.lambdas(Lambdas::Given(vec![ridge]))
+    }
+
+    /// Ridge parameters, of which the one with the least hold-out error is taken. The default is
+    /// [`Lambdas::Auto`].
+    #[must_use]
+    pub fn lambdas(mut self, lambdas: Lambdas) -> Self {
+        self.0.lambdas = lambdas;
         self
     }
 
@@ -321,7 +331,11 @@ impl RankRlsParams {
     /// [`TrainError`] for data without a column that varies within a query, for a hold-out scheme
     /// that they do not allow, and where memory or numbers fail.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<RankRls, TrainError> {
-        let (grid, options) = (&self.0, &self.0.options);
+        let (mut grid, options) = (self.0.clone(), &self.0.options);
+        if grid.holdout == Scheme::Auto && grid.models() == 1 {
+            // Nothing is to be chosen: hold-outs come only where they are free.
+            grid.holdout = Scheme::Factored;
+        }
         let classes = options.column_classes(data);
         let mut outcome = grid.train(data, data.memory(), Some(&classes))?;
         let cell = outcome.cells.swap_remove(outcome.best);

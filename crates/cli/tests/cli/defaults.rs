@@ -1,0 +1,54 @@
+//! The command and the library take the same defaults: the same data give the same model, bit for bit.
+
+use rankrls::data::sample;
+use rankrls::{Dataset, GreedyRankRls, Model, RankRls, StrategyKind};
+
+use crate::support::Folder;
+
+fn train() -> Dataset<'static> {
+    sample::train().with_names(sample::names()).unwrap()
+}
+
+/// The model that the command wrote into `model.json`.
+fn written(model: &Model) -> String {
+    let mut text = Vec::new();
+    model.write_to(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn a_selection_without_options_is_that_of_the_library() {
+    let (folder, data) = (Folder::new(), train());
+    folder.run("select @parses -k 4 -o model.json");
+    let model = GreedyRankRls::params(4).fit(&data).unwrap();
+    assert!(model.auto_lambda().is_some());
+    assert_eq!(folder.read("model.json"), written(model.model()));
+}
+
+#[test]
+fn a_strategy_without_other_options_is_that_of_the_library() {
+    let (folder, data) = (Folder::new(), train());
+    // Labels of the sample are no grades, which this one needs.
+    let all = StrategyKind::ALL.into_iter();
+    for strategy in all.filter(|kind| !kind.needs_grades()) {
+        folder.run(&format!(
+            "select @parses -k 3 --strategy {strategy} -o model.json"
+        ));
+        let model = GreedyRankRls::params(3).strategy(strategy).fit(&data);
+        let model = model.unwrap();
+        assert_eq!(model.auto_lambda().is_some(), !strategy.distils());
+        assert_eq!(
+            folder.read("model.json"),
+            written(model.model()),
+            "{strategy}"
+        );
+    }
+}
+
+#[test]
+fn a_training_without_options_is_that_of_the_library() {
+    let folder = Folder::new();
+    folder.run("train @parses -o model.json");
+    let model = RankRls::params().fit(&train()).unwrap();
+    assert_eq!(folder.read("model.json"), written(model.model()));
+}

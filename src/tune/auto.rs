@@ -1,0 +1,78 @@
+//! The ridge parameter of a selection that leaves it open.
+
+use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
+use crate::Lambda;
+use crate::columns::ColumnClasses;
+use crate::data::Dataset;
+use crate::greedy::{SelectionOptions, select_among};
+
+/// How folds chose a ridge parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AutoLambda {
+    /// What was tried, and how it was judged.
+    pub options: TuneOptions,
+    /// What became of each ridge parameter.
+    pub tuned: Tuned,
+}
+
+/// The ridge parameter of a selection by `options`, and how it was chosen if folds had to choose it.
+///
+/// A number is taken as it is. A share is taken of the [unit](ColumnClasses::unit) of `candidates`. Auto is
+/// [`TargetOptions::ridge`](crate::greedy::TargetOptions::ridge) for the strategy `distil`; for all
+/// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`. `held` bytes are in
+/// use besides the candidates.
+///
+/// ```
+/// use rankrls::data::sample;
+/// use rankrls::tune::choose_lambda;
+/// use rankrls::{SelectionOptions, select};
+///
+/// let data = sample::train();
+/// let options = SelectionOptions::new(5, None);
+/// let candidates = options.candidates(&data);
+/// let (lambda, auto) = choose_lambda(&options, &candidates, &data, data.memory(), &mut ())?;
+/// assert_eq!(lambda, auto.expect("folds chose").tuned.lambda());
+/// let selection = select(&data, &SelectionOptions::new(5, lambda), &mut ())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// [`TuneError::Select`] with what keeps the selection itself from starting, or
+/// [`TuneError::NoLambda`] where folds find no ridge parameter; [`TuneError::Interrupted`] when the
+/// observer stopped the choice.
+pub fn choose_lambda(
+    options: &SelectionOptions,
+    candidates: &ColumnClasses,
+    dataset: &Dataset<'_>,
+    held: u64,
+    observer: &mut dyn Observer,
+) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
+    if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
+        return Ok((lambda, None));
+    }
+    let quick = TuneOptions::quick(*options);
+    let tuning = Tuning {
+        candidates: Some(candidates),
+        held,
+        ..Tuning::new(dataset, &quick)
+    };
+    match tuning.run(observer) {
+        Ok(tuned) if tuned.interrupted => Err(TuneError::Interrupted),
+        Ok(tuned) => {
+            let options = quick;
+            Ok((tuned.lambda(), Some(AutoLambda { options, tuned })))
+        }
+        Err(TuneError::Interrupted) => Err(TuneError::Interrupted),
+        Err(error) => {
+            // What stops every lambda mostly stops the selection, which says so in its words.
+            if let TuneError::NoModel { lambda, .. } = error {
+                let options = SelectionOptions {
+                    lambda: lambda.into(),
+                    ..*options
+                };
+                select_among(candidates, dataset, held, &options, &mut ())?;
+            }
+            Err(TuneError::NoLambda(Box::new(error)))
+        }
+    }
+}
