@@ -139,7 +139,7 @@ impl Observer for TestPath<'_> {
 mod tests {
     use super::*;
     use crate::data::parsed as data;
-    use crate::{Lambda, SelectionOptions, select};
+    use crate::{Lambda, Queries, SelectionOptions, select};
 
     #[test]
     fn scores_are_sums_over_known_features() {

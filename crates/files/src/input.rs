@@ -87,13 +87,8 @@ struct Head {
 
 impl Read for Source<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let head = match &mut self.head {
-            Some(head) => head,
-            None => {
-                let head = Head::of(&mut self.reader, self.compression);
-                self.head.insert(head)
-            }
-        };
+        let look = || Head::of(&mut self.reader, self.compression);
+        let head = self.head.get_or_insert_with(look);
         let read = head.bytes.read(buffer)?;
         if read > 0 || buffer.is_empty() {
             return Ok(read);
@@ -175,7 +170,7 @@ impl<'r> Source<'r> {
     }
 
     /// The bytes as they are, whatever they are.
-    fn as_bytes(mut self) -> Self {
+    fn into_bytes(mut self) -> Self {
         self.head = Some(Head::default());
         self
     }
@@ -376,7 +371,7 @@ pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 /// # Errors
 /// [`ReadError`] when the file cannot be read or decompressed.
 pub fn hash_text(path: &Path) -> Result<String, ReadError> {
-    let mut source = Source::open(path, None)?.as_bytes();
+    let mut source = Source::open(path, None)?.into_bytes();
     let mut hasher = blake3::Hasher::new();
     match hasher.update_reader(&mut source) {
         Ok(_) => Ok(hasher.finalize().to_hex().to_string()),

@@ -19,6 +19,7 @@ mod npy;
 mod npz;
 mod piece;
 mod query_lines;
+mod records;
 mod rlscore;
 #[cfg(test)]
 mod round_trip;
@@ -27,6 +28,7 @@ mod svmlight;
 mod table;
 mod text;
 mod token;
+mod words;
 
 pub use lines::{
     PreferenceLine, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,

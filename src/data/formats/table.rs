@@ -5,7 +5,6 @@
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
@@ -13,14 +12,16 @@ use serde::{Deserialize, Serialize};
 use super::error::{Fault, ReadError, quote};
 use super::input::Source;
 use super::missing::Missing;
+use super::records::{Cell, Records, cells, check_lines, named_separator, placed};
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
+use super::words::{cause, is_missing, with_cause};
 use super::{Facts, Loaded, ReadOptions, Reader, Remedy};
 use crate::data::queries::Groups;
 use crate::data::runs::RowPacker;
 use crate::data::sidecar::{has_extension, plain, prefix};
 use crate::data::{FeatureNames, IndexBase, Strings};
-use rankrls_files::text::{checked, each_line, is_plain, utf8};
+use rankrls_files::text::{each_line, utf8};
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
 /// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
@@ -81,175 +82,6 @@ const ROW: u64 = 4 * 8 + 64;
 /// Bytes of a column of the header besides its name, once and as a key.
 const COLUMN: u64 = 128;
 
-/// A cell of a record.
-struct Cell<'l> {
-    /// Where it begins, from 1 on.
-    column: usize,
-    text: Cow<'l, [u8]>,
-}
-
-/// The cells of a record, whose quotes are closed.
-fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
-    let (mut cells, mut at) = (Vec::new(), 0);
-    let plain = is_plain(record);
-    loop {
-        let (rest, column) = (&record[at..], at + 1);
-        let (text, length) = if rest.first() == Some(&b'"') {
-            quoted(rest).map_err(|fault| fault.at_column(column))?
-        } else {
-            let end = memchr::memchr(delimiter, rest).unwrap_or(rest.len());
-            (Cow::Borrowed(&rest[..end]), end)
-        };
-        if !plain {
-            check(&record[at..at + length], at)?;
-        }
-        cells.push(Cell { column, text });
-        at += length;
-        match record.get(at) {
-            None => return Ok(cells),
-            Some(&byte) if byte == delimiter => at += 1,
-            Some(_) => {
-                let expected = "nothing between a closing quote and the end of its cell";
-                let fault = Fault::new(expected, quote(&record[at..]));
-                return Err(fault.at_column(at + 1));
-            }
-        }
-    }
-}
-
-/// Refuses what no text has in a cell that begins after `before` bytes; a quoted one may have CR as line
-/// breaks.
-fn check(cell: &[u8], before: usize) -> Result<(), Fault> {
-    let (at, odd) = match memchr::memchr(0, cell) {
-        _ if cell.first() != Some(&b'"') => (0, cell),
-        Some(at) => (at, &cell[at..=at]),
-        None => return Ok(()),
-    };
-    checked(odd).map(|_| ()).map_err(|fault| {
-        let within = fault.column;
-        fault.at_column(before + at + within)
-    })
-}
-
-/// The text of the cell that begins with a quote, and its length with both quotes.
-fn quoted(rest: &[u8]) -> Result<(Cow<'_, [u8]>, usize), Fault> {
-    let mut text = Cow::Borrowed(&rest[..0]);
-    let mut at = 1;
-    loop {
-        let Some(length) = memchr::memchr(b'"', &rest[at..]) else {
-            return Err(Fault::new("a closing quote", quote(rest)));
-        };
-        let (part, end) = (&rest[at..at + length], at + length + 1);
-        if text.is_empty() {
-            text = Cow::Borrowed(part);
-        } else {
-            text.to_mut().extend_from_slice(part);
-        }
-        if rest.get(end) != Some(&b'"') {
-            return Ok((text, end));
-        }
-        // Two quotes are one.
-        text.to_mut().push(b'"');
-        at = end + 1;
-    }
-}
-
-/// Whether the record goes on after the line from `at` on, which begins a cell, or `within` quotes.
-fn goes_on(line: &[u8], mut at: usize, delimiter: u8, mut within: bool) -> bool {
-    loop {
-        if within {
-            let Some(length) = memchr::memchr(b'"', &line[at..]) else {
-                return true;
-            };
-            at += length + 1;
-            if line.get(at) == Some(&b'"') {
-                at += 1;
-                continue;
-            }
-            within = false;
-        } else if line.get(at) == Some(&b'"') {
-            (at, within) = (at + 1, true);
-            continue;
-        }
-        match memchr::memchr(delimiter, &line[at..]) {
-            None => return false,
-            Some(length) => at += length + 1,
-        }
-    }
-}
-
-/// The lines of a table, put together to records.
-struct Records {
-    delimiter: u8,
-    /// The lines of a record that has not ended yet.
-    open: Vec<u8>,
-    /// The first of them.
-    began: Option<u64>,
-}
-
-impl Records {
-    /// The record that ends with `line`, which has this `number`, and its first line; none if it goes on.
-    fn next<'l>(&mut self, number: u64, line: &'l [u8]) -> Option<(u64, Cow<'l, [u8]>)> {
-        let Some(began) = self.began else {
-            if !goes_on(line, 0, self.delimiter, false) {
-                return Some((number, Cow::Borrowed(line)));
-            }
-            (self.open, self.began) = (line.to_vec(), Some(number));
-            return None;
-        };
-        self.open.push(b'\n');
-        let at = self.open.len();
-        self.open.extend_from_slice(line);
-        if goes_on(&self.open, at, self.delimiter, true) {
-            return None;
-        }
-        self.began = None;
-        Some((began, Cow::Owned(std::mem::take(&mut self.open))))
-    }
-
-    /// The fault of a record that does not end, and its line.
-    fn unclosed(&self) -> Option<(u64, Fault)> {
-        let fault = cells(&self.open, self.delimiter).err()?;
-        Some(placed(fault, self.began?, &self.open))
-    }
-}
-
-/// The line of a fault in a record that `began` there, and the fault at its place in this line.
-fn placed(fault: Fault, began: u64, record: &[u8]) -> (u64, Fault) {
-    let before = &record[..(fault.column - 1).min(record.len())];
-    let breaks = memchr::memchr_iter(b'\n', before).count() as u64;
-    let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
-    let column = fault.column - line;
-    (began + breaks, fault.at_column(column))
-}
-
-/// Refuses a `record` of several lines each of which is a row by itself, of so many cells of which `values`
-/// are numbers: a quote that was never closed has met another.
-fn check_lines(
-    record: &[u8],
-    delimiter: u8,
-    cells: &[Cell<'_>],
-    values: impl Fn(usize) -> bool,
-) -> Result<(), Fault> {
-    let Some(broken) = cells.iter().find(|cell| cell.text.contains(&b'\n')) else {
-        return Ok(());
-    };
-    let is_row = |line: &[u8]| {
-        let own = line.split(|&byte| byte == delimiter);
-        let sound = |(place, cell): (usize, &[u8])| {
-            let cell = cell.trim_ascii();
-            !values(place) || token::is_missing(cell) || token::number(cell).is_ok()
-        };
-        own.clone().count() == cells.len() && own.enumerate().all(sound)
-    };
-    if !record.split(|&byte| byte == b'\n').all(is_row) {
-        return Ok(());
-    }
-    let fault = Fault::new("a closing quote", quote(&record[broken.column - 1..]));
-    let fault = fault.remedy("the quote takes the rows after it into its cell: close it");
-    Err(fault.at_column(broken.column))
-}
-
 /// What the cells of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cells {
@@ -292,13 +124,7 @@ impl Header {
             check_names(record, wanted)?;
         }
         let titles = titles(record)?;
-        let mut places = HashMap::new();
-        for (place, title) in titles.iter().enumerate() {
-            if places.insert(&**title, place).is_some() {
-                let found = format!("{} again", quote(title.as_bytes()));
-                return Err(Fault::new("a header with each name once", found));
-            }
-        }
+        let places = places(&titles)?;
         let place = |title: &str, what: &str| {
             let place = places.get(title.trim_ascii()).copied();
             place.ok_or_else(|| {
@@ -396,7 +222,7 @@ fn check_names<'n>(
 ) -> Result<(), Fault> {
     let texts = || record.iter().map(|cell| cell.text.trim_ascii());
     let is_number = |text: &[u8]| token::number(text).is_ok();
-    if !texts().any(is_number) || !texts().all(|text| is_number(text) || token::is_missing(text)) {
+    if !texts().any(is_number) || !texts().all(|text| is_number(text) || is_missing(text)) {
         return Ok(());
     }
     let whole = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
@@ -430,23 +256,23 @@ fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     Ok(titles)
 }
 
+/// Where each title stands.
+fn places(titles: &[String]) -> Result<HashMap<&str, usize>, Fault> {
+    let mut places = HashMap::new();
+    for (place, title) in titles.iter().enumerate() {
+        if places.insert(&**title, place).is_some() {
+            let found = format!("{} again", quote(title.as_bytes()));
+            return Err(Fault::new("a header with each name once", found));
+        }
+    }
+    Ok(places)
+}
+
 /// Whether pandas gave a column this name, as it had none when the table was written: `Unnamed: 0`, and
 /// `Unnamed: 0.1` when that was written again.
 fn is_unnamed(title: &str) -> bool {
     let number = title.strip_prefix("Unnamed: ");
     number.is_some_and(|number| number.starts_with(|char: char| char.is_ascii_digit()))
-}
-
-/// The separator that a first line of Excel names, as in `sep=;`.
-fn named_separator(line: &[u8]) -> Option<u8> {
-    match line.trim_ascii() {
-        [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
-            Some(*separator).filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b'"')
-        }
-        // A tab at the end was taken for a blank.
-        word if word.eq_ignore_ascii_case(b"sep=") && line.contains(&b'\t') => Some(b'\t'),
-        _ => None,
-    }
 }
 
 /// Refuses a header that is not separated by `delimiter`, but by another character; of several `columns` if
@@ -537,8 +363,8 @@ impl Rows<'_> {
     /// nothing is known of the cell.
     fn with_remedy(&self, fault: Fault, cell: &[u8]) -> Fault {
         let known = token::value(cell) != Err(BadNumber::Syntax)
-            || token::is_missing(cell)
-            || token::cause(cell).is_some();
+            || is_missing(cell)
+            || cause(cell).is_some();
         match self.options.columns {
             None if !known => fault.remedy(Remedy::IgnoreColumn),
             _ => fault,
@@ -547,7 +373,7 @@ impl Rows<'_> {
 
     /// Adds a row of the query `id`, which begins after `before` bytes.
     fn query(&mut self, id: &[u8], before: usize, line: u64) -> Result<(), Fault> {
-        if !id.is_empty() && token::is_missing(id) {
+        if !id.is_empty() && is_missing(id) {
             let expected = "a query identifier";
             let found = format!("{}, a missing value", quote(id));
             return Err(Fault::new(expected, found).at_column(before + 1));
@@ -588,7 +414,7 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Res
     Err(match bad {
         _ if is_value => bad.fault(cell, found, &format!("a decimal {what}"), &what),
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
-        _ => token::with_cause(Fault::new(format!("a decimal {what}"), found), cell),
+        _ => with_cause(Fault::new(format!("a decimal {what}"), found), cell),
     })
 }
 
@@ -600,19 +426,15 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         packer: RowPacker::default(),
         text: Text::new(name.clone(), Groups::new(options.regroup)),
     };
-    let mut records = Records {
-        delimiter,
-        open: Vec::new(),
-        began: None,
-    };
+    let mut records = Records::new(delimiter);
     each_line(source, options.max_memory, |number, line| {
-        let first = header.is_none() && records.began.is_none();
+        let first = header.is_none() && records.at_start();
         if let Some(separator) = named_separator(line).filter(|_| first) {
             records.delimiter = separator;
             return Ok(0);
         }
-        let held = rows.text.memory + records.open.len() as u64;
-        if records.began.is_none() && line.is_empty() {
+        let held = rows.text.memory + records.held();
+        if records.at_start() && line.is_empty() {
             return Ok(held);
         }
         let Some((began, record)) = records.next(number, line) else {
@@ -738,15 +560,6 @@ mod tests {
             ];
             assert_eq!(columns(&data), expected);
         }
-    }
-
-    #[test]
-    fn quotes_are_read_as_they_are_written() {
-        let line = br#"a,"b,c",,"d""e","""","",f"g,"#;
-        let cells = cells(line, b',').unwrap().into_iter();
-        let text = cells.map(|cell| String::from_utf8(cell.text.into_owned()).unwrap());
-        let expected = ["a", "b,c", "", "d\"e", "\"", "", "f\"g", ""];
-        assert_eq!(text.collect::<Vec<_>>(), expected);
     }
 
     #[test]
