@@ -161,7 +161,7 @@ impl<'a> DataView<'a> {
         let row_ids: Vec<&str> = self.codes.iter().map(id).collect();
         let mut data = Dataset::regrouped(self.x.clone(), self.y, row_ids)?;
         if let Some(scores) = self.teacher {
-            let scores = data.in_row_order(scores);
+            let scores = data.in_row_order(scores)?;
             data = data.with_teacher(scores)?;
         }
         if let Some(validation) = &self.validation {

@@ -20,7 +20,7 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::Ignore(name) => return Some(format!("leave it out by ignore=[{name:?}]").into()),
         Remedy::NameIndex => {
             "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
-             and pass its name in ignore=[...]"
+             and pass its name in ignore=[...]; in R, write.csv(row.names = FALSE)"
         }
         Remedy::IgnoreColumn => "to leave a column out, pass its name in ignore=[...]",
         Remedy::ReadAs(format) => return Some(format!("pass format={format:?}").into()),

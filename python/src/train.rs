@@ -117,7 +117,7 @@ impl Training {
         }
         if let Some(Asked::Folds(folds)) = &self.holdout {
             let groups = match &self.pairs {
-                None => Groups::of_rows(data.in_row_order(folds))?,
+                None => Groups::of_rows(data.in_row_order(folds)?)?,
                 Some(_) => Groups::of_rows(folds)?,
             };
             let name = "folds".to_owned();
@@ -128,8 +128,10 @@ impl Training {
 
     fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
         self.place(&mut grid, data)?;
-        let rows: Vec<u32> = (0..).take(data.rows()).collect();
-        let inputs = data.in_row_order(&rows);
+        let inputs: Vec<u32> = match data.input_rows() {
+            Some(rows) => rows.to_vec(),
+            None => (0..).take(data.rows()).collect(),
+        };
         let options = grid.options;
         let classes = options.column_classes(data);
         let mut outcome = grid

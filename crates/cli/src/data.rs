@@ -41,8 +41,8 @@ pub(crate) struct DataArgs {
     /// Bring together the rows of a query that comes back, instead of refusing it
     #[arg(long)]
     regroup: bool,
-    /// Queries of data that have none: the query of each row of DATA, one a line; given again,
-    /// the queries of --validation, then of --test
+    /// Queries of data that have none: the query of each row of DATA, one a line, or the sizes of the
+    /// queries; given again, the queries of --validation, then of --test
     #[arg(long, value_name = "FILE", conflicts_with = "query_size")]
     queries: Vec<InPath>,
     /// Queries of data that have none: every N rows are one
@@ -58,8 +58,8 @@ pub(crate) struct DataArgs {
     // Of this type, as clap takes a plain `Vec` for an argument of several values.
     #[arg(long, value_name = "COLUMNS", value_parser = titles)]
     ignore: Option<std::vec::Vec<String>>,
-    /// Read missing values as this number, or as the mean of their query: NULL, and in a table empty
-    /// cells, NA, N/A, nan, NaN, null and None
+    /// Read missing values as this number, or as the mean of their query: empty cells, NA, NaN, NULL
+    /// and the other words of docs/formats.md
     #[arg(long, value_name = "X|mean", allow_negative_numbers = true)]
     missing: Option<Missing>,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
@@ -251,6 +251,12 @@ impl TrainingData {
         let begin = Instant::now();
         let options = self.read.options(0);
         let train = read_named(options, self.names.as_ref(), &self.path, console)?;
+        if train.queries().len() == 1
+            && train.queries().ids().is_none()
+            && let Some(words) = sizes_beside(&self.path)
+        {
+            console.warn(format_args!("the data are one query: {words}"));
+        }
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
@@ -302,7 +308,7 @@ pub(crate) fn scores_of(
         let path = path.display();
         bail!("{path}: expected {rows} scores, one for each row of {name}, found {found}");
     }
-    Ok(dataset.in_row_order(&scores))
+    Ok(dataset.in_row_order(&scores)?)
 }
 
 /// The data of a selection.
@@ -517,12 +523,28 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     if queries.len() > 1 || queries.ids().is_some() {
         return Ok(());
     }
+    let sizes = sizes_beside(path).map_or_else(String::new, |file| format!("{file}; "));
     let (path, rows) = (path.display(), queries.rows());
     bail!(
-        "{path}: measures are means over queries, found none: {}; if all rows are one \
+        "{path}: measures are means over queries, found none: {sizes}{}; if all rows are one \
          query, pass --query-size {rows}",
         Remedy::GiveQueries
     );
+}
+
+/// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
+fn sizes_beside(path: &Path) -> Option<String> {
+    let beside = |ending| {
+        let mut file = path.as_os_str().to_owned();
+        file.push(ending);
+        let file = PathBuf::from(file);
+        file.is_file().then_some(file)
+    };
+    let file = [".query", ".group"].into_iter().find_map(beside)?;
+    let file = file.display();
+    Some(format!(
+        "if {file} has the sizes of queries, pass --queries {file}"
+    ))
 }
 
 /// Refuses labels that the measures cannot be taken of, by their rows in the file.

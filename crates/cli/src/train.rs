@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use rankrls::data::LabelScale;
-use rankrls::data::read::{PreferenceLine, read_names, read_preferences};
+use rankrls::data::read::{PreferenceLine, read_folds, read_preferences};
 use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
@@ -352,22 +352,22 @@ impl TrainArgs {
             None => Scheme::Auto,
             Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
             Some(HoldoutChoice::File(path)) => {
-                let names = read_names(path, self.data.read.budget())?;
+                let folds = read_folds(path, self.data.read.budget())?;
                 let name = path.display();
                 let (what, expected) = match preferences {
                     Some(count) => ("preference", count),
                     None => ("row", data.rows()),
                 };
-                if names.len() != expected {
-                    let found = names.len();
-                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
-                }
-                let names: Vec<&str> = names.iter().map(str::trim).collect();
+                let names: Vec<&str> = folds.iter().collect();
                 if let Some(line) = names.iter().position(|name| name.is_empty()) {
                     bail!(
                         "{name}:{}: expected the fold of a {what}, found nothing",
                         line + 1
                     );
+                }
+                if names.len() != expected {
+                    let found = names.len();
+                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
                 }
                 let in_order: Vec<&str> = match (preferences, data.input_rows()) {
                     (None, Some(rows)) => rows.iter().map(|&row| names[row as usize]).collect(),

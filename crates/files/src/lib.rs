@@ -8,7 +8,9 @@ mod location;
 mod number;
 mod output;
 mod remedy;
+mod signature;
 mod strings;
+pub mod text;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
 pub use input::{hash_text, read_regular, read_whole};

@@ -87,7 +87,8 @@ impl Remedy {
             }
             Self::NameIndex => {
                 "is it an index of pandas? Write the table by to_csv(index=False), or \
-                name the column and put it into TableOptions::ignore"
+                name the column and put it into TableOptions::ignore; in R, \
+                write.csv(row.names = FALSE)"
                     .into()
             }
             Self::IgnoreColumn => {

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rankrls_files::error::Fault;
-use rankrls_files::{Output, ReadError, Strings, push_integer, push_number, read_whole};
+use rankrls_files::text::read_strings;
+use rankrls_files::{Output, push_integer, push_number};
 
 use super::BuildObserver;
 use super::building::{Building, Judged};
@@ -225,7 +226,10 @@ impl Writing<'_> {
         path: &Path,
         sources: &mut Sources,
     ) -> Result<Written, BuildError> {
-        let names = read_names(path)?;
+        let mut names = read_strings(path, Some(LARGEST), 0, "a feature name in UTF-8")?;
+        while names.last() == Some("") {
+            names.truncate(names.len() - 1);
+        }
         let mut columns = Columns::fixed(names.iter()).map_err(|name| {
             let fault = Fault::new("different names", format!("{name:?} twice"));
             fault.of(&path.display().to_string())
@@ -277,23 +281,6 @@ impl Writing<'_> {
         let (hash, part) = rows.finish(columns.len(), columns.unseen())?;
         Ok(((hash, lines.finish()?), part))
     }
-}
-
-/// Names of columns, one a line.
-fn read_names(path: &Path) -> Result<Strings, ReadError> {
-    let text = read_whole(path, LARGEST)?;
-    let mut names = Strings::default();
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let name = std::str::from_utf8(line).map_err(|error| {
-            let (at, expected) = (error.valid_up_to(), "a feature name in UTF-8");
-            Fault::token(expected, at, &line[at..])
-                .at(&path.display().to_string(), names.len() as u64 + 1)
-        })?;
-        names.push(name);
-    }
-    Ok(names)
 }
 
 // The files of a corpus.
