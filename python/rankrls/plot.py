@@ -1,4 +1,4 @@
-"""Diagrams by Matplotlib, which ``pip install rankrls[plot]`` brings.
+"""Diagrams by Matplotlib, which ``pip install './python[plot]'`` brings.
 
 Each function draws into the axes `ax`, or into new ones, and returns them. It raises an ImportError
 without Matplotlib.
@@ -25,7 +25,7 @@ def _axes(ax: Axes | None) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError("rankrls.plot needs Matplotlib: pip install 'rankrls[plot]'") from error
+        raise ImportError("rankrls.plot needs Matplotlib: pip install matplotlib") from error
     return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
 
 

@@ -157,7 +157,7 @@ fn losses(problem: &Problem, lambda: f64) -> Vec<Loss> {
 }
 
 /// As many digits are lost as the condition number has, give or take three: the table in
-/// `docs/evidence.md`, printed with `--nocapture`, of ten times as many problems: `RANKRLS_LONG=10`.
+/// `docs/promises.md`, printed with `--nocapture`, of ten times as many problems: `RANKRLS_LONG=10`.
 #[test]
 fn the_condition_number_tells_how_many_digits_are_lost() {
     let mut runner = TestRunner::deterministic();

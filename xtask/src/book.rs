@@ -1,4 +1,4 @@
-//! The pages of `docs/` as a book for the web, with links that lead somewhere.
+//! The pages of `docs/` as a book, with links that lead somewhere.
 
 use std::fs;
 use std::io;
@@ -7,8 +7,6 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::commands::{command, root, run, target, tool};
-
-const BLOB: &str = "https://github.com/rankrls/rankrls/blob/main/";
 
 /// Makes the book in `target/book`. A page that is not listed is an error, and so is a link that leads
 /// nowhere.
@@ -31,7 +29,7 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
-/// What mdBook starts: reads the book as JSON and writes it with links for the web.
+/// What mdBook starts: reads the book as JSON and writes it with links between its pages.
 pub(crate) fn preprocess() -> Result<()> {
     let (_, mut book): (Value, Value) = serde_json::from_reader(io::stdin())?;
     let items = book["items"].as_array_mut().context("expected items")?;
@@ -60,7 +58,7 @@ fn prepare(item: &mut Value) -> Result<()> {
     inner.into_iter().flatten().try_for_each(prepare)
 }
 
-/// A page for the web: its links, but not what stands in blocks of code.
+/// A page of the book: its links, but not what stands in blocks of code.
 fn page(text: &str, file: &str) -> Result<String> {
     let parts = text.split("```").enumerate();
     let parts = parts.map(|(place, part)| match place % 2 {
@@ -70,7 +68,7 @@ fn page(text: &str, file: &str) -> Result<String> {
     parts.collect()
 }
 
-/// Links of the page `own`, for the web: other pages, or files of the repository.
+/// Links of the page `own`: other pages, or, as the book stands alone, the paths of files.
 fn linked(prose: &str, own: &str) -> Result<String> {
     let folder = own.rfind('/').map_or("", |end| &own[..=end]);
     let mut parts = prose.split("](");
@@ -78,9 +76,8 @@ fn linked(prose: &str, own: &str) -> Result<String> {
     for part in parts {
         let (link, rest) = part.split_once(')').context("expected ) after a link")?;
         let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
-        out += "](";
         if link.contains("://") {
-            out += link;
+            out.extend(["](", link, ")"]);
         } else {
             let above = file.strip_prefix("../").map(str::to_owned);
             let path = match file {
@@ -89,15 +86,22 @@ fn linked(prose: &str, own: &str) -> Result<String> {
             };
             let leads = root().join(&path).exists() && (anchor.is_empty() || has(&path, anchor)?);
             ensure!(leads, "{link} leads nowhere");
-            match path.strip_prefix("docs/") {
-                _ if file.is_empty() => {}
-                Some(page) => out += page,
-                None if path == "README.md" => out += "index.md",
-                None => out.extend([BLOB, &path]),
+            let page = match path.strip_prefix("docs/") {
+                _ if file.is_empty() => Some(""),
+                None if path == "README.md" => Some("index.md"),
+                page => page,
+            };
+            if let Some(page) = page {
+                out.extend(["](", page, &link[file.len()..], ")"]);
+            } else {
+                let words = out.rfind('[').context("expected [ before a link")?;
+                out.remove(words);
+                if !out[words..].contains(&path) {
+                    out.extend([" (`", &path, "`)"]);
+                }
             }
-            out += &link[file.len()..];
         }
-        out.extend([")", rest]);
+        out += rest;
     }
     Ok(out)
 }

@@ -27,7 +27,7 @@ pub(crate) fn run_all() -> Result<()> {
     run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
     step("licences, sources and advisories of dependencies");
     deny()?;
-    step("workflows, recipe and citation of a release");
+    step("workflows and citation");
     release::check()?;
     step("the book of docs/ and its links");
     book::build()?;

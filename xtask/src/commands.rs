@@ -118,7 +118,7 @@ pub(crate) fn script(file: &str) -> Result<Command> {
     Ok(script)
 }
 
-/// A program that comes with a package of Python: mdBook, actionlint, cargo-dist.
+/// A program that comes with a package of Python: mdBook, actionlint, cffconvert.
 pub(crate) fn tool(name: &str) -> Result<PathBuf> {
     let python = environment("publishing", &root().join("xtask/requirements.txt"))?;
     Ok(python.with_file_name(name))

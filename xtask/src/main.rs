@@ -37,8 +37,8 @@ usage: cargo xtask TASK
   family HOUSING           hold rankrls to RLScore's tutorial on ranking, for docs/rankrls.md
   book                     make the book of docs/ in target/book, and follow its links
   package                  pack the crates for publication
-  release [--dry-run]      check the workflows, recipe and citation of a release; then pack all that
-                           it publishes on this system, and say what would go where
+  release [--dry-run]      check workflows and citation; then pack the crates and the wheel of this
+                           system, and publish nothing
   report                   open the page of `rankrls tune --html` in Chromium
   interop                  hold files against scikit-learn, SciPy and LightGBM
   python                   build the wheel of python/, test it, and run its examples

@@ -48,25 +48,21 @@ pub(crate) const STUDY: Study = Study {
     across: 2,
     panels: || GROUPS.iter().map(Group::panel).collect(),
     tables: |lines| {
-        let tables = SHOWN.iter().enumerate().map(|(number, (group, labels))| {
+        let shown = SHOWN.map(|(group, labels)| {
             let own = |line: &&Line| {
-                line.text("group") == GROUPS[*group].name && line.text("labels") == *labels
+                line.text("group") == GROUPS[group].name && line.text("labels") == labels
             };
-            let own: Vec<&Line> = lines.iter().filter(own).collect();
-            (format!("quality {}", number + 1), table(&own))
+            lines.iter().filter(own).collect::<Vec<&Line>>()
         });
-        tables.collect()
+        let tables = shown.iter().enumerate();
+        let tables = tables.map(|(number, own)| (format!("quality {}", number + 1), table(own)));
+        let kept = ("quality kept".to_owned(), shares(&shown[0]));
+        tables.chain([kept]).collect()
     },
 };
 
-/// Tables of the page: a group, and labels.
-const SHOWN: [(usize, &str); 5] = [
-    (0, "raw"),
-    (0, "sqrt-sd"),
-    (0, BEST),
-    (2, BEST),
-    (1, "sqrt-sd"),
-];
+/// Tables of the page: a group, and labels. The other scales of labels are in the CSV file.
+const SHOWN: [(usize, &str); 3] = [(0, "sqrt-sd"), (1, "sqrt-sd"), (2, BEST)];
 
 /// Labels of the scale that does best over the folds.
 const BEST: &str = "best";
@@ -271,6 +267,31 @@ fn means_of_queries(draws: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
         Score::of(&values).mean
     };
     (0..draws[0].len()).map(mean).collect()
+}
+
+/// By selector and number of features, the share of the gain of all columns over the parser.
+fn shares(lines: &[&Line]) -> Vec<String> {
+    let steps = distinct(lines.iter().copied(), "k");
+    let index = |selector: &str, k: &str| {
+        let of = |line: &&&Line| line.text("selector") == selector && line.text("k") == k;
+        let found = lines.iter().find(of);
+        found
+            .and_then(|line| line.number("cindex"))
+            .unwrap_or(f64::NAN)
+    };
+    let mut table = vec![
+        row(&[vec!["features"], steps.clone()].concat()),
+        format!("|---|{}", "---:|".repeat(steps.len())),
+    ];
+    for selector in ["distil", "residual", "lasso", "exact"] {
+        let share = |k: &&str| {
+            let above = |selector| index(selector, k) - index("parser", k);
+            format!("{:.0}%", 100.0 * above(selector) / above("all columns"))
+        };
+        let cells = steps.iter().map(share).collect();
+        table.push(row(&[vec![selector.to_owned()], cells].concat()));
+    }
+    table
 }
 
 /// A row for each selector, a column for each number of features.

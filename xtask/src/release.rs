@@ -1,4 +1,4 @@
-//! What a release takes: crates as they are packed, workflows, recipe and citation.
+//! What a release takes: crates and the wheel as they are packed, workflows and citation.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use crate::commands::{cargo, command, output, root, run, target, tool};
 use crate::python;
 
-/// In the order of publication.
+/// Each after those that it depends on.
 const CRATES: [&str; 5] = [
     "rankrls-files",
     "rankrls-parses",
@@ -17,21 +17,11 @@ const CRATES: [&str; 5] = [
 ];
 /// All crates of the workspace have the same, and this program, too.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// What the registry takes at most.
+/// What the registry of crates takes at most.
 const MOST_BYTES: u64 = 10 << 20;
 
-/// Renders the recipe for three systems, as rattler-build does before it builds.
-const RECIPE: &str = "
-import rattler_build as rattler
-recipe = rattler.Stage0Recipe.from_file('conda/recipe.yaml')
-variants = {name: ['0'] for name in ['c_compiler', 'c_stdlib', 'rust_compiler', 'python']}
-for system in ['linux-64', 'osx-arm64', 'win-64']:
-    platform = rattler.RenderConfig(platform=rattler.PlatformConfig(target_platform=system))
-    packages = recipe.render(rattler.VariantConfig(variants), platform)
-    assert [one.recipe.package.name for one in packages] == ['rankrls', 'py-rankrls'], packages";
-
 /// Packs the crates. A package that is too large, or holds a corpus that is not compiled in, is an
-/// error. Jobs of every week, and of a release, compile them as packed.
+/// error. A weekly job compiles them as packed.
 pub(crate) fn package() -> Result<()> {
     run(&mut cargo("fetch --quiet --locked"))?;
     let package = "package --quiet --locked --offline --allow-dirty --no-verify";
@@ -53,34 +43,28 @@ pub(crate) fn package() -> Result<()> {
     Ok(())
 }
 
-/// Checks workflows, recipe and citation, and changes nothing.
+/// Checks workflows and citation, and changes nothing.
 pub(crate) fn check() -> Result<()> {
     // Without the linters of scripts that some machines have, and some have not.
     run(&mut command(tool("actionlint")?, "-shellcheck= -pyflakes="))?;
-    run(&mut command(tool("dist")?, "generate --check"))?;
     run(&mut command(tool("cffconvert")?, "--validate"))?;
-    run(command(tool("python")?, "-c").arg(RECIPE))?;
-    println!("release: workflows, recipe and citation are valid");
+    println!("release: workflows and citation are valid");
     Ok(())
 }
 
-/// Does all that a release does on this system, and says what it would publish where.
+/// Packs all that a release would have from this system, and publishes nothing.
 pub(crate) fn rehearse() -> Result<()> {
-    for file in ["CHANGELOG.md", "CITATION.cff", "conda/recipe.yaml"] {
+    for file in ["CHANGELOG.md", "CITATION.cff"] {
         let names = fs::read_to_string(root().join(file))?.contains(VERSION);
         ensure!(names, "{file} does not name version {VERSION}");
     }
     check()?;
     package()?;
     let wheel = python::wheel(&python::current()?, "release")?;
-    let wheel = wheel.file_name().unwrap_or_default().to_string_lossy();
-    println!("\nrelease.yml would put on GitHub, once the tag v{VERSION} is pushed:");
-    run(&mut command(tool("dist")?, "plan"))?;
     println!(
-        "\npublish.yml would put, after a review,\n  into the registry of Python packages: {wheel}, \
-         wheels of other systems, and the sources\n  into the registry of crates, in this order: {}\n\
-         Nothing was published.",
-        CRATES.join(", ")
+        "\nversion {VERSION}: packed are the crates {}, and the wheel {}.\nNothing was published.",
+        CRATES.join(", "),
+        wheel.display()
     );
     Ok(())
 }

@@ -20,7 +20,8 @@ fn commands(page: &str) -> impl Iterator<Item = &str> {
 /// Whether it reads files that are there: those of the repository, or of the commands before.
 fn is_for(folder: &Folder, command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
-    let written = |place: usize| place > 0 && ["-o", "--plot", "--csv"].contains(&words[place - 1]);
+    let options = ["-o", "--plot", "--csv", "--checkpoint", "--holdout-scores"];
+    let written = |place: usize| place > 0 && options.contains(&words[place - 1]);
     let letters = |end: &OsStr| end.to_string_lossy().starts_with(char::is_alphabetic);
     let is_file = |word: &str| Path::new(word).extension().is_some_and(letters);
     (0..words.len())
@@ -44,6 +45,9 @@ fn pages_can_be_followed() {
         ("docs/other-rankers.md", 5),
         ("docs/evidence.md", 1),
         ("docs/rankrls.md", 1),
+        ("docs/paper.md", 1),
+        ("docs/from-scikit-learn.md", 1),
+        ("docs/how-do-i.md", 27),
     ] {
         if page.ends_with("tutorial.md") && parser.is_err() {
             eprintln!("NOT TESTED: {page}, as link-parser is not installed");
