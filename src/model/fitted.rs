@@ -149,6 +149,7 @@ impl GreedyRankRlsParams {
         data: &Dataset<'_>,
         observer: &mut dyn Observer,
     ) -> Result<GreedyRankRls, SelectError> {
+        self.0.check_effects(&[self.0.strategy], false, false)?;
         let classes = self.0.candidates(data);
         let options = SelectionOptions {
             lambda: self.1.lambda(classes.unit()),

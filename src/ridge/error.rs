@@ -26,6 +26,12 @@ pub enum TrainError {
         Remedy::GiveQueries
     )]
     OneQuery,
+    /// There is nothing to compare within a query.
+    #[error(
+        "every query has one row: only rows of one query are compared; {}",
+        Remedy::GiveQueries
+    )]
+    SingleRows,
     /// The memory limit is too low. Sizes in bytes.
     #[error(
         "{what} needs {needed} with the data, {limit} are allowed; {remedy}",

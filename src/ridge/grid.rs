@@ -18,7 +18,7 @@ use super::trained::{RidgeProblem, Trained};
 use super::weights::Weights;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, Queries};
-use crate::lambda::{at_edge, beyond};
+use crate::lambda::beyond;
 use crate::metrics::{Metric, Rules, check_labels};
 use crate::{Lambda, Lambdas, Objective};
 
@@ -91,19 +91,6 @@ pub struct GridOutcome {
     pub unit: f64,
     /// What was held out.
     pub scheme: Option<Scheme>,
-}
-
-impl GridOutcome {
-    /// Whether the best lambda is the least or the largest of several with its kernel, so that
-    /// another may do better.
-    pub fn is_at_edge(&self) -> bool {
-        let best = &self.cells[self.best];
-        let own = self.cells.iter().filter(|cell| cell.kernel == best.kernel);
-        at_edge(
-            &own.map(|cell| cell.lambda).collect::<Vec<_>>(),
-            best.lambda,
-        )
-    }
 }
 
 /// The best model so far.

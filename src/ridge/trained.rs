@@ -111,6 +111,9 @@ impl<'a> RidgeProblem<'a> {
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
         if classes.is_empty() {
+            if dataset.queries().largest() == 1 {
+                return Err(TrainError::SingleRows);
+            }
             return Err(TrainError::NoColumns {
                 columns: dataset.width(),
             });

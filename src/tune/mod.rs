@@ -62,7 +62,6 @@ pub use score::{Measure, UnknownMeasure};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Selection, SelectionOptions, TargetOptions};
-use crate::lambda::at_edge;
 use crate::{Lambda, Lambdas};
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
@@ -269,16 +268,6 @@ impl Tuned {
     /// As [`chosen`](Self::chosen).
     pub fn lambda(&self) -> Lambda {
         self.chosen().options.lambda
-    }
-
-    /// Whether the chosen lambda is the least or the largest of several, so that another may do
-    /// better.
-    ///
-    /// # Panics
-    /// As [`chosen`](Self::chosen).
-    pub fn is_at_edge(&self) -> bool {
-        let tried = self.outcomes.iter().map(|outcome| outcome.options.lambda);
-        at_edge(&tried.collect::<Vec<_>>(), self.lambda())
     }
 
     /// The selection that ends with the chosen model: see [`Outcome::selection`].

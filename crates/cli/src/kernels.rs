@@ -99,6 +99,12 @@ impl KernelArgs {
         self.kernel.kind == KernelKind::Linear
     }
 
+    /// Whether rows of a basis are drawn.
+    pub(super) fn draws(&self) -> bool {
+        let basis = self.basis.as_ref();
+        basis.is_some_and(|basis| basis.parse::<usize>().is_ok())
+    }
+
     /// A kernel for each gamma.
     pub(super) fn kernels(&self) -> Result<Vec<Kernel>> {
         let (named, kind) = (&self.kernel, self.kernel.kind);

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use rankrls::Parameter;
 use rankrls::peers::Peers;
+use rankrls::warning::{Idle, Warning};
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
@@ -24,7 +26,23 @@ pub(crate) struct Session<'a> {
     pub(crate) given: &'a ArgMatches,
 }
 
+/// A report, and what deserves a second look.
+#[derive(Serialize)]
+struct Document<'a, R> {
+    #[serde(flatten)]
+    report: &'a R,
+    warnings: &'a [String],
+}
+
 impl Session<'_> {
+    /// Warns of a seed that was given where nothing is drawn, for this `reason`.
+    pub(crate) fn warn_of_seed(&self, reason: Idle) {
+        if self.is_given("seed") {
+            let parameter = Parameter::Seed;
+            self.console.warn(Warning::NoEffect { parameter, reason });
+        }
+    }
+
     /// Whether this rank reads, writes and prints for all.
     pub(crate) fn leads(&self) -> bool {
         self.peers.rank() == 0
@@ -55,7 +73,12 @@ impl Session<'_> {
                 if !json {
                     return output.write_all(text().as_bytes());
                 }
-                serde_json::to_writer_pretty(&mut *output, document)?;
+                let warnings = &**self.console.told();
+                let document = Document {
+                    report: document,
+                    warnings,
+                };
+                serde_json::to_writer_pretty(&mut *output, &document)?;
                 writeln!(output)
             })?;
         }

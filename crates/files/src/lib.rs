@@ -10,7 +10,7 @@ mod strings;
 
 pub use error::{Place, ReadError, ReadErrorKind, quote};
 pub use input::{hash_text, read_whole};
-pub use number::{exact, push_integer, push_number};
+pub use number::{counted, exact, push_integer, push_number, short};
 pub use output::{CompleteOutput, Output};
-pub use remedy::{Remedy, Wording};
+pub use remedy::{Parameter, Remedy, Wording};
 pub use strings::Strings;
