@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rankrls::Remedy;
+use rankrls::{Parameter, Remedy};
 
 /// What to pass to a function or an estimator.
 pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
@@ -29,6 +29,37 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::MoreMemoryOrLessData => "raise max_memory, or take fewer rows or columns",
         Remedy::GiveTeacher => "pass them as teacher=",
         Remedy::ScaleColumns => "scale the columns: pass scale='sd'",
+        Remedy::LeaveOut(Some(name)) => {
+            return Some(format!("leave it out, of a file by ignore=[{name:?}]").into());
+        }
+        Remedy::LeaveOut(None) => "leave it out of X",
+        Remedy::Name(parameter) => name(*parameter)?,
+        Remedy::Set(Parameter::ZeroBased, _) => "zero_based=True",
+        Remedy::Set(parameter, value) => {
+            return Some(format!("{}='{value}'", name(*parameter)?).into());
+        }
         _ => return None,
     }))
+}
+
+/// The name of a parameter.
+fn name(parameter: Parameter) -> Option<&'static str> {
+    Some(match parameter {
+        Parameter::Strategy => "strategy",
+        Parameter::Candidates => "n_candidates",
+        Parameter::Seed => "random_state",
+        Parameter::Refit => "refit",
+        Parameter::RefitLambda => "refit_alpha",
+        Parameter::Blend => "blend",
+        Parameter::Teacher => "teacher",
+        Parameter::TeacherLambda => "teacher_alpha",
+        Parameter::Validation => "X_validation",
+        Parameter::Scale => "scale",
+        Parameter::ZeroBased => "zero_based",
+        Parameter::Convention => "convention",
+        Parameter::Gain => "gain",
+        Parameter::RelevantFrom => "relevant_from",
+        Parameter::MaxGrade => "max_grade",
+        _ => return None,
+    })
 }

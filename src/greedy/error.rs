@@ -1,12 +1,12 @@
 //! Why a selection cannot start.
 
-use rankrls_files::Remedy;
+use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
 use crate::Lambda;
 use crate::columns::{ColumnClasses, none_compares, none_varies};
 use crate::data::DatasetError;
-use crate::greedy::{Criterion, StrategyKind};
+use crate::greedy::{Criterion, Refit, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
 use crate::ridge::TrainError;
@@ -33,6 +33,19 @@ pub enum SelectError {
         Remedy::GiveQueries
     )]
     OneQuery,
+    /// A parameter that no strategy to be tried heeds.
+    #[error("{}", no_effect(*parameter))]
+    NoEffect {
+        /// The parameter.
+        parameter: Parameter,
+    },
+    /// A teacher's scores, and ridge parameters of another one.
+    #[error(
+        "{} brings its scores: there is no {} to choose",
+        Parameter::Teacher,
+        Parameter::TeacherLambda
+    )]
+    TwoTeachers,
     /// No column is of any use.
     #[error("nothing to select from: {}", none_varies(*columns))]
     NoCandidates {
@@ -235,6 +248,24 @@ pub enum SelectError {
         /// Strategies that fit.
         fitting: Vec<StrategyKind>,
     },
+}
+
+/// What a parameter without effect goes with.
+fn no_effect(parameter: Parameter) -> String {
+    let distil = Remedy::Set(Parameter::Strategy, StrategyKind::Distil.name());
+    let cross_fitted = Remedy::Set(Parameter::Refit, Refit::CrossFitted.name());
+    let fs_ed = Remedy::Set(Parameter::Strategy, StrategyKind::FsEd.name());
+    match parameter {
+        Parameter::Teacher | Parameter::TeacherLambda => {
+            format!("there is nothing to teach: a teacher goes with {distil} or {cross_fitted}")
+        }
+        Parameter::RefitLambda => format!(
+            "{parameter} is of cross-fitted weights: it goes with {cross_fitted} or {distil}"
+        ),
+        Parameter::Validation => format!("{parameter} goes with {fs_ed}"),
+        Parameter::Blend => format!("{parameter} goes with {distil}"),
+        _ => format!("{parameter} has no effect"),
+    }
 }
 
 fn remedy(fitting: &[StrategyKind]) -> String {

@@ -18,7 +18,7 @@ use super::trained::{RidgeProblem, Trained};
 use super::weights::Weights;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, Queries};
-use crate::lambda::{at_edge, beyond};
+use crate::lambda::beyond;
 use crate::metrics::{Metric, Rules, check_labels};
 use crate::{Lambda, Lambdas, Objective};
 
@@ -123,17 +123,6 @@ impl GridOutcome {
     /// Where conjugate gradients fell short, in the order of the models: see [`Cell::shortfalls`].
     pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
         self.cells.iter().flat_map(Cell::shortfalls)
-    }
-
-    /// Whether the best lambda is the least or the largest of several with its kernel, so that
-    /// another may do better.
-    pub fn is_at_edge(&self) -> bool {
-        let best = &self.cells[self.best];
-        let own = self.cells.iter().filter(|cell| cell.kernel == best.kernel);
-        at_edge(
-            &own.map(|cell| cell.lambda).collect::<Vec<_>>(),
-            best.lambda,
-        )
     }
 }
 

@@ -77,6 +77,11 @@ impl TrainOptions {
         self.max_memory(self.max_memory.or(bytes))
     }
 
+    /// Whether rows of the same query are compared, and no others.
+    pub fn compares_queries(&self) -> bool {
+        self.objective.is_query()
+    }
+
     /// The classes of the columns of `data` that the objective tells apart.
     pub fn column_classes(&self, data: &Dataset<'_>) -> ColumnClasses {
         let weight = QueryWeight::Uniform;

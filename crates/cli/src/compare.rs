@@ -11,6 +11,7 @@ use clap::Args;
 use rankrls::greedy::{Earlier, Ending, SelectError, SelectionOptions, Step, plan};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
+use rankrls::warning::Warning;
 use rankrls::{Lambda, Ridge, StrategyKind, TestPath};
 use rankrls_plot::{Figure, LinePlot, Series};
 use serde::Serialize;
@@ -26,7 +27,6 @@ use super::select::{Tested, choose_lambda};
 use super::session::Session;
 use super::settings::{TargetArgs, TeacherArgs, WeightArgs};
 use super::sheet::Sheet;
-use super::warnings::warn_of_few_queries;
 use super::watch::Watch;
 
 /// Compare strategies: time, memory, errors, and the features they share
@@ -171,12 +171,11 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         let first = comparison.failures().next().unwrap_or_default();
         bail!("no strategy could select: {first}");
     }
-    warn_of_few_queries(input.train.queries().len(), console);
+    console.warn_all(Warning::of_queries(&input.train));
     for entry in comparison.ran().filter(|entry| entry.steps.len() < args.k) {
         let (name, taken, asked) = (&entry.one.name, entry.steps.len(), args.k);
-        console.warn(format_args!(
-            "{name} selected {taken} features, not {asked}: there are no more column classes"
-        ));
+        let warning = Warning::Exhausted { taken, asked };
+        console.warn(format_args!("{name} {warning}"));
     }
     let drawn = plot.write(|| comparison.figure());
     let listed = csv.write(|writer| comparison.write(&input, writer));

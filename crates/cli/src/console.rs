@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::numbers::{printable, printable_lines};
 use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use rankrls::interrupt;
+use rankrls::{Warning, interrupt};
 use rankrls_parses::linkgrammar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -57,6 +57,8 @@ pub(crate) struct Console {
     /// Whether bars are drawn: on a terminal, and where no logs would run into them.
     bars: bool,
     colour: bool,
+    /// All warnings, for documents. A console lasts as long as its process.
+    warnings: &'static Mutex<Vec<String>>,
 }
 
 impl Console {
@@ -67,6 +69,7 @@ impl Console {
             quiet,
             bars: terminal && !quiet && !verbose,
             colour: terminal && !plain,
+            warnings: Box::leak(Box::default()),
         };
         if verbose {
             log();
@@ -83,11 +86,25 @@ impl Console {
     }
 
     pub(crate) fn warn(self, message: impl Display) {
+        let message = message.to_string();
+        if self.told().contains(&message) {
+            return;
+        }
         if !self.quiet {
-            let line = self.line("warning", "33", message);
+            let line = self.line("warning", "33", &message);
             // Nobody can be told when standard error is closed.
             let _ = writeln!(io::stderr(), "{line}");
         }
+        self.told().push(message);
+    }
+
+    pub(crate) fn warn_all(self, warnings: impl IntoIterator<Item = Warning>) {
+        warnings.into_iter().for_each(|warning| self.warn(warning));
+    }
+
+    /// The warnings so far.
+    pub(crate) fn told(self) -> MutexGuard<'static, Vec<String>> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error and its causes, a line each; a cause that only repeats is left out.

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::Remedy;
 use rankrls::columns::{Partition, Summary};
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadOptions, RowQueries, TableOptions, read_names, read_scores,
@@ -16,9 +15,8 @@ use rankrls::greedy::{SelectionOptions, State};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
-use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, TestPath, memory,
-};
+use rankrls::{ColumnClasses, Dataset, DatasetError, IndexBase, Model, TestPath, memory};
+use rankrls::{Remedy, Warning};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
@@ -27,7 +25,6 @@ use super::files::{DataPath, InPath};
 use super::numbers::{counted, number, sizes};
 use super::ranks;
 use super::settings::TeacherArgs;
-use super::warnings::warn_dropped;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
@@ -226,7 +223,7 @@ impl DataArgs {
             let error = DatasetError::OtherColumns { expected };
             return Err(error).with_context(|| path.display().to_string());
         }
-        warn_dropped(&loaded, "the model", console);
+        console.warn_all(dropped(&loaded, "the model"));
         Ok(loaded)
     }
 }
@@ -257,6 +254,7 @@ impl TrainingData {
         {
             console.warn(format_args!("the data are one query: {words}"));
         }
+        console.warn_all(Warning::of_header(&train, &self.read.table()));
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
@@ -289,7 +287,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(names);
         let options = self.read.options_of(number, held).columns(names);
         let loaded = read(&options.width(train.width()), path, console)?;
-        warn_dropped(&loaded, "the training data", console);
+        console.warn_all(dropped(&loaded, "the training data"));
         Ok(loaded)
     }
 }
@@ -407,7 +405,11 @@ impl Input {
             check_queries(test, path)?;
             check_labels(metrics, test, path, &rules.rules())?;
         }
-        rules.warn(metrics, console);
+        console.warn_all(Warning::of_rules(metrics, &rules.rules()));
+        if let Some(test) = &self.test {
+            let labels = test.dataset.labels();
+            console.warn_all(Warning::of_grades(metrics, labels, &rules.rules(), true));
+        }
         Ok(())
     }
 
@@ -495,26 +497,22 @@ pub(crate) fn read_named(
     )?
     .dataset;
     if names.is_none() && embedded(path).is_some() {
-        dataset = dataset.with_names(sample::names())?;
+        // The test data end with fewer columns.
+        let names = sample::names();
+        let names = names.iter().take(dataset.width()).collect();
+        dataset = dataset.with_names(names)?;
     }
-    let (names, columns) = (
-        dataset.names().map_or(0, FeatureNames::len),
-        dataset.width(),
-    );
-    if names > columns {
-        let remedy = match dataset.index_base() {
-            IndexBase::Zero => "",
-            IndexBase::One => {
-                "; is the file zero-based? Then its names are shifted by one: pass --zero-based"
-            }
-        };
-        console.warn(format_args!(
-            "there are {} for {}: names after the last column are ignored{remedy}",
-            counted(names, "name"),
-            counted(columns, "column")
-        ));
-    }
+    console.warn_all(Warning::of_columns(&dataset));
     Ok(dataset)
+}
+
+/// What was read but is unknown to `to`, such as a model.
+pub(crate) fn dropped(loaded: &Loaded, to: &str) -> Option<Warning> {
+    (loaded.dropped_columns > 0).then(|| Warning::Dropped {
+        entries: loaded.dropped_entries,
+        columns: loaded.dropped_columns,
+        unknown_to: to.to_owned(),
+    })
 }
 
 /// Refuses rows without queries.

@@ -8,6 +8,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
 use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired, parse_list};
+use rankrls::warning::Warning;
 use rankrls::{IndexBase, Model, Queries};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -80,7 +81,10 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     let console = session.console;
     let csv = session.create(args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(console)?;
-    args.rules.warn(&args.metrics, console);
+    let rules = args.rules.rules();
+    console.warn_all(Warning::of_rules(&args.metrics, &rules));
+    let labels = loaded.dataset.labels();
+    console.warn_all(Warning::of_grades(&args.metrics, labels, &rules, true));
     if rankings.len() == 1 && (session.is_given("seed") || session.is_given("resamples")) {
         console.warn("--seed and --resamples have no effect: there is nothing to compare with");
     }

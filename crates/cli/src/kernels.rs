@@ -119,6 +119,11 @@ impl KernelArgs {
         self.kernel.kind == KernelKind::Linear
     }
 
+    /// Whether rows of a basis are drawn.
+    pub(super) fn draws(&self) -> bool {
+        matches!(self.basis, Some(Basis::Drawn(_)))
+    }
+
     /// A kernel for each gamma.
     pub(super) fn kernels(&self) -> Result<Vec<Kernel>> {
         let KernelChoice {

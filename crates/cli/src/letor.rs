@@ -13,12 +13,13 @@ use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Meas
 use rankrls::memory::{self, Bytes};
 use rankrls::metrics::Convention;
 use rankrls::tune::{Curve, Measure, Rule, TuneError};
+use rankrls::warning::Warning;
 use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use rankrls_plot::{Figure, LinePlot, panel, power};
 use serde::Serialize;
 
 use super::args::{at_least_one, one_of};
-use super::data::{Sizes, TestSizes};
+use super::data::{Sizes, TestSizes, dropped};
 use super::figures::PlotArgs;
 use super::files::InPath;
 use super::numbers::{counted, printable};
@@ -26,7 +27,6 @@ use super::output::{Object, by_name};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, TeacherArgs, strategy};
 use super::sheet::Sheet;
-use super::warnings::{warn_dropped, warn_of_edge, warn_of_teacher};
 use super::watch::Watch;
 
 /// Run the experiment of the LETOR collections: train, choose on validation data, test
@@ -119,7 +119,7 @@ impl LetorArgs {
         let measured = [(&fold.validation, "validation"), (&fold.test, "test")];
         let [validation, test] = measured.map(|(loaded, what)| {
             let to = format!("the training data of {name}, in its {what} data");
-            warn_dropped(loaded, &to, console);
+            console.warn_all(dropped(loaded, &to));
             TestSizes::new(loaded, &MEASURES, &Convention::Letor.into())
         });
         let options = SelectionOptions {
@@ -141,9 +141,12 @@ impl LetorArgs {
             ("all columns", &outcome.all_features),
         ] {
             let what = format!("{name}: the lambda of {model}");
-            warn_of_edge(&what, lambdas.clone(), chosen.lambda.value(), console);
+            let chosen = chosen.lambda.value();
+            console.warn_all(Warning::of_edge(what, chosen, lambdas.clone()));
         }
-        warn_of_teacher(outcome.selection.teacher, console);
+        console.warn_all(outcome.selection.warnings());
+        let (labels, rules) = (fold.test.dataset.labels(), Convention::Letor.into());
+        console.warn_all(Warning::of_grades(&MEASURES, labels, &rules, false));
         Ok(Some(FoldReport {
             train: Sizes::new(&fold.train, &outcome.summary),
             validation,

@@ -27,7 +27,6 @@ mod shard;
 mod sheet;
 mod train;
 mod tune;
-mod warnings;
 mod watch;
 
 use std::fs;

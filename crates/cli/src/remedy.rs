@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rankrls::Remedy;
+use rankrls::{Parameter, Remedy};
 
 /// What to pass to the command.
 pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
@@ -40,6 +40,37 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         }
         Remedy::ScaleColumns => "scale the columns: pass --scale sd",
         Remedy::Resume => "go on with it (--resume)",
+        Remedy::LeaveOut(Some(name)) => {
+            return Some(format!("leave it out, of a table by --ignore {name:?}").into());
+        }
+        Remedy::LeaveOut(None) => "leave it out of the data",
+        Remedy::Name(parameter) => flag(*parameter)?,
+        Remedy::Set(Parameter::ZeroBased, _) => "--zero-based",
+        Remedy::Set(parameter, value) => {
+            return Some(format!("{} {value}", flag(*parameter)?).into());
+        }
         _ => return None,
     }))
+}
+
+/// The option of a parameter.
+fn flag(parameter: Parameter) -> Option<&'static str> {
+    Some(match parameter {
+        Parameter::Strategy => "--strategy",
+        Parameter::Candidates => "--candidates",
+        Parameter::Seed => "--seed",
+        Parameter::Refit => "--refit",
+        Parameter::RefitLambda => "--refit-lambda",
+        Parameter::Blend => "--blend",
+        Parameter::Teacher => "--teacher",
+        Parameter::TeacherLambda => "--teacher-lambda",
+        Parameter::Validation => "--validation",
+        Parameter::Scale => "--scale",
+        Parameter::ZeroBased => "--zero-based",
+        Parameter::Convention => "--convention",
+        Parameter::Gain => "--gain",
+        Parameter::RelevantFrom => "--relevant-from",
+        Parameter::MaxGrade => "--max-grade",
+        _ => return None,
+    })
 }

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use rankrls::Parameter;
 use rankrls::peers::Peers;
+use rankrls::warning::{Idle, Warning};
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
@@ -26,7 +28,23 @@ pub(crate) struct Session<'a> {
     pub(crate) given: &'a ArgMatches,
 }
 
+/// A report, and what deserves a second look.
+#[derive(Serialize)]
+struct Document<'a, R> {
+    #[serde(flatten)]
+    report: &'a R,
+    warnings: &'a [String],
+}
+
 impl Session<'_> {
+    /// Warns of a seed that was given where nothing is drawn, for this `reason`.
+    pub(crate) fn warn_of_seed(&self, reason: Idle) {
+        if self.is_given("seed") {
+            let parameter = Parameter::Seed;
+            self.console.warn(Warning::NoEffect { parameter, reason });
+        }
+    }
+
     /// Whether this rank reads, writes and prints for all.
     pub(crate) fn leads(&self) -> bool {
         self.peers.rank() == 0
@@ -54,7 +72,12 @@ impl Session<'_> {
     ) -> Result<ExitCode> {
         if self.leads() && json {
             print(|output| {
-                serde_json::to_writer_pretty(&mut *output, document)?;
+                let warnings = &**self.console.told();
+                let document = Document {
+                    report: document,
+                    warnings,
+                };
+                serde_json::to_writer_pretty(&mut *output, &document)?;
                 writeln!(output)
             })?;
         } else if self.leads() {

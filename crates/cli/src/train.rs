@@ -15,16 +15,16 @@ use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
     Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference,
-    Preferences, Scheme, TOLERANCE, TrainError, TrainGrid, TrainOptions,
+    Preferences, Scheme, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
+use rankrls::warning::{Idle, Warning};
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
 use rankrls_plot::{Figure, LinePlot, Scale as PlotScale, Series};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
-use super::console::Console;
 use super::data::{Sizes, TrainingData};
 use super::figures::PlotArgs;
 use super::files::{InPath, Named, Names, OutPath};
@@ -33,7 +33,6 @@ use super::numbers::{exact, ridge, short};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::sheet::Sheet;
-use super::warnings::{Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -183,7 +182,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
         None => Ok(()),
     };
     let drawn = plot.write(|| report.figure());
-    report.warn(args, console);
+    report.warn(args, &train, session);
     let saved = saved.and(held_out).and(drawn);
     session.end(args.json, &report, || report.text(args), saved)
 }
@@ -511,41 +510,26 @@ impl Report {
         Figure::new("Choice of the ridge parameter").lines(plot)
     }
 
-    fn warn(&self, args: &TrainArgs, console: Console) {
-        let cells = &self.outcome.cells;
-        let best = self.best();
-        warn_of_lost_digits(best.condition, Condition::Bound, console);
-        // Each kernel has a grid of its own.
-        let grid = cells.iter().filter(|cell| cell.kernel == best.kernel);
-        let lambdas = grid.map(|cell| cell.lambda.value());
-        warn_of_edge("the chosen lambda", lambdas, best.lambda.value(), console);
-        if let Some(gamma) = best.kernel.gamma() {
-            let gammas = cells.iter().filter_map(|cell| cell.kernel.gamma());
-            warn_of_edge("the chosen gamma", gammas, gamma, console);
-        }
-        for cell in cells {
-            let held_out = cell.holdout.as_ref();
-            let held_out = held_out.and_then(|holdout| holdout.convergence);
-            let parts = [
-                ("", cell.convergence, TOLERANCE),
-                ("hold-outs by ", held_out, HOLDOUT_TOLERANCE),
-            ];
-            for (part, ended, tolerance) in parts {
-                if let Some(ended) = ended.filter(|ended| ended.residual > tolerance) {
-                    let (lambda, residual) = (short(cell.lambda.value()), ended.residual);
-                    console.warn(format_args!(
-                        "with lambda {lambda} {part}conjugate gradients came to a residual of \
-                         {residual:.1e}, not {tolerance:.0e}"
-                    ));
-                }
-            }
+    fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
+        let (console, scheme) = (session.console, self.outcome.scheme.as_ref());
+        console.warn_all(self.outcome.warnings());
+        let drawn = args.kernel.draws() || scheme.and_then(Scheme::drawn_by).is_some();
+        if !drawn {
+            session.warn_of_seed(Idle::NothingDrawn);
         }
         if !args.objective.objective.is_query() {
             return;
         }
-        warn_of_few_queries(self.data.queries, console);
-        if self.data.queries == 1 && self.outcome.scheme.is_none() {
-            console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
+        if let Some(Scheme::Given { groups, .. }) = scheme {
+            console.warn_all(Warning::of_folds(groups, train.queries()));
+        }
+        if let Measure::Metric(metric) = args.measure {
+            let (labels, rules) = (train.labels(), Convention::default().into());
+            console.warn_all(Warning::of_grades(&[metric], labels, &rules, false));
+        }
+        console.warn_all(Warning::of_queries(train));
+        if self.data.queries == 1 && scheme.is_none() {
+            console.warn(Warning::NoHoldOut);
         }
     }
 

@@ -10,12 +10,12 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::checkpoint::{Record, Tuning};
-use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
+use rankrls::warning::{Idle, Warning};
 use rankrls::{
     ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
     memory,
@@ -35,10 +35,6 @@ use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
 use crate::figures::{PlotArgs, lqo_panels, page, test_panels};
 use crate::files::{DataPath, OutPath};
-use crate::warnings::{
-    Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
-    warn_of_teacher,
-};
 use crate::watch::Watch;
 use report::Report;
 
@@ -288,11 +284,14 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
-    if !folds {
-        warn_of_seed(session, &selection);
+    if !folds && selection.options.sample.is_none() {
+        session.warn_of_seed(Idle::Strategy(selection.strategy));
     }
-    warn(&tuned, &selection, &left, console);
-    warn_of_few_queries(train.queries().len(), console);
+    warn(&tuned, &left, console);
+    let (labels, rules) = (train.labels(), &options.rules);
+    console.warn_all(Warning::of_criterion(options.selection.criterion, labels));
+    console.warn_all(Warning::of_grades(&options.measures(), labels, rules, true));
+    console.warn_all(Warning::of_queries(train));
     let test = test_sizes.zip(test_path.as_ref());
     let sizes = Sizes::new(train, &summary);
     let seconds = input.seconds;
@@ -377,7 +376,7 @@ fn cross_validated(
     }
 }
 
-fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
+fn warn(tuned: &Tuned, left: &str, console: Console) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
@@ -385,21 +384,7 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
             "interrupted: the choice is among {models} models; {left}"
         ));
     }
-    warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-    let lambdas = tuned.outcomes.iter().map(|outcome| outcome.lambda.value());
-    warn_of_edge(
-        "the chosen lambda",
-        lambdas,
-        selection.lambda.value(),
-        console,
-    );
-    warn_of_teacher(selection.teacher, console);
-    let (path, k) = (tuned.chosen(), tuned.choice.k);
-    if path.ending == Ending::Complete && k == path.points.len() && k > 1 {
-        console.warn(format_args!(
-            "the chosen model has all {k} features: more may do better"
-        ));
-    }
+    console.warn_all(tuned.warnings());
 }
 
 /// Panels of values against the number of features, one line a lambda, the chosen model marked:
