@@ -154,6 +154,7 @@ impl GreedyRankRlsParams {
         data: &Dataset<'_>,
         observer: &mut dyn Observer,
     ) -> Result<GreedyRankRls, TuneError> {
+        self.0.check_effects(&[self.0.strategy], false, false)?;
         let (classes, held) = (self.0.candidates(data), data.memory());
         let (lambda, auto) = choose_lambda(&self.0, &classes, data, held, &mut ())?;
         let options = SelectionOptions {

@@ -30,6 +30,7 @@
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`letor`]: the experiment of the LETOR collections.
 //! - [`checkpoint`]: going on after a process has ended.
+//! - [`warning`]: what deserves a second look in data and results.
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
 //!
@@ -55,6 +56,7 @@ pub mod ridge;
 mod setters;
 pub mod shards;
 pub mod tune;
+pub mod warning;
 
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
@@ -68,9 +70,10 @@ pub use metrics::{Convention, Metric};
 pub use model::{Model, ModelError};
 pub use names::UnknownName;
 pub use objective::Objective;
-pub use rankrls_files::Remedy;
+pub use rankrls_files::{Parameter, Remedy};
 pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
 pub use tune::Tuning;
+pub use warning::Warning;
 
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]

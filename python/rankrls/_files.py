@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from . import _data, _rankrls
+from ._warnings import tell
 
 
 class RankingData(NamedTuple):
@@ -81,6 +82,7 @@ def read_svmlight(
     found = _rankrls.read(
         Path(path), zero_based, regroup, width, None if names is None else Path(names)
     )
+    tell(found["warnings"])
     index = np.int32 if found["indptr"][-1] <= np.iinfo(np.int32).max else np.int64
     parts = (found["data"], found["indices"].astype(index), found["indptr"].astype(index))
     X = sp.csc_array(parts, shape=found["shape"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,8 +14,9 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _rankrls
-from ._path import SelectionPath, Step, TuneStep, reporting, warn_of_edges
+from ._path import SelectionPath, Step, TuneStep, reporting
 from ._ranker import Labels, QueryWeight, Ranker, Scale
+from ._warnings import tell
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -111,6 +111,10 @@ class _Selecting(SelectorMixin, Ranker):
         )
         return facts
 
+    def _measures(self) -> bool:
+        """Whether anything but the criterion is a measure."""
+        return False
+
     def _options(self, columns: int) -> dict[str, Any]:
         """`SelectionOptions` of the compiled part. Their lambda stands for any."""
 
@@ -124,6 +128,8 @@ class _Selecting(SelectorMixin, Ranker):
         criterion: Any = _data.text(self.criterion, "criterion")
         if criterion != "squared":
             criterion = {"ranking": {"metric": criterion, "convention": convention}}
+        elif convention != "standard" and not self._measures():
+            raise ValueError("convention has nothing to measure: it goes with a measure as criterion")
         return {
             "k": min(_data.count(self.n_features_to_select, "n_features_to_select"), columns),
             "lambda": 1.0,
@@ -344,7 +350,8 @@ class GreedyRankRLS(_Selecting):
         test: Any = None,
     ) -> tuple[SelectionPath, Any, BaseException | None]:
         alpha, asked = _data.ridge(self.alpha, "alpha"), self.n_features_to_select
-        how = json.dumps({"alpha": None if alpha == "auto" else alpha, "selection": options})
+        alpha = None if alpha == "auto" else alpha
+        how = json.dumps({"alpha": alpha, "selection": options, "asked": int(asked)})
         threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, options["k"], "features", Step) as told:
             text, model, weights, scores, ended = _rankrls.select(
@@ -352,21 +359,7 @@ class GreedyRankRLS(_Selecting):
             )
         found = json.loads(text)
         path = SelectionPath._of(found, weights_path=weights, test_scores=scores)
-        warn_of_edges(found, stacklevel=4)
-        if path.condition > 1e8:
-            warnings.warn(
-                f"rounding may cost {np.log10(path.condition):.0f} of 16 digits of errors and "
-                "weights: raise alpha, or scale the columns with scale='sd'",
-                RuntimeWarning,
-                stacklevel=3,
-            )
-        if callback is None and ended is None and not keep_path and len(path) < asked:
-            warnings.warn(
-                f"selected {len(path)} features, not {asked}: no other column varies within a "
-                "query and differs from them",
-                UserWarning,
-                stacklevel=3,
-            )
+        tell(found.get("warnings", ()), getattr(self, "feature_names_in_", None))
         return path, model, ended
 
 
@@ -512,6 +505,9 @@ lqo_cindex_path_, identical_, path_
         settings = facts["settings"]
         return {"alphas": (settings["lambda"],), "n_features_to_select": max(1, settings["k"])}
 
+    def _measures(self) -> bool:
+        return self.scoring != "squared" or len(self.metrics) > 0
+
     def _grid(self, selection: dict[str, Any]) -> dict[str, Any]:
         """`TuneOptions` of the compiled part."""
         if self.rule not in ("best", "one-se"):
@@ -554,7 +550,7 @@ lqo_cindex_path_, identical_, path_
             text, model, ended = _rankrls.tune(data, json.dumps(grid), threads, told)
         found = json.loads(text)
         if ended is None:
-            warn_of_edges(found, stacklevel=4)
+            tell(found["warnings"], getattr(self, "feature_names_in_", None))
             outcomes, choice = found["outcomes"], found["choice"]
             position, k = choice["position"], choice["k"]
             self.n_features_to_select_ = k

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -116,23 +115,6 @@ class SelectionPath:
             teacher=teacher and (teacher["solver"], teacher["lambda"], teacher["cindex"]),
             **arrays,
         )
-
-
-def warn_of_edges(found: dict[str, Any], stacklevel: int) -> None:
-    """Warns where a chosen ridge parameter is the least or the largest of those tried."""
-    teacher = found.get("teacher", {})
-    messages = []
-    if found.get("at_edge"):
-        messages.append(
-            f"alpha {found['alpha']:g} is at the edge of those tried: another may do better"
-        )
-    if teacher.get("at_edge"):
-        messages.append(
-            f"the teacher's alpha {teacher['lambda']:g} is at the edge of those tried: "
-            "teacher_alpha takes others"
-        )
-    for message in messages:
-        warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
 @contextmanager

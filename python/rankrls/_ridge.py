@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from . import _data, _rankrls
-from ._path import warn_of_edges
 from ._ranker import Labels, QueryWeight, Ranker, Scale
+from ._warnings import tell
 
 
 @dataclass(eq=False, repr=False)
@@ -221,7 +221,7 @@ class RankRLS(Ranker):
         }
         found = _rankrls.train(data, json.dumps(training), _data.threads(self.n_jobs))
         report = json.loads(found["report"])
-        warn_of_edges(report, stacklevel=3)
+        tell(report["warnings"], getattr(self, "feature_names_in_", None))
         self._adopt(found["model"])
         self.alpha_, self.unit_ = report["alpha"], report["unit"]
         self.solver_ = report["solver"]

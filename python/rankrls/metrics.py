@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _data, _rankrls
+from ._warnings import tell
 
 __all__ = ["Comparison", "Measured", "evaluate", "paired", "score"]
 
@@ -148,7 +149,9 @@ def evaluate(
         {name: _data.number(value, name) for name, value in given.items() if value is not None}
     )
     names = ",".join(_data.name_list(metrics, "metrics"))
-    found = _rankrls.evaluate(names, labels[order], scores[order], sizes, json.dumps(rules))
+    ordered = labels[order], scores[order], sizes
+    found, warned = _rankrls.evaluate(names, *ordered, json.dumps(rules))
+    tell(warned)
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
 
 

@@ -7,7 +7,7 @@ use numpy::ndarray::ArrayView2;
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rankrls::data::{Columns, IntoColumns};
-use rankrls::{Dataset, DatasetError};
+use rankrls::{Dataset, DatasetError, SelectionOptions, StrategyKind};
 use sprs::CsMatBase;
 
 use crate::errors::{Result, value};
@@ -137,6 +137,16 @@ pub(crate) struct DataView<'a> {
 }
 
 impl Data<'_> {
+    /// Refuses parameters of a selection, and what comes with the data, that none of the `strategies` heeds.
+    pub(crate) fn check_effects(
+        &self,
+        options: &SelectionOptions,
+        strategies: &[Option<StrategyKind>],
+    ) -> Result<()> {
+        let (teacher, validation) = (self.teacher.is_some(), self.validation.is_some());
+        Ok(options.check_effects(strategies, teacher, validation)?)
+    }
+
     pub(crate) fn view(&self) -> Result<DataView<'_>> {
         let teacher = self.teacher.as_ref().map(PyReadonlyArray1::as_slice);
         Ok(DataView {
@@ -161,7 +171,7 @@ impl<'a> DataView<'a> {
         let row_ids: Vec<&str> = self.codes.iter().map(id).collect();
         let mut data = Dataset::regrouped(self.x.clone(), self.y, row_ids)?;
         if let Some(scores) = self.teacher {
-            let scores = data.in_row_order(scores);
+            let scores = data.in_row_order(scores)?;
             data = data.with_teacher(scores)?;
         }
         if let Some(validation) = &self.validation {

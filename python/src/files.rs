@@ -7,13 +7,14 @@ use numpy::ToPyArray;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::IndexBase;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{Dataset, Output};
+use rankrls::{IndexBase, Warning};
 
 use crate::data::Data;
 use crate::errors::{Error, Result, value};
 use crate::job;
+use crate::warnings::told;
 
 /// Reads a file in any format of the command.
 #[pyfunction]
@@ -50,6 +51,7 @@ pub(crate) fn read(
     result.set_item("ids", ids)?;
     let names = names.map(|names| names.iter().collect::<Vec<_>>());
     result.set_item("names", names)?;
+    result.set_item("warnings", told(Warning::of_names(data)))?;
     Ok(result)
 }
 

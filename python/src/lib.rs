@@ -17,6 +17,7 @@ mod remedy;
 mod select;
 mod train;
 mod tune;
+mod warnings;
 
 use pyo3::prelude::*;
 

@@ -2,14 +2,17 @@
 
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use rankrls::Queries;
 use rankrls::metrics::{PairedOptions, Rules, parse_list};
+use rankrls::{Queries, Warning};
 
 use crate::data::Array;
 use crate::errors::Result;
+use crate::warnings::{Told, told};
 
-/// Measures `scores` of rows in queries of `sizes` rows each: each measure in JSON, and its value for
-/// each query, nan for queries without.
+/// The name of a measure, the measure in JSON, and its value for each query, nan for queries without.
+type Measured = (String, String, Array<f64>);
+
+/// Measures `scores` of rows in queries of `sizes` rows each, and what deserves a second look.
 #[pyfunction]
 pub(crate) fn evaluate(
     py: Python<'_>,
@@ -18,7 +21,7 @@ pub(crate) fn evaluate(
     scores: PyReadonlyArray1<'_, f64>,
     sizes: Vec<usize>,
     rules: &str,
-) -> Result<Vec<(String, String, Array<f64>)>> {
+) -> Result<(Vec<Measured>, Vec<Told>)> {
     let metrics = parse_list(metrics)?;
     let rules: Rules = serde_json::from_str(rules)?;
     let queries = Queries::from_sizes(&sizes)?;
@@ -30,7 +33,9 @@ pub(crate) fn evaluate(
         let per_query = per_query.map(|value| value.unwrap_or(f64::NAN)).collect();
         Ok((values.metric.to_string(), text, Array(per_query)))
     });
-    described.collect()
+    let mut warnings = Warning::of_rules(&metrics, &rules);
+    warnings.extend(Warning::of_grades(&metrics, labels, &rules, true));
+    Ok((described.collect::<Result<_>>()?, told(warnings)))
 }
 
 /// Compares the values that queries have by two rankings; nan for queries without.

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rankrls::Remedy;
+use rankrls::{Parameter, Remedy};
 
 /// What to pass to a function or an estimator.
 pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
@@ -20,7 +20,7 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::Ignore(name) => return Some(format!("leave it out by ignore=[{name:?}]").into()),
         Remedy::NameIndex => {
             "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
-             and pass its name in ignore=[...]"
+             and pass its name in ignore=[...]; in R, write.csv(row.names = FALSE)"
         }
         Remedy::IgnoreColumn => "to leave a column out, pass its name in ignore=[...]",
         Remedy::ReadAs(format) => return Some(format!("pass format={format:?}").into()),
@@ -28,6 +28,38 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::MoreMemory => "raise max_memory",
         Remedy::MoreMemoryOrLessData => "raise max_memory, or take fewer rows or columns",
         Remedy::GiveTeacher => "pass them as teacher=",
+        Remedy::ScaleColumns => "scale the columns: pass scale='sd'",
+        Remedy::LeaveOut(Some(name)) => {
+            return Some(format!("leave it out, of a file by ignore=[{name:?}]").into());
+        }
+        Remedy::LeaveOut(None) => "leave it out of X",
+        Remedy::Name(parameter) => name(*parameter)?,
+        Remedy::Set(Parameter::ZeroBased, _) => "zero_based=True",
+        Remedy::Set(parameter, value) => {
+            return Some(format!("{}='{value}'", name(*parameter)?).into());
+        }
         _ => return None,
     }))
+}
+
+/// The name of a parameter.
+fn name(parameter: Parameter) -> Option<&'static str> {
+    Some(match parameter {
+        Parameter::Strategy => "strategy",
+        Parameter::Candidates => "n_candidates",
+        Parameter::Seed => "random_state",
+        Parameter::Refit => "refit",
+        Parameter::RefitLambda => "refit_alpha",
+        Parameter::Blend => "blend",
+        Parameter::Teacher => "teacher",
+        Parameter::TeacherLambda => "teacher_alpha",
+        Parameter::Validation => "X_validation",
+        Parameter::Scale => "scale",
+        Parameter::ZeroBased => "zero_based",
+        Parameter::Convention => "convention",
+        Parameter::Gain => "gain",
+        Parameter::RelevantFrom => "relevant_from",
+        Parameter::MaxGrade => "max_grade",
+        _ => return None,
+    })
 }

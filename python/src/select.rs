@@ -5,10 +5,10 @@ use std::ops::ControlFlow;
 use numpy::ndarray::Array2;
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
-use rankrls::greedy::{Event, Observer, Selection, Step, WeightsPath, select_among};
+use rankrls::greedy::{Ending, Event, Observer, Selection, Step, WeightsPath, select_among};
 use rankrls::memory::{Bytes, budget};
 use rankrls::tune::{self, TuneError};
-use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions};
+use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -16,6 +16,7 @@ use crate::data::{Data, DataView, Matrix, View};
 use crate::errors::{self, Result, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
+use crate::warnings::{Told, told};
 
 /// What to select, and how.
 #[derive(Deserialize)]
@@ -24,6 +25,8 @@ struct Options {
     /// `None`: chosen by three folds.
     alpha: Option<Ridge>,
     selection: SelectionOptions,
+    /// Features asked for, which may be more than there are columns.
+    asked: usize,
 }
 
 /// Limits options to the memory that there is, and checks them.
@@ -54,25 +57,23 @@ struct Found {
     selection: Selection,
     model: Fitted,
     test_scores: Option<Array2<f64>>,
-    /// Whether lambda was chosen, and is at the edge of those tried.
-    at_edge: bool,
+    warnings: Vec<Warning>,
 }
 
-/// The lambda of a selection, and whether folds chose it at the edge of those tried; nothing where
+/// The lambda of a selection, and a warning where folds chose it at the edge of those tried; nothing where
 /// Python wanted the choice to end.
 fn choose_lambda(
     data: &Dataset<'_>,
     candidates: &ColumnClasses,
     options: SelectionOptions,
     watch: &mut Watch<'_>,
-) -> Result<Option<(Lambda, bool)>> {
+) -> Result<Option<(Lambda, Option<Warning>)>> {
     let mut observer = move |_: tune::Event<'_>| watch.flow();
     match tune::choose_lambda(&options, candidates, data, data.memory(), &mut observer) {
         Err(TuneError::Interrupted) => Ok(None),
         chosen => {
             let (lambda, auto) = chosen?;
-            let at_edge = auto.is_some_and(|auto| auto.tuned.is_at_edge());
-            Ok(Some((lambda, at_edge)))
+            Ok(Some((lambda, auto.and_then(|auto| auto.tuned.edge()))))
         }
     }
 }
@@ -84,6 +85,7 @@ fn work(
     Options {
         alpha,
         selection: mut options,
+        asked,
     }: Options,
     taken: &mut Taken,
     watch: &mut Watch<'_>,
@@ -92,7 +94,7 @@ fn work(
     let test = test.map(Dataset::unlabelled).transpose()?;
     let candidates = options.candidates(&data);
     options.lambda = alpha;
-    let Some((lambda, at_edge)) = choose_lambda(&data, &candidates, options, watch)? else {
+    let Some((lambda, edge)) = choose_lambda(&data, &candidates, options, watch)? else {
         return Ok(None);
     };
     options.lambda = lambda.into();
@@ -111,11 +113,27 @@ fn work(
     };
     let selection = select_among(&candidates, &data, data.memory(), &options, &mut observer)?;
     let path = taken.path.as_ref();
+    let mut warnings = data.warnings();
+    warnings.extend(Warning::of_criterion(options.criterion, data.labels()));
+    warnings.extend(edge);
+    warnings.extend(selection.warnings());
+    let taken = selection.steps.len();
+    if selection.ending == Ending::Complete && taken < asked {
+        warnings.push(Warning::Exhausted { taken, asked });
+    }
+    for warning in &mut warnings {
+        if let Warning::Exhausted {
+            asked: of_columns, ..
+        } = warning
+        {
+            *of_columns = asked;
+        }
+    }
     Ok(Some(Found {
+        warnings,
         model: Fitted::from_selection(&selection, &data, &candidates.summary()),
         selection,
         test_scores: test.and_then(|test| Some(path?.scores(&test))),
-        at_edge,
     }))
 }
 
@@ -145,6 +163,8 @@ pub(crate) fn select<'py>(
     let view = data.view()?;
     let mut options: Options = errors::options(options)?;
     checked(&mut options.selection)?;
+    let selection = &options.selection;
+    data.check_effects(selection, &[selection.strategy])?;
     let test = test.as_ref().map(Matrix::view).transpose()?;
     let mut taken = Taken {
         path: keep_path.then(WeightsPath::default),
@@ -157,7 +177,7 @@ pub(crate) fn select<'py>(
         let text = json!({"steps": taken.steps, "weights": taken.weights}).to_string();
         return Ok((text, None, None, None, ended));
     };
-    let text = serde_json::to_string(&Report::new(&found.selection, found.at_edge))?;
+    let text = serde_json::to_string(&Report::new(&found.selection, found.warnings))?;
     let path = taken.path.map(|path| path.weights().to_pyarray(py));
     let scores = found.test_scores.map(|scores| scores.to_pyarray(py));
     Ok((text, Some(Model(found.model)), path, scores, ended))
@@ -171,18 +191,17 @@ pub(crate) struct Report<'a> {
     steps: &'a [Step],
     alpha: Lambda,
     unit: f64,
-    /// Whether alpha was chosen, and is at the edge of those tried.
-    at_edge: bool,
+    warnings: Vec<Told>,
 }
 
 impl<'a> Report<'a> {
-    pub(crate) fn new(selection: &'a Selection, at_edge: bool) -> Self {
+    pub(crate) fn new(selection: &'a Selection, warnings: Vec<Warning>) -> Self {
         Self {
             selection,
             steps: &selection.steps,
             alpha: selection.lambda,
             unit: selection.unit,
-            at_edge,
+            warnings: told(warnings),
         }
     }
 }

@@ -6,7 +6,7 @@ use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
     Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid, draw_basis,
 };
-use rankrls::{Dataset, Lambdas, Model as Fitted, TrainError, TrainOptions};
+use rankrls::{Dataset, Lambdas, Model as Fitted, TrainError, TrainOptions, Warning};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -14,6 +14,7 @@ use crate::data::{Array, Data};
 use crate::errors::{self, Result, value};
 use crate::job;
 use crate::model::Model;
+use crate::warnings::told;
 
 /// How to train.
 #[derive(Deserialize)]
@@ -117,7 +118,7 @@ impl Training {
         }
         if let Some(Asked::Folds(folds)) = &self.holdout {
             let groups = match &self.pairs {
-                None => Groups::of_rows(data.in_row_order(folds))?,
+                None => Groups::of_rows(data.in_row_order(folds)?)?,
                 Some(_) => Groups::of_rows(folds)?,
             };
             let name = "folds".to_owned();
@@ -128,14 +129,23 @@ impl Training {
 
     fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
         self.place(&mut grid, data)?;
-        let rows: Vec<u32> = (0..).take(data.rows()).collect();
-        let inputs = data.in_row_order(&rows);
+        let inputs: Vec<u32> = match data.input_rows() {
+            Some(rows) => rows.to_vec(),
+            None => (0..).take(data.rows()).collect(),
+        };
         let options = grid.options;
         let classes = options.column_classes(data);
         let mut outcome = grid
             .train(data, data.memory(), Some(&classes))
             .map_err(|error| in_input_rows(error, &inputs))?;
-        let at_edge = outcome.is_at_edge();
+        let mut warnings = Warning::of_columns(data);
+        if self.options.compares_queries() {
+            warnings.extend(Warning::of_queries(data));
+            if let Some(Scheme::Given { groups, .. }) = &outcome.scheme {
+                warnings.extend(Warning::of_folds(groups, data.queries()));
+            }
+        }
+        warnings.extend(outcome.warnings());
         let mut best = outcome.cells.swap_remove(outcome.best);
         let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
         let model = Fitted::from_fit(fit, &best, choice, data, &summary, &options);
@@ -149,7 +159,7 @@ impl Training {
             "condition": best.condition,
             "alpha": best.lambda,
             "unit": outcome.unit,
-            "at_edge": at_edge,
+            "warnings": told(warnings),
             "scheme": outcome.scheme.map(|scheme| scheme.to_string()),
             "error": holdout.error,
             "cindex": holdout.cindex,

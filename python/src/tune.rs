@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use rankrls::greedy::{Step, plan};
 use rankrls::tune::{Choice, Event, Outcome, PathId, TuneError, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Model as Fitted, SelectError};
+use rankrls::{ColumnClasses, Model as Fitted, SelectError, Warning};
 use serde::Serialize;
 use serde_json::json;
 
@@ -52,6 +52,15 @@ pub(crate) fn tune<'py>(
     let view = data.view()?;
     let mut options: TuneOptions = errors::options(options)?;
     checked(&mut options.selection)?;
+    let selections = options.selections();
+    for selection in &selections {
+        selection.check_strategy()?;
+    }
+    let strategies: Vec<_> = selections
+        .iter()
+        .map(|selection| selection.strategy)
+        .collect();
+    data.check_effects(&options.selection, &strategies)?;
     // Steps of the paths from all data, with their numbers.
     let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
@@ -91,10 +100,23 @@ pub(crate) fn tune<'py>(
             .iter()
             .map(|outcome| stability(outcome)?.index);
         let stability: Vec<Option<f64>> = stability.collect();
-        Ok(Some((tuned, model, stability)))
+        let (labels, rules) = (data.labels(), &options.rules);
+        let mut warnings = data.warnings();
+        let grades = [
+            Warning::of_criterion(options.selection.criterion, labels),
+            Warning::of_grades(&options.measures(), labels, rules, false),
+        ];
+        warnings.extend(
+            grades
+                .into_iter()
+                .find(|warnings| !warnings.is_empty())
+                .unwrap_or_default(),
+        );
+        warnings.extend(tuned.warnings());
+        Ok(Some((tuned, model, stability, warnings)))
     };
     let (found, ended) = job::run(py, threads, callback.as_ref(), work)?;
-    let Some((tuned, model, stability)) = found else {
+    let Some((tuned, model, stability, warnings)) = found else {
         let longest = taken.iter().max_by_key(|(_, number, _)| *number);
         let longest = longest.map(|(path, ..)| *path);
         let steps = taken.iter().filter(|(path, ..)| Some(*path) == longest);
@@ -105,7 +127,7 @@ pub(crate) fn tune<'py>(
     };
     let selection = tuned.selection();
     let report = Report {
-        selection: select::Report::new(&selection, tuned.is_at_edge()),
+        selection: select::Report::new(&selection, warnings),
         outcomes: &tuned.outcomes,
         choice: tuned.choice,
         stability,

@@ -54,13 +54,14 @@ mod tests {
     use super::*;
     use crate::QueryWeight;
     use crate::columns::ColumnClasses;
-    use crate::data::parsed;
+    use crate::{Dataset, Queries};
 
     /// The columns centre to (3, -3, 0, 0, 0) and (0, 0, 2e200, -1e200, -1e200).
     #[test]
     fn columns_are_divided_by_what_their_centred_values_say() {
-        let text = "1 qid:1 1:6\n0 qid:1\n1 qid:2 2:3e200\n0 qid:2\n0 qid:2\n";
-        let data = parsed(text);
+        let queries = Queries::from_sizes(&[2, 3]).unwrap();
+        let (starts, values) = ([0, 1, 1, 2, 2, 2], [6.0, 3e200]);
+        let data = Dataset::from_csr(&starts, &[0, 1], &values, 2, vec![0.0; 5], queries).unwrap();
         for (scale, divisors) in [
             (Scale::None, [1.0, 1.0]),
             (

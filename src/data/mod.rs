@@ -71,7 +71,8 @@ pub mod read {
 
     pub use super::formats::{
         Format, Loaded, Missing, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions,
-        RowQueries, TableOptions, read_names, read_preferences, read_rows, read_scores, read_texts,
+        RowQueries, TableOptions, read_folds, read_names, read_preferences, read_rows, read_scores,
+        read_texts,
     };
 }
 
@@ -108,45 +109,91 @@ impl IndexBase {
 }
 
 /// Names of the features, the first for the first column whichever way the
-/// file counts its indices. Clones share them.
+/// file counts its indices; or names of some features. Clones share them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FeatureNames(Arc<Strings>);
+pub struct FeatureNames {
+    names: Arc<Strings>,
+    /// The column of each name, ascending, where only some columns have one.
+    features: Option<Arc<[u32]>>,
+}
 
 impl FeatureNames {
     /// Names in column order.
     pub fn new(names: Strings) -> Self {
-        Self(Arc::new(names))
+        Self {
+            names: names.into(),
+            features: None,
+        }
     }
 
-    /// How many columns have a name.
+    /// Names of some 0-based columns, in any order; a column that comes twice has its first name. They take
+    /// no memory for the columns between them.
+    pub fn of_some<S: AsRef<str>>(names: impl IntoIterator<Item = (u32, S)>) -> Self {
+        let mut names: Vec<(u32, S)> = names.into_iter().collect();
+        names.sort_by_key(|(feature, _)| *feature);
+        names.dedup_by_key(|(feature, _)| *feature);
+        Self {
+            features: Some(names.iter().map(|(feature, _)| *feature).collect()),
+            names: Arc::new(names.into_iter().map(|(_, name)| name).collect()),
+        }
+    }
+
+    /// How many names there are.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.names.len()
     }
 
     /// Whether no column has one.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.names.is_empty()
     }
 
     /// Name of the feature at the 0-based column `feature`.
     pub fn of(&self, feature: u32) -> Option<&str> {
-        self.0.get(feature as usize)
+        let position = match &self.features {
+            None => feature as usize,
+            Some(features) => features.binary_search(&feature).ok()?,
+        };
+        self.names.get(position)
     }
 
     /// Names in column order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
-        self.0.iter()
+        self.names.iter()
+    }
+
+    /// The 0-based columns, ascending, with their names.
+    pub fn named(&self) -> impl Iterator<Item = (u32, &str)> {
+        let column = |position: usize| match &self.features {
+            None => u32::try_from(position).unwrap_or(u32::MAX),
+            Some(features) => features[position],
+        };
+        let names = self.iter().enumerate();
+        names.map(move |(position, name)| (column(position), name))
     }
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        self.0.memory()
+        let features = self.features.as_ref();
+        self.names.memory() + features.map_or(0, |features| size_of_val(&features[..]))
+    }
+
+    /// Without empty names after those of so many columns: blank lines at the end of a file.
+    fn for_columns(self, columns: usize) -> Self {
+        let beyond = self.names.len().saturating_sub(columns);
+        let mut empty = (0..beyond).map(|place| self.names.get(columns + place));
+        if beyond == 0 || self.features.is_some() || !empty.all(|name| name == Some("")) {
+            return self;
+        }
+        let mut names = Arc::unwrap_or_clone(self.names);
+        names.truncate(columns);
+        Self::new(names)
     }
 }
 
 impl<S: AsRef<str>> FromIterator<S> for FeatureNames {
     fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
-        Self(Arc::new(names.into_iter().collect()))
+        Self::new(names.into_iter().collect())
     }
 }
 
@@ -230,13 +277,15 @@ impl<'a> Dataset<'a> {
         Self::assemble(columns, labels.into(), queries)
     }
 
-    /// Names the features; there must be a name for every column.
+    /// Names the features; there must be a name for every column. Empty names after the last column do not
+    /// count.
     ///
     /// # Errors
     /// [`DatasetError::Lengths`] when there are fewer names than columns.
     pub fn with_names(mut self, names: FeatureNames) -> Result<Self, DatasetError> {
         let width = self.width();
         DatasetError::check_length("feature names", width, names.len().min(width))?;
+        let names = names.for_columns(width);
         self.names = Some(names);
         Ok(self)
     }
@@ -415,12 +464,12 @@ impl<'a> Dataset<'a> {
         self.memory() + runs::bytes(&self.columns.values)
     }
 
-    /// Bytes held, borrowed arrays and validation rows included.
+    /// Bytes held: columns, labels, queries and their identifiers, places of rows in the input, names, scores
+    /// of a teacher and validation rows; borrowed arrays are included.
     pub fn memory(&self) -> u64 {
-        let rows = self.rows() * size_of::<f64>();
         let names = self.names.as_ref().map_or(0, FeatureNames::memory);
         let validation = self.validation().map_or(0, Dataset::memory);
-        (self.columns.memory() + rows + names) as u64 + validation
+        (self.columns.memory() + self.examples.memory() + names) as u64 + validation
     }
 
     /// The stored column at `position`.
@@ -494,18 +543,24 @@ impl<'a> Dataset<'a> {
         self.examples.input_rows.as_deref()
     }
 
-    /// Values of rows of the input, in the order of the rows here.
-    pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Vec<T> {
-        match self.input_rows() {
-            Some(order) if order.len() == values.len() => {
-                order.iter().map(|&row| values[row as usize]).collect()
-            }
-            _ => values.to_vec(),
-        }
+    /// Values of the rows of the input, in the order of the rows here.
+    ///
+    /// # Errors
+    /// [`DatasetError::Lengths`] for another number of values than rows.
+    pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Result<Vec<T>, DatasetError> {
+        DatasetError::check_length("values of rows", self.rows(), values.len())?;
+        Ok(match self.input_rows() {
+            Some(order) => order.iter().map(|&row| values[row as usize]).collect(),
+            None => values.to_vec(),
+        })
     }
 
     /// Values of the rows, in the order of the input.
+    ///
+    /// # Panics
+    /// Unless there are as many values as rows.
     pub fn in_input_order<T: Copy>(&self, values: Vec<T>) -> Vec<T> {
+        assert_eq!(values.len(), self.rows(), "one value a row");
         let mut ordered = values.clone();
         for (&row, value) in self.input_rows().into_iter().flatten().zip(values) {
             ordered[row as usize] = value;

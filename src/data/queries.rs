@@ -187,6 +187,11 @@ impl Queries {
         })
     }
 
+    /// Bytes held.
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&self.offsets[..]) + self.ids.as_ref().map_or(0, Strings::memory)
+    }
+
     /// Rows of the largest query.
     pub fn largest(&self) -> usize {
         self.ranges().map(|range| range.len()).max().unwrap_or(0)

@@ -9,7 +9,7 @@ use super::{
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
 use crate::metrics::check_labels;
-use crate::{Lambda, QueryWeight, Ridge};
+use crate::{Lambda, Parameter, QueryWeight, Ridge};
 
 /// What to select, and how: for the library, checkpoints, and the arguments of commands.
 ///
@@ -121,12 +121,57 @@ impl SelectionOptions {
         }
     }
 
+    /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried, `None` for
+    /// the fastest exact one, has a use for. Whether scores of a `teacher` and `validation` rows were given
+    /// is for the caller to say: data may have them for other selections.
+    ///
+    /// # Errors
+    /// [`SelectError::NoEffect`] and [`SelectError::TwoTeachers`].
+    pub fn check_effects(
+        &self,
+        strategies: &[Option<StrategyKind>],
+        teacher: bool,
+        validation: bool,
+    ) -> Result<(), SelectError> {
+        let target = &self.target;
+        let any = |is: fn(StrategyKind) -> bool| strategies.iter().flatten().any(|&kind| is(kind));
+        let distils = any(StrategyKind::distils);
+        let has_teacher = distils || target.refit == Some(Refit::CrossFitted);
+        let refitted = has_teacher && target.refit != Some(Refit::Labels);
+        let own_lambda = target.teacher_lambda.is_some();
+        let idle = [
+            (Parameter::Blend, target.blend.is_some() && !distils),
+            (
+                Parameter::RefitLambda,
+                target.refit_lambda.is_some() && !refitted,
+            ),
+            (Parameter::Teacher, teacher && !has_teacher),
+            (Parameter::TeacherLambda, own_lambda && !has_teacher),
+            (
+                Parameter::Validation,
+                validation && !any(StrategyKind::needs_grades),
+            ),
+        ];
+        if let Some((parameter, _)) = idle.into_iter().find(|(_, idle)| *idle) {
+            return Err(SelectError::NoEffect { parameter });
+        }
+        if teacher && own_lambda {
+            return Err(SelectError::TwoTeachers);
+        }
+        Ok(())
+    }
+
     pub(super) fn check(&self, candidates: &ColumnClasses) -> Result<(), SelectError> {
         if self.k == 0 {
             return Err(SelectError::NothingAsked);
         }
         if self.sample == Some(0) {
             return Err(SelectError::NothingSampled);
+        }
+        let queries = candidates.queries();
+        if queries.largest() < 2 {
+            let queries = queries.len();
+            return Err(SelectError::SingleRows { queries });
         }
         if candidates.is_empty() {
             return Err(SelectError::NoCandidates {
@@ -176,7 +221,10 @@ impl SelectionOptions {
         check_labels(&[metric], labels, queries, &convention.into())
             .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
-        Ok(Some(criterion.ok_or(SelectError::Undefined { metric })?))
+        Ok(Some(criterion.ok_or_else(|| SelectError::Undefined {
+            metric,
+            cause: metric.lacking(queries),
+        })?))
     }
 
     /// These options with every choice made that counts for `strategy`, which learns from `target`, and

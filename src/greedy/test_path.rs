@@ -139,7 +139,7 @@ impl Observer for TestPath<'_> {
 mod tests {
     use super::*;
     use crate::data::parsed as data;
-    use crate::{Lambda, SelectionOptions, select};
+    use crate::{Lambda, Queries, SelectionOptions, select};
 
     #[test]
     fn scores_are_sums_over_known_features() {
@@ -194,7 +194,10 @@ mod tests {
     #[test]
     fn overflow_stops_the_selection() {
         let train = data("2 qid:1 1:1e-9\n1 qid:1 2:1e-9\n0 qid:1\n1 qid:2 1:1e-9\n0 qid:2\n");
-        let test = data("0 1:1e308\n1 1:-1e308\n");
+        let queries = Queries::single(2).unwrap();
+        let test = [0.0, 1.0].to_vec();
+        let test = Dataset::from_csr(&[0, 1, 2], &[0, 0], &[1e308, -1e308], 1, test, queries);
+        let test = test.unwrap();
         let mut path = TestPath::new(&test, &["map".parse().unwrap()], Convention::Standard);
         let found = path.push(0, &[1e9]).unwrap_err();
         assert!(matches!(found, MetricsError::NotFinite { .. }));

@@ -8,6 +8,7 @@ use super::{Model, ModelError};
 use crate::data::IndexBase;
 use rankrls_files::error::Fault;
 use rankrls_files::read_whole;
+use rankrls_files::text::{checked, lines};
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
@@ -23,7 +24,7 @@ pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u
     let features = if first == Some(&b'{') {
         of_model(&Model::parse(&text, path)?, width)
     } else {
-        of_list(&String::from_utf8_lossy(&text), base, width)
+        of_list(&text, base, width)
     };
     features.map_err(|fault| fault.of(&path.display().to_string()).into())
 }
@@ -43,14 +44,16 @@ fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
     Ok(features)
 }
 
-fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Fault> {
+fn of_list(text: &[u8], base: IndexBase, width: usize) -> Result<Vec<u32>, Fault> {
     let first = u64::from(base.first());
     let last = (width as u64 + first).saturating_sub(1);
     let range = format!("an index from {first} to {last}");
     let place = |line: usize| format!("line {line}");
     let mut features = Vec::new();
-    let mut lines = HashMap::new();
-    for (number, line) in (1_usize..).zip(text.lines()) {
+    let mut places = HashMap::new();
+    for (number, line) in (1_usize..).zip(lines(text)) {
+        let line = checked(line).map_err(|fault| fault.in_array(&place(number), None))?;
+        let line = String::from_utf8_lossy(line);
         let item = line.split('#').next().unwrap_or_default().trim();
         if item.is_empty() {
             continue;
@@ -61,7 +64,7 @@ fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Fault>
             let found = format!("{:?}", short(item));
             return Err(refusal(place(number), range, found));
         };
-        if let Some(before) = lines.insert(feature, number) {
+        if let Some(before) = places.insert(feature, number) {
             let found = format!("{item} again, after line {before}");
             return Err(refusal(place(number), "every index once", found));
         }
@@ -95,6 +98,8 @@ mod tests {
             read("3\n1\r\n\n# all\n5 # last", IndexBase::One),
             Ok(vec![2, 0, 4])
         );
+        let marked = read("\u{feff}3\r\r\n1\r\r\n\n", IndexBase::One);
+        assert_eq!(marked, Ok(vec![2, 0]));
         assert_eq!(read("3\n0\n", IndexBase::Zero), Ok(vec![3, 0]));
     }
 
@@ -108,6 +113,12 @@ mod tests {
             ("-1", 1, range, "\"-1\""),
             ("2\n3\n2\n", 3, once, "2 again, after line 1"),
             ("# none\n", 1, "an index", "none in all lines"),
+            (
+                "2\r\n1\r3\r",
+                2,
+                "lines that end in LF or CR LF",
+                "CR alone (lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n')",
+            ),
         ] {
             let message = format!("line {line}: expected {expected}, found {found}");
             assert_eq!(read(text, IndexBase::One).unwrap_err(), message);

@@ -351,14 +351,14 @@ impl Model {
         dataset.keep(&self.columns())
     }
 
-    /// Names of all columns of the training data, empty where the model has none: to find its
-    /// features in a table ([`ReadOptions::columns`](crate::data::read::ReadOptions::columns)).
+    /// Names of the features by their columns in the training data: to find the features in a table
+    /// ([`ReadOptions::columns`](crate::data::read::ReadOptions::columns)).
     pub fn column_names(&self) -> FeatureNames {
-        let mut names = vec![""; self.data.columns];
-        for feature in &self.features {
-            names[feature.feature as usize] = feature.name.as_deref().unwrap_or_default();
-        }
-        names.into_iter().collect()
+        let name = |feature: &SelectedFeature| {
+            let name = feature.name.clone().unwrap_or_default();
+            (feature.feature, name)
+        };
+        FeatureNames::of_some(self.features.iter().map(name))
     }
 
     /// 0-based columns, in order of selection.

@@ -7,7 +7,7 @@ use super::*;
 use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::data::read::{Missing, ReadOptions};
+use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
 use crate::ridge::{Cell, Fit, Kernel, Weights};
 use crate::{SelectionOptions, select};
 
@@ -144,6 +144,29 @@ fn classes_names_and_indices_are_those_of_the_data() {
     assert_eq!(value["data"]["constant_columns"], 1);
     assert_eq!(value["data"]["column_classes"], 3);
     assert_eq!(value["seed"], Value::Null);
+}
+
+/// A file may claim any number of columns.
+#[test]
+fn names_take_no_memory_for_columns_between_them() {
+    let mut document: Value = serde_json::from_str(&text(&model())).unwrap();
+    document["data"]["columns"] = json!(u32::MAX - 1);
+    document["features"][0]["name"] = json!("far");
+    let model = parse(&document.to_string()).unwrap();
+    let names = model.column_names();
+    assert!(names.memory() < 1000);
+    let feature = model.features()[0].feature;
+    assert_eq!(names.of(feature), Some("far"));
+    assert_eq!(names.len(), model.features().len());
+    let table = TableOptions::default();
+    let options = ReadOptions::new().format(Format::Csv).table(table);
+    let options = options.unlabelled(true).width(model.data().columns);
+    let options = options.columns(FeatureNames::of_some([(feature, "far")]));
+    let read = options.read_from(&b"near,far\n1,2\n"[..], "f").unwrap();
+    assert_eq!(
+        model.scores(&read.dataset),
+        [2.0 * model.features()[0].weight]
+    );
 }
 
 #[test]

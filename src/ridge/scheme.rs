@@ -181,6 +181,11 @@ impl Groups {
         }
     }
 
+    /// Whether they are groups of the rows of `queries`, and not of the queries.
+    pub(crate) fn are_of_rows(&self, queries: &Queries) -> bool {
+        self.count == queries.rows() && self.count != queries.len()
+    }
+
     /// These groups as groups of the rows of `queries`. Groups of rows stay as they are.
     ///
     /// # Errors

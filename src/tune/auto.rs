@@ -62,7 +62,8 @@ pub fn choose_lambda(
             let options = quick;
             Ok((tuned.lambda(), Some(AutoLambda { options, tuned })))
         }
-        Err(TuneError::Interrupted) => Err(TuneError::Interrupted),
+        // What stops every selection says so in its own words.
+        Err(error @ (TuneError::Interrupted | TuneError::Select(_))) => Err(error),
         Err(error) => {
             // What stops every lambda mostly stops the selection, which says so in its words.
             if let TuneError::NoModel { lambda, .. } = error {

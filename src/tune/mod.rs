@@ -63,8 +63,7 @@ pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{Selection, SelectionOptions, TargetOptions};
-use crate::lambda::at_edge;
+use crate::greedy::{SelectError, Selection, SelectionOptions, TargetOptions};
 use crate::{Lambda, Lambdas};
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
@@ -175,6 +174,9 @@ impl<'a> Tuning<'a> {
             ..asked.target
         };
         let queries = self.dataset.queries().len();
+        if queries == 1 {
+            return Err(SelectError::OneQuery.into());
+        }
         let evidence = Evidence::folds(queries, asked.seed);
         let options = TuneOptions {
             evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
@@ -271,16 +273,6 @@ impl Tuned {
     /// As [`chosen`](Self::chosen).
     pub fn lambda(&self) -> Lambda {
         self.chosen().lambda
-    }
-
-    /// Whether the chosen lambda is the least or the largest of several, so that another may do
-    /// better.
-    ///
-    /// # Panics
-    /// As [`chosen`](Self::chosen).
-    pub fn is_at_edge(&self) -> bool {
-        let tried = self.outcomes.iter().map(|outcome| outcome.lambda);
-        at_edge(&tried.collect::<Vec<_>>(), self.lambda())
     }
 
     /// The selection that ends with the chosen model: see [`Outcome::selection`].

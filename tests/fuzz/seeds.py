@@ -18,6 +18,19 @@ import zipfile
 TINY = b"1 qid:a 1:1 3:2\n0 qid:a 2:0.5\n0.5 qid:b 1:3\n0.25 qid:b 3:-1\n"
 BIG = b"1e300 qid:1 4294967294:1e-300\r\n-0x1\n+.5 qid:1 1:0 # end\n\n-1. 007:+1\n"
 TABLE = b'query,"a ""x""",grade,text,b\nq1,1,2,NA,-0.5\n"q1",,0,0,nan\nq2,True,1,1e3,3\nq2,0,.5,,"7"\n'
+TABLES = [
+    b'grade,query,text,x\n1,a,"red,\nor ""blue""",2\n0,a,,"3"\n',
+    b"sep=;\ngrade;query;text;x\n1;a;b;2\r\n0;a;;3\r\n",
+    b"grade,query,text,x\n1,a,,1.797e308\n0,a,NA,#N/A\n2,b,,1,234\n",
+]
+LISTS = [
+    b"3\n1\n3\n\n",
+    b"a\nb\na\nb\nc\nc\nc\n",
+    b"1 2\n2 3 0.5 # half\n\n7 1 1 2\n",
+    b"1\n7\n3\n\n\n",
+    b"a\n b c \na\n\n",
+    b"a text\n\nanother\n",
+]
 CONLLU = (
     b"# sent_id = s1\n# score = -1.5\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
     b"2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
@@ -105,9 +118,15 @@ def seeds(program, folder):
         "table": [
             bytes([flags]) + TABLE.replace(b",", separator)
             for flags, separator in [(0x18, b","), (0x39, b"\t"), (0xB8, b","), (0x5E, b",")]
-        ],
+        ]
+        + [bytes([flags]) + table for flags in (0x18, 0xB8) for table in TABLES],
         "names": [b"word:the\nbigram:a b\n\n\xc3\xa9\r\n", *compressed(b"a\nb\n")],
         "scores": [b"1\n-0.5\r\n1e-300\n", b" 2 \n", *compressed(b"1\n2\n")],
+        "lists": [
+            bytes([kind]) + text
+            for kind, texts in enumerate(LISTS)
+            for text in [b"\xef\xbb\xbf" + texts, texts.replace(b"\n", b"\r\r\n"), *compressed(texts)]
+        ],
         "features": [b"1\n3 # three\n\n16\n", *compressed(b"1\n2\n")],
         "manifest": [json.dumps({"schema": "rankrls.corpus/1", "files": files}).encode()],
         "conllu": [CONLLU, CONLLU.replace(b"# score = -1.5\n", b"").replace(b"\t3\t", b"\t0\t")],

@@ -7,8 +7,6 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::Ridge;
 use rankrls::metrics::{Convention, Gain, Labels, Metric, Rules};
 
-use super::console::Console;
-
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
 #[derive(Debug)]
 pub(crate) struct UsageError(String);
@@ -153,15 +151,6 @@ impl RulesArgs {
                  relevant, gains are exponential, and the largest label is the largest grade"
             ))),
             _ => Ok(()),
-        }
-    }
-
-    /// Warns of options that none of `metrics` heeds.
-    pub(crate) fn warn(&self, metrics: &[Metric], console: Console) {
-        for (option, labels) in self.of_labels() {
-            if !metrics.iter().any(|metric| metric.labels() == labels) {
-                console.warn(format_args!("{option} has no effect on these measures"));
-            }
         }
     }
 }

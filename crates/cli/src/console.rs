@@ -5,18 +5,48 @@ use std::io::{self, IsTerminal, Write as _};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::numbers::{printable, printable_lines};
 use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use rankrls::interrupt;
+use rankrls::{Warning, interrupt};
+use rankrls_parses::linkgrammar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use tracing::Level;
+
+/// Logs go to standard error.
+fn log() {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(Level::DEBUG)
+        .with_writer(|| Printable)
+        .with_target(false)
+        .without_time()
+        .finish();
+    // It is the first and only one.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Standard error for logs, which may hold text from outside.
+struct Printable;
+
+impl io::Write for Printable {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = printable_lines(&String::from_utf8_lossy(bytes));
+        io::stderr()
+            .write_all(text.as_bytes())
+            .map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// How often a spinner turns.
 const TICK: Duration = Duration::from_millis(120);
@@ -27,6 +57,8 @@ pub(crate) struct Console {
     /// Whether bars are drawn: on a terminal, and where no logs would run into them.
     bars: bool,
     colour: bool,
+    /// All warnings, for documents. A console lasts as long as its process.
+    warnings: &'static Mutex<Vec<String>>,
 }
 
 impl Console {
@@ -37,38 +69,42 @@ impl Console {
             quiet,
             bars: terminal && !quiet && !verbose,
             colour: terminal && !plain,
+            warnings: Box::leak(Box::default()),
         };
         if verbose {
-            console.log();
+            log();
         }
         console
-    }
-
-    fn log(self) {
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(Level::DEBUG)
-            .with_writer(io::stderr)
-            .with_ansi(self.colour)
-            .with_target(false)
-            .without_time()
-            .finish();
-        // It is the first and only one.
-        let _ = tracing::subscriber::set_global_default(subscriber);
     }
 
     /// Tells of the work, where there are no results to print.
     pub(crate) fn tell(self, text: impl Display) {
         if !self.quiet {
+            let text = printable_lines(&text.to_string());
             let _ = write!(io::stderr(), "{text}");
         }
     }
 
     pub(crate) fn warn(self, message: impl Display) {
+        let message = message.to_string();
+        if self.told().contains(&message) {
+            return;
+        }
         if !self.quiet {
-            let line = self.line("warning", "33", message);
+            let line = self.line("warning", "33", &message);
             // Nobody can be told when standard error is closed.
             let _ = writeln!(io::stderr(), "{line}");
         }
+        self.told().push(message);
+    }
+
+    pub(crate) fn warn_all(self, warnings: impl IntoIterator<Item = Warning>) {
+        warnings.into_iter().for_each(|warning| self.warn(warning));
+    }
+
+    /// The warnings so far.
+    pub(crate) fn told(self) -> MutexGuard<'static, Vec<String>> {
+        self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The error and its causes, a line each; a cause that only repeats is left out.
@@ -78,7 +114,7 @@ impl Console {
         for cause in error.chain().skip(1) {
             let text = cause.to_string();
             if !last.contains(&text) {
-                let _ = write!(lines, "\n  because: {text}");
+                let _ = write!(lines, "\n  because: {}", printable_lines(&text));
                 last = text;
             }
         }
@@ -86,6 +122,7 @@ impl Console {
     }
 
     fn line(self, label: &str, colour: &str, message: impl Display) -> String {
+        let message = printable_lines(&message.to_string());
         if self.colour {
             format!("\x1b[1;{colour}m{label}:\x1b[0m {message}")
         } else {
@@ -93,21 +130,23 @@ impl Console {
         }
     }
 
-    /// Text of clap, without a line end.
+    /// Text of clap, without a line end; in one colour where some of it has to be escaped.
     pub(crate) fn styled(self, text: &StyledStr) -> String {
-        let text = if self.colour {
+        let plain = text.to_string();
+        let printable = printable_lines(&plain);
+        let text = if self.colour && plain == printable {
             text.ansi().to_string()
         } else {
-            text.to_string()
+            printable
         };
         text.trim_end().to_owned()
     }
 
     /// Shown until it is cleared.
-    pub(crate) fn spinner(self, message: String) -> ProgressBar {
+    pub(crate) fn spinner(self, message: &str) -> ProgressBar {
         let style = "{spinner} {msg} {elapsed}";
         self.draw(ProgressBar::no_length(), style)
-            .with_message(message)
+            .with_message(printable(message))
     }
 
     pub(crate) fn bar(self, steps: usize, style: &str) -> ProgressBar {
@@ -205,6 +244,8 @@ impl Interrupt {
                     // After a bar.
                     let _ = writeln!(io::stderr());
                 }
+                // Nothing is dropped then: parsers and their children would go on.
+                let _ended = linkgrammar::end_all();
                 console.warn(format_args!("interrupted: {left}"));
                 low_level::exit(code);
             }

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::Remedy;
 use rankrls::columns::{Partition, Summary};
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadOptions, RowQueries, TableOptions, read_names, read_scores,
@@ -16,17 +15,16 @@ use rankrls::greedy::{SelectionOptions, State};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
-use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, TestPath, memory,
-};
+use rankrls::{ColumnClasses, Dataset, DatasetError, IndexBase, Model, TestPath, memory};
+use rankrls::{Remedy, Warning};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
+use super::files::{DataPath, InPath};
 use super::numbers::{counted, number, sizes};
 use super::ranks;
 use super::settings::TeacherArgs;
-use super::warnings::warn_dropped;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
@@ -40,10 +38,10 @@ pub(crate) struct DataArgs {
     /// Bring together the rows of a query that comes back, instead of refusing it
     #[arg(long)]
     regroup: bool,
-    /// Queries of data that have none: the query of each row of DATA, one a line; given again,
-    /// the queries of --validation, then of --test
+    /// Queries of data that have none: the query of each row of DATA, one a line, or the sizes of the
+    /// queries; given again, the queries of --validation, then of --test
     #[arg(long, value_name = "FILE", conflicts_with = "query_size")]
-    queries: Vec<PathBuf>,
+    queries: Vec<InPath>,
     /// Queries of data that have none: every N rows are one
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     query_size: Option<usize>,
@@ -57,8 +55,8 @@ pub(crate) struct DataArgs {
     // Of this type, as clap takes a plain `Vec` for an argument of several values.
     #[arg(long, value_name = "COLUMNS", value_parser = titles)]
     ignore: Option<std::vec::Vec<String>>,
-    /// Read missing values as this number, or as the mean of their query: NULL, and in a table empty
-    /// cells, NA, N/A, nan, NaN, null and None
+    /// Read missing values as this number, or as the mean of their query: empty cells, NA, NaN, NULL
+    /// and the other words of docs/formats.md
     #[arg(long, value_name = "X|mean", allow_negative_numbers = true)]
     missing: Option<Missing>,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
@@ -137,6 +135,12 @@ impl DataArgs {
         self.format.is_table(path)
     }
 
+    /// The file of the names of the data at `path`, if there is one: `names`, or one beside them.
+    pub(crate) fn names_at(&self, path: &DataPath, names: Option<&InPath>) -> Option<PathBuf> {
+        let given = names.map(|names| names.to_path_buf());
+        given.or_else(|| self.format.names_at(path))
+    }
+
     /// What was said about columns of tables and missing values.
     pub(crate) fn table(&self) -> TableOptions {
         TableOptions {
@@ -180,7 +184,8 @@ impl DataArgs {
 
     /// How to read the data that come `number`th, counted from 0.
     fn options_of(&self, number: usize, held: u64) -> ReadOptions {
-        let file = self.queries.get(number).cloned().map(RowQueries::File);
+        let file = self.queries.get(number);
+        let file = file.map(|path| RowQueries::File(path.to_path_buf()));
         ReadOptions::new()
             .format(self.format)
             .zero_based(self.zero_based)
@@ -218,7 +223,7 @@ impl DataArgs {
             let error = DatasetError::OtherColumns { expected };
             return Err(error).with_context(|| path.display().to_string());
         }
-        warn_dropped(&loaded, "the model", console);
+        console.warn_all(dropped(&loaded, "the model"));
         Ok(loaded)
     }
 }
@@ -229,12 +234,12 @@ pub(crate) struct TrainingData {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
     /// small corpus that comes with the program
     #[arg(value_name = "DATA")]
-    pub(crate) path: PathBuf,
+    pub(crate) path: DataPath,
     #[command(flatten)]
     pub(crate) read: DataArgs,
     /// Names of the features: the first line names the first column
     #[arg(long, value_name = "FILE")]
-    pub(crate) names: Option<PathBuf>,
+    pub(crate) names: Option<InPath>,
 }
 
 impl TrainingData {
@@ -243,6 +248,13 @@ impl TrainingData {
         let begin = Instant::now();
         let options = self.read.options(0);
         let train = read_named(options, self.names.as_ref(), &self.path, console)?;
+        if train.queries().len() == 1
+            && train.queries().ids().is_none()
+            && let Some(words) = sizes_beside(&self.path)
+        {
+            console.warn(format_args!("the data are one query: {words}"));
+        }
+        console.warn_all(Warning::of_header(&train, &self.read.table()));
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
@@ -275,7 +287,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(names);
         let options = self.read.options_of(number, held).columns(names);
         let loaded = read(&options.width(train.width()), path, console)?;
-        warn_dropped(&loaded, "the training data", console);
+        console.warn_all(dropped(&loaded, "the training data"));
         Ok(loaded)
     }
 }
@@ -294,7 +306,7 @@ pub(crate) fn scores_of(
         let path = path.display();
         bail!("{path}: expected {rows} scores, one for each row of {name}, found {found}");
     }
-    Ok(dataset.in_row_order(&scores))
+    Ok(dataset.in_row_order(&scores)?)
 }
 
 /// The data of a selection.
@@ -315,7 +327,7 @@ impl Input {
     pub(crate) fn read(
         data: &TrainingData,
         teacher: &TeacherArgs,
-        [validation, test]: [Option<&PathBuf>; 2],
+        [validation, test]: [Option<&DataPath>; 2],
         console: Console,
     ) -> Result<Self> {
         let (mut train, shards, seconds) = data.train_or_shards(console)?;
@@ -325,7 +337,7 @@ impl Input {
             train = with_scores.with_context(|| path.display().to_string())?;
         }
         let (mut number, mut held) = (0, train.memory());
-        let mut other = |path: &PathBuf| -> Result<Loaded> {
+        let mut other = |path: &DataPath| -> Result<Loaded> {
             number += 1;
             let loaded = data.other(number, path, &train, held, console)?;
             held += loaded.dataset.memory();
@@ -384,7 +396,7 @@ impl Input {
     /// `rules` without effect on any of the measures.
     pub(crate) fn check_measures(
         &self,
-        path: Option<&PathBuf>,
+        path: Option<&DataPath>,
         metrics: &[Metric],
         rules: &RulesArgs,
         console: Console,
@@ -393,7 +405,11 @@ impl Input {
             check_queries(test, path)?;
             check_labels(metrics, test, path, &rules.rules())?;
         }
-        rules.warn(metrics, console);
+        console.warn_all(Warning::of_rules(metrics, &rules.rules()));
+        if let Some(test) = &self.test {
+            let labels = test.dataset.labels();
+            console.warn_all(Warning::of_grades(metrics, labels, &rules.rules(), true));
+        }
         Ok(())
     }
 
@@ -417,6 +433,11 @@ const EMBEDDED: [(&str, &[u8]); 2] = [("@parses", sample::TRAIN), ("@parses-test
 fn embedded(path: &Path) -> Option<&'static [u8]> {
     let of_name = |(name, _): &&(&str, _)| Path::new(name) == path;
     EMBEDDED.iter().find(of_name).map(|(_, bytes)| *bytes)
+}
+
+/// Whether the path names data that come with the program.
+pub(crate) fn is_embedded(path: &Path) -> bool {
+    embedded(path).is_some()
 }
 
 /// Refuses what looks like the name of data that come with the program, but is neither that nor a
@@ -448,7 +469,7 @@ fn check_name(path: &Path) -> Result<()> {
 /// Reads a file, or data that come with the program, under a spinner.
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
     check_name(path)?;
-    let spinner = console.spinner(format!("reading {}", path.display()));
+    let spinner = console.spinner(&format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
     let loaded = match embedded(path) {
         Some(bytes) => options.read_from(bytes, &path.to_string_lossy()),
@@ -465,32 +486,33 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
 /// Reads data with the names of the file `names`, or of embedded data.
 pub(crate) fn read_named(
     options: ReadOptions,
-    names: Option<&PathBuf>,
+    names: Option<&InPath>,
     path: &Path,
     console: Console,
 ) -> Result<Dataset<'static>> {
-    let mut dataset = read(&options.names(names.cloned()), path, console)?.dataset;
+    let mut dataset = read(
+        &options.names(names.map(|path| path.to_path_buf())),
+        path,
+        console,
+    )?
+    .dataset;
     if names.is_none() && embedded(path).is_some() {
-        dataset = dataset.with_names(sample::names())?;
+        // The test data end with fewer columns.
+        let names = sample::names();
+        let names = names.iter().take(dataset.width()).collect();
+        dataset = dataset.with_names(names)?;
     }
-    let (names, columns) = (
-        dataset.names().map_or(0, FeatureNames::len),
-        dataset.width(),
-    );
-    if names > columns {
-        let remedy = match dataset.index_base() {
-            IndexBase::Zero => "",
-            IndexBase::One => {
-                "; is the file zero-based? Then its names are shifted by one: pass --zero-based"
-            }
-        };
-        console.warn(format_args!(
-            "there are {} for {}: names after the last column are ignored{remedy}",
-            counted(names, "name"),
-            counted(columns, "column")
-        ));
-    }
+    console.warn_all(Warning::of_columns(&dataset));
     Ok(dataset)
+}
+
+/// What was read but is unknown to `to`, such as a model.
+pub(crate) fn dropped(loaded: &Loaded, to: &str) -> Option<Warning> {
+    (loaded.dropped_columns > 0).then(|| Warning::Dropped {
+        entries: loaded.dropped_entries,
+        columns: loaded.dropped_columns,
+        unknown_to: to.to_owned(),
+    })
 }
 
 /// Refuses rows without queries.
@@ -499,12 +521,28 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     if queries.len() > 1 || queries.ids().is_some() {
         return Ok(());
     }
+    let sizes = sizes_beside(path).map_or_else(String::new, |file| format!("{file}; "));
     let (path, rows) = (path.display(), queries.rows());
     bail!(
-        "{path}: measures are means over queries, found none: {}; if all rows are one \
+        "{path}: measures are means over queries, found none: {sizes}{}; if all rows are one \
          query, pass --query-size {rows}",
         Remedy::GiveQueries
     );
+}
+
+/// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
+fn sizes_beside(path: &Path) -> Option<String> {
+    let beside = |ending| {
+        let mut file = path.as_os_str().to_owned();
+        file.push(ending);
+        let file = PathBuf::from(file);
+        file.is_file().then_some(file)
+    };
+    let file = [".query", ".group"].into_iter().find_map(beside)?;
+    let file = file.display();
+    Some(format!(
+        "if {file} has the sizes of queries, pass --queries {file}"
+    ))
 }
 
 /// Refuses labels that the measures cannot be taken of, by their rows in the file.

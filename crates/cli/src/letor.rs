@@ -1,7 +1,7 @@
 //! `rankrls letor`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -13,19 +13,20 @@ use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Meas
 use rankrls::memory::{self, Bytes};
 use rankrls::metrics::Convention;
 use rankrls::tune::{Curve, Measure, Rule, TuneError};
+use rankrls::warning::Warning;
 use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use rankrls_plot::{Figure, LinePlot, panel, power};
 use serde::Serialize;
 
 use super::args::{at_least_one, one_of};
-use super::data::{Sizes, TestSizes};
+use super::data::{Sizes, TestSizes, dropped};
 use super::figures::PlotArgs;
+use super::files::InPath;
 use super::numbers::{counted, printable};
 use super::output::{Object, by_name};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, TeacherArgs, strategy};
 use super::sheet::Sheet;
-use super::warnings::{warn_dropped, warn_of_edge, warn_of_teacher};
 use super::watch::Watch;
 
 /// Run the experiment of the LETOR collections: train, choose on validation data, test
@@ -48,7 +49,7 @@ Files may be compressed: train.txt.gz, train.txt.zst.")]
 pub(crate) struct LetorArgs {
     /// Folder of a fold or of folds
     #[arg(value_name = "DIR")]
-    directory: PathBuf,
+    directory: InPath,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     #[arg(default_value = letor::LAMBDAS, help = LAMBDAS_HELP)]
     lambdas: Lambdas,
@@ -77,6 +78,11 @@ pub(crate) struct LetorArgs {
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
     let folders = letor::find(&args.directory)?;
+    for folder in &folders {
+        for file in Fold::files(folder).map_err(LetorError::from)? {
+            session.files.check_read("DIR", &file)?;
+        }
+    }
     let plot = args.plot.create(session)?;
     let mut folds = Vec::with_capacity(folders.len());
     for folder in &folders {
@@ -113,7 +119,7 @@ impl LetorArgs {
         let measured = [(&fold.validation, "validation"), (&fold.test, "test")];
         let [validation, test] = measured.map(|(loaded, what)| {
             let to = format!("the training data of {name}, in its {what} data");
-            warn_dropped(loaded, &to, console);
+            console.warn_all(dropped(loaded, &to));
             TestSizes::new(loaded, &MEASURES, &Convention::Letor.into())
         });
         let options = SelectionOptions {
@@ -135,9 +141,12 @@ impl LetorArgs {
             ("all columns", &outcome.all_features),
         ] {
             let what = format!("{name}: the lambda of {model}");
-            warn_of_edge(&what, lambdas.clone(), chosen.lambda.value(), console);
+            let chosen = chosen.lambda.value();
+            console.warn_all(Warning::of_edge(what, chosen, lambdas.clone()));
         }
-        warn_of_teacher(outcome.selection.teacher, console);
+        console.warn_all(outcome.selection.warnings());
+        let (labels, rules) = (fold.test.dataset.labels(), Convention::Letor.into());
+        console.warn_all(Warning::of_grades(&MEASURES, labels, &rules, false));
         Ok(Some(FoldReport {
             train: Sizes::new(&fold.train, &outcome.summary),
             validation,

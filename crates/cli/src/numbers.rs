@@ -1,6 +1,8 @@
 //! Numbers and names as text.
 
-pub(crate) use rankrls_files::exact;
+pub(crate) use rankrls_files::{
+    counted, escaped as printable, escaped_lines as printable_lines, exact, short,
+};
 
 /// Powers of ten below which numbers are shown with a decimal more.
 const POWERS: [f64; 9] = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
@@ -28,16 +30,6 @@ fn fixed(value: f64, powers: &[f64]) -> String {
     format!("{value:.decimals$}")
 }
 
-/// A number in full where that is short, else six digits of it: a share of the unit has many.
-pub(crate) fn short(value: f64) -> String {
-    let full = exact(value);
-    if full.len() <= 10 {
-        return full;
-    }
-    let digits = format!("{value:.5e}").parse();
-    digits.map_or(full, exact)
-}
-
 /// A ridge parameter, and what share of the unit it is.
 pub(crate) fn ridge(lambda: f64, unit: f64) -> String {
     let (share, lambda) = (lambda / unit, short(lambda));
@@ -57,17 +49,6 @@ pub(crate) fn measure(value: impl Into<Option<f64>>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
 }
 
-/// `1 column`, `2 columns`, `2 queries`, `2 classes`.
-pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
-    let count = count.try_into().unwrap_or(u64::MAX);
-    match (count, noun.strip_suffix('y')) {
-        (1, _) => format!("1 {noun}"),
-        (_, Some(stem)) => format!("{count} {stem}ies"),
-        (_, None) if noun.ends_with('s') => format!("{count} {noun}es"),
-        (_, None) => format!("{count} {noun}s"),
-    }
-}
-
 /// Sizes of data: rows, queries, columns and non-zeros.
 pub(crate) fn sizes(
     rows: usize,
@@ -79,19 +60,6 @@ pub(crate) fn sizes(
     let [rows, queries, columns] = sizes.map(|(count, noun)| counted(count, noun));
     let nonzeros = counted(nonzeros, "non-zero");
     format!("{rows}, {queries}, {columns}, {nonzeros}")
-}
-
-/// A name on one line: control characters, which could move the cursor, are escaped.
-pub(crate) fn printable(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for char in name.chars() {
-        if char.is_control() {
-            text.extend(char.escape_default());
-        } else {
-            text.push(char);
-        }
-    }
-    text
 }
 
 #[cfg(test)]
@@ -140,10 +108,5 @@ mod tests {
             "0 rows, 2 queries, 3 columns, 4 non-zeros"
         );
         assert_eq!(counted(2_usize, "column class"), "2 column classes");
-    }
-
-    #[test]
-    fn control_characters_are_escaped() {
-        assert_eq!(printable("a\x1b[31m\tü"), "a\\u{1b}[31m\\tü");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rankrls::Remedy;
+use rankrls::{Parameter, Remedy};
 
 /// What to pass to the command.
 pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
@@ -28,7 +28,7 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         }
         Remedy::NameIndex => {
             "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
-             and leave it out by --ignore COLUMN"
+             and leave it out by --ignore COLUMN; in R, write.csv(row.names = FALSE)"
         }
         Remedy::IgnoreColumn => "to leave a column out, pass --ignore COLUMN",
         Remedy::ReadAs(format) => return Some(format!("pass --format {format}").into()),
@@ -38,7 +38,39 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::GiveTeacher => {
             "pass them as --teacher FILE, which rankrls train --holdout-scores FILE writes"
         }
+        Remedy::ScaleColumns => "scale the columns: pass --scale sd",
         Remedy::Resume => "go on with it (--resume)",
+        Remedy::LeaveOut(Some(name)) => {
+            return Some(format!("leave it out, of a table by --ignore {name:?}").into());
+        }
+        Remedy::LeaveOut(None) => "leave it out of the data",
+        Remedy::Name(parameter) => flag(*parameter)?,
+        Remedy::Set(Parameter::ZeroBased, _) => "--zero-based",
+        Remedy::Set(parameter, value) => {
+            return Some(format!("{} {value}", flag(*parameter)?).into());
+        }
         _ => return None,
     }))
+}
+
+/// The option of a parameter.
+fn flag(parameter: Parameter) -> Option<&'static str> {
+    Some(match parameter {
+        Parameter::Strategy => "--strategy",
+        Parameter::Candidates => "--candidates",
+        Parameter::Seed => "--seed",
+        Parameter::Refit => "--refit",
+        Parameter::RefitLambda => "--refit-lambda",
+        Parameter::Blend => "--blend",
+        Parameter::Teacher => "--teacher",
+        Parameter::TeacherLambda => "--teacher-lambda",
+        Parameter::Validation => "--validation",
+        Parameter::Scale => "--scale",
+        Parameter::ZeroBased => "--zero-based",
+        Parameter::Convention => "--convention",
+        Parameter::Gain => "--gain",
+        Parameter::RelevantFrom => "--relevant-from",
+        Parameter::MaxGrade => "--max-grade",
+        _ => return None,
+    })
 }

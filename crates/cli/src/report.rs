@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use rankrls::greedy::{Criterion, Selection, SelectionOptions, Stability, TargetOptions, Teacher};
 use rankrls::tune::{AutoLambda, Measure, Outcome};
+use rankrls::warning::Warning;
 use rankrls::{Dataset, Lambda, QueryWeight, Ridge, StrategyKind, TestPath};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -15,7 +16,6 @@ use super::data::{Sizes, TestSizes};
 use super::numbers::{exact, measure, ridge, short};
 use super::output::{Object, by_name};
 use super::sheet::Sheet;
-use super::warnings::warn_of_edge;
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
@@ -139,7 +139,8 @@ impl LambdaChoice {
             self.seconds
         ));
         let lambdas = self.grid.iter().map(|judged| judged.lambda);
-        warn_of_edge("the chosen lambda", lambdas, self.lambda.value(), console);
+        let edge = Warning::of_edge("the chosen lambda", self.lambda.value(), lambdas);
+        console.warn_all(edge);
     }
 }
 

@@ -1,7 +1,6 @@
 //! `rankrls select`.
 
-use std::ops::{ControlFlow, Range};
-use std::path::PathBuf;
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,11 +9,12 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::checkpoint::{Progress, Record as _};
 use rankrls::greedy::{
-    Earlier, Ending, Event, Observer, Selection, SelectionOptions, resume_among,
+    Earlier, Ending, Event, Observer, Selection, SelectionOptions, TargetOptions, resume_among,
 };
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
+use rankrls::warning::{Idle, Warning};
 use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind, TestPath, memory};
 use rankrls_plot::Figure;
 
@@ -23,6 +23,7 @@ use super::checkpoint::CheckpointArgs;
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lqo_panels, test_panels};
+use super::files::{DataPath, ExtendPath, OutPath};
 use super::numbers::short;
 use super::output::Destination;
 use super::plan::PlanReport;
@@ -30,9 +31,6 @@ use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{SelectionArgs, TeacherArgs, check_selection};
-use super::warnings::{
-    Condition, warn_of_few_queries, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
-};
 use super::watch::Watch;
 
 /// Select features by leave-query-out error
@@ -73,7 +71,7 @@ pub(crate) struct SelectArgs {
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
         "labels", "refit", "refit_lambda", "blend", "teacher_lambda",
     ])]
-    extend: Option<PathBuf>,
+    extend: Option<ExtendPath>,
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
@@ -83,10 +81,10 @@ pub(crate) struct SelectArgs {
     /// With --strategy fs-ed, compare densities at the values of this data [default: the training
     /// data]
     #[arg(long, value_name = "DATA")]
-    validation: Option<PathBuf>,
+    validation: Option<DataPath>,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
-    test: Option<PathBuf>,
+    test: Option<DataPath>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
     #[arg(help = args::measures_help(), value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
@@ -99,7 +97,7 @@ pub(crate) struct SelectArgs {
     dry_run: bool,
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
@@ -121,7 +119,7 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
         args.checkpoint.check()?;
         extended = args.extended()?;
     }
-    let output = session.create(args.output.as_deref())?;
+    let output = session.create(args.output.as_ref())?;
     let plot = args.plot.create(session)?;
     let input = args.read(session)?;
     let job = Job {
@@ -141,13 +139,16 @@ impl SelectArgs {
         let measured = self.test.is_some();
         let options = self.selection.options(self.k);
         check_selection(&options, &strategies, &self.rules, measured)?;
-        let filters = self.selection.strategy == Some(StrategyKind::FsEd);
-        if self.validation.is_some() && !filters && self.extend.is_none() {
-            return Err(args::usage(
-                "--validation goes with --strategy fs-ed; rankrls tune judges models by it",
-            ));
-        }
         if self.extend.is_none() {
+            let validation = self.validation.is_some();
+            let checked = SelectionOptions {
+                target: TargetOptions::default(),
+                ..options
+            };
+            let checked = checked.check_effects(&strategies, false, validation);
+            checked.map_err(|error| {
+                args::usage(format_args!("{error}; rankrls tune judges models by it"))
+            })?;
             let target = &options.target;
             self.teacher.check(target, &strategies, peers)?;
         }
@@ -302,7 +303,7 @@ impl Job<'_> {
             model.with_table(input.table.clone()).write_to(writer)
         });
         let drawn = plot.write(|| figure(&selection, tested.path.as_ref()));
-        self.warn(&selection, summary.column_classes, &watch);
+        self.warn(&selection, &watch);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &args.metrics, &args.rules.rules()));
@@ -316,39 +317,26 @@ impl Job<'_> {
         session.end(args.json, &report, || report.text(), saved.and(drawn))
     }
 
-    fn warn(&self, selection: &Selection, classes: usize, watch: &Watch<'_, Progress>) {
-        let (queries, console) = (self.input.train.queries(), self.session.console);
-        warn_of_few_queries(queries.len(), console);
-        warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-        warn_of_teacher(selection.teacher, console);
+    fn warn(&self, selection: &Selection, watch: &Watch<'_, Progress>) {
+        let console = self.session.console;
+        console.warn_all(Warning::of_queries(&self.input.train));
+        let (criterion, labels) = (selection.options.criterion, self.input.train.labels());
+        console.warn_all(Warning::of_criterion(criterion, labels));
+        console.warn_all(selection.warnings());
         let (taken, asked) = (selection.steps.len(), self.args.k);
-        match selection.ending {
-            Ending::Complete => {}
-            Ending::Exhausted => console.warn(format_args!(
-                "selected {taken} features, not {asked}: the data has {classes} column classes \
-                 to select from"
-            )),
-            Ending::Interrupted => {
-                let output = self.args.output.as_ref();
-                let model = output.map(|path| format!(" and {}", path.display()));
-                let model = model.unwrap_or_default();
-                let left = watch.left("an unfinished step is lost");
-                console.warn(format_args!(
-                    "interrupted after {taken} of {asked} features, which are in the report{model}; \
-                     {left}"
-                ));
-            }
+        if selection.ending == Ending::Interrupted {
+            let output = self.args.output.as_ref();
+            let model = output.map(|path| format!(" and {}", path.display()));
+            let model = model.unwrap_or_default();
+            let left = watch.left("an unfinished step is lost");
+            console.warn(format_args!(
+                "interrupted after {taken} of {asked} features, which are in the report{model}; {left}"
+            ));
         }
-        let labels = self.input.train.labels();
-        let constant =
-            |range: Range<usize>| labels[range].windows(2).all(|pair| pair[0] == pair[1]);
-        if queries.ranges().all(constant) {
-            console.warn(
-                "the labels are constant within every query: there is nothing to learn, and every \
-                 weight is 0",
-            );
+        if selection.options.sample.is_none() {
+            self.session
+                .warn_of_seed(Idle::Strategy(selection.strategy));
         }
-        warn_of_seed(self.session, selection);
     }
 }
 

@@ -1,8 +1,6 @@
 //! The settings of the library as arguments: a struct of arguments for each struct of options, field
 //! by field.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args};
@@ -13,6 +11,7 @@ use rankrls::peers::Peers;
 use rankrls::{QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
 
 use super::args::{RulesArgs, at_least_one, auto_or, one_of, usage};
+use super::files::InPath;
 
 /// Parses the name of a strategy, or `auto`.
 pub(crate) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
@@ -148,7 +147,7 @@ pub(crate) struct TeacherArgs {
     /// Scores of a teacher, one a row, by any ranker that had not seen the row's query: in place of
     /// RankRLS on all columns for --strategy distil and --refit cross-fitted
     #[arg(long, value_name = "FILE")]
-    pub(crate) teacher: Option<PathBuf>,
+    pub(crate) teacher: Option<InPath>,
 }
 
 impl TeacherArgs {
@@ -160,25 +159,19 @@ impl TeacherArgs {
         strategies: &[Option<StrategyKind>],
         peers: &dyn Peers,
     ) -> Result<()> {
+        let given = self.teacher.is_some();
+        let options = SelectionOptions {
+            target: *target,
+            ..SelectionOptions::new(1, None)
+        };
+        let checked = options.check_effects(strategies, given, false);
+        checked.map_err(usage)?;
         let distils = strategies.iter().flatten().any(|kind| kind.distils());
         let has_teacher = distils || target.refit == Some(Refit::CrossFitted);
-        let refitted = has_teacher && target.refit != Some(Refit::Labels);
-        let given = self.teacher.is_some();
-        let mistake = if target.blend.is_some() && !distils {
-            "--blend goes with --strategy distil"
-        } else if target.refit_lambda.is_some() && !refitted {
-            "--refit-lambda is of cross-fitted weights: it goes with --refit cross-fitted or \
-             --strategy distil"
-        } else if !has_teacher && (given || target.teacher_lambda.is_some()) {
-            "there is nothing to teach: a teacher goes with --strategy distil or --refit cross-fitted"
-        } else if given && target.teacher_lambda.is_some() {
-            "--teacher brings its scores: there is no --teacher-lambda to choose"
-        } else if has_teacher && !given && peers.count() > 1 {
+        if has_teacher && !given && peers.count() > 1 {
             return Err(usage(SelectError::SharedTeacher));
-        } else {
-            return Ok(());
-        };
-        Err(usage(mistake))
+        }
+        Ok(())
     }
 }
 

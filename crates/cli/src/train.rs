@@ -10,29 +10,29 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use rankrls::data::LabelScale;
-use rankrls::data::read::{PreferenceLine, read_names, read_preferences};
+use rankrls::data::read::{PreferenceLine, read_folds, read_preferences};
 use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
     Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference,
-    Preferences, Scheme, TOLERANCE, TrainError, TrainGrid, TrainOptions,
+    Preferences, Scheme, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
+use rankrls::warning::{Idle, Warning};
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
 use rankrls_plot::{Figure, LinePlot, Scale as PlotScale, Series};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
-use super::console::Console;
 use super::data::{Sizes, TrainingData};
 use super::figures::PlotArgs;
+use super::files::{InPath, Named, Names, OutPath};
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::sheet::Sheet;
-use super::warnings::{Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -67,7 +67,7 @@ pub(crate) struct TrainArgs {
     lambda: Lambdas,
     /// Train on these features only: a model, or a list with an index a line
     #[arg(long, value_name = "FILE")]
-    features: Option<PathBuf>,
+    features: Option<InPath>,
     /// Solver
     #[arg(long, value_name = "NAME", default_value = "auto")]
     #[arg(value_parser = auto_or(Solver::ALL, Solver::name))]
@@ -92,7 +92,7 @@ pub(crate) struct TrainArgs {
     /// Write the hold-out predictions of the model to this file: one a row of DATA, or one a
     /// preference; for lpo, two row numbers and two predictions a line
     #[arg(long, value_name = "FILE")]
-    holdout_scores: Option<PathBuf>,
+    holdout_scores: Option<OutPath>,
     /// What the best of several models is chosen by: squared, the hold-out error, or a measure of the
     /// hold-out predictions
     #[arg(long, value_name = "NAME", default_value = "squared")]
@@ -104,7 +104,7 @@ pub(crate) struct TrainArgs {
     data: TrainingData,
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
@@ -114,10 +114,10 @@ pub(crate) struct TrainArgs {
 
 /// What `--holdout` names.
 #[derive(Debug, Clone)]
-enum HoldoutChoice {
+pub(crate) enum HoldoutChoice {
     Named(Scheme),
     /// A file with the fold of every row.
-    File(PathBuf),
+    File(InPath),
 }
 
 impl FromStr for HoldoutChoice {
@@ -130,10 +130,20 @@ impl FromStr for HoldoutChoice {
         let named = text.strip_prefix("folds:");
         let named = named.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
         let file = named.or(Some(text).filter(|path| Path::new(path).exists()));
-        file.map(|path| Self::File(path.into())).ok_or_else(|| {
+        let file = file.map(|path| Self::File(PathBuf::from(path).into()));
+        file.ok_or_else(|| {
             let schemes = Scheme::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
         })
+    }
+}
+
+impl Names for HoldoutChoice {
+    fn named(&self) -> Option<Named<'_>> {
+        match self {
+            Self::Named(_) => None,
+            Self::File(path) => path.named(),
+        }
     }
 }
 
@@ -150,17 +160,17 @@ struct ObjectiveArgs {
         value_name = "FILE",
         help = "Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on"
     )]
-    pairs: Option<PathBuf>,
+    pairs: Option<InPath>,
 }
 
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let kernels = args.check()?;
     let console = session.console;
-    let output = session.create(args.output.as_deref())?;
-    let scores = session.create(args.holdout_scores.as_deref())?;
+    let output = session.create(args.output.as_ref())?;
+    let scores = session.create(args.holdout_scores.as_ref())?;
     let plot = args.plot.create(session)?;
     let (train, load_seconds) = args.data.train(console)?;
-    let spinner = console.spinner("training".to_owned());
+    let spinner = console.spinner("training");
     let trained = args.train(&train, kernels, load_seconds);
     spinner.finish_and_clear();
     let (model, report) = trained?;
@@ -172,7 +182,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
         None => Ok(()),
     };
     let drawn = plot.write(|| report.figure());
-    report.warn(args, console);
+    report.warn(args, &train, session);
     let saved = saved.and(held_out).and(drawn);
     session.end(args.json, &report, || report.text(args), saved)
 }
@@ -341,22 +351,22 @@ impl TrainArgs {
             None => Scheme::Auto,
             Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
             Some(HoldoutChoice::File(path)) => {
-                let names = read_names(path, self.data.read.budget())?;
+                let folds = read_folds(path, self.data.read.budget())?;
                 let name = path.display();
                 let (what, expected) = match preferences {
                     Some(count) => ("preference", count),
                     None => ("row", data.rows()),
                 };
-                if names.len() != expected {
-                    let found = names.len();
-                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
-                }
-                let names: Vec<&str> = names.iter().map(str::trim).collect();
+                let names: Vec<&str> = folds.iter().collect();
                 if let Some(line) = names.iter().position(|name| name.is_empty()) {
                     bail!(
                         "{name}:{}: expected the fold of a {what}, found nothing",
                         line + 1
                     );
+                }
+                if names.len() != expected {
+                    let found = names.len();
+                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
                 }
                 let in_order: Vec<&str> = match (preferences, data.input_rows()) {
                     (None, Some(rows)) => rows.iter().map(|&row| names[row as usize]).collect(),
@@ -500,41 +510,26 @@ impl Report {
         Figure::new("Choice of the ridge parameter").lines(plot)
     }
 
-    fn warn(&self, args: &TrainArgs, console: Console) {
-        let cells = &self.outcome.cells;
-        let best = self.best();
-        warn_of_lost_digits(best.condition, Condition::Bound, console);
-        // Each kernel has a grid of its own.
-        let grid = cells.iter().filter(|cell| cell.kernel == best.kernel);
-        let lambdas = grid.map(|cell| cell.lambda.value());
-        warn_of_edge("the chosen lambda", lambdas, best.lambda.value(), console);
-        if let Some(gamma) = best.kernel.gamma() {
-            let gammas = cells.iter().filter_map(|cell| cell.kernel.gamma());
-            warn_of_edge("the chosen gamma", gammas, gamma, console);
-        }
-        for cell in cells {
-            let held_out = cell.holdout.as_ref();
-            let held_out = held_out.and_then(|holdout| holdout.convergence);
-            let parts = [
-                ("", cell.convergence, TOLERANCE),
-                ("hold-outs by ", held_out, HOLDOUT_TOLERANCE),
-            ];
-            for (part, ended, tolerance) in parts {
-                if let Some(ended) = ended.filter(|ended| ended.residual > tolerance) {
-                    let (lambda, residual) = (short(cell.lambda.value()), ended.residual);
-                    console.warn(format_args!(
-                        "with lambda {lambda} {part}conjugate gradients came to a residual of \
-                         {residual:.1e}, not {tolerance:.0e}"
-                    ));
-                }
-            }
+    fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
+        let (console, scheme) = (session.console, self.outcome.scheme.as_ref());
+        console.warn_all(self.outcome.warnings());
+        let drawn = args.kernel.draws() || scheme.and_then(Scheme::drawn_by).is_some();
+        if !drawn {
+            session.warn_of_seed(Idle::NothingDrawn);
         }
         if !args.objective.objective.is_query() {
             return;
         }
-        warn_of_few_queries(self.data.queries, console);
-        if self.data.queries == 1 && self.outcome.scheme.is_none() {
-            console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
+        if let Some(Scheme::Given { groups, .. }) = scheme {
+            console.warn_all(Warning::of_folds(groups, train.queries()));
+        }
+        if let Measure::Metric(metric) = args.measure {
+            let (labels, rules) = (train.labels(), Convention::default().into());
+            console.warn_all(Warning::of_grades(&[metric], labels, &rules, false));
+        }
+        console.warn_all(Warning::of_queries(train));
+        if self.data.queries == 1 && scheme.is_none() {
+            console.warn(Warning::NoHoldOut);
         }
     }
 

@@ -1,14 +1,20 @@
-//! Files and streams, plain or compressed.
+//! Files and streams of text, plain or compressed.
 
-use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use flate2::bufread::GzDecoder;
+
 use crate::error::{Fault, ReadError, ReadErrorKind};
+use crate::signature::{self, HEAD, Unreadable};
 
 const BUFFER: usize = 1 << 18;
+
+/// Bytes after the end of compressed data that are counted.
+const MOST_COUNTED: u64 = 1 << 30;
 
 /// The name of standard input in messages.
 const STDIN: &str = "<stdin>";
@@ -36,6 +42,20 @@ impl Compression {
         }
     }
 
+    /// Whether a member or frame may begin with these bytes, which may be only the first of it.
+    fn begins(self, head: &[u8]) -> bool {
+        let magic: &[u8] = match self {
+            Self::None => b"",
+            Self::Gzip => b"\x1f\x8b",
+            Self::Zstd if head.first() == Some(&0x28) => b"\x28\xb5\x2f\xfd",
+            Self::Zstd => {
+                let skipped = matches!(head.first(), Some(0x50..=0x5f));
+                return skipped && b"\x2a\x4d\x18".iter().zip(&head[1..]).all(|(a, b)| a == b);
+            }
+        };
+        magic.iter().zip(head).all(|(a, b)| a == b)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Self::None => "plain",
@@ -45,7 +65,8 @@ impl Compression {
     }
 }
 
-/// Decompressed text of a named input.
+/// Decompressed text of a named input, without the byte order mark of UTF-8. What is known to be
+/// something else than text by its first bytes is refused when it is read.
 pub struct Source<'r> {
     /// What messages call it.
     pub name: String,
@@ -53,13 +74,58 @@ pub struct Source<'r> {
     compression: Compression,
     limit: Option<u64>,
     watch: Arc<Watch>,
+    /// What was read to look at.
+    head: Option<Head>,
+}
+
+/// The first bytes of the text that nobody took yet, and why there are no more.
+#[derive(Default)]
+struct Head {
+    bytes: Cursor<Vec<u8>>,
+    failure: Option<io::Error>,
 }
 
 impl Read for Source<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.reader.read(buffer)
+        let look = || Head::of(&mut self.reader, self.compression);
+        let head = self.head.get_or_insert_with(look);
+        let read = head.bytes.read(buffer)?;
+        if read > 0 || buffer.is_empty() {
+            return Ok(read);
+        }
+        match head.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.reader.read(buffer),
+        }
     }
 }
+
+impl Head {
+    /// Looks at the first bytes.
+    fn of(reader: &mut dyn Read, compression: Compression) -> Self {
+        let mut bytes = Vec::with_capacity(HEAD);
+        let read = reader.take(HEAD as u64).read_to_end(&mut bytes);
+        let mut head = Self {
+            failure: read.err(),
+            ..Self::default()
+        };
+        let within = match compression {
+            Compression::None => None,
+            compression => Some(compression.name()),
+        };
+        match signature::unreadable(&bytes, within) {
+            Some(unreadable) => head.failure = Some(io::Error::other(unreadable)),
+            None => head.bytes = Cursor::new(bytes),
+        }
+        if head.bytes.get_ref().starts_with(MARK) {
+            head.bytes.set_position(MARK.len() as u64);
+        }
+        head
+    }
+}
+
+/// The byte order mark of UTF-8.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl<'r> Source<'r> {
     /// Opens a file, or standard input for `-`. A decompressor may take `limit` bytes.
@@ -99,7 +165,14 @@ impl<'r> Source<'r> {
             compression,
             limit,
             watch,
+            head: None,
         })
+    }
+
+    /// The bytes as they are, whatever they are.
+    fn into_bytes(mut self) -> Self {
+        self.head = Some(Head::default());
+        self
     }
 
     /// Whether what is read comes out of a decompressor.
@@ -109,6 +182,10 @@ impl<'r> Source<'r> {
 
     /// What a failed read means: trouble with the file, or with what it holds.
     pub fn fault(&self, error: &io::Error) -> Fault {
+        let inner = error.get_ref();
+        if let Some(unreadable) = inner.and_then(|inner| inner.downcast_ref::<Unreadable>()) {
+            return unreadable.fault();
+        }
         if self.watch.failed.load(Ordering::Relaxed) || self.compression == Compression::None {
             return Fault::io(error);
         }
@@ -141,17 +218,94 @@ fn decompress<'r>(
     let mut head = Vec::with_capacity(4);
     reader.by_ref().take(4).read_to_end(&mut head)?;
     let compression = Compression::of(&head);
-    let whole = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, reader));
+    let whole = Cursor::new(head).chain(reader);
     let reader: Box<dyn Read + Send + 'r> = match compression {
-        Compression::None => Box::new(whole),
-        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
-        Compression::Zstd => {
-            let mut decoder = zstd::stream::read::Decoder::with_buffer(whole)?;
-            decoder.window_log_max(window_log(limit))?;
-            Box::new(decoder)
-        }
+        Compression::None => Box::new(BufReader::with_capacity(BUFFER, whole)),
+        _ => Box::new(Members::new(
+            BufReader::with_capacity(BUFFER, whole),
+            compression,
+            limit,
+        )?),
     };
     Ok((compression, reader))
+}
+
+/// Members of gzip, or frames of zstd, one after the other. Zeros after one are padding.
+struct Members<R: BufRead> {
+    /// The one at hand; none at the end of all.
+    member: Option<Member<R>>,
+    compression: Compression,
+    limit: Option<u64>,
+}
+
+enum Member<R: BufRead> {
+    Gzip(GzDecoder<R>),
+    Zstd(zstd::stream::read::Decoder<'static, R>),
+}
+
+impl<R: BufRead> Members<R> {
+    fn new(reader: R, compression: Compression, limit: Option<u64>) -> io::Result<Self> {
+        let mut members = Self {
+            member: None,
+            compression,
+            limit,
+        };
+        members.begin(reader)?;
+        Ok(members)
+    }
+
+    fn begin(&mut self, reader: R) -> io::Result<()> {
+        self.member = Some(if self.compression == Compression::Zstd {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(reader)?.single_frame();
+            decoder.window_log_max(window_log(self.limit))?;
+            Member::Zstd(decoder)
+        } else {
+            Member::Gzip(GzDecoder::new(reader))
+        });
+        Ok(())
+    }
+
+    /// Begins the next member, if there is one in what is left by the one before.
+    fn next(&mut self, mut rest: R) -> io::Result<()> {
+        loop {
+            let bytes = rest.fill_buf()?;
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            match bytes.iter().take_while(|&&byte| byte == 0).count() {
+                0 => break,
+                zeros => rest.consume(zeros),
+            }
+        }
+        if self.compression.begins(rest.fill_buf()?) {
+            return self.begin(rest);
+        }
+        let bytes = io::copy(&mut rest.take(MOST_COUNTED), &mut io::sink())?;
+        Err(io::Error::other(Unreadable::trailing(
+            bytes,
+            self.compression.name(),
+        )))
+    }
+}
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = match &mut self.member {
+                None => return Ok(0),
+                Some(Member::Gzip(decoder)) => decoder.read(buffer)?,
+                Some(Member::Zstd(decoder)) => decoder.read(buffer)?,
+            };
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            match self.member.take() {
+                None => return Ok(0),
+                Some(Member::Gzip(decoder)) => self.next(decoder.into_inner())?,
+                Some(Member::Zstd(decoder)) => self.next(decoder.finish())?,
+            }
+        }
+    }
 }
 
 /// Logarithm of the largest zstd window: all that the decoder can do, but within `limit` or
@@ -192,7 +346,7 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
-/// The whole of a file, decompressed, or of standard input for `-`.
+/// The whole text of a file, decompressed and without a byte order mark, or of standard input for `-`.
 ///
 /// # Errors
 /// [`ReadError`] when it cannot be read or has more than `limit` bytes.
@@ -211,13 +365,33 @@ pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Ok(text)
 }
 
-/// BLAKE3 hash of the text of a file, decompressed, in hexadecimal digits. Little memory is taken,
+/// Refuses what is there, and is no regular file: a pipe or a device may never end.
+pub(crate) fn check_regular(path: &Path) -> Result<(), ReadError> {
+    let kind = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => "a folder",
+        Ok(found) if !found.is_file() => "a pipe or a device",
+        _ => return Ok(()),
+    };
+    Err(Fault::new("a regular file", kind).of(&path.display().to_string()))
+}
+
+/// The whole of a regular file, decompressed.
+///
+/// # Errors
+/// [`ReadError`] when it is no regular file, cannot be read, or has more than `limit` bytes.
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    check_regular(path)?;
+    read_whole(path, limit)
+}
+
+/// BLAKE3 hash of the bytes of a regular file, decompressed, in hexadecimal digits. Little memory is taken,
 /// however much text there is.
 ///
 /// # Errors
-/// [`ReadError`] when the file cannot be read or decompressed.
+/// [`ReadError`] when it is no regular file, or cannot be read or decompressed.
 pub fn hash_text(path: &Path) -> Result<String, ReadError> {
-    let mut source = Source::open(path, None)?;
+    check_regular(path)?;
+    let mut source = Source::open(path, None)?.into_bytes();
     let mut hasher = blake3::Hasher::new();
     match hasher.update_reader(&mut source) {
         Ok(_) => Ok(hasher.finalize().to_hex().to_string()),
@@ -273,6 +447,62 @@ mod tests {
             ),
         ] {
             assert_eq!(text_within(&bytes, None).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn what_follows_compressed_data_is_padding_or_refused() {
+        let skipped = [0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
+        for (whole, other) in [(gz(b"ab"), zst(b"c")), (zst(b"ab"), gz(b"c"))] {
+            for zeros in [1, 2, 511, 600_000] {
+                let padded = [&whole[..], &vec![0; zeros]].concat();
+                assert_eq!(text_within(&padded, None).unwrap(), b"ab");
+                let padded = [&padded[..], &whole].concat();
+                assert_eq!(text_within(&padded, None).unwrap(), b"abab");
+            }
+            for junk in [
+                &b"\n"[..],
+                b"\x1fx",
+                b"\x28\xb5x",
+                b"junk",
+                &other,
+                b"\0\0x",
+            ] {
+                let fault = text_within(&[&whole, junk].concat(), None).unwrap_err();
+                assert_eq!(fault.kind, ReadErrorKind::Corrupt);
+                let bytes = junk.iter().skip_while(|&&byte| byte == 0).count();
+                let found = fault.of("x").found().to_owned();
+                assert!(
+                    found.starts_with(&format!("{bytes} bytes that are no ")),
+                    "{found}"
+                );
+            }
+        }
+        let skipped = [&zst(b"ab")[..], &skipped, &[0; 9]].concat();
+        assert_eq!(text_within(&skipped, None).unwrap(), b"ab");
+    }
+
+    #[test]
+    fn marks_are_passed_over_and_what_is_no_text_is_named() {
+        let marked = b"\xef\xbb\xbfab";
+        for bytes in [marked.to_vec(), gz(marked), zst(marked)] {
+            assert_eq!(text_within(&bytes, None).unwrap(), b"ab");
+        }
+        // One mark, at the beginning.
+        let twice = [&marked[..], marked].concat();
+        assert_eq!(
+            text_within(&twice, None).unwrap(),
+            [b"ab", &marked[..]].concat()
+        );
+        assert_eq!(text_within(&marked[..2], None).unwrap(), &marked[..2]);
+        for (bytes, found) in [
+            (b"BZh91AY&SY\x12".to_vec(), "bzip2 data"),
+            (gz(&gz(b"ab")), "gzip data within gzip data"),
+            (zst(&gz(b"ab")), "gzip data within zstd data"),
+            (gz(b"a\0b\0"), "UTF-16 text within gzip data"),
+        ] {
+            let fault = text_within(&bytes, None).unwrap_err();
+            assert_eq!(fault.of("x").found(), found);
         }
     }
 

@@ -43,6 +43,27 @@ pub fn exact(number: f64) -> String {
     text.into_iter().map(char::from).collect()
 }
 
+/// A number in full where that is short, else six digits of it: a share of the unit has many.
+pub fn short(value: f64) -> String {
+    let full = exact(value);
+    if full.len() <= 10 {
+        return full;
+    }
+    let digits = format!("{value:.5e}").parse();
+    digits.map_or(full, exact)
+}
+
+/// `1 column`, `2 columns`, `2 queries`, `2 classes`.
+pub fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) if noun.ends_with('s') => format!("{count} {noun}es"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

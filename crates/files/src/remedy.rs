@@ -42,8 +42,81 @@ pub enum Remedy {
     MoreMemoryOrLessData,
     /// Hand over the scores of a teacher.
     GiveTeacher,
+    /// Divide each column by its size.
+    ScaleColumns,
     /// Go on with the run that did not end.
     Resume,
+    /// Leave out a column that is no feature, of this name if it has one.
+    LeaveOut(Option<String>),
+    /// The name of a parameter.
+    Name(Parameter),
+    /// A parameter with a value.
+    Set(Parameter, &'static str),
+}
+
+/// A parameter that messages name, as each front end writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Parameter {
+    /// How features are selected.
+    Strategy,
+    /// Candidates to draw in each step.
+    Candidates,
+    /// Seed of random draws.
+    Seed,
+    /// What weights are fitted to.
+    Refit,
+    /// Ridge parameter of cross-fitted weights.
+    RefitLambda,
+    /// Share of the labels in what is learnt from.
+    Blend,
+    /// Scores of a teacher.
+    Teacher,
+    /// Ridge parameters of a teacher.
+    TeacherLambda,
+    /// Rows at whose values densities are compared.
+    Validation,
+    /// What columns are divided by.
+    Scale,
+    /// Whether a file counts its columns from 0.
+    ZeroBased,
+    /// Conventions of measures.
+    Convention,
+    /// Gain of a grade.
+    Gain,
+    /// The least label of a relevant document.
+    RelevantFrom,
+    /// The largest grade.
+    MaxGrade,
+}
+
+impl Parameter {
+    /// Its name in the library.
+    fn field(self) -> &'static str {
+        match self {
+            Self::Strategy => "SelectionOptions::strategy",
+            Self::Candidates => "SelectionOptions::sample",
+            Self::Seed => "SelectionOptions::seed",
+            Self::Refit => "TargetOptions::refit",
+            Self::RefitLambda => "TargetOptions::refit_lambda",
+            Self::Blend => "TargetOptions::blend",
+            Self::Teacher => "Dataset::with_teacher",
+            Self::TeacherLambda => "TargetOptions::teacher_lambda",
+            Self::Validation => "Dataset::with_validation",
+            Self::Scale => "SelectionOptions::scale",
+            Self::ZeroBased => "ReadOptions::zero_based",
+            Self::Convention => "Rules::convention",
+            Self::Gain => "Rules::gain",
+            Self::RelevantFrom => "Rules::relevant_from",
+            Self::MaxGrade => "Rules::max_grade",
+        }
+    }
+}
+
+impl fmt::Display for Parameter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Remedy::Name(*self).fmt(formatter)
+    }
 }
 
 /// Words for a remedy, or `None` for those of the library.
@@ -85,7 +158,8 @@ impl Remedy {
             }
             Self::NameIndex => {
                 "is it an index of pandas? Write the table by to_csv(index=False), or \
-                name the column and put it into TableOptions::ignore"
+                name the column and put it into TableOptions::ignore; in R, \
+                write.csv(row.names = FALSE)"
                     .into()
             }
             Self::IgnoreColumn => {
@@ -100,7 +174,15 @@ impl Remedy {
             Self::GiveTeacher => {
                 "add the scores of a teacher to the data by Dataset::with_teacher".into()
             }
+            Self::ScaleColumns => "scale the columns: set Scale::Sd".into(),
             Self::Resume => "resume it".into(),
+            Self::LeaveOut(Some(name)) => {
+                format!("leave it out, of a table by putting {name:?} into TableOptions::ignore")
+                    .into()
+            }
+            Self::LeaveOut(None) => "leave it out of the data".into(),
+            Self::Name(parameter) => parameter.field().into(),
+            Self::Set(parameter, value) => format!("{} = {value}", parameter.field()).into(),
         }
     }
 }

@@ -44,6 +44,12 @@ impl Strings {
         (0..self.len()).filter_map(|position| self.get(position))
     }
 
+    /// Takes away all but the first `count` strings.
+    pub fn truncate(&mut self, count: usize) {
+        self.ends.truncate(count);
+        self.text.truncate(self.ends.last().copied().unwrap_or(0));
+    }
+
     /// Bytes held.
     pub fn memory(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * size_of::<usize>()
@@ -70,5 +76,10 @@ mod tests {
         assert_eq!(strings.iter().collect::<Vec<_>>(), ["a", "", "näh"]);
         assert_eq!(strings.get(1), Some(""));
         assert_eq!(strings.get(3), None);
+        let mut first = strings.clone();
+        first.truncate(1);
+        assert_eq!(first, ["a"].into_iter().collect());
+        first.truncate(0);
+        assert_eq!(first, Strings::default());
     }
 }

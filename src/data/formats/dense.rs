@@ -19,7 +19,9 @@ pub(super) const FACTS: Facts = Facts {
     reader: Reader::Files {
         read: |path, options| {
             let array = Array::open(path, "matrix")?;
-            read_matrix(path, options, |rows, budget| matrix(array, rows, budget))
+            read_matrix(path, options, |rows, missing, budget| {
+                matrix(array, rows, missing, budget)
+            })
         },
         expected: "NumPy's file .npy and .labels.npy beside it",
         remedy: "give the path of the .npy file",
@@ -32,6 +34,7 @@ pub(super) const FACTS: Facts = Facts {
 fn matrix<R: Read>(
     array: Array<R>,
     rows: usize,
+    missing: Option<f64>,
     budget: &mut Budget,
 ) -> Result<Columns<'static>, Fault> {
     let (height, width, by_column) = array.matrix()?;
@@ -41,7 +44,7 @@ fn matrix<R: Read>(
     })?;
     budget.take(height.saturating_mul(width).saturating_mul(8 + ENTRY))?;
     let shape = (rows, columns as usize).set_f(by_column);
-    let array = Array2::from_shape_vec(shape, array.floats("value")?);
+    let array = Array2::from_shape_vec(shape, array.values(missing)?);
     let array = array.map_err(|error| Fault::data(&error))?;
     let columns = array.into_columns();
     let mut columns = columns.map_err(|error| Fault::data(&error))?;

@@ -3,28 +3,24 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::data::queries::Groups;
+use rankrls_files::text::{each_item, read_strings, utf8};
+
 use crate::data::{Dataset, FeatureNames, Strings};
 
-use super::ReadOptions;
 use super::error::{Fault, ReadError};
 use super::input::Source;
 use super::rows::refused;
-use super::text::{CHUNK, Chunks, returning};
 use super::token;
 
-/// Bytes of a query in the table of all, besides its identifier.
-pub(super) const QUERY: u64 = 64;
-
 /// Reads names of features, one a line: the first line names the first column, which is 1 in
-/// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; an
-/// empty line is an empty name.
+/// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; blanks
+/// around a name do not count, and an empty line is an empty name.
 ///
 /// # Errors
 /// [`ReadError`] when the file cannot be read, is not UTF-8, or takes more than `max_memory`
 /// bytes.
 pub fn read_names(path: &Path, max_memory: Option<u64>) -> Result<FeatureNames, ReadError> {
-    names_of(Source::open(path, max_memory)?, max_memory, 0)
+    names_of(path, max_memory, 0)
 }
 
 /// Names the columns of `dataset`, for which `held` bytes are taken already.
@@ -34,7 +30,7 @@ pub(super) fn attach(
     limit: Option<u64>,
     held: u64,
 ) -> Result<Dataset<'static>, ReadError> {
-    let names = names_of(Source::open(path, limit)?, limit, held)?;
+    let names = names_of(path, limit, held)?;
     let name = path.display().to_string();
     if names.len() < dataset.width() {
         let expected = format!("at least {} names, one a column", dataset.width());
@@ -49,7 +45,8 @@ pub(super) fn attach(
 /// Writes names one a line.
 ///
 /// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a name with a line end in it.
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a name that would not read back: with a line
+/// end or NUL in it, or blanks around it.
 pub fn write_names(names: &FeatureNames, writer: impl Write) -> io::Result<()> {
     write_first_names(names, names.len(), writer)
 }
@@ -61,7 +58,7 @@ pub(super) fn write_first_names(
     mut writer: impl Write,
 ) -> io::Result<()> {
     for name in names.iter().take(columns) {
-        if name.contains('\n') || name.ends_with('\r') {
+        if name.contains(['\n', '\r', '\0']) || name.trim_ascii() != name {
             let message = format!("the feature name {name:?} does not fit on a line");
             return Err(refused(message));
         }
@@ -77,8 +74,21 @@ pub(super) fn write_first_names(
 /// # Errors
 /// As [`read_names`].
 pub fn read_texts(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadError> {
-    let source = Source::open(path, max_memory)?;
-    strings_of(source, max_memory, 0, "text in UTF-8")
+    read_strings(path, max_memory, 0, "text in UTF-8")
+}
+
+/// Reads the folds of rows or preferences, one a line: any text. Blank lines at the end do not count,
+/// others are empty folds.
+///
+/// # Errors
+/// As [`read_names`].
+pub fn read_folds(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadError> {
+    let mut folds = Strings::default();
+    each_item(Source::open(path, max_memory)?, max_memory, |_, line| {
+        folds.push(utf8(line, 0, "a fold in UTF-8")?.trim_ascii());
+        Ok(folds.memory() as u64)
+    })?;
+    Ok(folds)
 }
 
 /// Reads scores, a finite decimal number a line, one for each row of a data set in the order of
@@ -91,29 +101,9 @@ pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, Rea
     numbers(Source::open(path, max_memory)?, max_memory, 0, "score")
 }
 
-fn names_of(source: Source<'_>, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
-    let names = strings_of(source, limit, held, "a feature name in UTF-8")?;
+fn names_of(path: &Path, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
+    let names = read_strings(path, limit, held, "a feature name in UTF-8")?;
     Ok(FeatureNames::new(names))
-}
-
-/// The lines of a file, each of which is `expected`.
-fn strings_of(
-    source: Source<'_>,
-    limit: Option<u64>,
-    held: u64,
-    expected: &'static str,
-) -> Result<Strings, ReadError> {
-    let mut strings = Strings::default();
-    each_line(source, limit, |line| {
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let string = std::str::from_utf8(line).map_err(|error| {
-            let at = error.valid_up_to();
-            Fault::token(expected, at, &line[at..])
-        })?;
-        strings.push(string);
-        Ok(held + strings.memory() as u64)
-    })?;
-    Ok(strings)
 }
 
 /// The numbers of a file, one a line, `what` messages call them.
@@ -136,67 +126,11 @@ fn items<T>(
     mut item: impl FnMut(&[u8]) -> Result<Option<T>, Fault>,
 ) -> Result<Vec<T>, ReadError> {
     let mut items = Vec::new();
-    each_line(source, limit, |line| {
+    each_item(source, limit, |_, line| {
         items.extend(item(line)?);
         Ok(held + (items.capacity() * size_of::<T>()) as u64)
     })?;
     Ok(items)
-}
-
-/// The queries of rows, an identifier a line, and how many lines and bytes they are.
-pub(super) fn query_ids(
-    source: Source<'_>,
-    options: &ReadOptions,
-    held: u64,
-) -> Result<(Groups, usize, u64), ReadError> {
-    let mut groups = Groups::new(options.regroup);
-    let (mut lines, mut bytes) = (0, 0);
-    each_line(source, options.max_memory, |line| {
-        lines += 1;
-        let line = token::trim_end(line);
-        let at = token::start(line, 0);
-        let end = token::end(line, at);
-        token::nothing_after(line, end, "query identifier")?;
-        let id = token::query_id_at(&line[at..end], at)?;
-        if !groups.ends_with(id) {
-            bytes += QUERY + 2 * id.len() as u64;
-        }
-        let added = groups.add(id, 1, lines as u64);
-        added.map_err(|began| returning(id, &format!("on line {began}")).at_column(at + 1))?;
-        Ok(held + bytes)
-    })?;
-    Ok((groups, lines, bytes))
-}
-
-/// Takes every line with `take`, which says how many bytes are held then; `limit` is checked once a
-/// chunk of text.
-pub(super) fn each_line(
-    source: Source<'_>,
-    limit: Option<u64>,
-    mut take: impl FnMut(&[u8]) -> Result<u64, Fault>,
-) -> Result<(), ReadError> {
-    let name = source.name.clone();
-    let mut chunks = Chunks::new(source, CHUNK, limit);
-    let (mut number, mut held) = (1, 0);
-    loop {
-        let text = match chunks.next() {
-            Ok(Some(text)) => text,
-            Ok(None) => return Ok(()),
-            Err(fault) => return Err(fault.at(&name, number)),
-        };
-        let lines = text.strip_suffix(b"\n").unwrap_or(&text);
-        for line in lines.split(|&byte| byte == b'\n') {
-            held = take(line).map_err(|fault| match chunks.damage() {
-                Some(damage) => damage.of(&name),
-                None => fault.at(&name, number),
-            })?;
-            number += 1;
-        }
-        if let Some(limit) = limit.filter(|&limit| held > limit) {
-            let found = format!("{held} or more");
-            return Err(Fault::too_large(limit, &found).at(&name, number));
-        }
-    }
 }
 
 /// A preference: rows, 0-based, first the one that is preferred; by how much; what it counts.
@@ -268,11 +202,14 @@ fn row(line: &[u8], at: usize, rows: usize) -> Result<(u32, usize), Fault> {
 #[cfg(test)]
 mod tests {
     use super::super::ReadErrorKind;
+    use rankrls_files::text::strings_of;
+
     use super::super::compressed::{gz, zst};
     use super::*;
 
     fn names(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
-        let names = names_of(Source::new(bytes, "f", None)?, Some(1 << 20), 0)?;
+        let source = Source::new(bytes, "f", None)?;
+        let names = strings_of(source, Some(1 << 20), 0, "a feature name in UTF-8")?;
         Ok(names.iter().map(str::to_owned).collect())
     }
 

@@ -18,6 +18,8 @@ mod missing;
 mod npy;
 mod npz;
 mod piece;
+mod query_lines;
+mod records;
 mod rlscore;
 #[cfg(test)]
 mod round_trip;
@@ -26,9 +28,11 @@ mod svmlight;
 mod table;
 mod text;
 mod token;
+mod words;
 
 pub use lines::{
-    PreferenceLine, read_names, read_preferences, read_rows, read_scores, read_texts, write_names,
+    PreferenceLine, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
+    write_names,
 };
 pub use missing::Missing;
 pub(crate) use missing::fill as fill_missing;
@@ -42,8 +46,9 @@ pub use table::TableOptions;
 
 use error::Fault;
 use input::{Source, is_stdin};
-use lines::{query_ids, write_first_names};
+use lines::write_first_names;
 use piece::{Grammar, Lines};
+use query_lines::QueryLines;
 use rows::refused;
 use text::Text;
 
@@ -161,6 +166,23 @@ impl Format {
         matches!(self.read(path), Self::Csv | Self::Tsv)
     }
 
+    /// The files of the data set at `path`: that path, and the labels, queries and names that are
+    /// found beside it.
+    pub fn files_at(self, path: &Path) -> Vec<PathBuf> {
+        let facts = self.read(path).facts();
+        let (prefix, suffix) = (facts.prefix)(path);
+        let parts = facts.parts.iter();
+        let parts = parts.filter_map(|(_, ending)| find(&prefix, ending, suffix));
+        let parts = parts.chain(self.names_at(path));
+        [path.to_owned()].into_iter().chain(parts).collect()
+    }
+
+    /// The file of names that is found beside the data at `path`.
+    pub fn names_at(self, path: &Path) -> Option<PathBuf> {
+        let beside = self.read(path).facts().names_beside;
+        beside.then(|| find(&prefix(path), NAMES, "")).flatten()
+    }
+
     /// The format in which data are written to `path`.
     fn written(self, path: &Path) -> Self {
         let ends = |format: &Self| (format.facts().ending)(path);
@@ -206,7 +228,9 @@ pub struct Loaded {
 /// The queries of rows that come without any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowQueries {
-    /// A file with the identifier of the query of each row, one a line.
+    /// A file with the identifier of the query of each row, one a line; or with the numbers of rows of
+    /// the queries, which are counted from 1. Whole numbers that add up to the rows, and are not as
+    /// many, are such sizes.
     File(PathBuf),
     /// Every so many rows are a query; identifiers count them from 1.
     Size(usize),
@@ -254,8 +278,9 @@ impl ReadOptions {
         /// query. Data that have query identifiers are refused then.
         row_queries: impl Into<Option<RowQueries>> => row_queries;
 
-        /// What the columns of a table are, and what to take for missing values: in svmlight files
-        /// `NULL`, in tables also empty cells and the usual words. Default: nothing said.
+        /// What the columns of a table are, and what to take for missing values: in text the usual words
+        /// and the numbers that mark them, in tables also empty cells, in arrays nan and these numbers.
+        /// Default: nothing said.
         table: TableOptions => table;
 
         /// Names of the features, by which the columns of a table are found in any order; a feature
@@ -276,7 +301,7 @@ impl ReadOptions {
         names: impl Into<Option<PathBuf>> => names;
 
         /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
-        /// none, no limit. Text on its way, at most an eighth of the limit or three lines that are
+        /// none, no limit, but what the headers of arrays claim is held to the free memory. Text on its way, at most an eighth of the limit or three lines that are
         /// longer, is gone before the columns are made.
         max_memory: impl Into<Option<u64>> => max_memory;
     }
@@ -307,10 +332,8 @@ impl ReadOptions {
             Reader::Stream(read) => read(Source::open(path, self.max_memory)?, self),
             Reader::Files { .. } if is_stdin(path) => self.read_from(io::empty(), "<stdin>"),
             // Data that takes its width from elsewhere has no use for names.
-            Reader::Files { read, .. }
-                if facts.names_beside && self.names.is_none() && self.width.is_none() =>
-            {
-                read(path, &self.clone().names(find(&prefix(path), NAMES, "")))
+            Reader::Files { read, .. } if self.names.is_none() && self.width.is_none() => {
+                read(path, &self.clone().names(self.format.names_at(path)))
             }
             Reader::Files { read, .. } => read(path, self),
         }
@@ -339,6 +362,7 @@ impl ReadOptions {
             first: base.first(),
             width: self.width,
             missing: self.table.missing.map(Missing::in_place),
+            named: self.table.label.is_some() || self.table.query.is_some(),
         }
     }
 
@@ -351,11 +375,7 @@ impl ReadOptions {
         match queries {
             RowQueries::File(path) => {
                 let source = Source::open(path, self.max_memory)?;
-                let name = source.name.clone();
-                let (groups, lines, bytes) = query_ids(source, self, text.memory)?;
-                rlscore::check_lines(text, &name, lines)?;
-                text.groups = groups;
-                text.memory += bytes;
+                query_lines::give(text, source, QueryLines::IdsOrSizes, self)?;
             }
             RowQueries::Size(size) => {
                 let rest = text.rows.checked_rem(*size).unwrap_or(text.rows);
@@ -486,6 +506,18 @@ impl DataFiles {
             (_, Some(ending)) => with_ending(&prefix, ending, suffix),
             (_, None) => self.path.clone(),
         }
+    }
+
+    /// All files that may be written, each with its part.
+    pub fn all(&self) -> impl Iterator<Item = (Part, PathBuf)> {
+        let parts = [Part::Entries, Part::Labels, Part::Queries, Part::Names];
+        let own = move |part: &Part| {
+            matches!(part, Part::Entries | Part::Names) || self.ending(*part).is_some()
+        };
+        parts
+            .into_iter()
+            .filter(own)
+            .map(|part| (part, self.path(part)))
     }
 
     /// A file that is there and would be read as a part of `dataset`, which has no such part: it

@@ -13,6 +13,7 @@ use serde::Deserialize;
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::rows::tokens;
+use super::token::{self, BadNumber};
 use crate::data::{Dataset, Queries};
 
 /// Bytes read or written at a time.
@@ -96,13 +97,46 @@ impl<R: Read> Array<R> {
         Ok(elements)
     }
 
-    /// All elements as floats, each of them finite and exactly what the array has.
-    pub(super) fn floats(self, what: &'static str) -> Result<Vec<f64>, Fault> {
+    /// All elements as finite floats that are exactly what the array has; `missing` in the places of
+    /// nan and of numbers that stand for a missing value, which are refused without it.
+    pub(super) fn values(self, missing: Option<f64>) -> Result<Vec<f64>, Fault> {
+        self.floats("value", |value| {
+            let bad = if value.is_finite() {
+                token::checked(value).err()
+            } else {
+                Some(BadNumber::NotFinite)
+            };
+            match (bad, missing) {
+                (None, _) => Ok(value),
+                (Some(bad), Some(missing)) if value.is_nan() || bad == BadNumber::Marker => {
+                    Ok(missing)
+                }
+                (Some(bad), _) => {
+                    let text = value.to_string();
+                    Err(bad.fault(text.as_bytes(), text.clone(), "a value", "value"))
+                }
+            }
+        })
+    }
+
+    /// All elements as finite floats that are exactly what the array has.
+    pub(super) fn labels(self) -> Result<Vec<f64>, Fault> {
+        self.floats("label", |label| {
+            let fault = || Fault::new("a finite label", label.to_string());
+            label.is_finite().then_some(label).ok_or_else(fault)
+        })
+    }
+
+    fn floats(
+        self,
+        what: &'static str,
+        take: impl Fn(f64) -> Result<f64, Fault>,
+    ) -> Result<Vec<f64>, Fault> {
         use Kind::{Boolean, Float, Signed, Unsigned};
         let numbers = [Boolean, Signed, Unsigned, Float];
         let mut floats = self.room(&numbers, format!("numbers for {what}s"))?;
         self.each(|header, _, bytes| {
-            floats.push(header.float(bytes, what)?);
+            floats.push(take(header.float(bytes, what)?)?);
             Ok(())
         })?;
         Ok(floats)
@@ -131,14 +165,10 @@ impl<R: Read> Array<R> {
         self,
         mut each: impl FnMut(u64, &str) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        if let Kind::Boolean | Kind::Float = self.header.kind {
+        if self.header.kind == Kind::Boolean {
             return Err(self.unsuitable("text or integers", &*self.header.descr));
         }
-        self.each(|header, position, bytes| {
-            let text = header.text(bytes);
-            let fault = || Fault::new("text in UTF-8 or Unicode", quote(bytes));
-            each(position, &text.ok_or_else(fault)?)
-        })
+        self.each(|header, position, bytes| each(position, &header.text(bytes)?))
     }
 
     /// Calls `each` with the position and bytes of every element, and sees that nothing follows.
@@ -277,7 +307,7 @@ impl Header {
         self.shape.iter().fold(1, product)
     }
 
-    /// A number as a float.
+    /// A number as a float, which may be nan or infinite.
     fn float(&self, bytes: &[u8], what: &str) -> Result<f64, Fault> {
         if self.kind != Kind::Float {
             let integer = self.integer(bytes);
@@ -290,14 +320,10 @@ impl Header {
             return Ok(integer as f64);
         }
         let word = self.word(bytes);
-        let value = match u32::try_from(word) {
+        Ok(match u32::try_from(word) {
             Ok(word) if bytes.len() == 4 => f64::from(f32::from_bits(word)),
             _ => f64::from_bits(word),
-        };
-        if value.is_finite() {
-            return Ok(value);
-        }
-        Err(Fault::new(format!("a finite {what}"), value.to_string()))
+        })
     }
 
     fn integer(&self, bytes: &[u8]) -> i128 {
@@ -309,8 +335,8 @@ impl Header {
         i128::from((word << unused).cast_signed() >> unused)
     }
 
-    /// Text, or an integer in decimal; none for bytes that are no text.
-    fn text(&self, bytes: &[u8]) -> Option<String> {
+    /// Text, or a whole number in decimal: pandas makes floats of integers where some were missing.
+    fn text(&self, bytes: &[u8]) -> Result<String, Fault> {
         let text = match self.kind {
             Kind::Bytes => String::from_utf8(bytes.to_vec()).ok(),
             Kind::Text => {
@@ -318,9 +344,22 @@ impl Header {
                 let char = |word| char::from_u32(u32::try_from(word).ok()?);
                 words.map(char).collect()
             }
+            Kind::Float => {
+                let float = self.float(bytes, "identifier")?;
+                // Every whole number up to it is a float.
+                if float.fract() != 0.0 || float.abs() > 9_007_199_254_740_992.0 {
+                    return Err(Fault::new(
+                        "whole numbers or text as identifiers",
+                        float.to_string(),
+                    ));
+                }
+                // A zero has no sign.
+                Some((float + 0.0).to_string())
+            }
             _ => Some(self.integer(bytes).to_string()),
         };
-        text.map(|text| text.trim_end_matches('\0').to_owned())
+        let text = text.ok_or_else(|| Fault::new("text in UTF-8 or Unicode", quote(bytes)))?;
+        Ok(text.trim_end_matches('\0').to_owned())
     }
 
     /// At most eight bytes in the order of the array.

@@ -9,17 +9,18 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
-use super::lines::QUERY;
 use super::npy::{self, Array};
+use super::query_lines::QUERY;
 use super::text::{Text, returning};
 use super::token;
-use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
+use super::{DataFiles, Facts, Loaded, Missing, Part, ReadOptions, Reader};
 use crate::data::columns::sort;
 use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
 use crate::data::runs::runs_of_rows;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
 use crate::data::{Columns, Dataset, IndexBase};
+use crate::memory;
 use crate::names::names;
 
 pub(super) const FACTS: Facts = Facts {
@@ -30,7 +31,9 @@ pub(super) const FACTS: Facts = Facts {
     reader: Reader::Files {
         read: |path, options| {
             let mut archive = Archive::open(path)?;
-            read_matrix(path, options, |rows, budget| archive.matrix(rows, budget))
+            read_matrix(path, options, |rows, missing, budget| {
+                archive.matrix(rows, missing, budget)
+            })
         },
         expected: "SciPy's file .npz and .labels.npy beside it",
         remedy: "give the path of the .npz file",
@@ -62,26 +65,28 @@ pub(crate) fn columns_of_npz(
         limit: Some(room.saturating_add(ENTRY.saturating_mul(entries as u64))),
         spent: 0,
     };
-    let columns = Archive::open(path)?.matrix(rows, &mut budget);
+    let columns = Archive::open(path)?.matrix(rows, None, &mut budget);
     columns.map_err(|fault| fault.of(&path.display().to_string()))
 }
 
-/// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many rows, and
-/// of entries other than 0.
+/// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many rows, with
+/// this in the place of missing values, and of entries other than 0. Without a limit, what the files claim
+/// is held to the free memory of the machine.
 pub(super) fn read_matrix(
     path: &Path,
     options: &ReadOptions,
-    matrix: impl FnOnce(usize, &mut Budget) -> Result<Columns<'static>, Fault>,
+    matrix: impl FnOnce(usize, Option<f64>, &mut Budget) -> Result<Columns<'static>, Fault>,
 ) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
     let mut budget = Budget {
-        limit: options.max_memory,
+        limit: options.max_memory.or_else(memory::budget),
         spent: 0,
     };
     let prefix = prefix(path);
     let labels = labels(&with_ending(&prefix, LABELS, ""), &mut budget)?;
     // The labels say how many rows there may be: a shape alone could claim any number.
-    let columns = matrix(labels.len(), &mut budget);
+    let missing = options.table.missing.map(Missing::in_place);
+    let columns = matrix(labels.len(), missing, &mut budget);
     let mut columns = columns.map_err(|fault| fault.of(&name))?;
     let mut text = Text::new(name, Groups::default());
     (text.rows, text.width, text.labels) = (labels.len(), columns.width, labels);
@@ -121,7 +126,12 @@ impl Archive {
     }
 
     /// The matrix, which is to have so many rows, without the zeros that it stores.
-    fn matrix(&mut self, rows: usize, budget: &mut Budget) -> Result<Columns<'static>, Fault> {
+    fn matrix(
+        &mut self,
+        rows: usize,
+        missing: Option<f64>,
+        budget: &mut Budget,
+    ) -> Result<Columns<'static>, Fault> {
         let layout = self.layout()?;
         let [height, width] = self.shape()?;
         check_rows(height.into(), rows)?;
@@ -134,7 +144,7 @@ impl Archive {
         let entries = bounds.last().copied().unwrap_or(0);
         budget.take((entries as u64).saturating_mul(ENTRY))?;
         let mut indices = self.indices(entries, minor)?;
-        let mut values = self.values(entries)?;
+        let mut values = self.array_of("data", entries as u64)?.values(missing)?;
         // The first row, and the first column in it.
         let mut repeated = None;
         for (number, bounds) in (0..).zip(bounds.windows(2)) {
@@ -246,10 +256,6 @@ impl Archive {
         })
     }
 
-    fn values(&mut self, entries: usize) -> Result<Vec<f64>, Fault> {
-        self.array_of("data", entries as u64)?.floats("value")
-    }
-
     /// The array `name`, which is to have so many elements.
     fn array_of(&mut self, name: &str, expected: u64) -> Result<Array<impl Read + '_>, Fault> {
         let array = self.array(name)?;
@@ -276,7 +282,7 @@ fn labels(path: &Path, budget: &mut Budget) -> Result<Vec<f64>, ReadError> {
     let array = Array::open(path, "labels")?;
     let mut read = |array: Array<_>| {
         budget.take(array.length()?.saturating_mul(8))?;
-        array.floats("label")
+        array.labels()
     };
     read(array).map_err(|fault: Fault| fault.of(&path.display().to_string()))
 }
@@ -297,7 +303,7 @@ fn queries(
             return Err(Fault::mismatch(expected, found.to_string()).in_array("qids", None));
         }
         array.texts(|position, id| {
-            token::query_id(id.as_bytes(), "none")?;
+            token::query_id(id.as_bytes(), 0, "none")?;
             if !groups.ends_with(id) {
                 budget.take(QUERY + 2 * id.len() as u64)?;
             }
@@ -653,7 +659,12 @@ mod tests {
             ("labels", floats(&[1.0]), Mismatch, "shape[0]"),
             ("labels", npy("<f8", "(9999999999,)", &[]), TooLarge, ""),
             ("qids", integers(&[1]), Mismatch, "qids"),
-            ("qids", floats(&[1.0, 2.0]), Malformed, "qids"),
+            ("qids", floats(&[1.0, 1.5]), Malformed, "qids[1]"),
+            ("qids", floats(&[1e17, 1.0]), Malformed, "qids[0]"),
+            ("qids", floats(&[f64::NAN, 1.0]), Malformed, "qids[0]"),
+            ("qids", npy("|b1", "(2,)", &[0, 1]), Malformed, "qids"),
+            ("data", floats(&[1.0, 1.797e308, 1.0]), Malformed, "data[1]"),
+            ("data", floats(&[1e200, 1.0, 1.0]), Malformed, "data[0]"),
             ("qids", npy("|S1", "(2,)", b"a\0"), Malformed, "qids[1]"),
             ("qids", npy("|S1", "(2,)", b"a\xff"), Malformed, "qids[1]"),
             ("qids", npy("<U1", "(2,)", &[0xff; 8]), Malformed, "qids[0]"),

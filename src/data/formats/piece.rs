@@ -3,8 +3,10 @@
 use crate::data::Strings;
 use crate::data::runs::{RowPacker, Run};
 
+use super::Remedy;
 use super::error::{Fault, ReadErrorKind};
 use super::token::{self, LARGEST_INDEX};
+use rankrls_files::text;
 
 /// What the lines of a file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub(super) struct Grammar {
     pub(super) width: Option<usize>,
     /// What to take for a value that is missing.
     pub(super) missing: Option<f64>,
+    /// Whether columns were named, as those of a table are.
+    pub(super) named: bool,
 }
 
 /// A run of rows with the same query identifier.
@@ -77,13 +81,14 @@ impl Piece {
             packer: RowPacker::with_room(entries),
             ..Self::default()
         };
-        let mut text = text;
-        while !text.is_empty() && piece.fault.is_none() {
-            let end = memchr::memchr(b'\n', text);
-            let line = &text[..end.unwrap_or(text.len())];
-            text = end.map_or(&[], |end| &text[end + 1..]);
+        let plain = text::is_plain(text);
+        for line in text::lines(text) {
             piece.lines += 1;
-            piece.fault = piece.line(line, grammar).err();
+            let line = if plain { Ok(line) } else { text::checked(line) };
+            piece.fault = line.and_then(|line| piece.line(line, grammar)).err();
+            if piece.fault.is_some() {
+                break;
+            }
         }
         piece.runs = std::mem::take(&mut piece.packer).finish();
         piece.labels.shrink_to_fit();
@@ -123,7 +128,8 @@ impl Piece {
         if at == line.len() {
             return Ok(());
         }
-        let (label, end) = token::decimal(line, at, "label")?;
+        let label = token::decimal(line, at, "label");
+        let (label, end) = label.map_err(|fault| self.perhaps_a_table(fault, line, grammar))?;
         let at = token::start(line, end);
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
@@ -138,6 +144,18 @@ impl Piece {
         Ok(())
     }
 
+    /// The fault of a `line` without a label, with how to read it if it is the first of a table.
+    fn perhaps_a_table(&self, fault: Fault, line: &[u8], grammar: Grammar) -> Fault {
+        let has = |byte| memchr::memchr(byte, line).is_some();
+        match (has(b'\t'), has(b',') || has(b';')) {
+            _ if self.rows > 0 => fault,
+            (_, true) => fault.remedy(Remedy::ReadAs("csv")),
+            (true, false) if grammar.named || !has(b':') => fault.remedy(Remedy::ReadAs("tsv")),
+            _ if grammar.named => fault.remedy(Remedy::ReadAs("csv")),
+            _ => fault,
+        }
+    }
+
     /// Adds a row of the query `id`, which stands at `at`.
     fn query(&mut self, id: &[u8], at: usize) -> Result<(), Fault> {
         if let Some(run) = self.query_runs.last_mut()
@@ -146,7 +164,7 @@ impl Piece {
             run.rows += 1;
             return Ok(());
         }
-        let id = token::query_id_at(id, at)?;
+        let id = token::query_id(id, at, "none")?;
         self.ids.push(id);
         self.query_runs.push(QueryRun {
             rows: 1,

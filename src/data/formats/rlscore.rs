@@ -3,10 +3,11 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::{Fault, ReadError};
+use super::error::ReadError;
 use super::input::Source;
-use super::lines::{numbers, query_ids};
+use super::lines::numbers;
 use super::piece::Lines;
+use super::query_lines::{self, QueryLines, check_lines};
 use super::rows::{self, Rows, tokens};
 use super::text::Text;
 use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
@@ -51,12 +52,7 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     // Labels may be moved.
     text.memory += 2 * size_of_val(&text.labels[..]) as u64;
     if find(&prefix, ".qids", suffix).is_some() {
-        let queries = open(".qids")?;
-        let name = queries.name.clone();
-        let (groups, lines, bytes) = query_ids(queries, options, text.memory)?;
-        check_lines(&text, &name, lines)?;
-        text.groups = groups;
-        text.memory += bytes;
+        query_lines::give(&mut text, open(".qids")?, QueryLines::Ids, options)?;
     }
     options.build(text, IndexBase::Zero)
 }
@@ -72,16 +68,6 @@ fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
     let suffix = |suffix: &&str| extension.is_some_and(|extension| suffix[1..] == *extension);
     let suffix = SUFFIXES[1..].iter().copied().find(suffix).unwrap_or("");
     (file.extension()? == "features").then(|| (file.with_extension(""), suffix))
-}
-
-/// Refuses a file that has not a line for each row.
-pub(super) fn check_lines(features: &Text, name: &str, lines: usize) -> Result<(), ReadError> {
-    let Text { rows, name: of, .. } = features;
-    if *rows == lines {
-        return Ok(());
-    }
-    let expected = format!("{rows} lines, one for each row of {of}");
-    Err(Fault::mismatch(expected, format!("{lines} lines")).of(name))
 }
 
 fn write(
@@ -165,11 +151,14 @@ mod tests {
             ("x.labels", LABELS),
             ("x.qids.gz", &gz),
         ];
-        // Carriage returns and missing line ends are legal.
+        // Carriage returns, marks, missing line ends, and blank lines at the end of lists are legal.
         let crlf = [
             ("x.features", &b"0:1.0\t2:0.25 \r\n\r\n1:2\r\n\r\n"[..]),
-            ("x.labels", b"1.0\r\n0.5\r\n-1\r\n0"),
-            ("x.qids", b" 10\r\n1001 \r\n1001\r\n7"),
+            ("x.labels", b"\xef\xbb\xbf1.0\r\n0.5\r\n-1\r\n0\r\n \n"),
+            (
+                "x.qids",
+                b"\xef\xbb\xbf 10\r\r\n1001 \r\r\n1001\r\r\n7\r\r\n\r\r\n",
+            ),
         ];
         for files in [plain, compressed, crlf] {
             let folder = folder(&files);
@@ -193,7 +182,7 @@ mod tests {
             (".labels", b"1\n\n1\n1\n", 2, 1, "a label"),
             (".labels", b"1 2\n", 1, 3, "one label a line"),
             (".labels", b"1\n inf\n", 2, 2, "a finite label"),
-            (".qids", b"1\n\n", 2, 1, "a query identifier"),
+            (".qids", b"1\n\n1\n1\n", 2, 1, "a query identifier"),
         ] {
             let name = format!("x{ending}");
             let files = [

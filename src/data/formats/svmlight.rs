@@ -175,25 +175,32 @@ mod tests {
         (b"1_0 1:1\n", r#"f:1:1: expected a label, a decimal number, found "1_0""#),
         (b"0x1\n", r#"f:1:1: expected a label, a decimal number, found "0x1""#),
         (b"qid:1 1:1\n", r#"f:1:1: expected a label, a decimal number, found "qid:1""#),
-        (b"\xff\x00\n", r#"f:1:1: expected a label, a decimal number, found "\xff\0""#),
+        (b"\xff\x01\n", r#"f:1:1: expected a label, a decimal number, found "\xff\u{1}""#),
+        (b"\xff\x00\n", "f:1:2: expected text, found a NUL byte (is it a binary file, or was it cut off?)"),
         (b"nan qid:1\n", r#"f:1:1: expected a finite label, found "nan""#),
         (b"1\n-inf\n", r#"f:2:1: expected a finite label, found "-inf""#),
         (b"1e999\n", r#"f:1:1: expected a finite label, found "1e999""#),
-        (b"1 2:1 3\n", r#"f:1:7: expected a pair index:value, found "3""#),
+        (b"1 2:1 3\n", r#"f:1:7: expected a pair index:value, found "3" (write cells as pairs index:value, or the data as a table with a header, .csv)"#),
         (b"1 qid:1 abc\n", r#"f:1:9: expected a pair index:value, found "abc""#),
         (b"1 -1:2\n", r#"f:1:3: expected a pair index:value, found "-1:2""#),
         (b"1 qid:1 sid:2 1:1\n", r#"f:1:9: expected a pair index:value, found "sid:2""#),
         (b"1 cost:2 1:1\n", r#"f:1:3: expected a pair index:value, found "cost:2""#),
-        (b"1 3 : 4\n", r#"f:1:3: expected a pair index:value, found "3""#),
-        (b"1 1:1\r 2:1\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1\r""#),
+        (b"1 3 : 4\n", r#"f:1:3: expected a pair index:value, found "3" (write cells as pairs index:value, or the data as a table with a header, .csv)"#),
+        (b"1 1:1\r 2:1\n", r"f:1:6: expected lines that end in LF or CR LF, found CR alone (lines end in CR alone: convert them to LF, for example by tr '\r' '\n')"),
+        (b"1 1:1 # a\r2 1:1 # b\r", r"f:1:10: expected lines that end in LF or CR LF, found CR alone (lines end in CR alone: convert them to LF, for example by tr '\r' '\n')"),
+        (b"1 1:1\n1 1:2\0\0", "f:2:6: expected text, found a NUL byte (is it a binary file, or was it cut off?)"),
         (b"1 1:\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
         (b"1 1: 2:1\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
         (b"1 1:2:3\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2:3""#),
         (b"1 1:1_0\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
         (b"1 1:0x1f\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
         (b"1 1:NULL\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as a number, or as the mean of their query, set TableOptions::missing)"#),
-        (b"1 1:2,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5""#),
-        (b"1 1:NaN\n", r#"f:1:3: expected a finite value, found "1:NaN""#),
+        (b"1 1:2,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5" (write a decimal point, not a comma)"#),
+        (b"1 1:NaN\n", r#"f:1:3: expected a finite value, found "1:NaN" (to read missing values as a number, or as the mean of their query, set TableOptions::missing)"#),
+        (b"1 1:1e200\n", r#"f:1:3: expected a value whose square is finite, found "1:1e200" (scale the data: write the column in another unit)"#),
+        (b"1 1:1e300\n", r#"f:1:3: expected a value, found "1:1e300", which stands for a missing value (to read missing values as a number, or as the mean of their query, set TableOptions::missing)"#),
+        (b"query,grade,x\na,1,2\n", r#"f:1:1: expected a label, a decimal number, found "query,grade,x" (read it as csv: set ReadOptions::format)"#),
+        (b"query\tgrade\tx\n", r#"f:1:1: expected a label, a decimal number, found "query" (read it as tsv: set ReadOptions::format)"#),
         (b"1 1:1 2:-Infinity\n", r#"f:1:7: expected a finite value, found "2:-Infinity""#),
         (b"1 1:1e400\n", r#"f:1:3: expected a finite value, found "1:1e400""#),
         (b"1 qid:1 0:1 1:1\n", r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, set ReadOptions::zero_based)"#),
@@ -249,7 +256,34 @@ mod tests {
         assert_eq!(read(Missing::Value(-1.0)), expected);
         // A value that is not written is 0, not missing.
         assert_eq!(read(Missing::Mean), ["1 a 0:2 1:3", "0 a 0:2 1:3"]);
-        for text in ["1 1:NULLS\n", "1 1:null\n", "NULL 1:1\n"] {
+        for word in [
+            "null",
+            "nan",
+            "NA",
+            "-1.#IND",
+            "?",
+            "1.7976931348623157e308",
+            "-3.4028235e38",
+        ] {
+            let text = format!("1 1:{word} 2:3\n");
+            let error = ReadOptions::new()
+                .read_from(text.as_bytes(), "f")
+                .unwrap_err();
+            assert_eq!(
+                error.remedy(),
+                Some(&super::super::Remedy::ReadMissing),
+                "{error}"
+            );
+            let filled = options(Missing::Value(-1.0)).read_from(text.as_bytes(), "f");
+            assert_eq!(rows(&filled.unwrap().dataset), ["1 - 0:-1 1:3"]);
+        }
+        for text in [
+            "1 1:NULLS\n",
+            "1 1:\n",
+            "1 1:inf\n",
+            "1 1:1e200\n",
+            "NULL 1:1\n",
+        ] {
             let options = options(Missing::Value(0.0));
             assert!(options.read_from(text.as_bytes(), "f").is_err(), "{text}");
         }

@@ -1,26 +1,27 @@
 //! Tables with a header: values separated by commas or tabs, quoted where they must be.
 //!
-//! A row is a line: a quote that is not closed in its line is refused, or it would take the lines after
-//! it for a cell. [`TableOptions`] name the columns with labels and queries, and those to leave out; all
+//! A row is a line, or several where a quoted cell has line breaks. A quote that is never closed is refused,
+//! and so is one that takes whole rows into its cell. [`TableOptions`] name the columns with labels and queries, and those to leave out; all
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::{Fault, ReadError, quote};
 use super::input::Source;
-use super::lines::each_line;
 use super::missing::Missing;
+use super::records::{Cell, Records, cells, check_lines, named_separator, placed};
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
+use super::words::{cause, is_missing, with_cause};
 use super::{Facts, Loaded, ReadOptions, Reader, Remedy};
 use crate::data::queries::Groups;
 use crate::data::runs::RowPacker;
 use crate::data::sidecar::{has_extension, plain, prefix};
 use crate::data::{FeatureNames, IndexBase, Strings};
+use rankrls_files::text::{each_line, utf8};
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
 /// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
@@ -81,62 +82,6 @@ const ROW: u64 = 4 * 8 + 64;
 /// Bytes of a column of the header besides its name, once and as a key.
 const COLUMN: u64 = 128;
 
-/// A cell of a line.
-struct Cell<'l> {
-    /// Where it begins, from 1 on.
-    column: usize,
-    text: Cow<'l, [u8]>,
-}
-
-/// The cells of a `line`.
-fn cells(line: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
-    let (mut cells, mut at) = (Vec::new(), 0);
-    loop {
-        let (rest, column) = (&line[at..], at + 1);
-        let (text, length) = if rest.first() == Some(&b'"') {
-            quoted(rest).map_err(|fault| fault.at_column(column))?
-        } else {
-            let end = memchr::memchr(delimiter, rest).unwrap_or(rest.len());
-            (Cow::Borrowed(&rest[..end]), end)
-        };
-        cells.push(Cell { column, text });
-        at += length;
-        match line.get(at) {
-            None => return Ok(cells),
-            Some(&byte) if byte == delimiter => at += 1,
-            Some(_) => {
-                let expected = "nothing between a closing quote and the end of its cell";
-                let fault = Fault::new(expected, quote(&line[at..]));
-                return Err(fault.at_column(at + 1));
-            }
-        }
-    }
-}
-
-/// The text of the cell that begins with a quote, and its length with both quotes.
-fn quoted(rest: &[u8]) -> Result<(Cow<'_, [u8]>, usize), Fault> {
-    let mut text = Cow::Borrowed(&rest[..0]);
-    let mut at = 1;
-    loop {
-        let Some(length) = memchr::memchr(b'"', &rest[at..]) else {
-            let expected = "a closing quote in the same line";
-            return Err(Fault::new(expected, quote(rest)));
-        };
-        let (part, end) = (&rest[at..at + length], at + length + 1);
-        if text.is_empty() {
-            text = Cow::Borrowed(part);
-        } else {
-            text.to_mut().extend_from_slice(part);
-        }
-        if rest.get(end) != Some(&b'"') {
-            return Ok((text, end));
-        }
-        // Two quotes are one.
-        text.to_mut().push(b'"');
-        at = end + 1;
-    }
-}
-
 /// What the cells of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cells {
@@ -166,7 +111,7 @@ impl Header {
         } = &options.table;
         let known = options.columns.as_ref();
         let features = || {
-            let names = (0..).zip(known.into_iter().flat_map(FeatureNames::iter));
+            let names = known.into_iter().flat_map(FeatureNames::named);
             names.filter(|(_, name)| !name.is_empty())
         };
         if known.is_some() && features().next().is_none() {
@@ -174,9 +119,14 @@ impl Header {
             let found = "none in the model or the training data";
             return Err(Fault::new(expected, found));
         }
-        let (titles, places) = titles(record)?;
+        let wanted = [label, query].into_iter().flatten();
+        if known.is_none() {
+            check_names(record, wanted)?;
+        }
+        let titles = titles(record)?;
+        let places = places(&titles)?;
         let place = |title: &str, what: &str| {
-            let place = places.get(title).copied();
+            let place = places.get(title.trim_ascii()).copied();
             place.ok_or_else(|| {
                 let expected = format!("a column {} {what}", quote(title.as_bytes()));
                 let found = format!("a header of {}", quote(titles.join(" ").as_bytes()));
@@ -199,6 +149,13 @@ impl Header {
             match place(label, "of labels") {
                 Ok(place) => cells[place] = Some(Cells::Label),
                 Err(_) if options.unlabelled => {}
+                Err(fault)
+                    if titles
+                        .iter()
+                        .any(|title| token::number(title.as_bytes()).is_ok()) =>
+                {
+                    return Err(fault.remedy(HEADER));
+                }
                 Err(fault) => return Err(fault),
             }
         }
@@ -226,10 +183,10 @@ impl Header {
             if known.is_some() || cells.is_some() {
                 continue;
             }
-            if *title == PANDAS_INDEX {
+            if is_unnamed(title) {
                 let found = format!("{}, an index", quote(title.as_bytes()));
                 let fault = Fault::new("columns of features", found);
-                return Err(fault.remedy(Remedy::Ignore((*title).to_owned())));
+                return Err(fault.remedy(Remedy::Ignore(title.clone())));
             }
             // No file in memory has a header of as many columns as 32 bits count.
             *cells = Some(Cells::Values(
@@ -242,7 +199,7 @@ impl Header {
             .map(|cells| cells.unwrap_or(Cells::Others));
         Ok(Self {
             cells: cells.collect(),
-            titles: titles.into_iter().map(str::to_owned).collect(),
+            titles,
             names,
         })
     }
@@ -254,12 +211,37 @@ impl Header {
     }
 }
 
-/// The titles in a header, and where each stands.
-fn titles<'r>(record: &'r [Cell<'_>]) -> Result<(Vec<&'r str>, HashMap<&'r str, usize>), Fault> {
-    let (mut titles, mut places) = (Vec::with_capacity(record.len()), HashMap::new());
+/// What to do about a table without names.
+const HEADER: &str = "the first line is to name the columns: write a header";
+
+/// Refuses a first line that is a row: of numbers alone, unless these are whole numbers that ascend, as
+/// pandas names columns, and `wanted` columns are among them.
+fn check_names<'n>(
+    record: &[Cell<'_>],
+    mut wanted: impl Iterator<Item = &'n String>,
+) -> Result<(), Fault> {
+    let texts = || record.iter().map(|cell| cell.text.trim_ascii());
+    let is_number = |text: &[u8]| token::number(text).is_ok();
+    if !texts().any(is_number) || !texts().all(|text| is_number(text) || is_missing(text)) {
+        return Ok(());
+    }
+    let whole = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
+    let names: Option<Vec<u64>> = texts().map(whole).collect();
+    let ascend = names.is_some_and(|names| names.is_sorted_by(|a, b| a < b));
+    if ascend && wanted.all(|title| texts().any(|text| text == title.trim_ascii().as_bytes())) {
+        return Ok(());
+    }
+    let first: Vec<_> = texts().map(String::from_utf8_lossy).collect();
+    let found = format!("numbers, {}", quote(first.join(" ").as_bytes()));
+    Err(Fault::new("a header with the names of the columns", found).remedy(HEADER))
+}
+
+/// The titles in a header, with blanks in place of line breaks.
+fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
+    let mut titles = Vec::with_capacity(record.len());
     for (place, cell) in record.iter().enumerate() {
-        let title = std::str::from_utf8(&cell.text);
-        let title = title.map_err(|_| Fault::new("a name in UTF-8", quote(&cell.text)))?;
+        let title = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
+        let title = title.trim_ascii().replace(['\n', '\r'], " ");
         if title.is_empty() {
             let found = format!("none for column {}", place + 1);
             let fault = Fault::new("a header with a name for each column", found);
@@ -269,20 +251,33 @@ fn titles<'r>(record: &'r [Cell<'_>]) -> Result<(Vec<&'r str>, HashMap<&'r str, 
                 fault
             });
         }
-        if places.insert(title, place).is_some() {
+        titles.push(title);
+    }
+    Ok(titles)
+}
+
+/// Where each title stands.
+fn places(titles: &[String]) -> Result<HashMap<&str, usize>, Fault> {
+    let mut places = HashMap::new();
+    for (place, title) in titles.iter().enumerate() {
+        if places.insert(&**title, place).is_some() {
             let found = format!("{} again", quote(title.as_bytes()));
             return Err(Fault::new("a header with each name once", found));
         }
-        titles.push(title);
     }
-    Ok((titles, places))
+    Ok(places)
 }
 
-/// How pandas calls a column without a name, which was its index when the table was written.
-const PANDAS_INDEX: &str = "Unnamed: 0";
+/// Whether pandas gave a column this name, as it had none when the table was written: `Unnamed: 0`, and
+/// `Unnamed: 0.1` when that was written again.
+fn is_unnamed(title: &str) -> bool {
+    let number = title.strip_prefix("Unnamed: ");
+    number.is_some_and(|number| number.starts_with(|char: char| char.is_ascii_digit()))
+}
 
-/// Refuses a header that is not separated by `delimiter`, but by another character.
-fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
+/// Refuses a header that is not separated by `delimiter`, but by another character; of several `columns` if
+/// that is known.
+fn check_separator(header: &[u8], delimiter: u8, several: bool) -> Result<(), Fault> {
     let others = [
         (
             b';',
@@ -291,10 +286,17 @@ fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
         ),
         (b'\t', "tabs", Remedy::ReadAs("tsv")),
         (b',', "commas", Remedy::ReadAs("csv")),
+        (b'|', "bars", "separate the cells by commas".into()),
+        (
+            b' ',
+            "blanks",
+            "separate the cells by commas, in R by write.csv".into(),
+        ),
     ];
     let found = others
         .into_iter()
-        .find(|(other, ..)| header.contains(other));
+        .find(|(other, ..)| header.trim_ascii().contains(other))
+        .filter(|(other, ..)| several || !matches!(other, b' ' | b'|'));
     let Some((_, found, remedy)) = found.filter(|_| !header.contains(&delimiter)) else {
         return Ok(());
     };
@@ -315,24 +317,32 @@ struct Rows<'o> {
 impl Rows<'_> {
     /// Adds the row of `record`, which is on `line`.
     fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
-        if record.len() != header.cells.len() {
-            let expected = format!("{} cells, as in the header", header.cells.len());
-            return Err(Fault::mismatch(expected, record.len().to_string()));
+        let width = header.cells.len();
+        if record.len() != width {
+            let expected = format!("{width} cells, as in the header");
+            let fault = Fault::mismatch(expected, record.len().to_string());
+            return Err(match record.last() {
+                Some(last) if record.len() == width + 1 && !last.text.trim_ascii().is_empty() => {
+                    fault.remedy(ROW_NAMES)
+                }
+                _ => fault,
+            });
         }
         let (mut label, mut entries) = (0.0, 0);
         for ((&cells, title), cell) in header.cells.iter().zip(&header.titles).zip(record) {
             let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
             match cells {
                 Cells::Others => {}
-                Cells::Query => self.query(trimmed, line).map_err(|f| f.at_column(column))?,
+                Cells::Query => self.query(trimmed, column - 1, line)?,
                 Cells::Label => {
                     // A label that is missing is not to be made up.
-                    let found = number(trimmed, title, self.options.unlabelled.then_some(0.0));
+                    let missing = self.options.unlabelled.then_some(0.0);
+                    let found = number(trimmed, title, missing, false);
                     label = found.map_err(|fault| fault.at_column(column))?;
                 }
                 Cells::Values(feature) => {
                     let missing = self.options.table.missing.map(Missing::in_place);
-                    let value = number(trimmed, title, missing);
+                    let value = number(trimmed, title, missing, true);
                     let value = value
                         .map_err(|fault| self.with_remedy(fault, trimmed).at_column(column))?;
                     if value != 0.0 {
@@ -349,55 +359,62 @@ impl Rows<'_> {
         self.text.check_memory(self.options.max_memory)
     }
 
-    /// The fault of a cell that is no number, with what to do about it.
+    /// The fault of a cell that is no value, with what to do about it: the column may be left out where
+    /// nothing is known of the cell.
     fn with_remedy(&self, fault: Fault, cell: &[u8]) -> Fault {
+        let known = token::value(cell) != Err(BadNumber::Syntax)
+            || is_missing(cell)
+            || cause(cell).is_some();
         match self.options.columns {
-            _ if is_missing(cell) => fault.remedy(Remedy::ReadMissing),
-            Some(_) => fault,
-            None => fault.remedy(Remedy::IgnoreColumn),
+            None if !known => fault.remedy(Remedy::IgnoreColumn),
+            _ => fault,
         }
     }
 
-    fn query(&mut self, id: &[u8], line: u64) -> Result<(), Fault> {
+    /// Adds a row of the query `id`, which begins after `before` bytes.
+    fn query(&mut self, id: &[u8], before: usize, line: u64) -> Result<(), Fault> {
         if !id.is_empty() && is_missing(id) {
             let expected = "a query identifier";
             let found = format!("{}, a missing value", quote(id));
-            return Err(Fault::new(expected, found));
+            return Err(Fault::new(expected, found).at_column(before + 1));
         }
-        let text = token::query_id(id, "an empty cell")?;
+        let text = token::query_id(id, before, "an empty cell")?;
         self.text.memory += 2 * text.len() as u64;
         let added = self.text.groups.add(text, 1, line);
-        added.map_err(|began| returning(text, &format!("on line {began}")))
+        added.map_err(|began| returning(text, &format!("on line {began}")).at_column(before + 1))
     }
 }
 
-/// Whether the value of a cell is missing, as programs write that.
-fn is_missing(cell: &[u8]) -> bool {
-    const MISSING: [&[u8]; 9] = [
-        b"", b"NA", b"N/A", b"nan", b"NaN", b"null", b"NULL", b"None", b"<NA>",
-    ];
-    MISSING.contains(&cell)
-}
+/// What to do about a cell more than the header has.
+const ROW_NAMES: &str = "are the first cells names of rows? In R, write the table by \
+    write.table(row.names = FALSE)";
 
-/// The number in a cell of the column `title`, or `missing`.
-fn number(cell: &[u8], title: &str, missing: Option<f64>) -> Result<f64, Fault> {
-    if let Some(value) = missing.filter(|_| is_missing(cell)) {
+/// The number in a cell of the column `title`, a value or else a label, or `missing`.
+fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Result<f64, Fault> {
+    let parsed = if is_value {
+        token::value(cell)
+    } else {
+        token::number(cell)
+    };
+    let bad = match (parsed, cell) {
+        (Ok(value), _) => return Ok(value),
+        (Err(_), b"True" | b"true" | b"TRUE") => return Ok(1.0),
+        (Err(_), b"False" | b"false" | b"FALSE") => return Ok(0.0),
+        (Err(bad), _) => bad,
+    };
+    if let Some(value) = missing.filter(|_| bad.is_missing(cell)) {
         return Ok(value);
-    }
-    match cell {
-        b"True" | b"true" | b"TRUE" => return Ok(1.0),
-        b"False" | b"false" | b"FALSE" => return Ok(0.0),
-        _ => {}
     }
     let found = if cell.is_empty() {
         "an empty cell".to_owned()
     } else {
         quote(cell)
     };
-    let title = quote(title.as_bytes());
-    token::number(cell).map_err(|bad| match bad {
-        BadNumber::NotFinite => Fault::new(format!("a finite number in the column {title}"), found),
-        BadNumber::Syntax => Fault::new(format!("a decimal number in the column {title}"), found),
+    let what = format!("number in the column {}", quote(title.as_bytes()));
+    Err(match bad {
+        _ if is_value => bad.fault(cell, found, &format!("a decimal {what}"), &what),
+        BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
+        _ => with_cause(Fault::new(format!("a decimal {what}"), found), cell),
     })
 }
 
@@ -409,29 +426,48 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         packer: RowPacker::default(),
         text: Text::new(name.clone(), Groups::new(options.regroup)),
     };
-    let mut number = 0;
-    each_line(source, options.max_memory, |line| {
-        number += 1;
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let marked = line.strip_prefix("\u{feff}".as_bytes());
-        let line = marked.filter(|_| number == 1).unwrap_or(line);
-        if line.is_empty() {
-            return Ok(rows.text.memory);
+    let mut records = Records::new(delimiter);
+    each_line(source, options.max_memory, |number, line| {
+        let first = header.is_none() && records.at_start();
+        if let Some(separator) = named_separator(line).filter(|_| first) {
+            records.delimiter = separator;
+            return Ok(0);
         }
-        if header.is_none() {
-            check_separator(line, delimiter)?;
+        let held = rows.text.memory + records.held();
+        if records.at_start() && line.is_empty() {
+            return Ok(held);
         }
-        let cells = cells(line, delimiter)?;
-        match &header {
-            None => {
-                let found = Header::new(&cells, options)?;
-                rows.text.memory = found.memory();
-                header = Some(found);
+        let Some((began, record)) = records.next(number, line) else {
+            return Ok(held);
+        };
+        let mut take = || {
+            let delimiter = records.delimiter;
+            if header.is_none() {
+                check_separator(&record, delimiter, options.columns.is_none())?;
             }
-            Some(header) => rows.add(header, &cells, number)?,
-        }
-        Ok(rows.text.memory)
+            let cells = cells(&record, delimiter)?;
+            let numbers = |place: usize| {
+                let known = header
+                    .as_ref()
+                    .and_then(|header: &Header| header.cells.get(place));
+                matches!(known, Some(Cells::Label | Cells::Values(_)))
+            };
+            check_lines(&record, delimiter, &cells, numbers)?;
+            match &header {
+                None => {
+                    let found = Header::new(&cells, options)?;
+                    rows.text.memory = found.memory();
+                    header = Some(found);
+                }
+                Some(header) => rows.add(header, &cells, began)?,
+            }
+            Ok(rows.text.memory)
+        };
+        take().map_err(|fault| placed(fault, began, &record))
     })?;
+    if let Some((line, fault)) = records.unclosed() {
+        return Err(fault.at(&name, line));
+    }
     let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
@@ -527,15 +563,6 @@ mod tests {
     }
 
     #[test]
-    fn quotes_are_read_as_they_are_written() {
-        let line = br#"a,"b,c",,"d""e","""","",f"g,"#;
-        let cells = cells(line, b',').unwrap().into_iter();
-        let text = cells.map(|cell| String::from_utf8(cell.text.into_owned()).unwrap());
-        let expected = ["a", "b,c", "", "d\"e", "\"", "", "f\"g", ""];
-        assert_eq!(text.collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
     fn a_cell_a_header_and_ids_of_any_size_are_held_to_the_limit() {
         let long = "x".repeat(1 << 20);
         let many: Vec<String> = (0..1 << 14).map(|n| n.to_string()).collect();
@@ -570,7 +597,27 @@ mod tests {
         let data = read(&filling(Missing::Value(-1.0)), text);
         assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[-1.0, -1.0][..]));
         for word in [
-            "", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "<NA>",
+            "",
+            "NA",
+            "N/A",
+            "nan",
+            "NaN",
+            "null",
+            "NULL",
+            "None",
+            "<NA>",
+            "#N/A",
+            "n/a",
+            "-nan",
+            " NA ",
+            "\"\"",
+            ".",
+            "?",
+            "\\N",
+            "-1.#IND",
+            "1.797e308",
+            "-1.7976931348623157e308",
+            "3.4028235e38",
         ] {
             let text = format!("grade,query,x,y\n1,a,{word},2\n0,a,4,1\n");
             let data = read(&filling(Missing::Mean), &text);
@@ -609,6 +656,74 @@ mod tests {
     }
 
     #[test]
+    fn a_quoted_cell_may_have_line_breaks() {
+        let text = "query,note,grade,\"x\n(cm)\"\na,\"red,\r\nor \"\"blue\"\"\n\n\",1,2\n\"b\n2\",\"\rq\",0,\"3\"\n\
+            c,\"1,2,\n5\",1,4\n";
+        let data = read(&ignoring(&["note"]), text);
+        assert_eq!(data.names().unwrap().iter().collect::<Vec<_>>(), ["x (cm)"]);
+        assert_eq!(columns(&data), [(0, &[0, 1, 2][..], &[2.0, 3.0, 4.0][..])]);
+        assert_eq!(data.queries().id(1), Some("b\n2"));
+        // Errors are where they are.
+        let error = ignoring(&["note"])
+            .read_from(text.replace(",4", ",z").as_bytes(), "f")
+            .unwrap_err();
+        assert_eq!(error.place().unwrap().line, 10);
+    }
+
+    /// A quote more loses no row in silence, whatever other quotes there are.
+    #[test]
+    fn no_quote_takes_rows_into_its_cell() {
+        let header = "query,text,grade,x\n";
+        for rows in [
+            "a,p,1,2\na,q,0,1\nb,r,1,2\nb,s,0,5\n",
+            "a,\"p\",1,2\na,\"q, r\",0,1\nb,\"r\n\",1,2\nb,\"\",0,5\n",
+            "a,5\" pipe,1,2\na,7\",0,1\nb,\"8\"\"\",1,2\nb,9\" x,0,5\n",
+        ] {
+            let whole = format!("{header}{rows}");
+            let expected = read(&ignoring(&["text"]), &whole);
+            for at in 0..=whole.len() {
+                let mut text = whole.clone();
+                text.insert(at, '"');
+                let found = ignoring(&["text"]).read_from(text.as_bytes(), "f");
+                if let Ok(found) = found {
+                    let found = found.dataset;
+                    assert_eq!(found.labels(), expected.labels(), "{text}");
+                    assert_eq!(columns(&found), columns(&expected), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn tables_of_other_programs_are_read() {
+        let expected = read(
+            &ignoring(&["text"]),
+            "grade,query,x,text\n1,a,0.5,p\n0,a,2,q\n2,b,-1,r\n",
+        );
+        for text in [
+            "sep=,\r\ngrade,query,x,text\r\n1,a,0.5,p\r\n0,a,2,q\r\n2,b,-1,r\r\n",
+            "\u{feff}SEP=;\r\r\ngrade;query;x;text\r\r\n1;a;0.5;p\r\r\n0;a;2;q\r\r\n2;b;-1;r\r\r\n",
+            "sep=\t\ngrade\tquery\tx\ttext\n1\ta\t0.5\tp\n0\ta\t2\tq\n2\tb\t-1\tr\n",
+            "\n grade , query\t,x ,text\r\r\n\r\r\n1,a,0.5,p\n0,a,2,q\n2,b,-1,r\r\r\n\n\n",
+            "\"grade\",\"query\",\"x\",\"text\"\n1,\"a\",0.5,\"p\"\n0,\"a\",2,\"q\"\n2,\"b\",-1,\"r\"\n",
+        ] {
+            let found = read(&ignoring(&["text"]), text);
+            assert_eq!(columns(&found), columns(&expected), "{text}");
+            assert_eq!(found.labels(), expected.labels());
+            assert_eq!(found.names(), expected.names());
+            assert_eq!(found.queries(), expected.queries());
+        }
+        // pandas counts columns without names.
+        let numbered = with(TableOptions {
+            label: Some("2".to_owned()),
+            query: Some("0".to_owned()),
+            ..TableOptions::default()
+        });
+        let found = read(&numbered, "0,1,2\na,0.5,1\na,2,0\nb,-1,2\n");
+        assert_eq!(columns(&found), columns(&expected));
+    }
+
+    #[test]
     fn truth_is_a_number() {
         let text = "grade,query,x\nTrue,a,true\nFALSE,a,False\n0,a,TRUE\n";
         let data = read(&options(), text);
@@ -634,7 +749,7 @@ mod tests {
             (options(), header, "f.csv: expected at least one row, found none"),
             (options(), "grade,query,x,x\n", "f.csv:1:1: expected a header with each name once, found \"x\" again"),
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
-            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and put it into TableOptions::ignore)"),
+            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and put it into TableOptions::ignore; in R, write.csv(row.names = FALSE))"),
             (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
             (options(), "grade,x\n", "f.csv:1:1: expected a column \"query\" of queries, found a header of \"grade x\""),
             (options(), "query,x\n", "f.csv:1:1: expected a column \"grade\" of labels"),
@@ -656,7 +771,28 @@ mod tests {
             (options(), "grade,query,x\n1,NULL,1\n", "f.csv:2:3: expected a query identifier, found \"NULL\", a missing value"),
             (options(), "grade,query,x\n1,a\n", "f.csv:2:1: expected 3 cells, as in the header, found 2"),
             (options(), "grade,query,x\n1,a,1,\n", "f.csv:2:1: expected 3 cells, as in the header, found 4"),
-            (options(), "grade,query,x\n1,a,\"2\n1,a,3\n", "f.csv:2:5: expected a closing quote in the same line, found \"\\\"2\""),
+            (options(), "grade,query,x\n1,a,\"2\n1,a,3\n", "f.csv:2:5: expected a closing quote, found \"\\\"2\\n1,a,3\""),
+            (options(), "grade,query,x\n1,\"a,2\n1,a,3\n1,\"b\",3\n", "f.csv:4:4: expected nothing between a closing quote and the end of its cell, found \"b"),
+            (ignoring(&["n"]), "grade,query,x,n\n1,a,2,\"p\n1,a,3,q\"\n1,b,3,s\n", "f.csv:2:7: expected a closing quote, found \"\\\"p\\n1,a,3,q\\\"\" (the quote takes the rows after it into its cell: close it)"),
+            (options(), "grade,query,\"x\n1,a,3\n", "f.csv:1:13: expected a closing quote"),
+            (options(), "grade,query,x\r1,a,3\r0,a,2\r", "f.csv:1:14: expected lines that end in LF or CR LF, found CR alone"),
+            (options(), "grade,query,x\n1,a,3\0\n", "f.csv:2:6: expected text, found a NUL byte"),
+            (options(), "grade,query,x\n1,a,\"3\0\"\n", "f.csv:2:7: expected text, found a NUL byte"),
+            (options(), "grade,query,x\n1,a,1.797e308\n", "f.csv:2:5: expected a number in the column \"x\", found \"1.797e308\", which stands for a missing value (to read missing values"),
+            (options(), "grade,query,x\n1,a,1e200\n", "f.csv:2:5: expected a number in the column \"x\" whose square is finite, found \"1e200\" (scale the data"),
+            (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\" (write the number without separators of thousands"),
+            (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "found \"#DIV/0!\" (an error of a spreadsheet"),
+            (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\" (write a decimal point"),
+            (filling(Missing::Mean), "grade,query,x\nNA,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found \"NA\""),
+            (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected a header with the names of the columns, found numbers, \"1 2 0.5\" (the first line is to name the columns"),
+            (options(), "1,1,,0.5\n", "f.csv:1:1: expected a header with the names of the columns, found numbers"),
+            (with(TableOptions { label: Some("0".to_owned()), ..TableOptions::default() }), "3,0,7\n", "expected a header with the names of the columns"),
+            (options(), "q1,2,0.5\n", "expected a column \"grade\" of labels, found a header of \"q1 2 0.5\" (the first line is to name the columns"),
+            (options(), "grade,query,x\n\"1\",1,a,0.5\n", "f.csv:2:1: expected 3 cells, as in the header, found 4 (are the first cells names of rows? In R, write the table by write.table(row.names = FALSE))"),
+            (options(), "\"grade\" \"query\" \"x\"\n\"1\" 1 \"a\" 0.5\n", "found blanks (separate the cells by commas, in R by write.csv)"),
+            (options(), "Unnamed: 0.1,grade,query,x\n", "found \"Unnamed: 0.1\", an index (leave it out: put \"Unnamed: 0.1\" into TableOptions::ignore"),
+            (options(), "grade,query,x,Unnamed: 3\n", "found \"Unnamed: 3\", an index"),
+            (options(), "grade,query,Unnamed: 0_level_0\n", "an index"),
             (options(), "grade,query,x\n1,a,\"5\"1\n", "f.csv:2:8: expected nothing between a closing quote and the end of its cell, found \"1\""),
             (options(), "grade,query,x\n1,a,1\n1,b,1\n1,a,1\n", "f.csv:4:3: expected the rows of a query next to each other, found query \"a\" again, which began on line 2"),
         ] {

@@ -6,7 +6,7 @@
 //! the first bad line of the file is the one that is reported, whatever the
 //! threads did.
 
-use std::io::{self, Read};
+use std::io;
 
 use rayon::prelude::*;
 
@@ -21,6 +21,7 @@ use super::Remedy;
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
 use super::piece::{Grammar, Piece};
+use rankrls_files::text::{CHUNK, Chunks};
 
 /// Chunks of a batch for each thread. One batch is read, one is parsed, and one is appended at a time.
 const BATCH: usize = 4;
@@ -29,8 +30,12 @@ const BATCH: usize = 4;
 /// columns, more than half of what is counted, is not taken yet.
 const BATCH_SHARE: u64 = 24;
 
-/// Bytes of text that are looked through for damage after a bad line.
-const MOST_DRAINED: u64 = 1 << 30;
+/// Chunks of about `size` bytes, in batches for all threads.
+fn chunks(source: Source<'_>, size: usize, limit: Option<u64>) -> Chunks<'_> {
+    let share = limit.map_or(u64::MAX, |limit| limit / BATCH_SHARE);
+    let batch = (BATCH * rayon::current_num_threads(), share);
+    Chunks::new(source, size, batch, limit)
+}
 
 /// What a file says.
 #[derive(Debug, Default)]
@@ -63,7 +68,7 @@ impl Text {
         grammar: Grammar,
     ) -> Result<Self, ReadError> {
         let mut text = Self::new(source.name.clone(), Groups::new(options.regroup));
-        let mut chunks = Chunks::new(source, options.chunk.unwrap_or(CHUNK), options.max_memory);
+        let mut chunks = chunks(source, options.chunk.unwrap_or(CHUNK), options.max_memory);
         let (failure, appended) = text.take(&mut chunks, options, grammar);
         if let Err(error) = appended {
             let corrupt = failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
@@ -231,131 +236,6 @@ pub(super) fn returning(id: &str, began: &str) -> Fault {
     Fault::mismatch(expected, found).remedy(Remedy::Regroup)
 }
 
-/// Bytes of a chunk, unless there is reason for another size.
-pub(super) const CHUNK: usize = 1 << 20;
-
-/// Least bytes of a chunk that a limit asks for.
-const LEAST_CHUNK: usize = 1 << 12;
-
-/// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where a batch
-/// of them would be much of the `limit`. A longer line makes a chunk of its own, unless it takes more
-/// than `limit` bytes.
-pub(super) struct Chunks<'r> {
-    source: Source<'r>,
-    size: usize,
-    /// Bytes of text from which on a batch is full.
-    batch: usize,
-    limit: Option<u64>,
-    /// The beginning of a line that has not ended yet.
-    rest: Vec<u8>,
-    failure: Option<Fault>,
-    ended: bool,
-}
-
-impl<'r> Chunks<'r> {
-    pub(super) fn new(source: Source<'r>, size: usize, limit: Option<u64>) -> Self {
-        let chunks = BATCH * rayon::current_num_threads();
-        let share = limit.map_or(u64::MAX, |limit| limit / BATCH_SHARE);
-        let batch = usize::try_from(share).map_or(chunks * size, |share| share.min(chunks * size));
-        Self {
-            source,
-            size: size.min((batch / chunks).max(LEAST_CHUNK)),
-            batch,
-            limit,
-            rest: Vec::new(),
-            failure: None,
-            ended: false,
-        }
-    }
-
-    /// The next chunks until the batch is full, or none at the end of the text. What precedes a failure
-    /// comes with it.
-    fn batch(&mut self) -> (Vec<Vec<u8>>, Option<Fault>) {
-        let (mut batch, mut bytes) = (Vec::new(), 0);
-        while batch.is_empty() || bytes + self.size <= self.batch {
-            match self.next() {
-                Ok(Some(text)) => {
-                    bytes += text.len();
-                    batch.push(text);
-                }
-                Ok(None) => break,
-                Err(failure) => return (batch, Some(failure)),
-            }
-        }
-        (batch, None)
-    }
-
-    /// The next chunk; none at the end of the text. What precedes a failure comes before it,
-    /// except for the line in which it happened.
-    pub(super) fn next(&mut self) -> Result<Option<Vec<u8>>, Fault> {
-        let mut text = std::mem::take(&mut self.rest);
-        let mut cut = None;
-        while cut.is_none() && !self.ended {
-            let before = text.len();
-            self.fill(&mut text);
-            cut = memchr::memrchr(b'\n', &text[before..]).map(|end| before + end + 1);
-            self.check_length(&text, cut);
-        }
-        if !self.ended || self.failure.is_some() {
-            // Without a line end all is rest, which may be too long to copy.
-            match cut {
-                None => self.rest = std::mem::take(&mut text),
-                Some(cut) => {
-                    self.rest.extend_from_slice(&text[cut..]);
-                    text.truncate(cut);
-                }
-            }
-        }
-        if !text.is_empty() {
-            return Ok(Some(text));
-        }
-        match self.failure.take() {
-            None => Ok(None),
-            Some(fault) => Err(fault.at_column(self.rest.len() + 1)),
-        }
-    }
-
-    /// Appends about a chunk's worth of text.
-    fn fill(&mut self, text: &mut Vec<u8>) {
-        let wanted = self.size.saturating_sub(text.len()).max(self.size / 2 + 1);
-        text.reserve(wanted);
-        match self.source.by_ref().take(wanted as u64).read_to_end(text) {
-            Ok(read) => self.ended = read < wanted,
-            Err(error) => self.fail(self.source.fault(&error)),
-        }
-    }
-
-    fn check_length(&mut self, text: &[u8], cut: Option<usize>) {
-        let length = text.len() - cut.unwrap_or(0);
-        if let Some(limit) = self.limit
-            && length as u64 > limit
-            && self.failure.is_none()
-        {
-            self.fail(Fault::too_large(
-                limit,
-                &format!("a line of more than {length} bytes"),
-            ));
-        }
-    }
-
-    /// Reads compressed data to their end, and says whether they are corrupt: then they often come out
-    /// as nonsense before the decompressor notices.
-    pub(super) fn damage(&mut self) -> Option<Fault> {
-        let mut failure = self.failure.take();
-        if failure.is_none() && self.source.is_compressed() {
-            let mut rest = self.source.by_ref().take(MOST_DRAINED);
-            let error = io::copy(&mut rest, &mut io::sink()).err();
-            failure = error.map(|error| self.source.fault(&error));
-        }
-        failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt)
-    }
-
-    fn fail(&mut self, fault: Fault) {
-        self.failure = Some(fault);
-        self.ended = true;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::compressed::gz;
@@ -363,7 +243,7 @@ mod tests {
 
     fn chunks(bytes: &[u8], size: usize, limit: Option<u64>) -> (Vec<Vec<u8>>, Option<Fault>) {
         let source = Source::new(bytes, "x", None).unwrap();
-        let mut chunks = Chunks::new(source, size, limit);
+        let mut chunks = super::chunks(source, size, limit);
         let mut texts = Vec::new();
         loop {
             match chunks.next() {
@@ -417,7 +297,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             pool.unwrap().install(|| {
                 let source = Source::new(&text[..], "x", None).unwrap();
-                let mut chunks = Chunks::new(source, 1 << 18, limit);
+                let mut chunks = super::chunks(source, 1 << 18, limit);
                 let batches: Vec<_> =
                     std::iter::from_fn(|| Some(chunks.batch().0).filter(|b| !b.is_empty()))
                         .collect();

@@ -8,6 +8,8 @@
 
 use super::Remedy;
 use super::error::{Fault, quote};
+use super::words::{is_missing, with_cause};
+use rankrls_files::text::utf8;
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
@@ -37,14 +39,28 @@ fn ends(line: &[u8], at: usize) -> bool {
     line.get(at).is_none_or(|&byte| is_space(byte))
 }
 
-/// The line without its comment, blanks at the end, and the carriage return of other systems.
+/// The line without its comment and blanks at the end.
 pub(super) fn without_comment(line: &[u8]) -> &[u8] {
-    let end = memchr::memchr(b'#', line).unwrap_or(line.len());
-    trim_end(&line[..end])
+    let mut at = 0;
+    while let Some(length) = memchr::memchr(b'#', &line[at..]) {
+        at += length;
+        if !is_windows_nan(&line[..at], &line[at..]) {
+            return trim_end(&line[..at]);
+        }
+        at += 1;
+    }
+    trim_end(line)
+}
+
+/// Whether a `#` belongs to a nan or infinite number, as old programs on Windows write them: `-1.#IND`,
+/// also with digits after it.
+fn is_windows_nan(before: &[u8], from: &[u8]) -> bool {
+    const NAMES: [&[u8]; 4] = [b"#IND", b"#QNAN", b"#SNAN", b"#INF"];
+    before.ends_with(b"1.") && NAMES.iter().any(|name| from.starts_with(name))
 }
 
 pub(super) fn trim_end(line: &[u8]) -> &[u8] {
-    let mut line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut line = line;
     while let [rest @ .., b' ' | b'\t'] = line {
         line = rest;
     }
@@ -55,9 +71,14 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
 pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize), Fault> {
     let end = end(line, at);
     let token = &line[at..end];
-    let bad = |bad| match bad {
-        BadNumber::Syntax => Fault::token(format!("a {what}, a decimal number"), at, token),
-        BadNumber::NotFinite => Fault::token(format!("a finite {what}"), at, token),
+    let bad = |bad| {
+        let fault = |expected| Fault::token(expected, at, token);
+        match bad {
+            BadNumber::NotFinite => fault(format!("a finite {what}")),
+            // A pair in its place is no time.
+            _ if token.contains(&b':') => fault(format!("a {what}, a decimal number")),
+            _ => with_cause(fault(format!("a {what}, a decimal number")), token),
+        }
     };
     number(token).map(|number| (number, end)).map_err(bad)
 }
@@ -79,23 +100,13 @@ pub(super) fn nothing_after(line: &[u8], end: usize, item: &str) -> Result<(), F
     }
 }
 
-/// The identifier of a query; where it is empty, messages say that `none` was found.
-pub(super) fn query_id<'t>(id: &'t [u8], none: &str) -> Result<&'t str, Fault> {
+/// The identifier of a query, which begins at `at` of its line; where it is empty, messages say that
+/// `none` was found.
+pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
     if id.is_empty() {
-        return Err(Fault::new("a query identifier", none));
+        return Err(Fault::new("a query identifier", none).at_column(at + 1));
     }
-    let expected = "a query identifier in UTF-8";
-    std::str::from_utf8(id).map_err(|_| Fault::new(expected, quote(id)))
-}
-
-/// The identifier of a query that stands at `at` of its line.
-pub(super) fn query_id_at(id: &[u8], at: usize) -> Result<&str, Fault> {
-    let text = query_id(id, "none").map_err(|fault| fault.at_column(at + 1))?;
-    if text.contains('\r') {
-        let expected = "a query identifier without carriage returns";
-        return Err(Fault::token(expected, at, id).remedy("lines are to end in \\n or \\r\\n"));
-    }
-    Ok(text)
+    utf8(id, at, "a query identifier in UTF-8")
 }
 
 /// An `index:value` pair as it is written.
@@ -105,9 +116,6 @@ pub(super) struct Pair {
     pub(super) value: f64,
     pub(super) end: usize,
 }
-
-/// How LETOR's files write a value that is missing.
-const MISSING: &[u8] = b"NULL";
 
 /// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
 /// as `u64::MAX`.
@@ -122,14 +130,7 @@ pub(super) fn pair(line: &[u8], at: usize, missing: Option<f64>) -> Result<Pair,
             return Ok(Pair { index, value, end });
         }
     }
-    if let Some(value) = missing
-        && line[colon + 1..].starts_with(MISSING)
-        && ends(line, colon + 1 + MISSING.len())
-    {
-        let end = colon + 1 + MISSING.len();
-        return Ok(Pair { index, value, end });
-    }
-    long_pair(line, at, index, colon)
+    long_pair(line, at, (index, colon), missing)
 }
 
 /// The number at `at` and the position of the colon after it.
@@ -146,22 +147,23 @@ fn index(line: &[u8], at: usize) -> Option<(u64, usize)> {
     (end > at && line.get(end) == Some(&b':')).then_some((index, end))
 }
 
-#[cold]
-fn long_pair(line: &[u8], at: usize, index: u64, colon: usize) -> Result<Pair, Fault> {
+fn long_pair(
+    line: &[u8],
+    at: usize,
+    (index, colon): (u64, usize),
+    missing: Option<f64>,
+) -> Result<Pair, Fault> {
     const EXPECTED: &str = "a value, a decimal number, after the colon";
     let end = end(line, at);
-    let token = &line[at..end];
-    match number(&line[colon + 1..end]) {
-        Ok(value) => Ok(Pair { index, value, end }),
-        Err(BadNumber::NotFinite) => Err(Fault::token("a finite value", at, token)),
-        Err(BadNumber::Syntax) => {
-            let missing = line[colon + 1..end] == *MISSING;
-            let fault = Fault::token(EXPECTED, at, token);
-            Err(if missing {
-                fault.remedy(Remedy::ReadMissing)
-            } else {
-                fault
-            })
+    let written = &line[colon + 1..end];
+    match (value(written), missing) {
+        (Ok(value), _) => Ok(Pair { index, value, end }),
+        // Nothing at all is no word for it.
+        (Err(_), _) if written.is_empty() => Err(Fault::token(EXPECTED, at, &line[at..end])),
+        (Err(bad), Some(value)) if bad.is_missing(written) => Ok(Pair { index, value, end }),
+        (Err(bad), _) => {
+            let fault = bad.fault(written, quote(&line[at..end]), EXPECTED, "value");
+            Err(fault.at_column(at + 1))
         }
     }
 }
@@ -173,7 +175,11 @@ fn no_pair(line: &[u8], at: usize) -> Fault {
         let expected = "the query identifier once, right after the label";
         return Fault::token(expected, at, token);
     }
-    Fault::token("a pair index:value", at, token)
+    let fault = Fault::token("a pair index:value", at, token);
+    if token.contains(&b':') || number(token).is_err() {
+        return fault;
+    }
+    fault.remedy("write cells as pairs index:value, or the data as a table with a header, .csv")
 }
 
 /// Why `index` cannot come next in a row whose indices start at `first` or, after the index
@@ -199,13 +205,79 @@ const POWERS: [f64; DIGITS + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ];
 
-/// Why a token is no finite number.
+/// Why a token is no number that can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadNumber {
     /// It is none.
     Syntax,
     /// It is nan, infinite, or overflows to infinity.
     NotFinite,
+    /// It is a number by which programs say that a value is missing.
+    Marker,
+    /// Its square is out of the range of numbers.
+    TooLarge,
+}
+
+impl BadNumber {
+    /// Whether the `word` means that a value is missing.
+    pub(super) fn is_missing(self, word: &[u8]) -> bool {
+        self == Self::Marker || is_missing(word)
+    }
+
+    /// The fault of `what` is `written` so, `found` in messages, where a number was `expected`.
+    pub(super) fn fault(self, written: &[u8], found: String, expected: &str, what: &str) -> Fault {
+        match self {
+            Self::Marker => {
+                let found = format!("{found}, which stands for a missing value");
+                Fault::new(format!("a {what}"), found).remedy(Remedy::ReadMissing)
+            }
+            Self::TooLarge => Fault::new(format!("a {what} whose square is finite"), found)
+                .remedy("scale the data: write the column in another unit"),
+            _ if is_missing(written) => {
+                let finite = match self {
+                    Self::NotFinite => format!("a finite {what}"),
+                    _ => expected.to_owned(),
+                };
+                Fault::new(finite, found).remedy(Remedy::ReadMissing)
+            }
+            Self::NotFinite => Fault::new(format!("a finite {what}"), found),
+            Self::Syntax => with_cause(Fault::new(expected.to_owned(), found), written),
+        }
+    }
+}
+
+/// The largest value whose square is a number.
+const LARGEST: f64 = 1.340_780_792_994_259_6e154;
+
+/// The value of a feature, if it can be computed with and is none by which programs say that there is
+/// none.
+///
+/// # Errors
+/// [`BadNumber::Marker`] for the largest numbers of 32 and 64 bits and `NetCDF`'s, in any rounding;
+/// [`BadNumber::TooLarge`] from [`LARGEST`] on.
+#[inline]
+pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
+    let size = value.abs();
+    if size < 9.969e36 {
+        return Ok(value);
+    }
+    let markers = [
+        9.9692e36..9.9693e36,
+        3.4028e38..3.4029e38,
+        1e300..f64::INFINITY,
+    ];
+    if markers.iter().any(|marker| marker.contains(&size)) {
+        return Err(BadNumber::Marker);
+    }
+    if size > LARGEST {
+        return Err(BadNumber::TooLarge);
+    }
+    Ok(value)
+}
+
+/// The value of a feature that the whole of `token` is.
+pub(super) fn value(token: &[u8]) -> Result<f64, BadNumber> {
+    number(token).and_then(checked)
 }
 
 /// The unsigned number at the start of `text` and its length, if it has at most 15 digits and
@@ -286,10 +358,15 @@ mod tests {
     #[test]
     fn lines_end_before_comments_and_blanks() {
         assert_eq!(without_comment(b"1 2:3 # x # y"), b"1 2:3");
-        assert_eq!(without_comment(b"1 2:3#x\r"), b"1 2:3");
-        assert_eq!(without_comment(b"1 2:3 \t\r"), b"1 2:3");
+        assert_eq!(without_comment(b"1 2:3#x"), b"1 2:3");
+        assert_eq!(without_comment(b"1 2:3 \t"), b"1 2:3");
         assert_eq!(without_comment(b" # only"), b"");
-        assert_eq!(without_comment(b"a\rb\r\r"), b"a\rb\r");
+        // A nan of old programs on Windows is no comment.
+        assert_eq!(
+            without_comment(b"1 2:-1.#IND00 3:4 # x"),
+            b"1 2:-1.#IND00 3:4"
+        );
+        assert_eq!(without_comment(b"1 2:1.#x"), b"1 2:1.");
     }
 
     #[test]
@@ -368,6 +445,46 @@ mod tests {
         assert_eq!(short(b"12345678901234.5"), Some((12_345_678_901_234.5, 16)));
         assert_eq!(short(b"."), None);
         assert_eq!(short(b""), None);
+    }
+
+    #[test]
+    fn numbers_that_stand_for_none_are_told_from_values() {
+        for text in [
+            "1.7976931348623157e308",
+            "-1.797e308",
+            "1.797e+308",
+            "1e300",
+            "3.4028235e38",
+            "-3.4028234663852886e+38",
+            "3.40282347E38",
+            "-3.4028231e38",
+            "3.402823e38",
+            "9.96921e36",
+            "9.969209968386869e+36",
+            "340282346638528859811704183484516925440",
+        ] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
+            assert!(number(text.as_bytes()).is_ok());
+        }
+        for text in ["1e155", "-9e299", "1.3407807929942598e154"] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::TooLarge), "{text}");
+        }
+        for sound in [
+            0.0,
+            -999.0,
+            1e20,
+            1e36,
+            1e37,
+            3.4e38,
+            3.41e38,
+            1e100,
+            LARGEST,
+            f64::MIN_POSITIVE,
+        ] {
+            assert_eq!(checked(sound), Ok(sound));
+            assert_eq!(checked(-sound), Ok(-sound));
+            assert!((sound * sound).is_finite());
+        }
     }
 
     /// To the last bit as the standard library reads it.

@@ -14,9 +14,9 @@ use std::sync::LazyLock;
 use peak_alloc::PeakAlloc;
 use rankrls::checkpoint::{self, Progress, Tuning};
 use rankrls::data::read::{
-    self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, TableOptions,
+    self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
 };
-use rankrls::data::{DataFiles, DataHash, FeatureNames, Part, Strings, write_names};
+use rankrls::data::{DataFiles, DataHash, Part, Strings, write_names};
 use rankrls::greedy::{SelectionOptions, Step, resume_among};
 use rankrls::model::read_features;
 use rankrls::shards::{ShardError, Sharding, Shards};
@@ -54,6 +54,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("shards", shards),
     ("names", names),
     ("scores", scores),
+    ("lists", lists),
     ("features", features),
     ("model", model),
     ("checkpoint", checkpoint),
@@ -197,12 +198,10 @@ fn comes_back(data: &Dataset<'_>, name: &str, format: Format) {
 }
 
 /// Whether files beside an array have no place for all texts: NumPy's cannot end in a zero, and may
-/// have one elsewhere; a name that ends in a carriage return does not fit a line.
+/// have one elsewhere.
 fn has_no_place(data: &Dataset<'_>) -> bool {
-    let (ids, names) = (data.queries().ids(), data.names());
-    let mut ids = ids.into_iter().flat_map(Strings::iter);
-    let mut names = names.into_iter().flat_map(FeatureNames::iter);
-    ids.any(|id| id.contains('\0')) || names.any(|name| name.ends_with('\r'))
+    let mut ids = data.queries().ids().into_iter().flat_map(Strings::iter);
+    ids.any(|id| id.contains('\0'))
 }
 
 /// Whether there are data; what there is comes back.
@@ -425,11 +424,9 @@ pub fn names(input: &[u8]) -> bool {
         Err(error) => return explained(&error, input),
     };
     let mut written = Vec::new();
-    // A name that ends in a carriage return does not fit a line.
-    if write_names(&names, &mut written).is_ok() {
-        let again = read::read_names(&file("y.names.txt", &written), None);
-        assert_eq!(again.expect("what was written can be read"), names);
-    }
+    write_names(&names, &mut written).expect("names of a file fit their lines");
+    let again = read::read_names(&file("y.names.txt", &written), None);
+    assert_eq!(again.expect("what was written can be read"), names);
     true
 }
 
@@ -439,6 +436,39 @@ pub fn scores(input: &[u8]) -> bool {
     match within(input, || read::read_scores(&path, Some(LIMIT))) {
         Ok(scores) => scores.iter().all(|score| score.is_finite()) || panic!("{scores:?}"),
         Err(error) => explained(&error, input),
+    }
+}
+
+/// A list that goes with seven rows, told by the first byte: their queries, perhaps brought together,
+/// preferences among them, rows of a basis, folds, or texts.
+pub fn lists(input: &[u8]) -> bool {
+    const ROWS: usize = 7;
+    let Some((&kind, text)) = input.split_first() else {
+        return false;
+    };
+    let (path, limit) = (file("x.list.txt", text), Some(LIMIT));
+    let read = within(text, || match kind % 6 {
+        regroup @ (0 | 1) => {
+            let options = ReadOptions::new().regroup(regroup == 1).max_memory(LIMIT);
+            let options = options.row_queries(RowQueries::File(path));
+            let rows = b"1 1:1\n".repeat(ROWS);
+            let loaded = options.read_from(&rows[..], NAME)?;
+            sound(&loaded.dataset);
+            Ok(())
+        }
+        2 => read::read_preferences(&path, ROWS, limit).map(|list| {
+            for ([preferred, other], magnitude, weight) in list {
+                assert!(preferred.max(other) < 7 && magnitude.is_finite() && weight > 0.0);
+            }
+        }),
+        3 => read::read_rows(&path, ROWS, limit)
+            .map(|rows| assert!(rows.iter().all(|&row| row < ROWS))),
+        4 => read::read_folds(&path, limit).map(drop),
+        _ => read::read_texts(&path, limit).map(drop),
+    });
+    match read {
+        Ok(()) => true,
+        Err(error) => explained(&error, text),
     }
 }
 

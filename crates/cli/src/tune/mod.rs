@@ -3,7 +3,6 @@
 mod judging;
 mod report;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,18 +10,19 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::checkpoint::{Record, Tuning};
-use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
+use rankrls::warning::{Idle, Warning};
 use rankrls::{
     ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
     memory,
 };
 use rankrls_plot::{Figure, LinePlot, power};
 
+pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
 
 use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
@@ -34,10 +34,7 @@ use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
 use crate::figures::{PlotArgs, lqo_panels, page, test_panels};
-use crate::warnings::{
-    Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
-    warn_of_teacher,
-};
+use crate::files::{DataPath, OutPath};
 use crate::watch::Watch;
 use report::Report;
 
@@ -101,18 +98,18 @@ pub(crate) struct TuneArgs {
     data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA")]
-    test: Option<PathBuf>,
+    test: Option<DataPath>,
     /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
     #[arg(long, value_name = "FILE", value_parser = report::table_name)]
-    csv: Option<PathBuf>,
+    csv: Option<OutPath>,
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Write a report with diagrams, one file for any browser
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    html: Option<OutPath>,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
     /// Print one JSON document
@@ -150,8 +147,8 @@ impl TuneArgs {
     }
 
     /// The evidence that was asked for, or folds where others would be biased.
-    fn evidence(&self) -> Option<judging::Choice> {
-        let folds = || self.is_biased().then_some(judging::Choice::FIVE_FOLDS);
+    fn evidence(&self) -> Option<EvidenceChoice> {
+        let folds = || self.is_biased().then_some(EvidenceChoice::FIVE_FOLDS);
         self.judging.evidence.clone().or_else(folds)
     }
 
@@ -183,8 +180,8 @@ impl TuneArgs {
     }
 
     /// What to try, with the validation data if they are the evidence.
-    fn options(&self, validation: Option<&Dataset<'_>>) -> Result<TuneOptions> {
-        let asked = self.evidence().unwrap_or(judging::Choice::Lqo);
+    fn options(&self, validation: Option<&Dataset<'_>>) -> TuneOptions {
+        let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
         let evidence = asked.evidence(self.selection.seed, validation);
         let (selection, rules) = (self.selection.options(self.k), self.rules.rules());
         let selection = SelectionOptions {
@@ -192,7 +189,7 @@ impl TuneArgs {
             max_memory: self.data.read.budget(),
             ..selection
         };
-        Ok(TuneOptions {
+        TuneOptions {
             evidence,
             measure: self.measure,
             metrics: self.metrics.clone().unwrap_or_default(),
@@ -204,7 +201,7 @@ impl TuneArgs {
                 several => several.to_vec(),
             },
             ..TuneOptions::new(selection, self.lambdas.clone())
-        })
+        }
     }
 }
 
@@ -236,14 +233,14 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     if session.leads() {
         args.checkpoint.check()?;
     }
-    let table_file = session.create(args.csv.as_deref())?;
+    let table_file = session.create(args.csv.as_ref())?;
     let plot_file = args.plot.create(session)?;
-    let model_file = session.create(args.output.as_deref())?;
-    let page_file = session.create(args.html.as_deref())?;
+    let model_file = session.create(args.output.as_ref())?;
+    let page_file = session.create(args.html.as_ref())?;
     let input = read(args, console, &**peers)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let mut options = args.options(validation)?;
+    let mut options = args.options(validation);
     let candidates = options.candidates(&input.train);
     let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
@@ -287,11 +284,14 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
-    if !folds {
-        warn_of_seed(session, &selection);
+    if !folds && selection.options.sample.is_none() {
+        session.warn_of_seed(Idle::Strategy(selection.strategy));
     }
-    warn(&tuned, &selection, &left, console);
-    warn_of_few_queries(train.queries().len(), console);
+    warn(&tuned, &left, console);
+    let (labels, rules) = (train.labels(), &options.rules);
+    console.warn_all(Warning::of_criterion(options.selection.criterion, labels));
+    console.warn_all(Warning::of_grades(&options.measures(), labels, rules, true));
+    console.warn_all(Warning::of_queries(train));
     let test = test_sizes.zip(test_path.as_ref());
     let sizes = Sizes::new(train, &summary);
     let seconds = input.seconds;
@@ -376,7 +376,7 @@ fn cross_validated(
     }
 }
 
-fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
+fn warn(tuned: &Tuned, left: &str, console: Console) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
@@ -384,21 +384,7 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
             "interrupted: the choice is among {models} models; {left}"
         ));
     }
-    warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-    let lambdas = tuned.outcomes.iter().map(|outcome| outcome.lambda.value());
-    warn_of_edge(
-        "the chosen lambda",
-        lambdas,
-        selection.lambda.value(),
-        console,
-    );
-    warn_of_teacher(selection.teacher, console);
-    let (path, k) = (tuned.chosen(), tuned.choice.k);
-    if path.ending == Ending::Complete && k == path.points.len() && k > 1 {
-        console.warn(format_args!(
-            "the chosen model has all {k} features: more may do better"
-        ));
-    }
+    console.warn_all(tuned.warnings());
 }
 
 /// Panels of values against the number of features, one line a lambda, the chosen model marked:

@@ -37,5 +37,6 @@ mod support;
 mod table;
 mod train;
 mod tune;
+mod warnings;
 #[path = "../../../../benches/zipf.rs"]
 mod zipf;

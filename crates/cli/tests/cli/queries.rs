@@ -112,14 +112,86 @@ fn queries_come_from_a_file_or_by_size() {
 }
 
 #[test]
+fn sizes_of_queries_are_read_as_other_programs_write_them() {
+    let folder = Folder::new();
+    folder.write("one.svm", without_queries());
+    let hash =
+        |arguments: &str| folder.json(&format!("corpus info {arguments} --json"))["hash"].clone();
+    folder.write("ids.txt", "1\n1\n1\n2\n2\n3\n3\n3\n");
+    let expected = hash("one.svm --queries ids.txt");
+    for (file, sizes) in [
+        ("one.svm.query", "3\n2\n3\n"),
+        ("one.group", "3\r\n2\r\n3\r\n\r\n"),
+        ("marked.txt", "\u{feff}3\r\r\n2\r\r\n3"),
+    ] {
+        folder.write(file, sizes);
+        assert_eq!(hash(&format!("one.svm --queries {file}")), expected);
+    }
+    // What is written for LightGBM is read again.
+    folder.run("select train.svm -k 2 --lambda 1 -o model.json");
+    folder.run("corpus project train.svm --model model.json --for lightgbm -o few.txt");
+    let info = folder.json("corpus info few.txt --zero-based --queries few.txt.query --json");
+    assert_eq!(info["data"]["queries"], 3);
+    let (_, errors) = folder.run("train one.svm --lambda 1");
+    assert!(
+        errors.contains("if one.svm.query has the sizes of queries, pass --queries one.svm.query"),
+        "{errors}"
+    );
+    folder.refused(
+        "evaluate one.svm --model model.json => if one.svm.query has the sizes of queries",
+    );
+}
+
+#[test]
+fn a_mark_or_blank_line_is_no_query() {
+    let folder = Folder::new();
+    folder.write("one.svm", without_queries());
+    let steps = |queries: &str| {
+        folder.write("queries.txt", queries);
+        folder.json("select one.svm --queries queries.txt -k 2 --lambda 1 --json")["steps"].clone()
+    };
+    let plain = "a\na\na\nb\nb\nc\nc\nc\n";
+    let expected = steps(plain);
+    for text in [
+        format!("\u{feff}{plain}"),
+        plain.replace('\n', "\r\n"),
+        plain.replace('\n', "\r\r\n"),
+        format!("{plain}\n \t\n"),
+        plain.trim_end().to_owned(),
+    ] {
+        assert_eq!(steps(&text), expected, "{text:?}");
+    }
+    let wide: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for (bytes, found) in [
+        (
+            [&b"\xff\xfe"[..], &wide].concat(),
+            "UTF-16 text (save the file as UTF-8)",
+        ),
+        (wide, "UTF-16 text (save the file as UTF-8)"),
+        (
+            plain.replace('\n', "\r").into_bytes(),
+            "CR alone (lines end in CR alone: convert them",
+        ),
+        (b"PK\x03\x04".to_vec(), "a zip archive"),
+    ] {
+        folder.write("queries.txt", bytes);
+        folder.refused(&format!(
+            "corpus info one.svm --queries queries.txt => found {found}"
+        ));
+    }
+}
+
+#[test]
 fn queries_that_do_not_fit_are_refused() {
     let folder = Folder::new();
     folder.write("one.svm", without_queries());
     folder.write("short.txt", "a\na\n");
+    folder.write("sizes.txt", "3\n4\n");
     folder.write("back.txt", "a\na\nb\nb\na\nc\nc\nc\n");
     folder.write("blank.txt", "a\na\n\nb\nb\nc\nc\nc\n");
     for case in [
         "one.svm --queries short.txt => short.txt: expected 8 lines, one for each row of one.svm, found 2 lines",
+        "one.svm --queries sizes.txt => sizes.txt: expected 8 lines, one for each row of one.svm, or sizes of queries that add up to 8, found 2 lines, which add up to 7",
         "one.svm --queries back.txt => back.txt:5:1: expected the rows of a query next to each other",
         "one.svm --queries blank.txt => blank.txt:3:1: expected a query identifier",
         "one.svm --queries absent.txt => absent.txt: expected a readable file",

@@ -135,6 +135,97 @@ fn faults_of_a_table_have_a_place() {
     folder.run(&format!("corpus info hole.csv {NAMED} --missing 0"));
 }
 
+#[test]
+fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
+    let folder = folder();
+    folder.write("table.txt", folder.read("train.csv"));
+    folder.write("semicolons.csv", folder.read("train.csv").replace(',', ";"));
+    folder.write(
+        "sep.csv",
+        format!("sep=;\r\n{}", folder.read("train.csv").replace(',', ";")),
+    );
+    folder.write(
+        "bare.csv",
+        folder.read("train.csv").split_once('\n').unwrap().1,
+    );
+    folder.write(
+        "lfs.csv",
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n",
+    );
+    folder.write("page.csv", "<!DOCTYPE html><html></html>");
+    folder.write("bz.csv", b"BZh91AY&SY\x01\x02");
+    folder.write(
+        "junk.csv.gz",
+        [gz(&folder.read("train.csv")), b"junk".to_vec()].concat(),
+    );
+    folder.write(
+        "padded.csv.gz",
+        [gz(&folder.read("train.csv")), vec![0; 700]].concat(),
+    );
+    let hash =
+        |data: &str| folder.json(&format!("corpus info {data} {NAMED} --json"))["hash"].clone();
+    for data in ["sep.csv", "padded.csv.gz", "table.txt --format csv"] {
+        assert_eq!(hash(data), hash("train.csv"), "{data}");
+    }
+    for (data, message) in [
+        ("table.txt", "(pass --format csv)"),
+        ("semicolons.csv", "found semicolons"),
+        ("bare.csv", "write a header"),
+        (
+            "lfs.csv",
+            "found a pointer of Git LFS in place of the file (fetch the file by git lfs pull)",
+        ),
+        ("page.csv", "found a web page, HTML"),
+        (
+            "bz.csv",
+            "found bzip2 data (decompress it first, for example by bzcat)",
+        ),
+        (
+            "junk.csv.gz",
+            "found 4 bytes that are no gzip member after the end of the gzip data",
+        ),
+    ] {
+        folder.refused(&format!("corpus info {data} {NAMED} => {message}"));
+        folder.refused(&format!(
+            "corpus info {data} {NAMED} --missing mean => {message}"
+        ));
+    }
+}
+
+#[test]
+fn numbers_that_stand_for_a_missing_value_are_read_as_such() {
+    let folder = folder();
+    let text = folder.read("train.csv");
+    let with = |word: &str| {
+        folder.write(
+            "marked.csv",
+            text.replacen(",0.3,", &format!(",{word},"), 1),
+        );
+        let document = folder.json(&format!(
+            "corpus info marked.csv {NAMED} --missing mean --json"
+        ));
+        document["hash"].clone()
+    };
+    let expected = with("NA");
+    for word in [
+        "1.7976931348623157e308",
+        "-1.797e308",
+        "3.4028235e38",
+        "9.96921e36",
+        "#N/A",
+        "n/a",
+        "-nan",
+        ".",
+    ] {
+        assert_eq!(with(word), expected, "{word}");
+        for scale in ["none", "sd", "max"] {
+            folder.refused(&format!(
+                "select marked.csv {NAMED} -k 1 --lambda 1 --scale {scale} => (to read missing values as 0, pass --missing 0"
+            ));
+        }
+    }
+}
+
 /// With `holes.csv`, the training data without some values and with a column that is no feature;
 /// `holes-test.csv` likewise.
 fn folder_with_holes() -> Folder {

@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rankrls_files::error::Fault;
-use rankrls_files::{Output, ReadError, Strings, push_integer, push_number, read_whole};
+use rankrls_files::text::read_strings;
+use rankrls_files::{Output, push_integer, push_number};
 
 use super::BuildObserver;
 use super::building::{Building, Judged};
@@ -225,7 +226,10 @@ impl Writing<'_> {
         path: &Path,
         sources: &mut Sources,
     ) -> Result<Written, BuildError> {
-        let names = read_names(path)?;
+        let mut names = read_strings(path, Some(LARGEST), 0, "a feature name in UTF-8")?;
+        while names.last() == Some("") {
+            names.truncate(names.len() - 1);
+        }
         let mut columns = Columns::fixed(names.iter()).map_err(|name| {
             let fault = Fault::new("different names", format!("{name:?} twice"));
             fault.of(&path.display().to_string())
@@ -279,23 +283,6 @@ impl Writing<'_> {
     }
 }
 
-/// Names of columns, one a line.
-fn read_names(path: &Path) -> Result<Strings, ReadError> {
-    let text = read_whole(path, LARGEST)?;
-    let mut names = Strings::default();
-    for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let name = std::str::from_utf8(line).map_err(|error| {
-            let (at, expected) = (error.valid_up_to(), "a feature name in UTF-8");
-            Fault::token(expected, at, &line[at..])
-                .at(&path.display().to_string(), names.len() as u64 + 1)
-        })?;
-        names.push(name);
-    }
-    Ok(names)
-}
-
 // The files of a corpus.
 
 /// The files of a corpus.
@@ -343,6 +330,18 @@ impl FileNames {
     }
 }
 
+impl FileNames {
+    /// All of them: with a journal if sentences are `parsed`, without files of the held-out rows and
+    /// of names `over` the columns of another corpus.
+    pub(super) fn all(self, parsed: bool, over: bool) -> Vec<PathBuf> {
+        let own = [self.test.rows, self.test.texts, self.names];
+        let files = [self.train.rows, self.train.texts, self.manifest];
+        let journal = Some(self.journal).filter(|_| parsed);
+        let own = own.into_iter().filter(|_| !over);
+        files.into_iter().chain(own).chain(journal).collect()
+    }
+}
+
 /// Writes the names of the columns, one a line.
 pub(super) fn write_names(path: &Path, columns: &Columns) -> Result<FileHash, BuildError> {
     let mut file = HashedFile::create(path)?;
@@ -376,7 +375,7 @@ impl Building<'_> {
         let (train, test) = (self.side(false), self.side(true));
         let (sentences, skipped) = self.outcome(&train, &test);
         if train.is_empty() {
-            return Err(BuildError::Nothing(unused_text(&sentences)));
+            return Err(BuildError::Nothing(unused_text(&sentences, &skipped)));
         }
         let writing = Writing {
             building: self,
@@ -431,8 +430,8 @@ impl Building<'_> {
     }
 }
 
-/// Why no sentence is left.
-fn unused_text(sentences: &Sentences) -> String {
+/// Why no sentence is left: how many are left out for which reason, and of each reason the first.
+fn unused_text(sentences: &Sentences, skipped: &[Skipped]) -> String {
     if sentences.read == 0 {
         return "the treebank has none".to_owned();
     }
@@ -440,5 +439,19 @@ fn unused_text(sentences: &Sentences) -> String {
         .left_out()
         .map(|(count, reason)| format!("{count} {}", reason.text()))
         .collect();
-    format!("of {} sentences, {}", sentences.read, counts.join(", "))
+    let mut text = format!("of {} sentences, {}", sentences.read, counts.join(", "));
+    let mut told = Vec::new();
+    for skipped in skipped {
+        if !told.contains(&(skipped.reason, &skipped.file)) {
+            told.push((skipped.reason, &skipped.file));
+            let separator = if told.len() == 1 {
+                "; such as "
+            } else {
+                ", and "
+            };
+            text += separator;
+            text += &skipped.to_string();
+        }
+    }
+    text
 }

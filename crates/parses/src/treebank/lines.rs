@@ -5,6 +5,7 @@ use std::iter;
 
 use rankrls_files::ReadError;
 use rankrls_files::error::Fault;
+use rankrls_files::text::{checked, lines, utf8};
 
 /// A line of a text that messages call `name`, with its number, counted from 1, and without its end.
 #[derive(Debug, Clone, Copy)]
@@ -17,10 +18,8 @@ pub(super) struct Line<'t> {
 impl<'t> Line<'t> {
     /// The line as text.
     pub(super) fn text(self) -> Result<&'t str, ReadError> {
-        std::str::from_utf8(self.bytes).map_err(|error| {
-            let at = error.valid_up_to();
-            self.refuse(Fault::token("text in UTF-8", at, &self.bytes[at..]))
-        })
+        let text = checked(self.bytes).and_then(|line| utf8(line, 0, "text in UTF-8"));
+        text.map_err(|fault| self.refuse(fault))
     }
 
     /// The error of this line.
@@ -49,11 +48,11 @@ impl<'t> Line<'t> {
 /// The blocks of a text that messages call `name`.
 pub(super) fn blocks<'t>(text: &'t [u8], name: &'t str) -> impl Iterator<Item = Vec<Line<'t>>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let lines = (1..).zip(text.split(|&byte| byte == b'\n'));
+    let lines = (1..).zip(lines(text));
     let mut lines = lines.map(move |(number, bytes)| Line {
         name,
         number,
-        bytes: bytes.strip_suffix(b"\r").unwrap_or(bytes),
+        bytes,
     });
     iter::from_fn(move || {
         let first = lines.find(|line| !line.is_blank())?;
@@ -74,8 +73,23 @@ mod tests {
                 .collect()
         };
         assert_eq!(numbers("a\r\nb\n\r\n\n \nc"), [vec![1, 2], vec![6]]);
+        assert_eq!(
+            numbers("a\r\r\nb\r\r\n\r\r\n\r\r\nc\r"),
+            [vec![1, 2], vec![5]]
+        );
         assert!(numbers("\n\n").is_empty());
-        let mut blocks = blocks(b"\xef\xbb\xbfa\r\n", "f");
-        assert_eq!(blocks.next().unwrap()[0].bytes, b"a");
+        let first = |text| blocks(text, "f").next().unwrap()[0];
+        assert_eq!(first(b"\xef\xbb\xbfa\r\n").bytes, b"a");
+        for (text, message) in [
+            (
+                &b"# a\r1\tb\r"[..],
+                "f:1:4: expected lines that end in LF or CR LF, found CR alone",
+            ),
+            (b"# a\0", "f:1:4: expected text, found a NUL byte"),
+            (b"# \xff", "f:1:3: expected text in UTF-8, found \"\\xff\""),
+        ] {
+            let error = first(text).text().unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
     }
 }

@@ -1,0 +1,392 @@
+//! Text that comes line by line: the one reader of all formats and lists that are lines.
+//!
+//! A line ends in LF, with any number of CR before it: Python's csv, written in text mode on Windows, ends
+//! lines in CR CR LF. A CR elsewhere is the line end of another system, and would make one line of many:
+//! it is refused, and so is NUL, which no text has. [`Source`] has passed over a byte order mark before.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use crate::error::{Fault, ReadError, ReadErrorKind};
+use crate::input::Source;
+use crate::strings::Strings;
+
+/// Whether no line of `text` can be refused by [`checked`] but those that end in LF alone.
+pub fn is_plain(text: &[u8]) -> bool {
+    memchr::memchr2(b'\r', 0, text).is_none()
+}
+
+/// The lines of `text`, without their ends. The last may lack its end.
+pub fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    std::iter::from_fn(move || {
+        if text.is_empty() {
+            return None;
+        }
+        let end = memchr::memchr(b'\n', text).unwrap_or(text.len());
+        let line = without_cr(&text[..end]);
+        text = text.get(end + 1..).unwrap_or_default();
+        Some(line)
+    })
+}
+
+fn without_cr(mut line: &[u8]) -> &[u8] {
+    while let [rest @ .., b'\r'] = line {
+        line = rest;
+    }
+    line
+}
+
+/// A line, if it has no CR and no NUL in it.
+///
+/// # Errors
+/// [`Fault`] at the first.
+#[inline]
+pub fn checked(line: &[u8]) -> Result<&[u8], Fault> {
+    match memchr::memchr2(b'\r', 0, line) {
+        None => Ok(line),
+        Some(at) => Err(odd(line[at]).at_column(at + 1)),
+    }
+}
+
+#[cold]
+fn odd(byte: u8) -> Fault {
+    if byte == b'\r' {
+        Fault::new("lines that end in LF or CR LF", "CR alone")
+            .remedy("lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n'")
+    } else {
+        Fault::new("text", "a NUL byte").remedy("is it a binary file, or was it cut off?")
+    }
+}
+
+/// `bytes`, which begin after `before` bytes of their line, as text.
+///
+/// # Errors
+/// [`Fault`] at the first byte that is no UTF-8.
+pub fn utf8<'t>(bytes: &'t [u8], before: usize, expected: &'static str) -> Result<&'t str, Fault> {
+    std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        Fault::token(expected, before + at, &bytes[at..])
+    })
+}
+
+/// Bytes of a chunk, unless there is reason for another size.
+pub const CHUNK: usize = 1 << 20;
+
+/// Least bytes of a chunk that a limit asks for.
+const LEAST_CHUNK: usize = 1 << 12;
+
+/// Bytes of text that are looked through for damage after a bad line.
+const MOST_DRAINED: u64 = 1 << 30;
+
+/// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where a batch
+/// of them would be much of the `limit`. A longer line makes a chunk of its own, unless it takes more
+/// than `limit` bytes.
+pub struct Chunks<'r> {
+    source: Source<'r>,
+    size: usize,
+    /// Bytes of text from which on a batch is full.
+    batch: usize,
+    limit: Option<u64>,
+    /// The beginning of a line that has not ended yet.
+    rest: Vec<u8>,
+    failure: Option<Fault>,
+    ended: bool,
+}
+
+impl<'r> Chunks<'r> {
+    /// Of so many bytes each, a batch of which has at most `chunks` and takes at most `share` bytes.
+    pub fn new(
+        source: Source<'r>,
+        size: usize,
+        (chunks, share): (usize, u64),
+        limit: Option<u64>,
+    ) -> Self {
+        let batch = usize::try_from(share).map_or(chunks * size, |share| share.min(chunks * size));
+        Self {
+            source,
+            size: size.min((batch / chunks).max(LEAST_CHUNK)),
+            batch,
+            limit,
+            rest: Vec::new(),
+            failure: None,
+            ended: false,
+        }
+    }
+
+    /// The next chunks until the batch is full, or none at the end of the text. What precedes a failure
+    /// comes with it.
+    pub fn batch(&mut self) -> (Vec<Vec<u8>>, Option<Fault>) {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        while batch.is_empty() || bytes + self.size <= self.batch {
+            match self.next() {
+                Ok(Some(text)) => {
+                    bytes += text.len();
+                    batch.push(text);
+                }
+                Ok(None) => break,
+                Err(failure) => return (batch, Some(failure)),
+            }
+        }
+        (batch, None)
+    }
+
+    /// The next chunk; none at the end of the text. What precedes a failure comes before it,
+    /// except for the line in which it happened.
+    ///
+    /// # Errors
+    /// Why the source cannot be read on.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "a failure ends it, and is no item"
+    )]
+    pub fn next(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        let mut text = std::mem::take(&mut self.rest);
+        let mut cut = None;
+        while cut.is_none() && !self.ended {
+            let before = text.len();
+            self.fill(&mut text);
+            cut = memchr::memrchr(b'\n', &text[before..]).map(|end| before + end + 1);
+            self.check_length(&text, cut);
+        }
+        if !self.ended || self.failure.is_some() {
+            // Without a line end all is rest, which may be too long to copy.
+            match cut {
+                None => self.rest = std::mem::take(&mut text),
+                Some(cut) => {
+                    self.rest.extend_from_slice(&text[cut..]);
+                    text.truncate(cut);
+                }
+            }
+        }
+        if !text.is_empty() {
+            return Ok(Some(text));
+        }
+        match self.failure.take() {
+            None => Ok(None),
+            Some(fault) => Err(fault.at_column(self.rest.len() + 1)),
+        }
+    }
+
+    /// Appends about a chunk's worth of text.
+    fn fill(&mut self, text: &mut Vec<u8>) {
+        let wanted = self.size.saturating_sub(text.len()).max(self.size / 2 + 1);
+        text.reserve(wanted);
+        match self.source.by_ref().take(wanted as u64).read_to_end(text) {
+            Ok(read) => self.ended = read < wanted,
+            Err(error) => self.fail(self.source.fault(&error)),
+        }
+    }
+
+    fn check_length(&mut self, text: &[u8], cut: Option<usize>) {
+        let line = &text[cut.unwrap_or(0)..];
+        let length = line.len();
+        if let Some(limit) = self.limit
+            && length as u64 > limit
+            && self.failure.is_none()
+        {
+            let long = || Fault::too_large(limit, &format!("a line of more than {length} bytes"));
+            self.fail(checked(without_cr(line)).err().unwrap_or_else(long));
+        }
+    }
+
+    /// Reads compressed data to their end, and says whether they are corrupt: then they often come out
+    /// as nonsense before the decompressor notices.
+    pub fn damage(&mut self) -> Option<Fault> {
+        let mut failure = self.failure.take();
+        if failure.is_none() && self.source.is_compressed() {
+            let mut rest = self.source.by_ref().take(MOST_DRAINED);
+            let error = io::copy(&mut rest, &mut io::sink()).err();
+            failure = error.map(|error| self.source.fault(&error));
+        }
+        failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt)
+    }
+
+    fn fail(&mut self, fault: Fault) {
+        self.failure = Some(fault);
+        self.ended = true;
+    }
+}
+
+/// Takes every line and its number, from 1 on, with `take`, which says how many bytes are held then, or
+/// what is wrong with which line; `limit` is checked once a chunk of text. Lines are not [`checked`].
+///
+/// # Errors
+/// [`ReadError`] for the first fault, and where the source cannot be read.
+pub fn each_line(
+    source: Source<'_>,
+    limit: Option<u64>,
+    mut take: impl FnMut(u64, &[u8]) -> Result<u64, (u64, Fault)>,
+) -> Result<(), ReadError> {
+    let name = source.name.clone();
+    let share = limit.map_or(u64::MAX, |limit| limit / 24);
+    let mut chunks = Chunks::new(source, CHUNK, (1, share), limit);
+    let (mut number, mut held) = (1, 0);
+    loop {
+        let text = match chunks.next() {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(()),
+            Err(fault) => return Err(fault.at(&name, number)),
+        };
+        for line in lines(&text) {
+            held = take(number, line).map_err(|(line, fault)| match chunks.damage() {
+                Some(damage) => damage.of(&name),
+                None => fault.at(&name, line),
+            })?;
+            number += 1;
+        }
+        if let Some(limit) = limit.filter(|&limit| held > limit) {
+            let found = format!("{held} or more");
+            return Err(Fault::too_large(limit, &found).at(&name, number));
+        }
+    }
+}
+
+/// Like [`each_line`], for lists of items that cannot be empty: blank lines at the end are passed over,
+/// others taken as they are.
+///
+/// # Errors
+/// As [`each_line`]; also at a CR or NUL in a line.
+pub fn each_item(
+    source: Source<'_>,
+    limit: Option<u64>,
+    mut take: impl FnMut(u64, &[u8]) -> Result<u64, Fault>,
+) -> Result<(), ReadError> {
+    let (mut held, mut blank) = (0, 0);
+    each_line(source, limit, |number, line| {
+        let line = checked(line).map_err(|fault| (number, fault))?;
+        if line.trim_ascii().is_empty() {
+            blank += 1;
+            return Ok(held);
+        }
+        for earlier in number - std::mem::take(&mut blank)..number {
+            held = take(earlier, b"").map_err(|fault| (earlier, fault))?;
+        }
+        held = take(number, line).map_err(|fault| (number, fault))?;
+        Ok(held)
+    })
+}
+
+/// The lines of a file, without blanks around them, each of which is `expected`; `held` bytes are taken
+/// already. The file may be compressed; `-` is standard input.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read, a line is no UTF-8 or has a CR or NUL in it, or it takes
+/// more than `limit` bytes.
+pub fn read_strings(
+    path: &Path,
+    limit: Option<u64>,
+    held: u64,
+    expected: &'static str,
+) -> Result<Strings, ReadError> {
+    strings_of(Source::open(path, limit)?, limit, held, expected)
+}
+
+/// The lines of a source, as [`read_strings`] reads them.
+///
+/// # Errors
+/// As [`read_strings`].
+pub fn strings_of(
+    source: Source<'_>,
+    limit: Option<u64>,
+    held: u64,
+    expected: &'static str,
+) -> Result<Strings, ReadError> {
+    let mut strings = Strings::default();
+    each_line(source, limit, |number, line| {
+        let text = checked(line).and_then(|line| utf8(line, 0, expected));
+        let text = text.map_err(|fault| (number, fault))?;
+        strings.push(text.trim_ascii());
+        Ok(held + strings.memory() as u64)
+    })?;
+    Ok(strings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(text: &[u8]) -> Result<Vec<String>, String> {
+        let source = Source::new(text, "f", None).unwrap();
+        let strings = strings_of(source, Some(1 << 20), 0, "text in UTF-8");
+        let strings = strings.map_err(|error| error.to_string())?;
+        Ok(strings.iter().map(str::to_owned).collect())
+    }
+
+    fn items(text: &[u8]) -> Result<Vec<(u64, String)>, String> {
+        let mut items = Vec::new();
+        let source = Source::new(text, "f", None).unwrap();
+        let read = each_item(source, None, |number, line| {
+            items.push((number, String::from_utf8_lossy(line).into_owned()));
+            match line {
+                b"bad" => Err(Fault::new("good", "bad")),
+                _ => Ok(0),
+            }
+        });
+        read.map(|()| items).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn lines_end_at_any_run_of_cr_before_lf() {
+        for text in [
+            "a\nb c\n\nd\n",
+            "a\r\nb c\r\n\r\nd\r\n",
+            "a\r\r\nb c\r\r\n\r\r\nd\r\r\n",
+            "\u{feff}a\nb c\r\n\r\r\r\nd",
+            "  a\t\nb c \n \nd\r",
+        ] {
+            assert_eq!(strings(text.as_bytes()).unwrap(), ["a", "b c", "", "d"]);
+        }
+        assert_eq!(strings(b"").unwrap(), [""; 0]);
+        assert_eq!(strings(b"\xef\xbb\xbf").unwrap(), [""; 0]);
+        assert_eq!(strings(b"\n").unwrap(), [""]);
+    }
+
+    #[test]
+    fn what_is_in_no_text_has_a_place() {
+        for (text, message) in [
+            (
+                &b"a\rb\rc"[..],
+                "f:1:2: expected lines that end in LF or CR LF, found CR alone (lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n')",
+            ),
+            (
+                b"a\nb\rc\r\n",
+                "f:2:2: expected lines that end in LF or CR LF, found CR alone",
+            ),
+            (b"a\r\nbc\0\r\n", "f:2:3: expected text, found a NUL byte"),
+            (
+                b"a\nbc\xff\n",
+                "f:2:3: expected text in UTF-8, found \"\\xff\"",
+            ),
+            (
+                b"\xff\xfea\0\n\0",
+                "f:1:1: expected text in UTF-8, plain or compressed by gzip or zstd, found UTF-16 text (save the file as UTF-8)",
+            ),
+        ] {
+            let error = strings(text).unwrap_err();
+            assert!(error.starts_with(message), "{error}");
+        }
+        // Also where lines are too long, as there is only one.
+        let long = "1\r".repeat(1 << 20);
+        let error = strings(long.as_bytes()).unwrap_err();
+        assert!(error.contains("found CR alone"), "{error}");
+    }
+
+    #[test]
+    fn blank_lines_at_the_end_are_no_items() {
+        let item = |number, text: &str| (number, text.to_owned());
+        for text in ["a\nb\n", "a\nb\n\n", "a\r\nb\r\n \t\r\n\r\n", "a\nb"] {
+            assert_eq!(
+                items(text.as_bytes()).unwrap(),
+                [item(1, "a"), item(2, "b")]
+            );
+        }
+        let between = items(b"\na\n\n\nb\n\n").unwrap();
+        let expected = [(1, ""), (2, "a"), (3, ""), (4, ""), (5, "b")];
+        assert_eq!(between, expected.map(|(number, text)| item(number, text)));
+        assert!(items(b"\n\n").unwrap().is_empty());
+        assert_eq!(
+            items(b"a\n\nbad\n").unwrap_err(),
+            "f:3:1: expected good, found bad"
+        );
+    }
+}

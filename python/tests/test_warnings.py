@@ -1,0 +1,179 @@
+"""The library's warnings and refusals, given by Python as by the command."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import rankrls
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics, select_path
+
+
+def ranked(rows=48):
+    """A frame sorted by grade within queries of four, and its labels and queries."""
+    rng = np.random.default_rng(5)
+    X = pd.DataFrame({"a": rng.normal(size=rows), "b": rng.integers(0, 9, size=rows)})
+    y = np.tile([3.0, 2.0, 1.0, 0.0], rows // 4)
+    return X.assign(a=X.a + y), y, np.repeat(np.arange(rows // 4), 4)
+
+
+def told(work):
+    """What `work` warns of, all of it from this file."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        work()
+    assert all(warning.filename == __file__ for warning in found), [w.filename for w in found]
+    assert all(warning.category is UserWarning for warning in found)
+    return [str(warning.message) for warning in found]
+
+
+FITS = [
+    GreedyRankRLS(1, alpha=1.0),
+    GreedyRankRLSCV(1, alphas=[1.0], cv=3),
+    RankRLS(alpha=1.0),
+]
+
+
+@pytest.mark.parametrize("estimator", FITS, ids=lambda estimator: type(estimator).__name__)
+@pytest.mark.parametrize("order", ["rows", "backwards", "shuffled", "scaled"])
+def test_row_numbers_are_told(estimator, order):
+    X, y, qid = ranked()
+    assert told(lambda: estimator.fit(X, y, qid=qid)) == []
+    numbers = np.arange(48.0)
+    numbers = {
+        "rows": numbers,
+        "backwards": numbers[::-1] + 100,
+        "shuffled": np.random.default_rng(1).permutation(numbers),
+        "scaled": ((numbers - numbers.mean()) / numbers.std()).astype(np.float32),
+    }[order]
+    (message,) = told(lambda: estimator.fit(X.assign(index=numbers), y, qid=qid))
+    assert message.startswith("column 'index' counts the rows")
+    assert message.endswith("leave it out of X")
+    array = X.assign(index=numbers).to_numpy()
+    (message,) = told(lambda: estimator.fit(array, y, qid=qid))
+    assert message.startswith("column 2 counts the rows")
+
+
+def test_labels_queries_and_digits_are_told():
+    X, y, qid = ranked()
+    for estimator in FITS:
+        (message,) = told(lambda e=estimator: e.fit(X, qid * 1.0, qid=qid))
+        assert message.startswith("the labels are constant within every query")
+        few = told(lambda e=estimator: e.fit(X[:16], y[:16], qid=qid[:16]))
+        assert few == [
+            "there are only 4 queries: predictions for one by a model of the others say little"
+        ]
+    # The labels are the difference of columns that are nearly the same.
+    twins = np.c_[X.a, X.a + 1e-6 * X.b]
+    for estimator in [
+        GreedyRankRLS(2, alpha=1e-13, strategy="dense"),
+        GreedyRankRLSCV(2, alphas=[1e-13], cv=3, strategies=["dense"]),
+        RankRLS(alpha=1e-13),
+    ]:
+        messages = told(lambda e=estimator: e.fit(twins, X.b, qid=qid))
+        (message,) = [text for text in messages if "digit" in text]
+        assert message.endswith("raise alpha, or scale the columns: scale='sd'")
+        assert "lambda" not in message
+
+
+def test_edges_and_all_features_are_told():
+    X, y, qid = ranked()
+    X = pd.concat([X, X.a * X.b], axis=1).to_numpy()
+    messages = told(lambda: GreedyRankRLSCV(2, alphas=[1e3, 1e6], cv=3).fit(X, y, qid=qid))
+    assert messages[0] == (
+        "the chosen alpha 1000 is the smallest of the grid: a smaller one may do better"
+    )
+    model = GreedyRankRLSCV(2, alphas=[1.0], cv=3)
+    messages = told(lambda: model.fit(np.c_[X[:, 0], y + X[:, 0] ** 3], y, qid=qid))
+    if model.n_features_to_select_ == 2:
+        assert messages == ["the chosen model has all 2 features: more may do better"]
+
+
+def test_residuals_of_conjugate_gradients_are_told():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 40)) * np.logspace(0, 6, 40)
+    y, qid = rng.normal(size=60), np.repeat(np.arange(12), 5)
+    messages = told(lambda: RankRLS(alpha=1e-9, solver="cg").fit(X, y, qid=qid))
+    assert any("conjugate gradients came to a residual of" in text for text in messages)
+
+
+def test_grades_that_are_counts_are_told():
+    labels, scores, qid = [2000, 5, 1500, 0, 40, 3], [2, 1, 1, 2, 2, 1], [1, 1, 2, 2, 3, 3]
+    (message,) = told(lambda: metrics.evaluate(labels, scores, qid=qid, metrics="ndcg@10"))
+    assert "gain in ndcg@10 is 2^label - 1" in message
+    assert message.endswith("take gain='linear'")
+    assert told(lambda: metrics.score(labels, scores, qid=qid, metric="ndcg@10")) == [message]
+    linear = {"metrics": "ndcg@10", "gain": "linear"}
+    assert told(lambda: metrics.evaluate(labels, scores, qid=qid, **linear)) == []
+    (message,) = told(lambda: metrics.evaluate(labels, scores, qid=qid, metrics="map", gain="linear"))
+    assert message == "gain has no effect on these measures"
+    X, y, qid = ranked()
+    model = GreedyRankRLS(1, alpha=1.0, criterion="ndcg@2")
+    assert told(lambda: model.fit(X, y, qid=qid)) == []
+    (message,) = told(lambda: model.fit(X, 100 * y, qid=qid))
+    assert "judge by map, p@K, mrr, cindex" in message
+
+
+def test_names_that_are_shifted_are_told(tmp_path):
+    data, names = tmp_path / "x.svm", tmp_path / "names.txt"
+    data.write_text("1 qid:a 1:1 3:2\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b 3:2\n")
+    names.write_text("bias\nprice\nage\nsize\n")
+    (message,) = told(lambda: rankrls.read_svmlight(data, names=names))
+    assert message.startswith("there are 4 names for 3 columns")
+    assert message.endswith("pass zero_based=True")
+    assert told(lambda: rankrls.read_svmlight(data, names=names, zero_based=True)) == []
+
+
+def test_folds_that_cut_queries_are_told():
+    X, y, qid = ranked(24)
+    (message,) = told(lambda: RankRLS(alpha=1.0, holdout=np.arange(24) // 6).fit(X, y, qid=qid))
+    assert message.startswith("the folds cut 2 queries, the first of them")
+    assert told(lambda: RankRLS(alpha=1.0, holdout=np.arange(24) // 8).fit(X, y, qid=qid)) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "params", "message"),
+    [
+        ({"teacher": True}, {}, "there is nothing to teach: a teacher goes with strategy='distil'"),
+        ({"X_validation": True}, {}, "X_validation goes with strategy='fs-ed'"),
+        ({}, {"blend": 0.3}, "blend goes with strategy='distil'"),
+        ({}, {"teacher_alpha": [1, 4]}, "nothing to teach"),
+        ({}, {"refit_alpha": 1.0}, "refit_alpha is of cross-fitted weights"),
+        ({}, {"refit": "labels", "refit_alpha": 1.0}, "refit_alpha is of cross-fitted weights"),
+        ({}, {"convention": "letor"}, "convention has nothing to measure"),
+    ],
+)
+def test_parameters_without_effect_are_refused(given, params, message):
+    X, y, qid = ranked()
+    extra = {"teacher": y + X.b, "X_validation": X}
+    extra = {name: extra[name] for name in given}
+    for estimator in [
+        GreedyRankRLS(1, alpha=1.0, **params),
+        GreedyRankRLS(1, alpha=1.0, strategy="bounded", **params),
+        GreedyRankRLSCV(1, alphas=[1.0], cv=3, **params),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            estimator.fit(X, y, qid=qid, **extra)
+    with pytest.raises(ValueError, match=message):
+        select_path(X, y, qid=qid, n_features_to_select=1, alpha=1.0, **extra, **params)
+
+
+def test_a_row_a_query_is_the_cause():
+    X, y, _ = ranked()
+    for estimator in FITS:
+        with pytest.raises(ValueError, match="every query has one row.*pass the query of each row"):
+            estimator.fit(X, y, qid=np.arange(48))
+
+
+def test_sound_data_get_no_warning(parses):
+    train, test = parses
+    datasets = pytest.importorskip("sklearn.datasets")
+    for name in ["iris", "wine", "breast_cancer", "digits", "diabetes"]:
+        data = getattr(datasets, f"load_{name}")()
+        order = np.random.default_rng(0).permutation(len(data.data))
+        X, y = data.data[order], data.target[order]
+        assert told(lambda X=X, y=y: RankRLS(alpha="1u").fit(X, y, qid=np.arange(len(y)) // 10)) == []
+    assert told(lambda: GreedyRankRLS(3, alpha=16).fit(train.X, train.y, qid=train.qid)) == []
+    scores = np.arange(len(test.y))
+    assert told(lambda: metrics.evaluate(test.y, scores, qid=test.qid)) == []

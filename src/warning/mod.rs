@@ -1,0 +1,638 @@
+//! What deserves a second look in data and results, as values that each front end tells its users.
+//!
+//! Nothing is wrong for certain, so that nothing is refused; on sound data there are none.
+//!
+//! ```
+//! use rankrls::data::sample;
+//! use rankrls::{Lambda, SelectionOptions, select};
+//!
+//! let data = sample::train();
+//! assert_eq!(data.warnings(), []);
+//! let selection = select(&data, &SelectionOptions::new(5, Lambda::new(16.0)?), &mut ())?;
+//! for warning in selection.warnings() {
+//!     eprintln!("{warning}");
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod numbering;
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt;
+
+use rankrls_files::{Parameter, Remedy, counted, short};
+
+use crate::Lambda;
+use crate::data::read::TableOptions;
+use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
+use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
+use crate::metrics::{Gain, Labels, Metric, Rules};
+use crate::ridge::{GridOutcome, Groups, TrainError};
+use crate::tune::{self, Tuned};
+
+use numbering::{Numbering, numberings};
+
+/// What deserves a second look, with its facts. [`Display`](fmt::Display) has the words for users.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// There are more names than columns.
+    Names {
+        /// Names of columns.
+        names: usize,
+        /// Columns of the data.
+        columns: usize,
+        /// How the source counts columns.
+        base: IndexBase,
+    },
+    /// All names in the header of a table are numbers.
+    NumericHeader {
+        /// The first name of a feature.
+        first: String,
+    },
+    /// A column counts the rows.
+    RowNumbers(SuspectColumn),
+    /// A column has another whole number in each row.
+    Identifiers(SuspectColumn),
+    /// Ids of queries that are the numbers of their rows.
+    SizesAsQueries {
+        /// The id of the first query.
+        first: String,
+    },
+    /// Hold-outs of few queries say little.
+    FewQueries {
+        /// Queries of the data.
+        queries: usize,
+    },
+    /// The labels are constant within every query.
+    ConstantLabels,
+    /// Labels so large that gains of 2 to their power leave nothing of others.
+    LargeGrades {
+        /// The measure.
+        metric: Metric,
+        /// The largest label, or grade.
+        largest: f64,
+        /// Whether another gain may be asked for.
+        choice: bool,
+    },
+    /// A parameter that nothing heeds.
+    NoEffect {
+        /// The parameter.
+        parameter: Parameter,
+        /// Why.
+        reason: Idle,
+    },
+    /// A chosen number is the least or the largest of those tried.
+    Edge {
+        /// The number, as in "the chosen lambda".
+        what: Cow<'static, str>,
+        /// Its value.
+        chosen: f64,
+        /// Whether it is the largest.
+        largest: bool,
+    },
+    /// The ridge parameter of the teacher is the least or the largest of those tried.
+    TeacherEdge {
+        /// The ridge parameter.
+        lambda: Lambda,
+    },
+    /// Rounding is amplified.
+    LostDigits {
+        /// By how much.
+        condition: f64,
+        /// Whether this is a bound, mostly far above the loss, and no estimate.
+        bound: bool,
+    },
+    /// The chosen model has as many features as there were to be at most.
+    AllFeatures {
+        /// Its features.
+        k: usize,
+    },
+    /// There were not as many features to select.
+    Exhausted {
+        /// Features selected.
+        taken: usize,
+        /// Features asked for.
+        asked: usize,
+    },
+    /// Conjugate gradients ended early.
+    Residual {
+        /// The ridge parameter.
+        lambda: Lambda,
+        /// Whether it is of models that hold something out.
+        holdouts: bool,
+        /// Norm of the residual, as a share of that of the labels.
+        residual: f64,
+        /// What it should be.
+        tolerance: f64,
+    },
+    /// Nothing was held out, of data of one query.
+    NoHoldOut,
+    /// Folds that cut queries.
+    CutQueries {
+        /// How many are cut.
+        queries: usize,
+        /// The id of the first of them, or its number from 1 on.
+        first: String,
+    },
+    /// Columns that were read but not known.
+    Dropped {
+        /// Non-zeros in them.
+        entries: u64,
+        /// Columns.
+        columns: u64,
+        /// Who does not know them, such as "the model".
+        unknown_to: String,
+    },
+}
+
+/// Why a parameter has no effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Idle {
+    /// None of the measures depends on it.
+    Measures,
+    /// There is nothing to draw.
+    NothingDrawn,
+    /// This strategy draws nothing unless it is told how many candidates to judge.
+    Strategy(StrategyKind),
+}
+
+/// A column that may be no feature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuspectColumn {
+    /// 0-based.
+    pub feature: u32,
+    /// As the data write it.
+    pub index: u64,
+    /// Its name, if it has one.
+    pub name: Option<String>,
+}
+
+impl fmt::Display for SuspectColumn {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.name {
+            Some(name) => write!(formatter, "column {name:?}"),
+            None => write!(formatter, "column {}", self.index),
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Names {
+                names,
+                columns,
+                base,
+            } => {
+                write!(
+                    f,
+                    "there are {} for {}: names after the last column are ignored",
+                    counted(*names, "name"),
+                    counted(*columns, "column")
+                )?;
+                match base {
+                    IndexBase::Zero => Ok(()),
+                    IndexBase::One => write!(
+                        f,
+                        "; is the file zero-based? Then its names are shifted by one: pass {}",
+                        Remedy::Set(Parameter::ZeroBased, "true")
+                    ),
+                }
+            }
+            Self::NumericHeader { first } => write!(
+                f,
+                "the header has numbers alone, such as {first:?}: is it the first row of the data? Then \
+                 write a header before it"
+            ),
+            Self::RowNumbers(column) => write!(
+                f,
+                "{column} counts the rows, as an index of pandas or R does, and says nothing of other \
+                 rows; {}",
+                Remedy::LeaveOut(column.name.clone())
+            ),
+            Self::Identifiers(column) => write!(
+                f,
+                "{column} has another whole number in each row, as identifiers are, which say nothing \
+                 of other rows; {}",
+                Remedy::LeaveOut(column.name.clone())
+            ),
+            Self::SizesAsQueries { first } => write!(
+                f,
+                "the queries have as many rows as their ids say, such as {first:?}: are these the sizes of \
+                 queries? Queries of one size are one query then; give each an id of its own"
+            ),
+            Self::FewQueries { queries } => write!(
+                f,
+                "there are only {queries} queries: predictions for one by a model of the others say little"
+            ),
+            Self::ConstantLabels => f.write_str(
+                "the labels are constant within every query: there is nothing to learn, and every \
+                 weight is 0",
+            ),
+            Self::LargeGrades {
+                metric,
+                largest,
+                choice,
+            } => {
+                write!(
+                    f,
+                    "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other \
+                     labels hardly count; ",
+                    short(*largest)
+                )?;
+                match choice {
+                    true => write!(f, "if they are counts, take {}", linear()),
+                    false => write!(
+                        f,
+                        "if they are counts, judge by {}, or make grades of them",
+                        Metric::names_for_any_label()
+                    ),
+                }
+            }
+            Self::NoEffect { parameter, reason } => match reason {
+                Idle::Measures => write!(f, "{parameter} has no effect on these measures"),
+                Idle::NothingDrawn => {
+                    write!(f, "{parameter} has no effect: nothing is drawn at random")
+                }
+                Idle::Strategy(strategy) => write!(
+                    f,
+                    "{parameter} has no effect: {strategy} draws nothing at random without {}",
+                    Parameter::Candidates
+                ),
+            },
+            Self::Edge {
+                what,
+                chosen,
+                largest,
+            } => {
+                let (which, other) = match largest {
+                    true => ("largest", "larger"),
+                    false => ("smallest", "smaller"),
+                };
+                let chosen = short(*chosen);
+                write!(
+                    f,
+                    "{what} {chosen} is the {which} of the grid: a {other} one may do better"
+                )
+            }
+            Self::TeacherEdge { lambda } => write!(
+                f,
+                "the teacher's lambda {} is at the edge of those tried: {} takes others",
+                short(lambda.value()),
+                Parameter::TeacherLambda
+            ),
+            Self::LostDigits { condition, bound } => {
+                let (about, most) = match bound {
+                    true => ("up to", " at most"),
+                    false => ("about", ""),
+                };
+                if condition.is_finite() && *condition < 1e15 {
+                    let digits = condition.log10();
+                    write!(
+                        f,
+                        "{about} {digits:.0} of 16 digits of errors and weights are lost"
+                    )?;
+                } else {
+                    f.write_str("errors and weights may have no digit that is right")?;
+                }
+                write!(
+                    f,
+                    ": the condition number is {condition:.0e}{most}, as lambda is small beside the values \
+                     or columns are nearly the same; raise lambda, or scale the columns: {}",
+                    Remedy::Set(Parameter::Scale, "sd")
+                )
+            }
+            Self::AllFeatures { k } => write!(
+                f,
+                "the chosen model has all {k} features: more may do better"
+            ),
+            Self::Exhausted { taken, asked } => write!(
+                f,
+                "selected {taken} features, not {asked}: the data has {} to select from",
+                counted(*taken, "column class")
+            ),
+            Self::Residual {
+                lambda,
+                holdouts,
+                residual,
+                tolerance,
+            } => {
+                let part = if *holdouts { "hold-outs by " } else { "" };
+                write!(
+                    f,
+                    "with lambda {} {part}conjugate gradients came to a residual of {residual:.1e}, not \
+                     {tolerance:.0e}",
+                    short(lambda.value())
+                )
+            }
+            Self::NoHoldOut => write!(f, "no hold-out: {}", TrainError::OneQuery),
+            Self::CutQueries { queries, first } => write!(
+                f,
+                "the folds cut {}, the first of them {first:?}: a model that has seen rows of a query \
+                 predicts the others too well; give all rows of a query one fold",
+                counted(*queries, "query")
+            ),
+            Self::Dropped {
+                entries,
+                columns,
+                unknown_to,
+            } => write!(
+                f,
+                "dropped {} in {} unknown to {unknown_to}",
+                counted(*entries, "non-zero"),
+                counted(*columns, "column")
+            ),
+        }
+    }
+}
+
+/// The gain for labels that are counts.
+fn linear() -> Remedy {
+    Remedy::Set(Parameter::Gain, Gain::Linear.name())
+}
+
+/// The largest label whose gain is a number that people have in mind.
+const LARGEST_GRADE: f64 = 31.0;
+
+impl Warning {
+    /// The column that it is about.
+    pub fn column(&self) -> Option<&SuspectColumn> {
+        match self {
+            Self::RowNumbers(column) | Self::Identifiers(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// Of more names than columns.
+    pub fn of_names(data: &Dataset<'_>) -> Option<Self> {
+        let names = data.names().map_or(0, FeatureNames::len);
+        let (columns, base) = (data.width(), data.index_base());
+        (names > columns).then_some(Self::Names {
+            names,
+            columns,
+            base,
+        })
+    }
+
+    /// Of names, columns and ids of queries: data that are not what they were read as.
+    pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
+        let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
+        warnings.extend(numberings(data).into_iter().map(|(position, numbering)| {
+            let feature = data.feature(position);
+            let column = SuspectColumn {
+                feature,
+                index: data.index_base().written(feature),
+                name: data.name_of(feature).map(str::to_owned),
+            };
+            match numbering {
+                Numbering::Rows => Self::RowNumbers(column),
+                Numbering::Identifiers => Self::Identifiers(column),
+            }
+        }));
+        warnings.extend(sizes_as_queries(data.queries()));
+        warnings
+    }
+
+    /// Of the header of a table that was read into `data`.
+    pub fn of_header(data: &Dataset<'_>, table: &TableOptions) -> Option<Self> {
+        let features = data.names().into_iter().flat_map(|names| names.iter());
+        let others = table.label.iter().chain(&table.query).chain(&table.ignore);
+        let titles: Vec<&str> = features.chain(others.map(String::as_str)).collect();
+        let numeric = |title: &&str| title.trim().parse::<f64>().is_ok();
+        if table.label.is_none() || !titles.iter().all(numeric) {
+            return None;
+        }
+        // Columns without names have these in pandas.
+        let places: HashSet<String> = (0..titles.len()).map(|place| place.to_string()).collect();
+        let counted = titles.iter().all(|&title| places.contains(title));
+        let first = titles.first().filter(|_| !counted)?;
+        Some(Self::NumericHeader {
+            first: (*first).to_owned(),
+        })
+    }
+
+    /// Of queries and labels from which little or nothing can be learnt.
+    pub fn of_queries(data: &Dataset<'_>) -> Vec<Self> {
+        let (queries, labels) = (data.queries(), data.labels());
+        let few = (2..5).contains(&queries.len());
+        let few = few.then(|| Self::FewQueries {
+            queries: queries.len(),
+        });
+        let constant = queries.ranges().all(|range| {
+            let mut pairs = labels[range].windows(2);
+            pairs.all(|pair| pair[0] == pair[1])
+        });
+        let constant = constant.then_some(Self::ConstantLabels);
+        few.into_iter().chain(constant).collect()
+    }
+
+    /// Of measures that make gains of these `labels`; `choice`: whether a user may ask for another gain.
+    pub fn of_grades(metrics: &[Metric], labels: &[f64], rules: &Rules, choice: bool) -> Vec<Self> {
+        let largest = labels.iter().copied().fold(0.0, f64::max);
+        let grade = rules.max_grade.unwrap_or(largest);
+        let first = |kind: Labels| {
+            let mut metrics = metrics.iter().copied();
+            metrics.find(|metric| metric.labels() == kind)
+        };
+        let gains = first(Labels::Gains).filter(|_| rules.gain == Gain::Exponential);
+        let scale = first(Labels::Scale);
+        let warnings = [(gains, largest, choice), (scale, grade, false)];
+        let mut warnings = warnings
+            .into_iter()
+            .filter_map(|(metric, largest, choice)| {
+                (largest > LARGEST_GRADE).then_some(Self::LargeGrades {
+                    metric: metric?,
+                    largest,
+                    choice,
+                })
+            });
+        // The second would say the same.
+        warnings.next().into_iter().collect()
+    }
+
+    /// Of a criterion that makes gains of these `labels`.
+    pub fn of_criterion(criterion: Criterion, labels: &[f64]) -> Vec<Self> {
+        match criterion {
+            Criterion::Squared => Vec::new(),
+            Criterion::Ranking { metric, convention } => {
+                Self::of_grades(&[metric], labels, &convention.into(), false)
+            }
+        }
+    }
+
+    /// Of `rules` that none of `metrics` heeds.
+    pub fn of_rules(metrics: &[Metric], rules: &Rules) -> Vec<Self> {
+        let given = [
+            (
+                Parameter::RelevantFrom,
+                Labels::Relevance,
+                rules.relevant_from.is_some(),
+            ),
+            (
+                Parameter::Gain,
+                Labels::Gains,
+                rules.gain != Gain::default(),
+            ),
+            (
+                Parameter::MaxGrade,
+                Labels::Scale,
+                rules.max_grade.is_some(),
+            ),
+        ];
+        let idle = given.into_iter().filter(|&(_, labels, given)| {
+            given && !metrics.iter().any(|metric| metric.labels() == labels)
+        });
+        let warnings = idle.map(|(parameter, ..)| Self::NoEffect {
+            parameter,
+            reason: Idle::Measures,
+        });
+        warnings.collect()
+    }
+
+    /// Of folds of rows that cut `queries`.
+    pub fn of_folds(groups: &Groups, queries: &Queries) -> Option<Self> {
+        if queries.len() < 2 || !groups.are_of_rows(queries) {
+            return None;
+        }
+        let mut fold = vec![0; queries.rows()];
+        for (number, rows) in groups.iter().enumerate() {
+            rows.iter().for_each(|&row| fold[row] = number);
+        }
+        let is_cut = |&query: &usize| {
+            let mut pairs = fold[queries.range(query)].windows(2);
+            pairs.any(|pair| pair[0] != pair[1])
+        };
+        let cut: Vec<usize> = (0..queries.len()).filter(is_cut).collect();
+        let &first = cut.first()?;
+        let number = || (first + 1).to_string();
+        Some(Self::CutQueries {
+            queries: cut.len(),
+            first: queries.id(first).map_or_else(number, str::to_owned),
+        })
+    }
+
+    /// Of a number `chosen`, called `what`, at an end of those `tried`, which says little of what lies
+    /// beyond.
+    pub fn of_edge(
+        what: impl Into<Cow<'static, str>>,
+        chosen: f64,
+        tried: impl IntoIterator<Item = f64>,
+    ) -> Option<Self> {
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for tried in tried {
+            (least, most) = (least.min(tried), most.max(tried));
+        }
+        let at_edge = least < most && (chosen == least || chosen == most);
+        at_edge.then(|| Self::Edge {
+            what: what.into(),
+            chosen,
+            largest: chosen == most,
+        })
+    }
+
+    /// Of a condition number.
+    fn of_condition(condition: f64, bound: bool) -> Option<Self> {
+        // Nothing is said where half of the digits are left, or three quarters lost at most.
+        let silent = if bound { 1e12 } else { 1e8 };
+        let lost = condition > silent || condition.is_nan();
+        lost.then_some(Self::LostDigits { condition, bound })
+    }
+}
+
+/// Queries whose rows are as many as their ids say, or for several queries of one size a multiple. Half of
+/// them are to have exactly as many: ids from 1 on divide many numbers of rows.
+fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
+    let ids = queries.ids().filter(|ids| ids.len() > 2)?;
+    let mut same = 0;
+    for (id, rows) in ids.iter().zip(queries.ranges()) {
+        let size: usize = id.parse().ok().filter(|&size| size > 0)?;
+        if rows.len() % size != 0 {
+            return None;
+        }
+        same += usize::from(rows.len() == size);
+    }
+    let sizes = 2 * same >= ids.len();
+    sizes.then(|| Warning::SizesAsQueries {
+        first: ids.iter().next().unwrap_or_default().to_owned(),
+    })
+}
+
+impl Dataset<'_> {
+    /// What deserves a second look before anything is learnt. O(nnz) time at most.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let mut warnings = Warning::of_columns(self);
+        warnings.extend(Warning::of_queries(self));
+        warnings
+    }
+}
+
+impl Selection {
+    /// What deserves a second look.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let (taken, asked) = (self.steps.len(), self.options.k);
+        let exhausted = self.ending == Ending::Exhausted;
+        let exhausted = exhausted.then_some(Warning::Exhausted { taken, asked });
+        let edge = self.teacher.filter(|teacher| teacher.at_edge);
+        let edge = edge.and_then(|teacher| teacher.lambda);
+        let edge = edge.map(|lambda| Warning::TeacherEdge { lambda });
+        let digits = Warning::of_condition(self.condition, false);
+        digits.into_iter().chain(edge).chain(exhausted).collect()
+    }
+}
+
+impl Tuned {
+    /// Where the chosen ridge parameter is at an edge of those tried.
+    ///
+    /// # Panics
+    /// As [`chosen`](Self::chosen).
+    pub fn edge(&self) -> Option<Warning> {
+        let tried = self.outcomes.iter();
+        let tried = tried.map(|outcome| outcome.lambda.value());
+        Warning::of_edge("the chosen lambda", self.lambda().value(), tried)
+    }
+
+    /// What deserves a second look.
+    ///
+    /// # Panics
+    /// As [`chosen`](Self::chosen).
+    pub fn warnings(&self) -> Vec<Warning> {
+        let (path, k) = (self.chosen(), self.choice.k);
+        let all = path.ending == tune::Ending::Complete && k == path.points.len() && k > 1;
+        let all = all.then_some(Warning::AllFeatures { k });
+        let mut warnings: Vec<Warning> = self.edge().into_iter().collect();
+        warnings.extend(self.selection().warnings());
+        warnings.extend(all);
+        warnings
+    }
+}
+
+impl GridOutcome {
+    /// What deserves a second look.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let best = &self.cells[self.best];
+        let mut warnings: Vec<Warning> = Vec::new();
+        warnings.extend(Warning::of_condition(best.condition, true));
+        // Each kernel has a grid of its own.
+        let grid = self.cells.iter().filter(|cell| cell.kernel == best.kernel);
+        let lambdas = grid.map(|cell| cell.lambda.value());
+        warnings.extend(Warning::of_edge(
+            "the chosen lambda",
+            best.lambda.value(),
+            lambdas,
+        ));
+        if let Some(gamma) = best.kernel.gamma() {
+            let gammas = self.cells.iter().filter_map(|cell| cell.kernel.gamma());
+            warnings.extend(Warning::of_edge("the chosen gamma", gamma, gammas));
+        }
+        warnings.extend(self.shortfalls().map(|shortfall| Warning::Residual {
+            lambda: shortfall.lambda,
+            holdouts: shortfall.held_out,
+            residual: shortfall.convergence.residual,
+            tolerance: shortfall.tolerance,
+        }));
+        warnings
+    }
+}
