@@ -8,6 +8,7 @@ queries without a value; "letor" reproduces published LETOR 4.0 figures.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -130,13 +131,15 @@ def evaluate(
     >>> round(found["cindex"].mean, 4), found["cindex"].per_query.round(4).tolist()
     (0.3333, [0.6667, 0.0])
     """
-    scores = _data.floats(y_score, "y_score")
+    scores = _data.vector(_data.floats(y_score, "y_score"), "y_score")
     if scores.ndim != 1:
         raise ValueError(
             f"y_score: expected one score a row, found an array of shape {scores.shape}"
         )
     if qid is None and group is None:
-        raise ValueError(f"only rows of one query are compared: {_data.GIVE_QUERIES}")
+        raise ValueError(
+            f"only rows of one query are compared: {_data.GIVE_QUERIES}. {_data.ROUTE_QUERIES}"
+        )
     labels = _data.labels(y_true, len(scores))
     codes, _ = _data.queries(qid, group, len(scores))
     scores = _data.scores(scores, len(scores), "y_score")
@@ -148,8 +151,23 @@ def evaluate(
         {name: _data.number(value, name) for name, value in given.items() if value is not None}
     )
     names = ",".join(_data.name_list(metrics, "metrics"))
+    _warn_of_idle(names.split(","), rules)
     found = _rankrls.evaluate(names, labels[order], scores[order], sizes, json.dumps(rules))
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
+
+
+def _warn_of_idle(names: list[str], rules: dict[str, Any]) -> None:
+    """Warns of rules that none of the measures heeds."""
+    heeding = {
+        "relevant_from": ("map", "p@", "mrr"),
+        "gain": ("ndcg@", "mean-ndcg"),
+        "max_grade": ("err",),
+    }
+    usual = {"gain": "exponential"}
+    for rule, measures in heeding.items():
+        idle = not any(name.startswith(measures) for name in names)
+        if rule in rules and rules[rule] != usual.get(rule) and idle:
+            warnings.warn(f"{rule} has no effect on these measures", UserWarning, stacklevel=3)
 
 
 def score(

@@ -26,6 +26,10 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::ReadAs(format) => return Some(format!("pass format={format:?}").into()),
         Remedy::MoreMemory => "raise max_memory",
         Remedy::MoreMemoryOrLessData => "raise max_memory, or take fewer rows or columns",
+        Remedy::SameColumns => {
+            "are the data of another corpus? Build them with the columns of the training data"
+        }
+        Remedy::WriteModel => "to_json writes models, and so does the command",
         Remedy::GiveTeacher => "pass them as teacher=",
         _ => return None,
     }))

@@ -7,8 +7,11 @@
 //! costs nothing.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
+use rankrls_files::Remedy;
+use rankrls_files::error::{Fault, quote};
 use sprs::CsMatViewI;
 
 mod arrays;
@@ -73,6 +76,7 @@ pub mod read {
         Format, Loaded, Missing, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions,
         RowQueries, TableOptions, read_names, read_preferences, read_rows, read_scores, read_texts,
     };
+    pub use super::sidecar::names_beside;
 }
 
 /// The data set of svmlight text in a test.
@@ -136,6 +140,38 @@ impl FeatureNames {
     /// Names in column order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter()
+    }
+
+    /// The columns that have a name that is not empty.
+    pub fn columns(&self) -> Vec<(u32, String)> {
+        let names = (0..).zip(self.iter()).filter(|(_, name)| !name.is_empty());
+        names.map(|(column, name)| (column, name.to_owned())).collect()
+    }
+
+    /// Refuses these names of columns, of `file`, where `owner` knows others for the same columns, which
+    /// `base` counts. Columns without a name agree with any.
+    ///
+    /// # Errors
+    /// [`ReadErrorKind::Mismatch`](read::ReadErrorKind::Mismatch) for the first other name.
+    pub fn check_same<'n>(
+        &self,
+        known: impl IntoIterator<Item = (u32, &'n str)>,
+        base: IndexBase,
+        owner: &str,
+        file: &Path,
+    ) -> Result<(), read::ReadError> {
+        let known = known.into_iter();
+        let pairs = known.filter_map(|(column, name)| Some((column, name, self.of(column)?)));
+        let mut others = pairs.filter(|(_, name, found)| {
+            !name.is_empty() && !found.is_empty() && name != found
+        });
+        let Some((column, name, found)) = others.next() else {
+            return Ok(());
+        };
+        let (column, name) = (base.written(column), quote(name.as_bytes()));
+        let expected = format!("{name} as the name of column {column}, as {owner} has it");
+        let fault = Fault::mismatch(expected, quote(found.as_bytes()));
+        Err(fault.remedy(Remedy::SameColumns).of(&file.display().to_string()))
     }
 
     /// Bytes held.

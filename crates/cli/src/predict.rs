@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::Model;
 
-use super::data::{DataArgs, Wanted};
+use super::data::{ColumnNames, DataArgs, Wanted};
 use super::output::{OutputFile, print};
 use super::session::Session;
 
@@ -29,6 +29,8 @@ pub(crate) struct PredictArgs {
     #[arg(value_name = "DATA")]
     path: PathBuf,
     #[command(flatten)]
+    names: ColumnNames,
+    #[command(flatten)]
     data: DataArgs,
     /// Write the scores to this file
     #[arg(short, long, value_name = "FILE")]
@@ -40,7 +42,7 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     let model = Model::read(&args.model)?;
     let loaded = args
         .data
-        .read_for(&model, &args.path, Wanted::Features, session.console)?;
+        .read_for(&model, &args.path, &args.names, Wanted::Features, session.console)?;
     let scores = loaded.dataset.in_input_order(model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;

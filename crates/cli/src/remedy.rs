@@ -37,6 +37,11 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::GiveTeacher => {
             "pass them as --teacher FILE, which rankrls train --holdout-scores FILE writes"
         }
+        Remedy::SameColumns => {
+            "are the data of another corpus? Build them with the columns of the training data: \
+             rankrls corpus build --columns FILE, with the names of these"
+        }
+        Remedy::WriteModel => "write models with `rankrls select -o` or `train -o`",
         Remedy::Resume => "go on with it (--resume)",
         _ => return None,
     }))

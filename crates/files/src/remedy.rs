@@ -42,6 +42,10 @@ pub enum Remedy {
     GiveTeacher,
     /// Go on with the run that did not end.
     Resume,
+    /// Make data with the columns of the training data.
+    SameColumns,
+    /// Write a model, as what was given is none.
+    WriteModel,
 }
 
 /// Words for a remedy, or `None` for those of the library.
@@ -98,6 +102,10 @@ impl Remedy {
                 "add the scores of a teacher to the data by Dataset::with_teacher".into()
             }
             Self::Resume => "resume it".into(),
+            Self::SameColumns => {
+                "are the data of another corpus? Make them with the columns of the training data".into()
+            }
+            Self::WriteModel => "Model::write writes models".into(),
         }
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::runs::Packer;
 use super::sidecar::{NAMES, find, prefix, with_ending};
 use super::spill::Spill;
-use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
+use super::{CompleteOutput, Dataset, IndexBase, Output};
 use crate::setters::setters;
 
 mod dense;
@@ -220,7 +220,7 @@ pub struct ReadOptions {
     regroup: bool,
     row_queries: Option<RowQueries>,
     table: TableOptions,
-    columns: Option<FeatureNames>,
+    columns: Option<Vec<(u32, String)>>,
     unlabelled: bool,
     width: Option<usize>,
     names: Option<PathBuf>,
@@ -258,11 +258,10 @@ impl ReadOptions {
         /// `NULL`, in tables also empty cells and the usual words. Default: nothing said.
         table: TableOptions => table;
 
-        /// Names of the features, by which the columns of a table are found in any order; a feature
-        /// with an empty name is not looked for. Goes with [`width`](Self::width), for data for a model
+        /// Features with their names, by which the columns of a table are found in any order. Goes with [`width`](Self::width), for data for a model
         /// or besides training data: other formats have columns of the same numbers. Default: none, the
         /// columns of a table are the features, in its order and with its names.
-        columns: impl Into<Option<FeatureNames>> => columns;
+        columns: impl Into<Option<Vec<(u32, String)>>> => columns;
 
         /// Whether a table may lack labels, a cell or the whole column: a missing label is 0. Default: no.
         unlabelled: bool => unlabelled;
@@ -567,6 +566,7 @@ mod compressed {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::FeatureNames;
 
     /// A file of the corpora, or none and a word about it.
     fn corpus(file: &str) -> Option<PathBuf> {

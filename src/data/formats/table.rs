@@ -166,8 +166,8 @@ impl Header {
         } = &options.table;
         let known = options.columns.as_ref();
         let features = || {
-            let names = (0..).zip(known.into_iter().flat_map(FeatureNames::iter));
-            names.filter(|(_, name)| !name.is_empty())
+            let names = known.into_iter().flatten();
+            names.map(|(feature, name)| (*feature, name.as_str()))
         };
         if known.is_some() && features().next().is_none() {
             let expected = "names of features, by which the columns of a table are found";
@@ -486,7 +486,7 @@ mod tests {
 
     fn knowing(names: &[&str]) -> ReadOptions {
         let names: FeatureNames = names.iter().collect();
-        options().width(names.len()).columns(names)
+        options().width(names.len()).columns(names.columns())
     }
 
     fn read(options: &ReadOptions, text: &str) -> Dataset<'static> {

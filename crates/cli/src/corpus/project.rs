@@ -11,7 +11,7 @@ use rankrls::data::{Ranker, write_query_sizes};
 use super::convert::TargetArgs;
 use crate::args::one_of;
 use crate::args::usage;
-use crate::data::{DataArgs, Wanted};
+use crate::data::{ColumnNames, DataArgs, Wanted};
 use crate::output::OutputFile;
 use crate::session::Session;
 
@@ -63,9 +63,10 @@ pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode>
         let path = args.model.display();
         bail!("{path}: the model has no features to keep: its kernel compares rows");
     }
+    let (names, wanted) = (ColumnNames::default(), Wanted::Labels);
     let loaded = args
         .data
-        .read_for(&model, &args.path, Wanted::Labels, session.console)?;
+        .read_for(&model, &args.path, &names, wanted, session.console)?;
     let dataset = loaded.dataset;
     // Found writable before the work.
     let mut sizes = args.output.clone().into_os_string();
