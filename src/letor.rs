@@ -36,7 +36,7 @@ use crate::data::Dataset;
 use crate::data::read::{Loaded, ReadError, ReadOptions};
 use crate::greedy::{Selection, SelectionOptions, StrategyKind};
 use crate::metrics::{Convention, Metric, MetricsError, evaluate};
-use crate::ridge::{RidgeProblem, Solver, TrainError, TrainOptions, Weights};
+use crate::ridge::{Convergence, RidgeProblem, Solver, TrainError, TrainOptions, Weights};
 use crate::tune::{
     Curve, Evidence, Measure, Observer, Outcome, Point, Rule, TuneError, TuneOptions, Tuning,
 };
@@ -194,6 +194,15 @@ pub struct Fold {
 }
 
 impl Fold {
+    /// The files of the fold in `folder`: training, validation and test data.
+    ///
+    /// # Errors
+    /// [`ReadError`] names the missing file.
+    pub fn files(folder: &Path) -> Result<[PathBuf; 3], ReadError> {
+        let [train, validation, test] = PARTS.map(|part| file(folder, part));
+        Ok([train?, validation?, test?])
+    }
+
     /// Reads the fold in `folder`. The width in `options` is that of the training data.
     ///
     /// # Errors
@@ -223,6 +232,9 @@ pub struct FoldOutcome {
     pub strategy: StrategyKind,
     /// The solver of RankRLS on all features.
     pub solver: Solver,
+    /// How conjugate gradients ended for the chosen model on all features, if they were the solver.
+    #[serde(skip)]
+    pub convergence: Option<Convergence>,
     /// The chosen model of Greedy RankRLS.
     pub greedy: Chosen,
     /// The chosen model of RankRLS on the features that vary within some query.
@@ -305,11 +317,12 @@ pub fn run(
     let problem = RidgeProblem::among(&fold.train, &classes, held, &training)?;
     let paths = tuned.outcomes.iter().map(|path| {
         let weights = match problem.train(path.lambda) {
-            Ok(trained) => Some(trained.weights()),
+            Ok(trained) => Some((trained.weights(), trained.convergence())),
             Err(TrainError::Singular { .. } | TrainError::NotFinite) => None,
             Err(error) => return Err(error),
         };
-        Ok((fold.judged(path, weights.as_ref()), weights))
+        let judged = fold.judged(path, weights.as_ref().map(|(weights, _)| weights));
+        Ok((judged, weights))
     });
     let (paths, mut models): (Vec<Judged>, Vec<_>) =
         paths.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
@@ -324,7 +337,7 @@ pub fn run(
             models.swap_remove(choice.position),
         )
     });
-    let Some((lambda, Some(weights))) = best else {
+    let Some((lambda, Some((weights, convergence)))) = best else {
         return Err(LetorError::NoRanking);
     };
     let selection = tuned.selection();
@@ -333,6 +346,7 @@ pub fn run(
         all_features: fold.chosen(lambda, &weights.features, &weights.values)?,
         strategy: selection.strategy,
         solver: problem.solver(),
+        convergence,
         summary,
         selection,
         paths,

@@ -10,9 +10,14 @@ use std::str::FromStr;
 /// Least memory that is left to others, in bytes.
 const LEAST_MARGIN: u64 = 256 << 20;
 
-/// Bytes that may be taken: what is [`free`] less the [`margin`].
+/// Bytes that may be taken: what is [`free`] less the [`margin`], and at most three quarters of what
+/// the limit of the process (`ulimit -v`) leaves, as threads take addresses, too.
 pub fn budget() -> Option<u64> {
-    free().map(|free| free.saturating_sub(margin(free)))
+    let free = free().map(|free| free.saturating_sub(margin(free)));
+    let read = |name| fs::read_to_string(name).unwrap_or_default();
+    let process = address_space(&read("/proc/self/limits"), &read("/proc/self/status"));
+    let process = process.map(|left| left - left / 4);
+    [free, process].into_iter().flatten().min()
 }
 
 /// The part of `free` bytes to leave to others: a twentieth, and at least 256 MiB.
@@ -27,6 +32,15 @@ pub fn free() -> Option<u64> {
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let group = free_in_groups(Path::new("/sys/fs/cgroup"), &groups);
     Some(group.map_or(machine, |group| group.min(machine)))
+}
+
+/// Bytes of addresses that a process has left under its limit, if there is one.
+fn address_space(limits: &str, status: &str) -> Option<u64> {
+    let limit = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(kilobytes(status, "VmSize:").unwrap_or(0)))
 }
 
 /// Most bytes that this process has had in memory at once.
@@ -187,6 +201,21 @@ impl fmt::Display for Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_limit_of_the_process_is_known() {
+        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
+            Max data size             unlimited            unlimited            bytes     \n\
+            Max address space         1048576000           unlimited            bytes     \n";
+        let status = "Name:\trankrls\nVmSize:\t    1000 kB\n";
+        assert_eq!(
+            address_space(limits, status),
+            Some(1_048_576_000 - 1_024_000)
+        );
+        let unlimited = limits.replace("1048576000", "unlimited");
+        assert_eq!(address_space(&unlimited, status), None);
+        assert_eq!(address_space("", ""), None);
+    }
 
     #[test]
     fn sizes_are_read() {

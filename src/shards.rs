@@ -37,7 +37,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rankrls_files::{Remedy, read_whole};
+use rankrls_files::{Remedy, read_regular};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -190,8 +190,8 @@ struct Manifest {
     nonzeros: usize,
     /// The index of the first column in the data, 0 or 1.
     first_index: u32,
-    /// Whether the columns have names.
-    named: bool,
+    /// Hash of the names of the columns, if they have any.
+    names: Option<DataHash>,
     /// How the table was read, if the data were one.
     #[serde(default, skip_serializing_if = "TableOptions::is_default")]
     table: TableOptions,
@@ -223,11 +223,35 @@ impl PartSize {
     }
 }
 
-/// Hash of rows, the columns of all parts, and what the whole data hash to.
-fn check(rows: &Dataset<'_>, data: DataHash, parts: &[PartSize]) -> DataHash {
+/// Hash of rows and the index of their first column, the columns of all parts, their names, and what
+/// the whole data hash to.
+fn check(
+    rows: &Dataset<'_>,
+    data: DataHash,
+    names: Option<DataHash>,
+    parts: &[PartSize],
+) -> DataHash {
     let hashes = parts.iter().map(|part| part.hash);
     let columns = hashes.fold(DataHash::NOTHING, DataHash::plus);
-    DataHash::of_rows(rows, [columns, data])
+    let names = names.unwrap_or(DataHash::NOTHING);
+    DataHash::of_rows(rows, [columns, data, names])
+}
+
+/// Refuses a file of another kind than `look` finds: a device or a pipe may have no end.
+fn check_regular(
+    path: &Path,
+    look: fn(PathBuf) -> io::Result<fs::Metadata>,
+) -> Result<(), ShardError> {
+    let found = look(path.to_owned()).map_err(ShardError::io(path))?;
+    if found.is_file() {
+        return Ok(());
+    }
+    let kind = if found.is_symlink() {
+        "a link"
+    } else {
+        "another kind"
+    };
+    Err(ShardError::damaged(path, "a regular file", kind))
 }
 
 /// The file of a part, which counts from 0.
@@ -254,7 +278,7 @@ impl Shards {
             let (expected, found) = ("data in parts", format!("no {MANIFEST}"));
             return Err(ShardError::damaged(folder, expected, found));
         }
-        let bytes = read_whole(&path, LARGEST)?;
+        let bytes = read_regular(&path, LARGEST)?;
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| {
             ShardError::damaged(&path, format!("a manifest {SCHEMA}"), error.to_string())
         })?;
@@ -275,17 +299,13 @@ impl Shards {
             return Err(ShardError::damaged(&path, expected, "others"));
         }
         let parts = (0..manifest.parts.len()).map(part_name);
-        let others = [Some(ROWS), manifest.named.then_some(NAMES)];
-        let others = others.into_iter().flatten().map(str::to_owned);
-        for file in others.chain(parts) {
-            let path = folder.join(file);
-            // A device or a pipe may have no end.
-            if !fs::metadata(&path)
-                .map_err(ShardError::io(&path))?
-                .is_file()
-            {
-                return Err(ShardError::damaged(&path, "a regular file", "another kind"));
-            }
+        let names = manifest.names.and(Some(NAMES));
+        for file in [Some(ROWS), names].into_iter().flatten() {
+            // A link would show lines of other files in messages and models.
+            check_regular(&folder.join(file), fs::symlink_metadata)?;
+        }
+        for file in parts {
+            check_regular(&folder.join(file), fs::metadata)?;
         }
         Ok(Self {
             folder: folder.to_owned(),
@@ -354,7 +374,7 @@ impl Shards {
         if found != expected {
             return Err(ShardError::damaged(&path, sizes(expected), sizes(found)));
         }
-        if manifest.named {
+        if let Some(expected) = manifest.names {
             let path = self.folder.join(NAMES);
             let names = read_names(&path, None)?;
             if names.len() != manifest.columns {
@@ -365,9 +385,14 @@ impl Shards {
                     names.len().to_string(),
                 ));
             }
+            let found = DataHash::of_names(names.iter());
+            if found != expected {
+                let hash = |hash: DataHash| format!("names of the hash {hash}");
+                return Err(ShardError::damaged(&path, hash(expected), hash(found)));
+            }
             rows = rows.with_names(names)?;
         }
-        let found = check(&rows, manifest.data, &manifest.parts);
+        let found = check(&rows, manifest.data, manifest.names, &manifest.parts);
         if found != manifest.check {
             let hash = |hash: DataHash| format!("rows that make {hash} of the manifest");
             return Err(ShardError::damaged(
@@ -611,10 +636,12 @@ impl Sharding {
             Ok::<_, ShardError>(())
         };
         add(ROWS, &|output| write_svmlight(rows, output))?;
-        if let Some(names) = rows.names() {
-            let names: FeatureNames = names.iter().take(columns).collect();
-            add(NAMES, &|output| write_names(&names, output))?;
+        let names = rows.names();
+        let names = names.map(|names| names.iter().take(columns).collect::<FeatureNames>());
+        if let Some(names) = &names {
+            add(NAMES, &|output| write_names(names, output))?;
         }
+        let names = names.map(|names| DataHash::of_names(names.iter()));
         let manifest = Manifest {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -623,10 +650,10 @@ impl Sharding {
             columns,
             nonzeros: parts.iter().map(|part| part.nonzeros).sum(),
             first_index: rows.index_base().first(),
-            named: rows.names().is_some(),
+            names,
             table: self.table,
             data,
-            check: check(rows, data, &parts),
+            check: check(rows, data, names, &parts),
             parts,
         };
         add(MANIFEST, &|output| {

@@ -28,6 +28,7 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::MoreMemory => "raise max_memory",
         Remedy::MoreMemoryOrLessData => "raise max_memory, or take fewer rows or columns",
         Remedy::GiveTeacher => "pass them as teacher=",
+        Remedy::ScaleColumns => "scale the columns: pass scale='sd'",
         _ => return None,
     }))
 }

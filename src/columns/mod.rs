@@ -20,6 +20,7 @@ mod scale;
 
 use std::sync::Arc;
 
+use rankrls_files::Remedy;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sprs::CsMatViewI;
@@ -93,6 +94,18 @@ pub(crate) fn none_varies(columns: usize) -> String {
     format!(
         "{columns} constant within every query, so no feature can tell the examples of a query \
          apart"
+    )
+}
+
+/// Says of so many queries that none of them has two rows.
+pub(crate) fn none_compares(queries: usize) -> String {
+    let rows = match queries {
+        1 => "the data have a single row".to_owned(),
+        queries => format!("each of the {queries} queries has a single row"),
+    };
+    format!(
+        "{rows}, and only examples of a query are compared; {}",
+        Remedy::GiveQueries
     )
 }
 

@@ -70,9 +70,17 @@ impl DataHash {
         Self(sum.into())
     }
 
-    /// Hashes rows together with other hashes that go with them.
-    pub(crate) fn of_rows(rows: &Dataset<'_>, others: [Self; 2]) -> Self {
+    /// Hashes names of columns.
+    pub(crate) fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> Self {
+        let mut content = Content::buffered(BUFFER);
+        names.for_each(|name| content.text(name));
+        content.finish()
+    }
+
+    /// Hashes rows, and how their columns are counted, together with other hashes that go with them.
+    pub(crate) fn of_rows(rows: &Dataset<'_>, others: [Self; 3]) -> Self {
         let mut content = Content::new(rows);
+        content.number(rows.index_base().first().into());
         for other in others {
             content.text(&other.to_string());
         }

@@ -55,6 +55,7 @@ impl LabelScale {
             labels.fill(0.0);
             return;
         }
+        take_off_offset(labels);
         let count = labels.len() as f64;
         // Of shares of the largest: squares of huge and of tiny labels stay in range.
         let largest = labels.iter().fold(0.0_f64, |most, y| most.max(y.abs()));
@@ -70,6 +71,21 @@ impl LabelScale {
         };
         for label in labels {
             *label = (*label / largest - mean) / divisor;
+        }
+    }
+}
+
+/// The spread of labels, as a share of their size, below which shares of the largest would lose digits.
+const OFFSET: f64 = 1e-4;
+
+/// Takes off an offset that labels have in common and that is large beside their spread, which is exact;
+/// labels without one keep their bits.
+fn take_off_offset(labels: &mut [f64]) {
+    let first = labels[0];
+    let spread = labels.iter().map(|label| (label - first).abs());
+    if spread.fold(0.0, f64::max) < OFFSET * first.abs() {
+        for label in labels {
+            *label -= first;
         }
     }
 }
@@ -100,6 +116,10 @@ mod tests {
         assert_close(&scaled(LabelScale::SqrtSd, &labels), &expected);
         let tiny = labels.map(|label| 1e-200 * label);
         assert_close(&scaled(LabelScale::Unit, &tiny), &[-1.0, 1.0, -1.0, 1.0]);
+        for offset in [1e5, -1e8, 1e12] {
+            let shifted = labels.map(|label| label + offset);
+            assert_close(&scaled(LabelScale::Unit, &shifted), &[-1.0, 1.0, -1.0, 1.0]);
+        }
     }
 
     #[test]

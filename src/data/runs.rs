@@ -11,6 +11,7 @@
 //! numbers are written seven bits at a time. An entry of a corpus of parses takes about three bytes.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
@@ -57,10 +58,43 @@ pub(crate) struct Run {
     file: Option<Mutex<File>>,
 }
 
-/// A file in `folder`, or where temporary files are if that takes none. It has no name, and is gone
-/// when it is closed.
+/// A file in `folder`, or in that of `TMPDIR` where the first takes none: what does not fit into memory
+/// goes to no folder that nobody named. It has no name, and is gone when it is closed.
 pub(crate) fn nameless_file(folder: &Path) -> io::Result<File> {
-    tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
+    nameless_file_in(folder, std::env::var_os("TMPDIR").as_deref())
+}
+
+fn nameless_file_in(folder: &Path, other: Option<&OsStr>) -> io::Result<File> {
+    let refused = |folder: &Path, error: &io::Error, remedy: &str| {
+        let folder = folder.display();
+        let text = format!("{folder} takes no temporary files: {error} ({remedy})");
+        io::Error::new(error.kind(), text)
+    };
+    let other = other.filter(|folder| !folder.is_empty()).map(Path::new);
+    let remedy = "make it writable, or name a folder for them in TMPDIR";
+    match (tempfile::tempfile_in(folder), other) {
+        (Err(error), Some(other)) if is_of_folder(&error) => tempfile::tempfile_in(other)
+            .map_err(|error| refused(other, &error, "it is that of TMPDIR: name another one")),
+        (Err(error), None) if is_of_folder(&error) => Err(refused(folder, &error, remedy)),
+        (opened, _) => opened,
+    }
+}
+
+/// Whether another folder would do: not where too many files are open.
+fn is_of_folder(error: &io::Error) -> bool {
+    use io::ErrorKind::{
+        NotADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
+    };
+
+    matches!(
+        error.kind(),
+        NotADirectory
+            | NotFound
+            | PermissionDenied
+            | QuotaExceeded
+            | ReadOnlyFilesystem
+            | StorageFull
+    )
 }
 
 impl Run {
@@ -503,11 +537,34 @@ mod tests {
         found
     }
 
+    #[test]
+    fn a_folder_that_takes_no_files_is_told() {
+        let (absent, here) = (Path::new("absent"), std::env::temp_dir());
+        for other in [None, Some(OsStr::new(""))] {
+            let error = nameless_file_in(absent, other).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::NotFound);
+            let error = error.to_string();
+            assert!(
+                error.starts_with("absent takes no temporary files: "),
+                "{error}"
+            );
+            assert!(error.ends_with("in TMPDIR)"), "{error}");
+            assert!(nameless_file_in(&here, other).is_ok());
+        }
+        assert!(nameless_file_in(absent, Some(here.as_os_str())).is_ok());
+        let error = nameless_file_in(absent, Some(OsStr::new("gone"))).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("gone takes no temporary files: ")
+        );
+    }
+
     proptest! {
         #[test]
         fn columns_come_back_to_the_bit(columns in columns(), first in any::<u32>(), stored in 0..50usize) {
             let (mut here, mut away) = (Packer::default(), Packer::default());
-            let mut file = nameless_file(Path::new("absent")).unwrap();
+            let mut file = tempfile::tempfile().unwrap();
             for (at, (feature, entries)) in columns.iter().enumerate() {
                 here.push(*feature, entries.iter().copied());
                 away.push(*feature, entries.iter().copied());

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::State;
-use crate::data::Queries;
+use crate::data::{LabelScale, Queries};
 use crate::metrics::{
     Convention, Metric, Rules, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie,
     tie_predictions,
@@ -83,8 +83,8 @@ pub struct RankingCriterion {
 }
 
 impl RankingCriterion {
-    /// `metric` under `convention` of predictions for examples with `labels`, as given; `None`
-    /// when no query has a value whatever the predictions.
+    /// `metric` under `convention` of predictions for examples with `labels`, as given, which
+    /// predictions are of, too; `None` when no query has a value whatever the predictions.
     pub fn new(
         metric: Metric,
         convention: Convention,
@@ -105,6 +105,15 @@ impl RankingCriterion {
         };
         let equal = vec![0.0; labels.len()];
         criterion.mean(&equal).map(|_| criterion)
+    }
+
+    /// This measure of predictions that are of the labels on this scale: those that are taken for
+    /// equal are as far apart as rounding takes them, which is in proportion to what is predicted.
+    #[must_use]
+    pub fn on_scale(self, scale: LabelScale) -> Self {
+        let learnt = scale.apply(&self.labels, &self.queries);
+        let tolerance = prediction_tolerance(&super::addition::centred(&learnt, &self.queries));
+        Self { tolerance, ..self }
     }
 
     /// The measure of one query's predictions, which it overwrites.
@@ -175,5 +184,28 @@ mod tests {
         let found = criterion(&[1.0, 2.0, 2.0]).unwrap();
         assert_eq!(found.mean(&[0.0, 1.0, 5.0]), Some(1.0));
         assert_eq!(found.mean(&[0.0, 1e-13, 5.0]), Some(0.5));
+    }
+
+    /// On a scale, predictions are of the size of 1 whatever the size of the labels.
+    #[test]
+    fn ties_are_as_wide_as_what_is_predicted() {
+        let queries = Queries::from_sizes(&[2, 2]).unwrap();
+        for size in [1e-9, 1.0, 1e9, 1e300] {
+            let labels = [0.0, size, 2.0 * size, 0.0];
+            for scale in LabelScale::ALL {
+                let found = RankingCriterion::new(
+                    Metric::Concordance,
+                    Convention::Standard,
+                    &labels,
+                    &queries,
+                );
+                let found = found.unwrap().on_scale(scale);
+                let learnt = scale.apply(&labels, &queries);
+                let learnt = crate::greedy::centred(&learnt, &queries);
+                let largest = learnt.iter().copied().fold(0.0, f64::max);
+                let apart = [0.0, 1e-11 * largest, 1e-13 * largest, 0.0];
+                assert_eq!(found.mean(&apart), Some(0.75), "{size} {scale}");
+            }
+        }
     }
 }

@@ -109,6 +109,8 @@ impl<'a> Greedy<'a> {
         let queries = candidates.queries();
         let scales = candidates.query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
+        let scale = plan.target.label_scale(plan.strategy);
+        let ranking = ranking.map(|ranking| ranking.on_scale(scale));
         let lambda = options.known_lambda(Some(plan.strategy), candidates);
         let lambda = lambda.ok_or(SelectError::NoLambda)?;
         let own = weighted_labels(candidates, labels, plan);
@@ -306,9 +308,9 @@ impl<'a> Greedy<'a> {
             room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
         let errors = self.strategy.errors(&round, &eligible);
-        let Work { evaluated, alive } = self.work(eligible.len());
+        let (left, Work { evaluated, alive }) = self.judged(eligible.len(), errors.len())?;
         let Some(feature) = self.winner(&eligible, &errors) else {
-            return Ok(None);
+            return self.none_won(left);
         };
         if !self.take(feature)? {
             return Ok(None);
@@ -342,14 +344,34 @@ impl<'a> Greedy<'a> {
         peers.all(&feature).into_iter().flatten().min()
     }
 
-    /// What the errors of `judged` candidates took, on all ranks together.
-    fn work(&self, judged: usize) -> Work {
-        let all = self.candidates.peers().all(&self.strategy.work(judged));
-        let mut sum = Work::default();
-        for work in &all {
-            sum.add(work);
+    /// How many candidates were `eligible`, and what their errors took, on all ranks together; refuses
+    /// more or fewer errors than there are candidates.
+    fn judged(&self, eligible: usize, errors: usize) -> Result<(usize, Work), SelectError> {
+        let own = (self.strategy.work(eligible), eligible, errors);
+        let (mut left, mut sum) = (0, Work::default());
+        for (work, expected, found) in self.candidates.peers().all(&own) {
+            if found != expected {
+                return Err(SelectError::Errors {
+                    number: self.state.steps() + 1,
+                    expected,
+                    found,
+                });
+            }
+            left += expected;
+            sum.add(&work);
         }
-        sum
+        Ok((left, sum))
+    }
+
+    /// No candidate has an error that is a number: of all that were `left`, if there were any.
+    fn none_won(&mut self, left: usize) -> Result<Option<Step>, SelectError> {
+        match self.strategy.failure() {
+            Some(error) => Err(SelectError::columns(&error)),
+            None if left > 0 => Err(SelectError::NotFinite {
+                number: self.state.steps() + 1,
+            }),
+            None => Ok(None),
+        }
     }
 
     /// Squared error of the leave-query-out predictions, against the labels.

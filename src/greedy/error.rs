@@ -4,7 +4,7 @@ use rankrls_files::Remedy;
 use thiserror::Error;
 
 use crate::Lambda;
-use crate::columns::{ColumnClasses, none_varies};
+use crate::columns::{ColumnClasses, none_compares, none_varies};
 use crate::data::DatasetError;
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
@@ -38,6 +38,12 @@ pub enum SelectError {
     NoCandidates {
         /// Columns of the data.
         columns: usize,
+    },
+    /// No query has two rows, whatever the columns.
+    #[error("nothing to select from: {}", none_compares(*queries))]
+    SingleRows {
+        /// Queries of the data.
+        queries: usize,
     },
     /// The strategy judges all candidates or none.
     #[error(
@@ -115,6 +121,15 @@ pub enum SelectError {
         /// Its centred sum of squares; infinite where that is no finite number.
         squares: f64,
     },
+    /// Squares of the values of all columns vanish.
+    #[error(
+        "the columns have values too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; {}",
+        Remedy::ScaleColumns
+    )]
+    SmallValues {
+        /// The largest centred sum of squares of a column.
+        squares: f64,
+    },
     /// The ridge parameter vanishes beside the columns.
     #[error(
         "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is {squares:e}, more than 1e100 times as much; raise lambda or scale the data"
@@ -133,16 +148,30 @@ pub enum SelectError {
         /// The step, from 1.
         number: usize,
     },
+    /// A strategy has more or fewer errors than candidates.
+    #[error(
+        "the strategy has {found} errors in step {number}: expected {expected}, one for each of the eligible candidates, in their order"
+    )]
+    Errors {
+        /// The step, from 1.
+        number: usize,
+        /// Candidates that the step may take.
+        expected: usize,
+        /// Errors there are.
+        found: usize,
+    },
     /// The criterion cannot be taken of the labels.
     #[error("as the criterion, {0}")]
     Criterion(MetricsError),
     /// The criterion has a value for no query.
     #[error(
-        "the criterion {metric} is undefined for every query of the training data, whatever the ranking: its labels do not tell examples apart"
+        "the criterion {metric} is undefined for every query of the training data, whatever the ranking: {cause}"
     )]
     Undefined {
         /// The measure.
         metric: Metric,
+        /// What the labels lack.
+        cause: &'static str,
     },
     /// The steps of an earlier run cannot be taken again.
     #[error(
@@ -246,13 +275,17 @@ pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result
         });
     }
     let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
+    if squares < LEAST_SQUARES {
+        return Err(SelectError::SmallValues { squares });
+    }
     if squares / LARGEST_SQUARES > lambda {
         return Err(SelectError::Lambda { lambda, squares });
     }
     Ok(())
 }
 
-/// Least sum of squared labels that leaves its parts their digits: errors are a small share of it.
+/// Least sum of squares, of labels or of a column, that leaves its parts their digits: errors and gains
+/// are a small share of it.
 const LEAST_SQUARES: f64 = 1e-280;
 
 /// Refuses labels whose squares overflow or lose their digits to underflow: every candidate

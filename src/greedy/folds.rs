@@ -119,8 +119,8 @@ impl Folds {
     /// Bytes for `capacity` steps.
     pub(super) fn memory(rows: usize, queries: usize, capacity: usize) -> u64 {
         let (rows, queries, capacity) = (rows as u64, queries as u64, capacity as u64);
-        let factor = capacity.saturating_mul(capacity + 3) / 2;
-        let cells = (2 * rows).saturating_mul(capacity);
+        let factor = capacity.saturating_mul(capacity.saturating_add(3)) / 2;
+        let cells = rows.saturating_mul(2).saturating_mul(capacity);
         cells
             .saturating_add(queries.saturating_mul(factor))
             .saturating_mul(8)

@@ -27,7 +27,7 @@ mod teacher;
 mod test_path;
 
 pub use addition::{Addition, LastStep};
-pub(crate) use addition::{centre, centred};
+pub(crate) use addition::{centre, centre_again, centred};
 pub(crate) use criterion::tied_predictions;
 pub use criterion::{Criterion, RankingCriterion, lqo_cindex};
 pub use driver::{Advance, Greedy, Step};

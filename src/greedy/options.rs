@@ -128,6 +128,11 @@ impl SelectionOptions {
         if self.sample == Some(0) {
             return Err(SelectError::NothingSampled);
         }
+        let queries = candidates.queries();
+        if queries.largest() < 2 {
+            let queries = queries.len();
+            return Err(SelectError::SingleRows { queries });
+        }
         if candidates.is_empty() {
             return Err(SelectError::NoCandidates {
                 columns: candidates.summary().columns,
@@ -176,7 +181,10 @@ impl SelectionOptions {
         check_labels(&[metric], labels, queries, &convention.into())
             .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
-        Ok(Some(criterion.ok_or(SelectError::Undefined { metric })?))
+        Ok(Some(criterion.ok_or_else(|| SelectError::Undefined {
+            metric,
+            cause: metric.lacking(queries),
+        })?))
     }
 
     /// These options with every choice made that counts for `strategy`, which learns from `target`, and

@@ -81,7 +81,7 @@ fn agreed_options(
     held: u64,
     options: &SelectionOptions,
 ) -> (u64, SelectionOptions) {
-    let base = held + candidates.memory();
+    let base = held.saturating_add(candidates.memory());
     let (base, max_memory) = agreed(candidates.peers(), base, options.max_memory);
     (
         base,

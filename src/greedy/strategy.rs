@@ -1,6 +1,7 @@
 //! What a strategy is: the trait, what it judges by in a step, and the facts about it.
 
 use std::io;
+use std::num::Saturating;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +20,8 @@ pub trait Strategy: Send {
     /// The criterion's value if each of the `eligible` candidates is added, in their order: for all
     /// strategies but `backfit` and baselines the leave-query-out error, or 1 less the ranking measure.
     /// A candidate whose value is not a number is not taken, so that a strategy may give this for one
-    /// that it knows to be worse than another.
+    /// that it knows to be worse than another. More or fewer values than candidates, and no number
+    /// among them, end the selection with an error.
     ///
     /// `eligible` has positions among the candidates of the round, ascending. The value of a candidate
     /// depends on the state and the candidate alone: others may be on other ranks.
@@ -55,7 +57,12 @@ pub(super) fn least(errors: &[f64]) -> f64 {
 
 /// The largest error that ties with the least.
 pub(super) fn tie_limit(least: f64) -> f64 {
-    least * (1.0 + TIE_TOLERANCE)
+    // Values of a strategy of one's own may be below 0.
+    if least < 0.0 {
+        least * (1.0 - TIE_TOLERANCE)
+    } else {
+        least * (1.0 + TIE_TOLERANCE)
+    }
 }
 
 /// The first of `errors` that ties with the least of all ranks.
@@ -125,7 +132,8 @@ const ROOM: usize = 256 << 20;
 impl Round<'_> {
     /// [`room`](Self::room) for `rows` examples and `k` steps: no more than the state takes.
     pub(super) fn room(rows: usize, k: usize) -> usize {
-        ROOM.min(rows.saturating_mul(2 * size_of::<f64>() * k))
+        let row = k.saturating_mul(2 * size_of::<f64>());
+        ROOM.min(rows.saturating_mul(row))
     }
 }
 
@@ -158,6 +166,12 @@ pub(super) struct Facts {
     pub(super) cost: fn(&Shape) -> f64,
     /// The strategy, ready for the first step.
     pub(super) build: fn(&ColumnClasses, &State) -> Box<dyn Strategy>,
+}
+
+/// A size whose sums and products stay the largest number where they would pass it: memory that nobody
+/// has.
+pub(super) fn bytes(size: usize) -> Saturating<u64> {
+    Saturating(size as u64)
 }
 
 /// The size of a selection, as far as memory and time depend on it.
@@ -228,7 +242,8 @@ impl Shape {
 
     /// Bytes that every strategy takes: the state, who is out, and the errors of who is not.
     pub(super) fn base_memory(&self) -> u64 {
-        State::memory(self.rows, self.k) + self.candidates as u64 + 12 * self.judged() as u64
+        let state = Saturating(State::memory(self.rows, self.k));
+        (state + bytes(self.candidates) + bytes(12) * bytes(self.judged())).0
     }
 }
 
@@ -258,6 +273,9 @@ mod tests {
         // Not a number never wins.
         assert_eq!(winner(&[&[f64::NAN, 5.0]]), Some(1));
         assert_eq!(winner(&[&[f64::NAN]]), None);
+        // Below 0, more is worse, too.
+        assert_eq!(winner(&[&[-2.0, -3.0 + 1e-11, -3.0]]), Some(1));
+        assert_eq!(winner(&[&[f64::NEG_INFINITY, 0.0]]), Some(0));
     }
 
     #[test]

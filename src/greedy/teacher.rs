@@ -80,6 +80,10 @@ pub struct Teacher {
     /// better.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_edge: bool,
+    /// The residual of conjugate gradients as a share of the labels, where it is more than the 1e-4
+    /// that were to be reached: predictions are off by as much.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub residual: Option<f64>,
 }
 
 /// Predictions of a teacher: a plain value, which may be stored and read back.
@@ -190,6 +194,10 @@ impl TeacherPredictions {
                 lambda: Some(lambda),
                 cindex: holdout.cindex,
                 at_edge: at_edge(&tried, lambda),
+                residual: holdout
+                    .convergence
+                    .filter(|ended| !ended.is_within(TOLERANCE))
+                    .map(|ended| ended.residual),
             },
             tried: Some(TeacherLambdas::of(&Lambda::grid(&tried))),
             predictions: holdout.predictions,
@@ -218,6 +226,7 @@ impl TeacherPredictions {
                 lambda: None,
                 cindex: mean_concordance(labels, &scores, queries),
                 at_edge: false,
+                residual: None,
             },
             tried: None,
             predictions: scores,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::MetricsError;
 use super::metric::{Labels, Metric, distinct};
 use super::ranking::Ranking;
-use super::rules::Rules;
+use super::rules::{Gain, Rules};
 use crate::data::Queries;
 
 /// A mean over the queries where a measure is defined.
@@ -194,6 +194,21 @@ pub fn check_labels(
     }
 }
 
+/// The largest of `labels` that one of `metrics` takes for a grade with an exponential gain or stop
+/// probability, if one does: NDCG unless gains are [`Linear`](super::Gain::Linear), and ERR. Past some
+/// 31, labels are rather counts than grades, and the documents of the largest label count alone.
+///
+/// `O(m)` time.
+pub fn largest_exponent(metrics: &[Metric], labels: &[f64], rules: &Rules) -> Option<f64> {
+    let exponential = |metric: &Metric| match metric.labels() {
+        Labels::Gains => rules.gain == Gain::Exponential,
+        Labels::Scale => true,
+        Labels::Order | Labels::Relevance => false,
+    };
+    let taken = metrics.iter().any(exponential);
+    taken.then(|| labels.iter().copied().reduce(f64::max))?
+}
+
 /// Refuses what is not one finite value a row.
 fn check(what: &'static str, values: &[f64], queries: &Queries) -> Result<(), MetricsError> {
     if values.len() != queries.rows() {
@@ -264,6 +279,40 @@ mod tests {
             json,
             r#"{"convention":"standard","metrics":{"p@2":{"mean":0.3333333333333333,"standard_error":0.16666666666666669,"queries":3,"left_out":0},"cindex":{"mean":0.5,"standard_error":0.5,"queries":2,"left_out":1}}}"#
         );
+    }
+
+    #[test]
+    fn labels_that_exponents_are_taken_of_are_known() {
+        let of = |names: &str, gain: Gain| {
+            let rules = Rules {
+                gain,
+                ..Rules::default()
+            };
+            largest_exponent(&parse_list(names).unwrap(), &[3.0, 2000.0, 0.0], &rules)
+        };
+        assert_eq!(of("map,ndcg@5", Gain::Exponential), Some(2000.0));
+        assert_eq!(of("mean-ndcg", Gain::Linear), None);
+        assert_eq!(of("ndcg@5,err", Gain::Linear), Some(2000.0));
+        assert_eq!(of("map,p@1,mrr,cindex", Gain::Exponential), None);
+    }
+
+    /// Two of three queries have counts as labels.
+    #[test]
+    fn queries_of_counts_are_not_left_out() {
+        let queries = Queries::from_sizes(&[2, 2, 2]).unwrap();
+        let labels = [2000.0, 5.0, 1500.0, 0.0, 40.0, 3.0];
+        let scores = [2.0, 1.0, 1.0, 2.0, 2.0, 1.0];
+        let third = 1.0 / 3.0_f64.log2();
+        for (convention, mean) in [
+            (Convention::Standard, (2.0 + third) / 3.0),
+            (Convention::Letor, 1.0),
+        ] {
+            let metrics = parse_list("ndcg@2").unwrap();
+            let found = evaluate(&metrics, &labels, &scores, &queries, convention).unwrap();
+            let found = &found.metrics[0];
+            assert!((found.mean.unwrap() - mean).abs() < 1e-15, "{found:?}");
+            assert_eq!((found.queries, found.left_out), (3, 0));
+        }
     }
 
     #[test]

@@ -94,7 +94,10 @@ pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
 /// 20(4), 2002). DCG is linear in the gains, and every rank of a block expects its mean gain.
 ///
 /// With fewer than `k` documents: 0 under `letor`, of the whole query under `standard`. Undefined
-/// where the ideal DCG is not above 0. `None` where gains overflow.
+/// where the ideal DCG is not above 0.
+///
+/// Gains are in a unit of the query ([`Gain::up_to`](super::Gain)), so that labels of any size have
+/// a value: `(2^y - 1) / 2^Y` with `Y` the largest label of the query, where `2^Y` would overflow.
 pub(super) fn ndcg(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
     if ranking.rules.convention == Convention::Letor && ranking.len() < k.get() {
         return Some(0.0);
@@ -114,7 +117,9 @@ pub(super) fn mean_ndcg(ranking: &Ranking) -> Option<f64> {
 
 /// Expected and ideal DCG at 1, ..., n.
 fn cumulative_gains(ranking: &Ranking) -> impl Iterator<Item = (f64, f64)> {
-    let gain = |label: f64| ranking.rules.gain(label);
+    let largest = ranking.ideal().first().copied().unwrap_or(0.0);
+    let gains = ranking.rules.gain.up_to(largest);
+    let gain = move |label: f64| gains.of(label);
     let expected = ranking
         .blocks()
         .flat_map(move |block| std::iter::repeat_n(block.mean(gain), block.len()));
@@ -133,7 +138,7 @@ fn gain_ratio(found: f64, ideal: f64, convention: Convention) -> Option<f64> {
     if ideal <= 0.0 {
         return convention.undefined();
     }
-    Some(found / ideal).filter(|ratio| ideal.is_finite() && ratio.is_finite())
+    Some(found / ideal)
 }
 
 /// Expected reciprocal rank. Defined for every query: 0 where all stop probabilities are.
@@ -212,6 +217,7 @@ fn survivals(passes: &[f64], depth: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::metrics::Convention::{self, Letor, Standard};
+    use crate::metrics::rules::Gains;
     use crate::metrics::{Gain, Metric, Rules};
 
     const FALLING: [f64; 3] = [3.0, 2.0, 1.0];
@@ -285,18 +291,58 @@ mod tests {
         assert_eq!(value("ndcg@1", linear, &[2000.0, 4000.0, 1.0]), Some(0.5));
     }
 
+    /// `2^y - 1` of huge labels is in proportion to `2^(y - Y)`, and of tiny ones to `y`.
     #[test]
-    fn gains_that_overflow_are_none() {
-        for convention in [Letor, Standard] {
-            for (name, labels) in [
-                ("ndcg@3", [0.0, 2000.0, 1.0]),
-                ("ndcg@3", [1023.9, 1023.9, 1023.9]),
-                ("mean-ndcg", [2000.0, 0.0, 1.0]),
-            ] {
-                assert_eq!(of(name, &labels, &FALLING, convention), None);
+    fn labels_of_any_size_have_a_value() {
+        let third = 1.0 / 3.0_f64.log2();
+        for (name, labels, letor, standard) in [
+            ("ndcg@2", [0.0, 2000.0, 1.0], 1.0, third),
+            ("ndcg@3", [1023.9, 1023.9, 1023.9], 1.0, 1.0),
+            ("ndcg@1", [1500.0, 1501.0, 0.0], 0.5, 0.5),
+            (
+                "ndcg@1",
+                [1500.0, 1500.5, 0.0],
+                0.5_f64.sqrt(),
+                0.5_f64.sqrt(),
+            ),
+            ("ndcg@1", [1e300, f64::MAX, 0.0], 0.0, 0.0),
+            ("ndcg@1", [1023.0, 1.0, 0.0], 1.0, 1.0),
+            ("ndcg@1", [1e-20, 2e-20, 0.0], 0.5, 0.5),
+            ("ndcg@1", [5e-324, 1e-323, 0.0], 0.5, 0.5),
+            ("mean-ndcg", [2000.0, 0.0, 1.0], 1.0, 1.0),
+        ] {
+            for (convention, expected) in [(Letor, letor), (Standard, standard)] {
+                let found = of(name, &labels, &FALLING, convention).unwrap();
+                assert!(
+                    (found - expected).abs() < 1e-14,
+                    "{name} {labels:?} {convention}: {found}"
+                );
             }
-            let largest = of("ndcg@1", &[1023.0, 1.0, 0.0], &FALLING, convention);
-            assert_eq!(largest, Some(1.0));
+        }
+        let linear = Rules {
+            gain: Gain::Linear,
+            ..Rules::default()
+        };
+        for size in [5e-324, 1e-300, 1.0, 1e300, f64::MAX / 2.0] {
+            let labels = [size, 2.0 * size, 2.0 * size];
+            let at_1: Metric = "ndcg@1".parse().unwrap();
+            let found = at_1.query(&labels, &FALLING, linear.of(&labels));
+            assert_eq!(found, Some(0.5), "{size}");
+        }
+    }
+
+    /// The unit changes a value by rounding at most, and values of ordinary grades not by a bit.
+    #[test]
+    fn units_of_gains_do_not_count() {
+        for (labels, ordinary) in [([0.0, 3.0, 1.0], true), ([940.0, 959.5, 955.0], false)] {
+            let largest = labels[1];
+            let gains = Gain::Exponential.up_to(largest);
+            for label in labels {
+                let relative = Gains::Powers { largest }.of(label) * largest.exp2();
+                assert_eq!(gains.of(label), label.exp2() - 1.0);
+                assert!((relative / gains.of(label) - 1.0).abs() < 1e-13 || label == 0.0);
+                assert!(!ordinary || relative == gains.of(label));
+            }
         }
     }
 

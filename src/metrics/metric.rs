@@ -14,6 +14,7 @@ use super::measures::{
 };
 use super::ranking::Ranking;
 use super::rules::Rules;
+use crate::data::Queries;
 
 /// A ranking measure; all are better when larger. Its name, which
 /// [`Display`](fmt::Display) writes and [`FromStr`] reads, is its JSON key.
@@ -132,6 +133,18 @@ impl Metric {
     /// What the measure takes labels for.
     pub fn labels(self) -> Labels {
         self.row().labels()
+    }
+
+    /// Why the measure has no value for any of `queries`, where it has none whatever the ranking.
+    pub(crate) fn lacking(self, queries: &Queries) -> &'static str {
+        match self.labels() {
+            Labels::Order if queries.largest() < 2 => {
+                "every query has a single row, and only examples of a query are compared"
+            }
+            Labels::Order => "its labels do not tell examples apart",
+            Labels::Relevance => "no example is relevant",
+            Labels::Gains | Labels::Scale => "no label is above 0, so no example has a gain",
+        }
     }
 
     /// The value for one query, in input order: a label and a score a document.

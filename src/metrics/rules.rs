@@ -56,11 +56,55 @@ impl Gain {
         *self == Self::default()
     }
 
+    /// Gains of documents with labels from 0 to `largest`, as shares of one unit: NDCG is a ratio, so
+    /// a unit changes nothing. It is 1 where gains are in the range of numbers, and else the size of
+    /// the largest gain.
+    pub(super) fn up_to(self, largest: f64) -> Gains {
+        match self {
+            Self::Linear if (LEAST..=GREATEST).contains(&largest) => Gains::Labels,
+            Self::Exponential if largest > EXPONENT => Gains::Powers { largest },
+            Self::Exponential if largest >= FEW_BITS => Gains::Exponential,
+            Self::Exponential if largest >= LEAST => Gains::NearZero,
+            Self::Linear | Self::Exponential => Gains::Shares { largest },
+        }
+    }
+}
+
+/// Labels between which sums of their products with discounts neither overflow nor lose digits.
+const LEAST: f64 = 1e-280;
+const GREATEST: f64 = 1e280;
+
+/// The largest label of which 2^32 gains `2^y - 1` have a finite sum, with room to spare.
+const EXPONENT: f64 = 960.0;
+
+/// The least largest label from which on `2^y - 1` keeps most of its digits.
+const FEW_BITS: f64 = 1e-3;
+
+/// The gains of a query, see [`Gain::up_to`].
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Gains {
+    /// `y`.
+    Labels,
+    /// `2^y - 1`.
+    Exponential,
+    /// `2^y - 1` of labels near 0, where the difference would cancel.
+    NearZero,
+    /// `(2^y - 1) / 2^largest`, which is 1 at most.
+    Powers { largest: f64 },
+    /// `y / largest`, which is the ratio of both gains where labels are out of range.
+    Shares { largest: f64 },
+}
+
+impl Gains {
     /// The gain of a document with this `label`.
     pub(super) fn of(self, label: f64) -> f64 {
         match self {
-            Self::Linear => label,
+            Self::Labels => label,
             Self::Exponential => label.exp2() - 1.0,
+            Self::NearZero => (label * std::f64::consts::LN_2).exp_m1(),
+            Self::Powers { largest } => (label - largest).exp2() - (-largest).exp2(),
+            Self::Shares { largest } if largest > 0.0 => label / largest,
+            Self::Shares { .. } => 0.0,
         }
     }
 }
@@ -120,17 +164,14 @@ impl Rules {
             .map_or(label > 0.0, |least| label >= least)
     }
 
-    /// The gain of a document with this `label`.
-    pub(super) fn gain(self, label: f64) -> f64 {
-        self.gain.of(label)
-    }
-
     /// `R = (2^label - 1) / 2^Y` in `[0, 1]`, 0 for labels below 0.
     ///
     /// Written `2^(label - Y) - 2^-Y`, which cannot overflow. A label above `Y`
     /// (of another data set) is taken as `Y`.
     pub(super) fn stop_probability(self, label: f64) -> f64 {
-        let grade = self.max_grade.unwrap_or(0.0);
+        // A scale that is none has grade 0 alone, as clamping has no other answer.
+        let grade = self.max_grade.filter(|grade| grade.is_finite());
+        let grade = grade.unwrap_or(0.0).max(0.0);
         let label = label.clamp(0.0, grade);
         (label - grade).exp2() - (-grade).exp2()
     }
@@ -158,6 +199,14 @@ mod tests {
         assert_eq!(rules(&[-3.0]).max_grade, Some(0.0));
         assert_eq!(rules(&[-3.0]).stop_probability(-3.0), 0.0);
         assert_eq!(rules(&[2000.0]).stop_probability(2000.0), 1.0);
+        assert_eq!(rules(&[2000.0]).stop_probability(1999.0), 0.5);
+        for max_grade in [-1.0, f64::NAN, f64::INFINITY].map(Some) {
+            let rules = Rules {
+                max_grade,
+                ..Rules::default()
+            };
+            assert_eq!(rules.stop_probability(3.0), 0.0);
+        }
     }
 
     #[test]

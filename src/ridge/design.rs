@@ -22,6 +22,7 @@ use super::factor::{Panel, Square};
 use super::preferences::Preferences;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Queries;
+use crate::greedy::centre_again;
 use crate::interrupt::check_interrupt;
 use crate::kernels::add_scaled;
 
@@ -78,6 +79,14 @@ impl Comparisons {
     pub(super) fn centre(&self, values: &mut [f64]) {
         if self.ends.is_none() {
             self.centre_from(0, values);
+        }
+    }
+
+    /// Centres labels, which may have a large offset in common: also what rounding of it leaves.
+    pub(super) fn centre_labels(&self, labels: &mut [f64]) {
+        self.centre(labels);
+        if self.ends.is_none() {
+            self.queries.split_mut(labels).for_each(centre_again);
         }
     }
 
@@ -146,6 +155,9 @@ impl Comparisons {
         Cow::Owned(sums)
     }
 }
+
+/// Least squared norm of the largest column that leaves products their digits.
+pub(super) const LEAST_SQUARES: f64 = 1e-280;
 
 /// Where `X X'` comes from.
 #[derive(Debug)]
@@ -458,6 +470,32 @@ impl Design<'_> {
             self.features.trace(self.queries(), weight)
         };
         trace / rows as f64
+    }
+
+    /// Refuses columns whose products vanish, and a kernel by which rows that are compared differ in
+    /// rounding alone, for the mean diagonal that the centred kernel has.
+    pub(super) fn check_size(&self, mean_diagonal: f64) -> Result<(), TrainError> {
+        match &self.features {
+            Features::Columns(columns) => {
+                let squares = columns.classes.largest_squared_norm();
+                if squares < LEAST_SQUARES {
+                    return Err(TrainError::SmallValues { squares });
+                }
+            }
+            Features::Kernel(kernel) if self.rows.ends.is_none() => {
+                let rows = 0..kernel.size();
+                let largest = rows.map(|row| kernel.value(row, row)).fold(0.0, f64::max);
+                let rounding = self.queries().largest() as f64 * f64::EPSILON * largest;
+                let weight = |query: usize| self.rows.scale(self.queries().range(query).start);
+                let weights = (0..self.queries().len()).map(weight);
+                let heaviest = weights.fold(0.0, f64::max).powi(2);
+                if mean_diagonal <= rounding * heaviest {
+                    return Err(TrainError::ConstantKernel);
+                }
+            }
+            Features::Kernel(_) => {}
+        }
+        Ok(())
     }
 
     /// The squared norm of the difference in `row`.

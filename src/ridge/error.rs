@@ -1,14 +1,13 @@
 //! Why something could not be trained or held out.
 
+use rankrls_files::Remedy;
 use thiserror::Error;
 
 use super::solver::Solver;
-use crate::columns::none_varies;
-use rankrls_files::Remedy;
-
+use crate::columns::{none_compares, none_varies};
 use crate::data::DatasetError;
 use crate::memory::Bytes;
-use crate::metrics::MetricsError;
+use crate::metrics::{Metric, MetricsError};
 
 /// Why a model could not be trained or tested.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -19,6 +18,12 @@ pub enum TrainError {
     NoColumns {
         /// Columns of the data.
         columns: usize,
+    },
+    /// No query has two rows, whatever the columns.
+    #[error("nothing to train on: {}", none_compares(*queries))]
+    SingleRows {
+        /// Queries of the data.
+        queries: usize,
     },
     /// There is no other query to train on when the only one is left out.
     #[error(
@@ -75,6 +80,28 @@ pub enum TrainError {
         "the values or labels are too large: their products are no finite numbers; scale the data"
     )]
     NotFinite,
+    /// Values so small that products vanish.
+    #[error(
+        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; {}",
+        Remedy::ScaleColumns
+    )]
+    SmallValues {
+        /// The largest centred sum of squares of a column.
+        squares: f64,
+    },
+    /// Labels whose squares vanish.
+    #[error(
+        "the labels are too small: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels"
+    )]
+    SmallLabels {
+        /// The largest centred label, times the root of its query's weight.
+        largest: f64,
+    },
+    /// A kernel by which all rows that are compared are the same.
+    #[error(
+        "the kernel is constant within every query, so it can tell no examples of a query apart: expected rows that differ, or another gamma"
+    )]
+    ConstantKernel,
     /// A name, number, row or group that is not among those there are.
     #[error("{what}: expected {expected}")]
     Unexpected {
@@ -104,6 +131,16 @@ pub enum TrainError {
     /// A measure to choose by that the labels do not have.
     #[error(transparent)]
     Measure(#[from] MetricsError),
+    /// The measure has no value for any model.
+    #[error(
+        "{metric} is undefined in every query that is held out, so there is nothing to choose by: {cause}; take another measure, such as squared"
+    )]
+    Undefined {
+        /// The measure.
+        metric: Metric,
+        /// What the labels lack.
+        cause: &'static str,
+    },
     /// All pairs are to be ordered, of data with queries.
     #[error(
         "the global objective has one query, the data have {queries}: expected data of one query (Dataset::as_one_query)"
@@ -138,7 +175,7 @@ pub enum TrainError {
     },
     /// A given kernel that is indefinite.
     #[error(
-        "the kernel is indefinite: its least eigenvalue is {least:.3e}, its largest {largest:.3e}; expected no eigenvalue below 0 but for rounding"
+        "the kernel is indefinite: its least eigenvalue is {least:.3e}, its largest {largest:.3e}; expected no eigenvalue below 0 but for rounding; add {shift:.1e} to its diagonal, which makes it a kernel", shift = -*least
     )]
     Indefinite {
         /// The least eigenvalue.

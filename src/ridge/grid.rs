@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
+use super::conjugate::{Convergence, HOLDOUT_TOLERANCE, Shortfall, TOLERANCE};
 use super::error::TrainError;
 use super::holdout::Holdout;
 use super::kernel::{Kernel, KernelKind, ReducedSet};
@@ -93,7 +93,38 @@ pub struct GridOutcome {
     pub scheme: Option<Scheme>,
 }
 
+impl Cell {
+    /// Where conjugate gradients did not come as near as they ought to, with all data and in
+    /// hold-outs. Weights, or predictions, are off by about the share that the residual is of the
+    /// labels: whoever shows the model says so.
+    pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
+        let held_out = self.holdout.as_ref();
+        let held_out = held_out.and_then(|holdout| holdout.convergence);
+        let parts = [
+            (false, self.convergence, TOLERANCE),
+            (true, held_out, HOLDOUT_TOLERANCE),
+        ];
+        let lambda = self.lambda;
+        parts
+            .into_iter()
+            .filter_map(move |(held_out, ended, tolerance)| {
+                let convergence = ended.filter(|ended| !ended.is_within(tolerance))?;
+                Some(Shortfall {
+                    lambda,
+                    held_out,
+                    convergence,
+                    tolerance,
+                })
+            })
+    }
+}
+
 impl GridOutcome {
+    /// Where conjugate gradients fell short, in the order of the models: see [`Cell::shortfalls`].
+    pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
+        self.cells.iter().flat_map(Cell::shortfalls)
+    }
+
     /// Whether the best lambda is the least or the largest of several with its kernel, so that
     /// another may do better.
     pub fn is_at_edge(&self) -> bool {
@@ -156,8 +187,22 @@ impl TrainGrid {
                 best = Some((loss, own));
             }
         }
-        let (_, outcome) = best.ok_or(TrainError::NoChoice)?;
+        let (loss, outcome) = best.ok_or(TrainError::NoChoice)?;
+        if cells.len() > 1 && loss == f64::INFINITY {
+            return Err(self.undefined(data.queries()));
+        }
         Ok(GridOutcome { cells, ..outcome })
+    }
+
+    /// No model of several is better than another, as none can be judged.
+    fn undefined(&self, queries: &Queries) -> TrainError {
+        match self.measure {
+            Some((metric, _)) => TrainError::Undefined {
+                metric,
+                cause: metric.lacking(queries),
+            },
+            None => TrainError::NotFinite,
+        }
     }
 
     pub(crate) fn models(&self) -> usize {
@@ -270,13 +315,14 @@ impl TrainGrid {
         }
     }
 
-    /// What is less for a better model.
+    /// What is less for a better model; infinity where there is nothing to judge it by.
     fn loss(&self, holdout: Option<&Holdout>, measure: Option<f64>) -> f64 {
-        match (&self.measure, holdout) {
-            (Some(_), _) => -measure.unwrap_or(f64::NEG_INFINITY),
-            (None, Some(holdout)) => holdout.error,
-            (None, None) => 0.0,
-        }
+        let loss = match (&self.measure, holdout) {
+            (Some(_), _) => measure.map(|measure| -measure),
+            (None, Some(holdout)) => Some(holdout.error),
+            (None, None) => Some(0.0),
+        };
+        loss.filter(|loss| !loss.is_nan()).unwrap_or(f64::INFINITY)
     }
 
     /// Refuses a measure that the labels or the hold-outs do not have.

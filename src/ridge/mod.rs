@@ -47,7 +47,7 @@ mod trained;
 mod weights;
 mod without;
 
-pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, TOLERANCE};
+pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, TOLERANCE};
 pub use error::TrainError;
 pub use grid::{Cell, Fit, GridOutcome, TrainGrid, draw_basis};
 pub use holdout::{Holdout, LeftPair};
@@ -56,5 +56,5 @@ pub use options::TrainOptions;
 pub use preferences::{Preference, Preferences};
 pub use scheme::{Groups, Scheme};
 pub use solver::{Shape, Solver};
-pub use trained::{RidgeProblem, Trained};
+pub use trained::{RidgeProblem, Trained, lost_digits};
 pub use weights::Weights;

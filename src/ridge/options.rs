@@ -1,5 +1,7 @@
 //! How to train, and the choice of a solver.
 
+use std::num::Saturating;
+
 use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
@@ -92,25 +94,24 @@ impl TrainOptions {
         basis: Option<&[usize]>,
         held: u64,
     ) -> Result<(), TrainError> {
-        let rows = data.rows() as u64;
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
-            None => 8 * rows * rows + Solver::Dual.memory(&self.shape(data.queries(), None)),
-            // The values, their products with the map and the columns that they become.
-            Some(basis) => 28 * rows * basis.len() as u64,
+            None => kernel_memory(&self.shape(data.queries(), None)),
+            Some(basis) => basis_memory(data.rows(), basis.len()),
         };
         let (needed, limit) = (held.saturating_add(taken), self.max_memory);
         let Some(limit) = limit.filter(|limit| needed > *limit) else {
             return Ok(());
         };
         // Values and columns of a basis, as the primal solver has them, and its systems.
-        let taken = |size: u64| held.saturating_add(size * (40 * rows + 24 * size));
-        let most = (1..=data.rows()).rev();
-        let basis = most.into_iter().find(|&most| taken(most as u64) <= limit);
+        let fits = |basis: usize| {
+            let taken = reduced_memory(data.rows(), basis);
+            held.saturating_add(taken) <= limit
+        };
         Err(TrainError::KernelMemory {
             needed,
             limit,
-            basis: basis.unwrap_or(0),
+            basis: largest(data.rows(), fits),
         })
     }
 
@@ -157,10 +158,96 @@ impl TrainOptions {
     }
 }
 
+/// Bytes of the values of a kernel for all pairs of rows, and of the solver.
+fn kernel_memory(shape: &Shape) -> u64 {
+    let rows = Saturating(shape.rows as u64);
+    (Saturating(8) * rows * rows + Saturating(Solver::Dual.memory(shape))).0
+}
+
+/// Bytes of the values of a basis, their products with the map and the columns that they become.
+fn basis_memory(rows: usize, basis: usize) -> u64 {
+    let cells = Saturating(rows as u64) * Saturating(basis as u64);
+    (Saturating(28) * cells).0
+}
+
+/// Bytes of the values and columns of a basis, as the primal solver has them, and of its systems.
+fn reduced_memory(rows: usize, basis: usize) -> u64 {
+    let (rows, basis) = (Saturating(rows as u64), Saturating(basis as u64));
+    (basis * (Saturating(40) * rows + Saturating(24) * basis)).0
+}
+
+/// The largest number up to `most` that `fits`, if all smaller ones do; 0 where none does.
+fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let (mut least, mut beyond) = (0, most.saturating_add(1));
+    while beyond - least > 1 {
+        let middle = least + (beyond - least) / 2;
+        if fits(middle) {
+            least = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    least
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::super::solver::tests::shape;
     use super::*;
+
+    /// What 64 bits cannot count.
+    fn exact(solver: Solver, shape: &Shape) -> u128 {
+        let size = |size: usize| size as u128;
+        let (rows, classes) = (size(shape.rows), size(shape.classes));
+        let matrices = match solver {
+            Solver::Dual => 16 * rows * rows,
+            Solver::Primal => 16 * classes * classes,
+            Solver::ConjugateGradients => 8 * rows,
+        };
+        matrices + 12 * size(shape.nonzeros)
+    }
+
+    proptest! {
+        /// Up to the most rows and columns that data may have, more never takes less, and nothing wraps.
+        #[test]
+        fn memory_grows_with_every_size(
+            sizes in prop::array::uniform5(0usize..=u32::MAX as usize),
+            more in prop::array::uniform5(0usize..=u32::MAX as usize),
+            threads in 1usize..1000,
+        ) {
+            let of = |[rows, classes, nonzeros, largest_query, largest_group]: [usize; 5]| Shape {
+                largest_query,
+                largest_group,
+                threads,
+                ..shape(rows, classes, nonzeros.saturating_mul(1 << 20))
+            };
+            let larger = std::array::from_fn(|at| sizes[at].max(more[at]));
+            for solver in Solver::ALL {
+                let found = solver.memory(&of(sizes));
+                let least = exact(solver, &of(sizes)).min(u128::from(u64::MAX / 10));
+                prop_assert!(u128::from(found) >= least, "{solver}: {found} for {least}");
+                prop_assert!(solver.memory(&of(larger)) >= found, "{solver}");
+            }
+            prop_assert!(kernel_memory(&of(larger)) >= kernel_memory(&of(sizes)));
+            let [rows, basis, ..] = sizes;
+            for memory in [basis_memory, reduced_memory] {
+                prop_assert!(memory(larger[0], larger[1]) >= memory(rows, basis));
+                let cells = (28 * rows as u128 * basis as u128).min(u128::from(u64::MAX));
+                prop_assert!(u128::from(memory(rows, basis)) >= cells);
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_basis_that_fits_is_found() {
+        for most in [0, 1, 2, 7, 100, u32::MAX as usize] {
+            for fitting in [0, 1, 3, 99, 100, 1 << 31] {
+                assert_eq!(largest(most, |size| size <= fitting), most.min(fitting));
+            }
+        }
+    }
 
     fn chosen(options: TrainOptions, shape: &Shape) -> Solver {
         options.choose(shape, 1000).unwrap()

@@ -1,5 +1,7 @@
 //! The solvers by name, what they need and what they cost.
 
+use std::num::Saturating;
+
 use super::factor::BLOCK;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
@@ -45,12 +47,12 @@ pub struct Shape {
 impl Shape {
     /// The shape of training on `candidates` with `lambdas` ridge parameters, on this thread pool.
     pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
-        let entries = |class: usize| candidates.entries_of(class);
+        let entries = |class: usize| candidates.entries_of(class) as u128;
         let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
         Self {
             classes: candidates.summary().column_classes,
             nonzeros: candidates.summary().nonzeros,
-            squares: squares.sum::<usize>() as f64,
+            squares: squares.sum::<u128>() as f64,
             threads: candidates.threads(),
             ..Self::of_rows(candidates.queries(), lambdas)
         }
@@ -103,20 +105,23 @@ impl Solver {
     /// Bytes the solver will take on top of the data and the column classes: its matrices, and a
     /// tenth.
     pub fn memory(self, shape: &Shape) -> u64 {
-        let size = |size: usize| size as u64;
+        let size = |size: usize| Saturating(size as u64);
+        let times = |factor: u64, size: Saturating<u64>| Saturating(factor) * size;
         let (rows, classes) = (size(shape.rows), size(shape.classes));
         // Rows that all threads hold out at once; those of a batch are packed twice for products.
-        let out = size(shape.threads) * size(shape.largest_group + 3 * BLOCK);
+        let out = size(shape.threads) * (size(shape.largest_group) + size(3 * BLOCK));
         let matrices = match self {
-            Self::Dual => 8 * rows * (2 * rows + out),
-            Self::Primal => 16 * classes * (classes + out),
+            Self::Dual => times(8, rows * (times(2, rows) + out)),
+            Self::Primal => times(16, classes * (classes + out)),
             Self::ConjugateGradients => {
                 let block = size(shape.largest_query.min(LARGEST_BLOCK));
-                8 * (rows * block + LANES as u64 * (7 * rows + classes))
+                let lanes = size(LANES) * (times(7, rows) + classes);
+                times(8, rows * block + lanes)
             }
         };
         // With the entries of the classes by row.
-        (matrices + 12 * size(shape.nonzeros)) * 11 / 10
+        let all = matrices + times(12, size(shape.nonzeros));
+        (times(11, all) / Saturating(10)).0
     }
 
     /// Rough seconds on two of today's cores, leave-query-out predictions included where the

@@ -37,6 +37,54 @@ pub struct RidgeProblem<'a> {
     pub(super) engine: Engine,
 }
 
+/// How many of the 16 digits of a double rounding may cost where it is amplified by `condition`, such
+/// as [`Cell::condition`](super::Cell::condition) and [`Selection::condition`]: from 0 to 16, and 16 for
+/// a condition that is no finite number.
+///
+/// [`Selection::condition`]: crate::greedy::Selection::condition
+///
+/// ```
+/// use rankrls::ridge::lost_digits;
+///
+/// assert_eq!([1.0, 1e3, 1e76, f64::INFINITY].map(lost_digits), [0.0, 3.0, 16.0, 16.0]);
+/// ```
+pub fn lost_digits(condition: f64) -> f64 {
+    /// Of a double, rounded up.
+    const DIGITS: f64 = 16.0;
+    // No number is less than none.
+    let lost = condition.log10().max(0.0);
+    if condition.is_nan() {
+        DIGITS
+    } else {
+        lost.min(DIGITS)
+    }
+}
+
+/// Least sum of squared labels that leaves errors their digits.
+const LEAST_LABELS: f64 = 1e-280;
+
+/// Refuses centred, weighted labels whose squares vanish: every model would look alike.
+fn check_labels(labels: &[f64]) -> Result<(), TrainError> {
+    let largest = labels
+        .iter()
+        .fold(0.0_f64, |most, label| most.max(label.abs()));
+    let squares: f64 = labels.iter().map(|label| label * label).sum();
+    if largest > 0.0 && squares < LEAST_LABELS {
+        return Err(TrainError::SmallLabels { largest });
+    }
+    Ok(())
+}
+
+/// Refuses data in which no row is compared with another.
+fn check_rows(dataset: &Dataset<'_>) -> Result<(), TrainError> {
+    let queries = dataset.queries();
+    if queries.largest() < 2 {
+        let queries = queries.len();
+        return Err(TrainError::SingleRows { queries });
+    }
+    Ok(())
+}
+
 /// What was made of the data.
 #[derive(Debug)]
 pub(super) enum Engine {
@@ -110,6 +158,8 @@ impl<'a> RidgeProblem<'a> {
         held: u64,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
+        // Preferences compare rows of one query.
+        check_rows(dataset)?;
         if classes.is_empty() {
             return Err(TrainError::NoColumns {
                 columns: dataset.width(),
@@ -143,6 +193,7 @@ impl<'a> RidgeProblem<'a> {
     ) -> Result<Self, TrainError> {
         let queries = dataset.queries();
         assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
+        check_rows(dataset)?;
         let mut shape = options.shape(queries, None);
         if let Some(preferences) = preferences {
             shape = shape.of_preferences(preferences.len());
@@ -173,7 +224,7 @@ impl<'a> RidgeProblem<'a> {
         let rows = Comparisons::of_queries(queries, weight);
         let Some(preferences) = preferences else {
             let mut labels = options.labels.apply(dataset.labels(), queries).into_owned();
-            rows.centre(&mut labels);
+            rows.centre_labels(&mut labels);
             rows.weigh(&mut labels);
             let design = Design { rows, features };
             let problem = Self::prepare(design, labels, dataset.labels().into(), solver)?;
@@ -228,10 +279,12 @@ impl<'a> RidgeProblem<'a> {
         as_given: Cow<'a, [f64]>,
         solver: Solver,
     ) -> Result<Self, TrainError> {
+        check_labels(&labels)?;
         let mean_diagonal = design.mean_diagonal();
         if !mean_diagonal.is_finite() {
             return Err(TrainError::NotFinite);
         }
+        design.check_size(mean_diagonal)?;
         let engine = match solver {
             Solver::Dual => Engine::Dual(design.kernel_matrix(mean_diagonal)),
             Solver::Primal => Engine::Primal(design.covariance(), design.moments(&labels)),

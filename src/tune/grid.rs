@@ -84,13 +84,14 @@ fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOpti
     };
     let paths = options.grid(candidates.unit()).len() + beyond;
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
-    let weights = steps.saturating_mul(steps + 1) / 2 * size_of::<f64>() as u64;
+    let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;
+    let weights = weights.saturating_mul(size_of::<f64>() as u64);
     let columns = 1 + options.metrics.len();
     let values = match options.evidence {
-        Evidence::Folds { .. } => columns * queries * size_of::<Option<f64>>(),
+        Evidence::Folds { .. } => (columns * size_of::<Option<f64>>()).saturating_mul(queries),
         _ => 0,
     };
-    let point = size_of::<Step>() + columns * size_of::<Score>() + values;
+    let point = (size_of::<Step>() + columns * size_of::<Score>()).saturating_add(values);
     let path = weights.saturating_add(steps.saturating_mul(point as u64));
     path.saturating_mul(paths as u64)
 }

@@ -63,7 +63,7 @@ pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{Selection, SelectionOptions, TargetOptions};
+use crate::greedy::{SelectError, Selection, SelectionOptions, TargetOptions};
 use crate::lambda::at_edge;
 use crate::{Lambda, Lambdas};
 
@@ -175,6 +175,9 @@ impl<'a> Tuning<'a> {
             ..asked.target
         };
         let queries = self.dataset.queries().len();
+        if queries == 1 {
+            return Err(SelectError::OneQuery.into());
+        }
         let evidence = Evidence::folds(queries, asked.seed);
         let options = TuneOptions {
             evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,

@@ -5,12 +5,17 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use rankrls::greedy::{Selection, SelectionOptions};
-use rankrls::{Lambda, SelectError, StrategyKind, select};
+use rankrls::data::LabelScale;
+use rankrls::greedy::{Greedy, Round, Selection, SelectionOptions, plan};
+use rankrls::metrics::{Convention, Metric, Rules, evaluate};
+use rankrls::ridge::{
+    Fit, Kernel, RidgeProblem, Shortfall, Solver, TOLERANCE, TrainError, TrainGrid, TrainOptions,
+};
+use rankrls::{ColumnClasses, Lambda, Lambdas, Scale, SelectError, StrategyKind, select};
 
 use crate::long::long;
 use crate::oracle::problems::problems;
-use crate::oracle::{Problem, by, drawn_problems, strategies};
+use crate::oracle::{EXACT, Problem, by, drawn_problems, strategies};
 
 /// Powers of ten that values, labels and lambda are multiplied by.
 fn powers() -> impl Strategy<Value = i32> {
@@ -220,16 +225,160 @@ fn values_beyond_their_squares_are_refused() {
     assert!(selected(&column([1e49, 0.0, 1.0, 0.0]), 1.0).is_ok());
 }
 
-/// What is too small to matter beside lambda gets no weight, and makes no trouble.
+/// A column that is too small to matter beside others gets no weight, and makes no trouble.
 #[test]
 fn values_that_vanish_have_no_effect() {
     for value in [1e-300, 5e-324, 1e-170] {
-        let problem = column([value, 0.0, 0.0, value]);
-        let selection = selected(&problem, 1.0).unwrap();
-        let labels = column([0.0; 4]);
-        let centred: f64 = labels.error(&[], 1.0);
-        assert_eq!(selection.steps[0].lqo_error, centred);
-        assert!(selection.weights[0].abs() <= value);
+        let mut problem = column([value, 0.0, 0.0, value]);
+        problem.x.push(vec![1.0, 0.0, 2.0, 0.0]);
+        let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+        let selection = select(&problem.dataset(), &options, &mut ()).unwrap();
+        assert_eq!(selection.features(), [1, 0]);
+        assert_eq!(selection.steps[0].lqo_error, selection.steps[1].lqo_error);
+        assert!(selection.weights[1].abs() <= value);
+    }
+}
+
+/// Queries of three rows whose labels the second of two columns follows.
+fn following(value: f64) -> Problem {
+    let labels = [2.0, 0.0, 1.0].repeat(12);
+    let noise = (0..36).map(|row| f64::from(row * 7 % 5) * value);
+    Problem {
+        x: vec![
+            noise.collect(),
+            labels.iter().map(|label| label * value).collect(),
+        ],
+        labels,
+        sizes: vec![3; 12],
+    }
+}
+
+/// Where squares of all columns vanish, every column would look alike: refused, by every strategy and
+/// solver, and no trouble once columns are scaled.
+#[test]
+fn columns_whose_squares_vanish_are_refused_or_scaled() {
+    for value in [1e-150, 1e-200, 1e-300, 5e-324] {
+        let data = following(value).dataset();
+        for strategy in strategies() {
+            let options = by(strategy, 1, 1.0);
+            let error = select(&data, &options, &mut ()).unwrap_err();
+            assert!(
+                matches!(error, SelectError::SmallValues { .. }),
+                "{strategy}: {error}"
+            );
+            assert!(error.to_string().contains("scale the columns"), "{error}");
+        }
+        for solver in Solver::ALL {
+            let options = TrainOptions::new().solver(solver);
+            let error = RidgeProblem::new(&data, &options).unwrap_err();
+            assert!(
+                matches!(error, TrainError::SmallValues { .. }),
+                "{solver}: {error}"
+            );
+        }
+        // The least number has no digits to tell its multiples by.
+        for scale in [Scale::Sd, Scale::Max]
+            .into_iter()
+            .filter(|_| value > 1e-310)
+        {
+            for strategy in strategies().filter(|kind| kind.is_exact()) {
+                let options = SelectionOptions {
+                    scale,
+                    ..by(strategy, 1, 1.0)
+                };
+                let selection = select(&data, &options, &mut ()).unwrap();
+                assert_eq!(selection.features(), [1], "{strategy}");
+                assert_eq!(selection.steps[0].lqo_cindex, Some(1.0), "{strategy}");
+            }
+            let options = TrainOptions::new().scale(scale);
+            let problem = RidgeProblem::new(&data, &options).unwrap();
+            let trained = problem.train(Lambda::new(1.0).unwrap()).unwrap();
+            let scores = trained.weights().scores(&data);
+            let found = mean(&data, &scores);
+            assert_eq!(found, Some(1.0), "{scale}");
+        }
+    }
+    assert_eq!(selected(&following(1.0), 1.0).unwrap().features(), [1]);
+}
+
+fn mean(data: &rankrls::Dataset<'_>, scores: &[f64]) -> Option<f64> {
+    let (labels, queries) = (data.labels(), data.queries());
+    let metrics = [Metric::Concordance];
+    let found = evaluate(&metrics, labels, scores, queries, Convention::Standard);
+    found.unwrap().metrics[0].mean
+}
+
+/// Kernels of tiny values are constant, or vanish.
+#[test]
+fn kernels_of_tiny_values_are_refused() {
+    let data = following(1e-200).dataset();
+    let kernels = [
+        Kernel::gaussian(1.0).unwrap(),
+        Kernel::polynomial(1.0, 1.0, 2).unwrap(),
+        Kernel::polynomial(1.0, 0.0, 2).unwrap(),
+    ];
+    for kernel in kernels {
+        for basis in [None, Some((0..9).collect())] {
+            let grid = TrainGrid {
+                kernels: vec![kernel],
+                basis,
+                ..TrainGrid::new(Lambda::new(1.0).unwrap(), TrainOptions::new())
+            };
+            let error = grid.train(&data, 0, None).unwrap_err();
+            let refused = matches!(
+                error,
+                TrainError::ConstantKernel
+                    | TrainError::SmallValues { .. }
+                    | TrainError::NoColumns { .. }
+            );
+            assert!(refused, "{kernel:?}: {error}");
+        }
+    }
+}
+
+/// An offset of labels or columns that all rows have in common changes nothing but rounding.
+#[test]
+fn common_offsets_change_nothing() {
+    let mut plain = following(1.0);
+    for (row, label) in (0..).zip(&mut plain.labels) {
+        *label += f64::from(row * 5 % 7) / 4.0;
+    }
+    for offset in [1e6, 1e8, 1e10] {
+        let mut shifted = plain.clone();
+        shifted.labels.iter_mut().for_each(|label| *label += offset);
+        for column in &mut shifted.x {
+            column.iter_mut().for_each(|value| *value -= 4.0 * offset);
+        }
+        let (plain, shifted) = (plain.dataset(), shifted.dataset());
+        for strategy in EXACT {
+            let [plain, shifted] = [&plain, &shifted].map(|data| {
+                let options = by(strategy, 2, 1.0);
+                select(data, &options, &mut ()).unwrap()
+            });
+            assert_eq!(
+                plain.features(),
+                shifted.features(),
+                "{strategy} {offset:e}"
+            );
+            assert!(
+                share(&shifted.weights, &plain.weights) < 1e-12,
+                "{strategy}"
+            );
+        }
+        for solver in Solver::ALL {
+            for labels in LabelScale::ALL {
+                let [plain, shifted] = [&plain, &shifted].map(|data| {
+                    let options = TrainOptions::new().solver(solver).labels(labels);
+                    let problem = RidgeProblem::new(data, &options).unwrap();
+                    let trained = problem.train(Lambda::new(1.0).unwrap()).unwrap();
+                    let ended = trained.convergence();
+                    assert!(ended.is_none_or(|ended| ended.is_converged()), "{ended:?}");
+                    trained.weights().values
+                });
+                let share = share(&shifted, &plain);
+                assert!(share < 1e-9, "{solver} {labels} {offset:e}: {share:e}");
+            }
+        }
     }
 }
 
@@ -258,10 +407,257 @@ fn without_pairs_there_is_nothing_to_select() {
             labels: (0..rows).map(|row| row as f64).collect(),
             sizes,
         };
-        let error = selected(&problem, 1.0).unwrap_err();
+        let data = problem.dataset();
+        for strategy in strategies() {
+            let error = select(&data, &by(strategy, 1, 1.0), &mut ()).unwrap_err();
+            assert_eq!(error, SelectError::SingleRows { queries: rows });
+            assert!(error.to_string().contains("a single row"), "{error}");
+        }
+        let ranking = SelectionOptions {
+            criterion: "cindex".parse().unwrap(),
+            ..by(StrategyKind::Dense, 1, 1.0)
+        };
+        let error = select(&data, &ranking, &mut ()).unwrap_err();
+        assert_eq!(error, SelectError::SingleRows { queries: rows });
+        for kernel in [Kernel::LINEAR, Kernel::gaussian(1.0).unwrap()] {
+            let grid = TrainGrid {
+                kernels: vec![kernel],
+                ..TrainGrid::new(Lambda::new(1.0).unwrap(), TrainOptions::new())
+            };
+            let error = grid.train(&data, 0, None).unwrap_err();
+            assert_eq!(error, TrainError::SingleRows { queries: rows });
+        }
+    }
+    // Columns are to blame where queries have several rows.
+    let error = selected(&column([1.0, 1.0, 2.0, 2.0]), 1.0).unwrap_err();
+    assert_eq!(error, SelectError::NoCandidates { columns: 1 });
+}
+
+/// What the labels of all queries lack for a criterion is what its error says.
+#[test]
+fn a_criterion_without_a_value_says_what_labels_lack() {
+    for (labels, criterion, cause) in [
+        ([1.0, 1.0, 3.0, 3.0], "cindex", "do not tell examples apart"),
+        ([0.0, -1.0, -2.0, 0.0], "map", "no example is relevant"),
+        ([0.0, -1.0, -2.0, 0.0], "mrr", "no example is relevant"),
+        ([0.0; 4], "ndcg@2", "no label is above 0"),
+        ([0.0; 4], "mean-ndcg", "no label is above 0"),
+    ] {
+        let mut problem = column([1.0, 0.0, 1.0, 2.0]);
+        problem.labels = labels.to_vec();
+        let options = SelectionOptions {
+            criterion: criterion.parse().unwrap(),
+            ..SelectionOptions::new(1, Lambda::new(1.0).unwrap())
+        };
+        let error = select(&problem.dataset(), &options, &mut ()).unwrap_err();
+        assert!(error.to_string().contains(cause), "{criterion}: {error}");
+    }
+}
+
+/// A strategy of one's own that gives these errors for candidates.
+struct Given(fn(usize) -> Vec<f64>);
+
+impl rankrls::greedy::Strategy for Given {
+    fn errors(&mut self, _: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+        (self.0)(eligible.len())
+    }
+}
+
+#[test]
+fn errors_that_are_not_those_of_the_candidates_are_refused() {
+    let data = following(1.0).dataset();
+    let classes = ColumnClasses::new(&data);
+    let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+    let plan = plan(&classes, 0, &options).unwrap();
+    let first = |errors: fn(usize) -> Vec<f64>| {
+        let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[]).unwrap();
+        let mut greedy = greedy.with_strategy(Box::new(Given(errors)));
+        greedy
+            .advance()
+            .map(|advance| advance.unwrap().step.feature)
+    };
+    let wrong: [(fn(usize) -> Vec<f64>, usize); 4] = [
+        (|count| vec![1.0; count / 2], 1),
+        (|count| vec![1.0; 2 * count], 4),
+        (|_| Vec::new(), 0),
+        (|count| vec![1.0; count + 1], 3),
+    ];
+    for (errors, found) in wrong {
+        let error = first(errors).unwrap_err();
+        let expected = SelectError::Errors {
+            number: 1,
+            expected: 2,
+            found,
+        };
+        assert_eq!(error, expected);
+    }
+    let error = first(|count| vec![f64::NAN; count]).unwrap_err();
+    assert_eq!(error, SelectError::NotFinite { number: 1 });
+    assert_eq!(first(|_| vec![f64::NAN, 7.0]), Ok(1));
+    assert_eq!(first(|_| vec![-1.0, -2.0]), Ok(1));
+    assert_eq!(first(|_| vec![3.0, 3.0]), Ok(0));
+}
+
+/// The size of the labels changes neither what is selected by a measure nor its values: what is
+/// predicted is on the scale of the labels.
+#[test]
+fn a_measure_as_criterion_does_not_see_the_size_of_labels() {
+    let plain = following(1.0);
+    for scale in LabelScale::ALL {
+        for metric in ["cindex", "ndcg@2"] {
+            let found = |size: f64| {
+                let mut problem = plain.clone();
+                problem.labels.iter_mut().for_each(|label| *label *= size);
+                let mut options = SelectionOptions {
+                    criterion: metric.parse().unwrap(),
+                    ..SelectionOptions::new(2, Lambda::new(1.0).unwrap())
+                };
+                options.target.labels = Some(scale);
+                let selection = select(&problem.dataset(), &options, &mut ()).unwrap();
+                let steps = selection.steps.iter();
+                let indices: Vec<_> = steps.map(|step| step.lqo_cindex).collect();
+                (selection.features(), indices, selection.steps[0].criterion)
+            };
+            let small = found(1.0);
+            assert_eq!(small.0[0], 1, "{scale} {metric}");
+            for size in [1e-9, 1e9, 1e13] {
+                let large = found(size);
+                assert_eq!(
+                    (&large.0, &large.1),
+                    (&small.0, &small.1),
+                    "{scale} {metric}"
+                );
+                // Gains depend on the size of labels, the order of the best does not.
+                assert_eq!(large.2, small.2, "{scale} {metric} {size:e}");
+            }
+        }
+    }
+}
+
+/// A grid chooses among models that can be judged, and refuses where none can.
+#[test]
+fn a_grid_whose_measure_is_undefined_everywhere_is_refused() {
+    let grid = |metric: &str, lambdas: Lambdas| TrainGrid {
+        lambdas,
+        measure: Some((metric.parse().unwrap(), Rules::default())),
+        ..TrainGrid::new(Lambda::new(1.0).unwrap(), TrainOptions::new())
+    };
+    let several: Lambdas = "1,4,16".parse().unwrap();
+    let mut problem = following(1.0);
+    for (labels, metric, cause) in [
+        (0.0, "map", "no example is relevant"),
+        (0.0, "ndcg@2", "no label is above 0"),
+        (3.0, "cindex", "do not tell examples apart"),
+    ] {
+        problem.labels.fill(labels);
+        let data = problem.dataset();
+        for lambdas in [several.clone(), Lambdas::Auto] {
+            let error = grid(metric, lambdas).train(&data, 0, None).unwrap_err();
+            assert!(matches!(error, TrainError::Undefined { .. }), "{error}");
+            assert!(error.to_string().contains(cause), "{error}");
+        }
+        // One model is no choice.
+        let one = grid(metric, "1".parse().unwrap());
+        assert!(one.train(&data, 0, None).is_ok());
+    }
+    // Undefined in most queries is defined.
+    problem.labels[0] = 4.0;
+    problem.labels[4] = 5.0;
+    let found = grid("cindex", several)
+        .train(&problem.dataset(), 0, None)
+        .unwrap();
+    assert!(found.cells.iter().all(|cell| cell.measure.is_some()));
+}
+
+/// Rows of one query, with noise in the labels: conjugate gradients have no factor of it.
+fn noisy() -> Problem {
+    let noise = |row: u64, column: u64| {
+        let word = (row * 8 + column + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let word = (word ^ word >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        ((word ^ word >> 32) >> 12) as f64 / 2f64.powi(52) - 0.5
+    };
+    let rows = 0..600;
+    let x: Vec<Vec<f64>> = (0..4)
+        .map(|column| rows.clone().map(|row| noise(row, column)).collect())
+        .collect();
+    let label = |row: u64| {
+        let place = usize::try_from(row).unwrap();
+        let terms = (1..)
+            .zip(&x)
+            .map(|(weight, x)| f64::from(weight) * x[place]);
+        terms.sum::<f64>() + 0.1 * noise(row, 7)
+    };
+    Problem {
+        labels: rows.map(label).collect(),
+        x,
+        sizes: vec![600],
+    }
+}
+
+/// However small lambda is, weights are right, or the residual says by how much they are wrong.
+#[test]
+fn conjugate_gradients_come_near_or_say_how_far_they_are() {
+    let data = noisy().dataset();
+    let mut short = 0;
+    for exponent in [-2, -4, -6, -8, -9, -10, -12, -16, -20, -40] {
+        let weights = |solver: Solver| {
+            let grid = TrainGrid {
+                holdout: "none".parse().unwrap(),
+                ..TrainGrid::new(
+                    Lambda::new(10f64.powi(exponent)).unwrap(),
+                    TrainOptions::new().solver(solver),
+                )
+            };
+            let found = grid.train(&data, 0, None).unwrap();
+            let Fit::Linear(weights) = &found.fit else {
+                panic!("a kernel");
+            };
+            let mut all = vec![0.0; 4];
+            for (feature, value) in weights.features.iter().zip(&weights.values) {
+                all[*feature as usize] = *value;
+            }
+            (all, found)
+        };
+        let (right, exact) = weights(Solver::Primal);
+        assert_eq!(exact.shortfalls().count(), 0);
+        let (found, outcome) = weights(Solver::ConjugateGradients);
+        let ended = outcome.cells[0].convergence.unwrap();
+        let shortfalls: Vec<Shortfall> = outcome.shortfalls().collect();
+        assert_eq!(shortfalls.is_empty(), ended.residual <= TOLERANCE);
+        let off = share(&found, &right);
         assert!(
-            matches!(error, SelectError::NoCandidates { columns: 1 }),
-            "{error}"
+            off <= 10.0 * ended.residual.max(TOLERANCE),
+            "1e{exponent}: {off:e} after {ended:?}"
         );
+        // With a unit of some 1e8 times lambda there are still six digits.
+        assert!(exponent < -9 || off < 1e-6, "1e{exponent}: {off:e}");
+        for shortfall in shortfalls {
+            short += 1;
+            assert_eq!(shortfall.convergence, ended);
+            assert!(!shortfall.held_out && shortfall.tolerance == TOLERANCE);
+        }
+    }
+    assert!(short > 0);
+}
+
+/// Labels whose squares vanish are refused by every solver; on a scale they are as good as others.
+#[test]
+fn labels_whose_squares_vanish_are_refused_or_scaled() {
+    for size in [1e-150, 1e-200, 1e-300] {
+        let mut problem = following(1.0);
+        problem.labels.iter_mut().for_each(|label| *label *= size);
+        let data = problem.dataset();
+        for solver in Solver::ALL {
+            let options = TrainOptions::new().solver(solver);
+            let error = RidgeProblem::new(&data, &options).unwrap_err();
+            assert!(
+                matches!(error, TrainError::SmallLabels { .. }),
+                "{solver}: {error}"
+            );
+            let options = options.labels(LabelScale::Unit);
+            let problem = RidgeProblem::new(&data, &options).unwrap();
+            let trained = problem.train(Lambda::new(1.0).unwrap()).unwrap();
+            assert_eq!(mean(&data, &trained.weights().scores(&data)), Some(1.0));
+        }
     }
 }

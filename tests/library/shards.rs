@@ -246,6 +246,21 @@ fn damaged_and_mixed_parts_are_refused() {
     let text = fs::read_to_string(&names).unwrap();
     fs::write(&names, format!("{text}one more\n")).unwrap();
     refused("names.txt: expected ");
+    // The same names in another order, one under another name, and a link to such a file.
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.swap(0, 1);
+    fs::write(&names, lines.join("\n")).unwrap();
+    refused("names.txt: expected names of the hash ");
+    fs::write(&names, text.replacen('a', "b", 1)).unwrap();
+    refused("names.txt: expected names of the hash ");
+    #[cfg(unix)]
+    for file in ["names.txt", "rows.svm"] {
+        let path = folder.join(file);
+        fs::rename(&path, folder.join("elsewhere")).unwrap();
+        std::os::unix::fs::symlink("elsewhere", &path).unwrap();
+        refused(&format!("{file}: expected a regular file, found a link"));
+        fs::rename(folder.join("elsewhere"), &path).unwrap();
+    }
     fs::write(&names, text).unwrap();
     fs::remove_file(folder.join("manifest.json")).unwrap();
     refused("manifest.json");
@@ -282,6 +297,12 @@ fn edited_manifests_are_refused() {
         fs::write(&manifest, text.replace(&from, &to)).unwrap();
         refused("manifest.json: expected parts whose sizes add up");
     }
+    fs::write(
+        &manifest,
+        text.replace("\"first_index\": 1", "\"first_index\": 0"),
+    )
+    .unwrap();
+    refused("rows.svm: expected rows that make ");
     // A manifest that says what the files hold, but of parts that are none of these data.
     let edited = |edit: &dyn Fn(&mut Value)| {
         let mut document: Value = serde_json::from_str(&text).unwrap();

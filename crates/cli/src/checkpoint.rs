@@ -1,6 +1,5 @@
 //! Checkpoints on the command line, and what a selection goes on from.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
@@ -12,13 +11,14 @@ use rankrls::greedy::SelectionOptions;
 
 use super::args::usage;
 use super::console::Interrupt;
+use super::files::OutPath;
 
 /// Where and when checkpoints are written.
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointArgs {
     /// Keep the steps so far in this file, to go on from with --resume
     #[arg(long, value_name = "FILE")]
-    checkpoint: Option<PathBuf>,
+    checkpoint: Option<OutPath>,
     /// Write it after steps that end so many seconds after the last time; 0: after every step
     #[arg(
         long,

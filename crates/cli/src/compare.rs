@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
@@ -19,6 +18,7 @@ use serde::Serialize;
 use super::args::{self, RulesArgs, at_least_one, each_once};
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, page};
+use super::files::{DataPath, OutPath};
 use super::numbers::{counted, printable, ridge};
 use super::output::{Object, by_name};
 use super::report::BIASED;
@@ -69,7 +69,7 @@ pub(crate) struct CompareArgs {
     data: TrainingData,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
-    test: Option<PathBuf>,
+    test: Option<DataPath>,
     #[arg(
         long,
         value_name = "LIST",
@@ -80,14 +80,14 @@ pub(crate) struct CompareArgs {
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Write all steps of all runs, a line each
-    #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
+    /// Write all steps of all runs, a line each
+    #[arg(long, value_name = "FILE")]
+    csv: Option<OutPath>,
     /// Write a report with diagrams, one file for any browser
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    html: Option<OutPath>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -139,9 +139,9 @@ impl FromStr for Contestant {
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check(session)?;
     let console = session.console;
-    let csv = session.create(args.csv.as_deref())?;
+    let csv = session.create(args.csv.as_ref())?;
     let plot = args.plot.create(session)?;
-    let html = session.create(args.html.as_deref())?;
+    let html = session.create(args.html.as_ref())?;
     let test = args.test.as_ref();
     let input = Input::read(&args.data, &args.teacher, [None, test], console)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;

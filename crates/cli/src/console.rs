@@ -9,14 +9,44 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use super::numbers::{printable, printable_lines};
 use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::interrupt;
+use rankrls_parses::linkgrammar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use tracing::Level;
+
+/// Logs go to standard error.
+fn log() {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(Level::DEBUG)
+        .with_writer(|| Printable)
+        .with_target(false)
+        .without_time()
+        .finish();
+    // It is the first and only one.
+    let _ = tracing::subscriber::set_global_default(subscriber);
+}
+
+/// Standard error for logs, which may hold text from outside.
+struct Printable;
+
+impl io::Write for Printable {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let text = printable_lines(&String::from_utf8_lossy(bytes));
+        io::stderr()
+            .write_all(text.as_bytes())
+            .map(|()| bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
 
 /// How often a spinner turns.
 const TICK: Duration = Duration::from_millis(120);
@@ -39,26 +69,15 @@ impl Console {
             colour: terminal && !plain,
         };
         if verbose {
-            console.log();
+            log();
         }
         console
-    }
-
-    fn log(self) {
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(Level::DEBUG)
-            .with_writer(io::stderr)
-            .with_ansi(self.colour)
-            .with_target(false)
-            .without_time()
-            .finish();
-        // It is the first and only one.
-        let _ = tracing::subscriber::set_global_default(subscriber);
     }
 
     /// Tells of the work, where there are no results to print.
     pub(crate) fn tell(self, text: impl Display) {
         if !self.quiet {
+            let text = printable_lines(&text.to_string());
             let _ = write!(io::stderr(), "{text}");
         }
     }
@@ -78,7 +97,7 @@ impl Console {
         for cause in error.chain().skip(1) {
             let text = cause.to_string();
             if !last.contains(&text) {
-                let _ = write!(lines, "\n  because: {text}");
+                let _ = write!(lines, "\n  because: {}", printable_lines(&text));
                 last = text;
             }
         }
@@ -86,6 +105,7 @@ impl Console {
     }
 
     fn line(self, label: &str, colour: &str, message: impl Display) -> String {
+        let message = printable_lines(&message.to_string());
         if self.colour {
             format!("\x1b[1;{colour}m{label}:\x1b[0m {message}")
         } else {
@@ -93,21 +113,23 @@ impl Console {
         }
     }
 
-    /// Text of clap, without a line end.
+    /// Text of clap, without a line end; in one colour where some of it has to be escaped.
     pub(crate) fn styled(self, text: &StyledStr) -> String {
-        let text = if self.colour {
+        let plain = text.to_string();
+        let printable = printable_lines(&plain);
+        let text = if self.colour && plain == printable {
             text.ansi().to_string()
         } else {
-            text.to_string()
+            printable
         };
         text.trim_end().to_owned()
     }
 
     /// Shown until it is cleared.
-    pub(crate) fn spinner(self, message: String) -> ProgressBar {
+    pub(crate) fn spinner(self, message: &str) -> ProgressBar {
         let style = "{spinner} {msg} {elapsed}";
         self.draw(ProgressBar::no_length(), style)
-            .with_message(message)
+            .with_message(printable(message))
     }
 
     pub(crate) fn bar(self, steps: usize, style: &str) -> ProgressBar {
@@ -205,6 +227,8 @@ impl Interrupt {
                     // After a bar.
                     let _ = writeln!(io::stderr());
                 }
+                // Nothing is dropped then: parsers and their children would go on.
+                let _ended = linkgrammar::end_all();
                 console.warn(format_args!("interrupted: {left}"));
                 low_level::exit(code);
             }

@@ -23,6 +23,7 @@ use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
+use super::files::{DataPath, InPath};
 use super::numbers::{counted, number, sizes};
 use super::ranks;
 use super::settings::TeacherArgs;
@@ -43,7 +44,7 @@ pub(crate) struct DataArgs {
     /// Queries of data that have none: the query of each row of DATA, one a line, or the sizes of the
     /// queries; given again, the queries of --validation, then of --test
     #[arg(long, value_name = "FILE", conflicts_with = "query_size")]
-    queries: Vec<PathBuf>,
+    queries: Vec<InPath>,
     /// Queries of data that have none: every N rows are one
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     query_size: Option<usize>,
@@ -137,6 +138,12 @@ impl DataArgs {
         self.format.is_table(path)
     }
 
+    /// The file of the names of the data at `path`, if there is one: `names`, or one beside them.
+    pub(crate) fn names_at(&self, path: &DataPath, names: Option<&InPath>) -> Option<PathBuf> {
+        let given = names.map(|names| names.to_path_buf());
+        given.or_else(|| self.format.names_at(path))
+    }
+
     /// What was said about columns of tables and missing values.
     pub(crate) fn table(&self) -> TableOptions {
         TableOptions {
@@ -180,7 +187,8 @@ impl DataArgs {
 
     /// How to read the data that come `number`th, counted from 0.
     fn options_of(&self, number: usize, held: u64) -> ReadOptions {
-        let file = self.queries.get(number).cloned().map(RowQueries::File);
+        let file = self.queries.get(number);
+        let file = file.map(|path| RowQueries::File(path.to_path_buf()));
         ReadOptions::new()
             .format(self.format)
             .zero_based(self.zero_based)
@@ -229,12 +237,12 @@ pub(crate) struct TrainingData {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
     /// small corpus that comes with the program
     #[arg(value_name = "DATA")]
-    pub(crate) path: PathBuf,
+    pub(crate) path: DataPath,
     #[command(flatten)]
     pub(crate) read: DataArgs,
     /// Names of the features: the first line names the first column
     #[arg(long, value_name = "FILE")]
-    pub(crate) names: Option<PathBuf>,
+    pub(crate) names: Option<InPath>,
 }
 
 impl TrainingData {
@@ -321,7 +329,7 @@ impl Input {
     pub(crate) fn read(
         data: &TrainingData,
         teacher: &TeacherArgs,
-        [validation, test]: [Option<&PathBuf>; 2],
+        [validation, test]: [Option<&DataPath>; 2],
         console: Console,
     ) -> Result<Self> {
         let (mut train, shards, seconds) = data.train_or_shards(console)?;
@@ -331,7 +339,7 @@ impl Input {
             train = with_scores.with_context(|| path.display().to_string())?;
         }
         let (mut number, mut held) = (0, train.memory());
-        let mut other = |path: &PathBuf| -> Result<Loaded> {
+        let mut other = |path: &DataPath| -> Result<Loaded> {
             number += 1;
             let loaded = data.other(number, path, &train, held, console)?;
             held += loaded.dataset.memory();
@@ -390,7 +398,7 @@ impl Input {
     /// `rules` without effect on any of the measures.
     pub(crate) fn check_measures(
         &self,
-        path: Option<&PathBuf>,
+        path: Option<&DataPath>,
         metrics: &[Metric],
         rules: &RulesArgs,
         console: Console,
@@ -425,6 +433,11 @@ fn embedded(path: &Path) -> Option<&'static [u8]> {
     EMBEDDED.iter().find(of_name).map(|(_, bytes)| *bytes)
 }
 
+/// Whether the path names data that come with the program.
+pub(crate) fn is_embedded(path: &Path) -> bool {
+    embedded(path).is_some()
+}
+
 /// Refuses what looks like the name of data that come with the program, but is neither that nor a
 /// file.
 fn check_name(path: &Path) -> Result<()> {
@@ -454,7 +467,7 @@ fn check_name(path: &Path) -> Result<()> {
 /// Reads a file, or data that come with the program, under a spinner.
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
     check_name(path)?;
-    let spinner = console.spinner(format!("reading {}", path.display()));
+    let spinner = console.spinner(&format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
     let loaded = match embedded(path) {
         Some(bytes) => options.read_from(bytes, &path.to_string_lossy()),
@@ -471,11 +484,16 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
 /// Reads data with the names of the file `names`, or of embedded data.
 pub(crate) fn read_named(
     options: ReadOptions,
-    names: Option<&PathBuf>,
+    names: Option<&InPath>,
     path: &Path,
     console: Console,
 ) -> Result<Dataset<'static>> {
-    let mut dataset = read(&options.names(names.cloned()), path, console)?.dataset;
+    let mut dataset = read(
+        &options.names(names.map(|path| path.to_path_buf())),
+        path,
+        console,
+    )?
+    .dataset;
     if names.is_none() && embedded(path).is_some() {
         dataset = dataset.with_names(sample::names())?;
     }

@@ -1,6 +1,6 @@
 //! `rankrls evaluate`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -16,6 +16,7 @@ use serde_json::Value;
 use super::args::{self, RulesArgs, usage};
 use super::console::Console;
 use super::data::{self, DataArgs, RulesReport, Wanted};
+use super::files::{DataPath, InPath, OutPath};
 use super::numbers::printable;
 use super::output::{Object, by_name};
 use super::session::Session;
@@ -40,15 +41,15 @@ Examples:
 pub(crate) struct EvaluateArgs {
     /// Labelled data; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
-    path: PathBuf,
+    path: DataPath,
     /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are
     /// matched
     #[arg(long, value_name = "MODEL")]
-    model: Vec<PathBuf>,
+    model: Vec<InPath>,
     /// Rank by these scores, one a line in the order of the rows in DATA, or by each of several
     /// files
     #[arg(long, value_name = "FILE")]
-    scores: Vec<PathBuf>,
+    scores: Vec<InPath>,
     #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::measures_help())]
     #[arg(value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
@@ -66,7 +67,7 @@ pub(crate) struct EvaluateArgs {
     per_query: bool,
     /// Write the values of every query to this file
     #[arg(long, value_name = "FILE")]
-    csv: Option<PathBuf>,
+    csv: Option<OutPath>,
     #[command(flatten)]
     data: DataArgs,
     /// Print one JSON document
@@ -77,7 +78,7 @@ pub(crate) struct EvaluateArgs {
 pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data.check(1)?;
     let console = session.console;
-    let csv = session.create(args.csv.as_deref())?;
+    let csv = session.create(args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(console)?;
     args.rules.warn(&args.metrics, console);
     if rankings.len() == 1 && (session.is_given("seed") || session.is_given("resamples")) {
@@ -131,7 +132,7 @@ impl EvaluateArgs {
             let columns = (model.data().columns, model.index_base(), table.missing);
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => loaded,
-                None if read.is_some() && self.path == Path::new("-") => {
+                None if read.is_some() && &*self.path == Path::new("-") => {
                     return Err(usage(
                         "these models count columns or take missing values differently, so that \
                          the data are read again: they have to be in a file, not on standard input",

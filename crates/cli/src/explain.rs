@@ -1,7 +1,7 @@
 //! `rankrls explain`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::args::{at_least_one, usage};
 use super::data::{DataArgs, Wanted};
+use super::files::{DataPath, InPath};
 use super::numbers::{counted, exact, number, printable};
 use super::session::Session;
 use super::sheet::Sheet;
@@ -34,11 +35,11 @@ Examples:
   rankrls explain model.json test.svm y --json")]
 pub(crate) struct ExplainArgs {
     /// Model that `select -o` or `train -o` wrote
-    model: PathBuf,
+    model: InPath,
     /// Rows with the columns of the model; - is standard input, and @parses-test comes with the
     /// program
     #[arg(value_name = "DATA")]
-    path: PathBuf,
+    path: DataPath,
     /// The query, by its identifier; queries without identifiers are counted from 1. Without it,
     /// --query names the query, not a column
     #[arg(value_name = "QUERY", required_unless_present = "query")]
@@ -54,7 +55,7 @@ pub(crate) struct ExplainArgs {
     top: Option<usize>,
     /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `corpus build`
     #[arg(long, value_name = "FILE")]
-    texts: Option<PathBuf>,
+    texts: Option<InPath>,
     #[command(flatten)]
     data: DataArgs,
     /// Print one JSON document

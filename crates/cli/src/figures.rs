@@ -8,6 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use rankrls::{Step, TestPath};
 use rankrls_plot::{Figure, LinePlot, escaped, html_page};
 
+use super::files::OutPath;
 use super::output::Destination;
 use super::session::Session;
 
@@ -16,16 +17,16 @@ use super::session::Session;
 pub(crate) struct PlotArgs {
     /// Draw it too, as FILE.svg
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(svg))]
-    plot: Option<PathBuf>,
+    plot: Option<OutPath>,
     /// Size of the drawing, such as 1600x900; 96 are an inch
     #[arg(long, value_name = "WxH", requires = "plot", value_parser = size)]
     size: Option<(u32, u32)>,
 }
 
 /// Refuses the name of a file that does not end in .svg, in any case.
-fn svg(path: PathBuf) -> Result<PathBuf, String> {
+fn svg(path: PathBuf) -> Result<OutPath, String> {
     let found = match path.extension() {
-        Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path),
+        Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path.into()),
         Some(ending) => format!(".{}", ending.display()),
         None => "none".to_owned(),
     };
@@ -55,7 +56,7 @@ impl PlotArgs {
     pub(crate) fn create(&self, session: &Session<'_>) -> Result<PlotFile> {
         Ok(PlotFile {
             size: self.size,
-            output: session.create(self.plot.as_deref())?,
+            output: session.create(self.plot.as_ref())?,
         })
     }
 }

@@ -1,111 +1,286 @@
 //! The files of a run: what it reads stays, and what it writes has a name of its own.
+//!
+//! The type of an argument says what its path is for, and the check asks the arguments for their
+//! values of these types. Output files open by an [`OutPath`] alone: none goes unchecked.
 
-use std::fs;
+use std::any::Any;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use clap::{ArgMatches, Command};
+use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueParserFactory};
+use clap::{Arg, ArgMatches, Command};
+use rankrls::data::read::Format;
+use rankrls_files::{Location, is_stdout};
+
+use rankrls_parses::corpus::Listing;
 
 use super::args::usage;
+use super::data::is_embedded;
+use super::kernels::Basis;
+use super::train::HoldoutChoice;
+use super::tune::EvidenceChoice;
 
-/// The options that name a file to write. Every other option that takes a path names one to read.
-const OUTPUTS: [&str; 6] = [
-    "plot",
-    "csv",
-    "html",
-    "holdout_scores",
-    "checkpoint",
-    "output",
+/// A file that the value of an argument names, and what for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Named<'a> {
+    Read(&'a Path),
+    Data(&'a Path),
+    Extended(&'a Path),
+    Written(&'a Path),
+}
+
+/// A value of an argument that may name a file.
+pub(crate) trait Names: Any + Clone + Send + Sync {
+    fn named(&self) -> Option<Named<'_>>;
+}
+
+/// A type for each use of a path.
+macro_rules! paths {
+    ($($(#[$doc:meta])* $name:ident $(=> $use:ident)?,)+) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub(crate) struct $name(PathBuf);
+
+        impl From<PathBuf> for $name {
+            fn from(path: PathBuf) -> Self {
+                Self(path)
+            }
+        }
+
+        impl Deref for $name {
+            type Target = Path;
+
+            fn deref(&self) -> &Path {
+                &self.0
+            }
+        }
+
+        impl ValueParserFactory for $name {
+            type Parser = MapValueParser<PathBufValueParser, fn(PathBuf) -> Self>;
+
+            fn value_parser() -> Self::Parser {
+                PathBufValueParser::new().map(Self)
+            }
+        }
+
+        $(impl Names for $name {
+            fn named(&self) -> Option<Named<'_>> {
+                Some(Named::$use(&self.0))
+            }
+        })?
+    )+};
+}
+
+paths! {
+    /// A file to read, or `-` for standard input.
+    InPath => Read,
+    /// Data to read: a file and the files that belong to it, a folder of parts, `-` for standard
+    /// input, or data that come with the program.
+    DataPath => Data,
+    /// A model to go on from: the larger model, which has all of it, may take its name.
+    ExtendPath => Extended,
+    /// A file or folder to write, or `-` for standard output where a command allows it.
+    OutPath => Written,
+    /// The beginning of the paths of several files to write, which are checked one by one.
+    OutPrefix,
+}
+
+/// All types of values that may name a file.
+const TYPES: [for<'a> fn(&'a ArgMatches, &str) -> Vec<Named<'a>>; 7] = [
+    named::<InPath>,
+    named::<DataPath>,
+    named::<ExtendPath>,
+    named::<OutPath>,
+    named::<EvidenceChoice>,
+    named::<HoldoutChoice>,
+    named::<Basis>,
 ];
 
-/// Paths that a run may both read and write: a model goes on to a larger one of its own name.
-const EITHER: [&str; 2] = ["extend", "link_parser"];
-
-/// An option or argument, as usage shows it, and a path that it names.
-type Named = (String, PathBuf);
-
-/// Refuses an output that is an input or another output, by whatever path, and two inputs that are
-/// standard input, before any work. Pipes and devices may have any role.
-pub(super) fn check(command: &Command, matches: &ArgMatches) -> Result<()> {
-    let (mut command, mut matches) = (command, matches);
-    while let Some((name, inner)) = matches.subcommand() {
-        matches = inner;
-        command = command.find_subcommand(name).unwrap_or(command);
-    }
-    let named = |id: &str| named(command, matches, id);
-    let ids = command
-        .get_arguments()
-        .map(|argument| argument.get_id().as_str());
-    let inputs = ids.filter(|id| !OUTPUTS.contains(id) && !EITHER.contains(id));
-    let inputs: Vec<Named> = inputs.flat_map(named).collect();
-    if inputs
-        .iter()
-        .filter(|(_, path)| path.as_os_str() == "-")
-        .count()
-        > 1
-    {
-        return Err(usage("only one input can be -, standard input"));
-    }
-    let mut taken: Vec<Named> = Vec::new();
-    for (option, path) in OUTPUTS.into_iter().flat_map(named) {
-        let Some(place) = place(&path) else {
-            continue;
-        };
-        if let Some((other, _)) = taken.iter().find(|(_, taken)| *taken == place) {
-            return Err(usage(format_args!(
-                "{other} and {option} name the same file"
-            )));
-        }
-        let read = |(_, input): &&Named| self::place(input).as_ref() == Some(&place);
-        if let Some((input, _)) = inputs.iter().find(read) {
-            return Err(usage(format_args!(
-                "{option} and {input} name the same file: what a run reads it does not replace"
-            )));
-        }
-        taken.push((option, place));
-    }
-    Ok(())
+/// The files that an argument names, if its values are of the type `N`.
+fn named<'a, N: Names>(matches: &'a ArgMatches, id: &str) -> Vec<Named<'a>> {
+    let values = matches.try_get_many::<N>(id).ok().flatten();
+    values.into_iter().flatten().filter_map(N::named).collect()
 }
 
-/// The paths of an argument, if it takes some.
-fn named(command: &Command, matches: &ArgMatches, id: &str) -> Vec<Named> {
-    let argument = command
-        .get_arguments()
-        .find(|argument| argument.get_id() == id);
-    let Some(argument) = argument else {
-        return Vec::new();
-    };
-    let name = match (argument.get_long(), argument.get_value_names()) {
+/// The files of a run, each with the argument that names it.
+#[derive(Debug, Default)]
+pub(crate) struct Files {
+    inputs: Vec<(String, Input)>,
+    outputs: Vec<(String, Location)>,
+}
+
+#[derive(Debug)]
+enum Input {
+    File(Location),
+    /// A model to go on from.
+    Extended(Location),
+    /// A folder with all that is in it.
+    Folder(PathBuf),
+}
+
+/// The argument of the model that a run makes.
+const RESULT: &str = "--output";
+
+impl Input {
+    /// Whether it would be lost if the `output` of the argument `name` were written.
+    fn is_lost_by(&self, name: &str, output: &Location) -> bool {
+        match self {
+            Self::File(file) => file.is_lost_by(output),
+            Self::Extended(model) => name != RESULT && model.is_lost_by(output),
+            Self::Folder(folder) => output.is_within(folder),
+        }
+    }
+}
+
+impl Files {
+    /// The files that the arguments of a command name. Refuses an output that is an input or another
+    /// output, by whatever path, and two inputs that are standard input, before any work. Pipes and
+    /// devices may have any role, but that results and a file do not share a stream.
+    pub(super) fn of(command: &Command, matches: &ArgMatches) -> Result<Self> {
+        let (mut command, mut matches) = (command, matches);
+        while let Some((name, inner)) = matches.subcommand() {
+            matches = inner;
+            command = command.find_subcommand(name).unwrap_or(command);
+        }
+        let format = matches.try_get_one::<Format>("format");
+        let format = format.ok().flatten().copied().unwrap_or_default();
+        let (mut files, mut written, mut stdins) = (Self::default(), Vec::new(), 0);
+        for argument in command.get_arguments() {
+            let (name, id) = (title(argument), argument.get_id().as_str());
+            for named in TYPES.iter().flat_map(|named| named(matches, id)) {
+                match named {
+                    Named::Read(path) | Named::Data(path) | Named::Extended(path)
+                        if path == Path::new("-") =>
+                    {
+                        stdins += 1;
+                        let stdin = Location::stdin().map(Input::File);
+                        files
+                            .inputs
+                            .extend(stdin.map(|stdin| (name.clone(), stdin)));
+                    }
+                    Named::Read(path) => files.read(&name, [path.to_owned()]),
+                    Named::Data(path) => files.read_data(&name, path, format),
+                    Named::Extended(path) => {
+                        let model = Location::of(path).map(Input::Extended);
+                        files
+                            .inputs
+                            .extend(model.map(|model| (name.clone(), model)));
+                    }
+                    Named::Written(path) => written.push((name.clone(), path)),
+                }
+            }
+        }
+        if stdins > 1 {
+            return Err(usage("only one input can be -, standard input"));
+        }
+        written.retain(|(_, path)| *path != Path::new("-"));
+        // The model comes last, after what is drawn or told of it.
+        written.sort_by_key(|(name, _)| name == RESULT);
+        // Commands with results print them; others print only what goes to no file.
+        let reports = command
+            .get_arguments()
+            .any(|argument| argument.get_id() == "json");
+        if reports || written.is_empty() {
+            files.write("standard output", Location::stdout())?;
+        }
+        for (name, path) in written {
+            if reports && is_stdout(path) {
+                return Err(usage(format_args!(
+                    "{name} is standard output, where the results go: name a file"
+                )));
+            }
+            files.write(&name, Location::of(path))?;
+        }
+        Ok(files)
+    }
+
+    fn read(&mut self, name: &str, paths: impl IntoIterator<Item = PathBuf>) {
+        let places = paths.into_iter().filter_map(|path| Location::of(&path));
+        let inputs = places.map(|place| (name.to_owned(), Input::File(place)));
+        self.inputs.extend(inputs);
+    }
+
+    fn read_data(&mut self, name: &str, path: &Path, format: Format) {
+        if is_embedded(path) {
+            return;
+        }
+        if path.is_dir() {
+            self.inputs
+                .push((name.to_owned(), Input::Folder(path.to_owned())));
+            return;
+        }
+        self.read(name, format.files_at(path));
+        self.read(name, Listing::around(path).into_iter().flatten());
+    }
+
+    fn write(&mut self, name: &str, output: Option<Location>) -> Result<()> {
+        let Some(output) = output else {
+            return Ok(());
+        };
+        self.check(name, &output, None)?;
+        self.outputs.push((name.to_owned(), output));
+        Ok(())
+    }
+
+    /// A file to write of the several that the argument `name` stands for, checked as if the argument
+    /// named it. An input at `same` holds the same, and may be replaced.
+    pub(crate) fn part(&self, name: &str, path: PathBuf, same: Option<&Path>) -> Result<OutPath> {
+        if let Some(output) = Location::of(&path) {
+            self.check(name, &output, same.and_then(Location::of).as_ref())?;
+        }
+        Ok(path.into())
+    }
+
+    /// Refuses a file that the input of the argument `name` stands for, where that is several and
+    /// one of them is an output.
+    pub(crate) fn check_read(&self, name: &str, path: &Path) -> Result<()> {
+        let Some(input) = Location::of(path) else {
+            return Ok(());
+        };
+        match self
+            .outputs
+            .iter()
+            .find(|(_, output)| input.is_lost_by(output))
+        {
+            Some((output, _)) => Err(lost(output, name)),
+            None => Ok(()),
+        }
+    }
+
+    fn check(&self, name: &str, output: &Location, same: Option<&Location>) -> Result<()> {
+        let other = |(other, taken): &&(String, Location)| {
+            other != name && (taken.is_lost_by(output) || output.is_lost_by(taken))
+        };
+        if let Some((other, _)) = self.outputs.iter().find(other) {
+            return Err(usage(format_args!("{other} and {name} name the same file")));
+        }
+        let keeps = |input: &Input| match input {
+            Input::File(input) => same.is_some_and(|same| input.is_lost_by(same)),
+            _ => false,
+        };
+        let read = |(_, input): &&(String, Input)| input.is_lost_by(name, output) && !keeps(input);
+        match self.inputs.iter().find(read) {
+            Some((input, Input::Folder(_))) => Err(usage(format_args!(
+                "{name} is in the folder {input}: what a run reads it does not replace, nor add to"
+            ))),
+            Some((input, _)) => Err(lost(name, input)),
+            None => Ok(()),
+        }
+    }
+}
+
+fn lost(output: &str, input: &str) -> anyhow::Error {
+    usage(format_args!(
+        "{output} and {input} name the same file: what a run reads it does not replace"
+    ))
+}
+
+/// An argument as usage shows it.
+fn title(argument: &Arg) -> String {
+    match (argument.get_long(), argument.get_value_names()) {
         (Some(long), _) => format!("--{long}"),
         (None, Some([name, ..])) => name.to_string(),
-        (None, _) => id.to_owned(),
-    };
-    let paths: Vec<PathBuf> = match matches.try_get_many::<PathBuf>(id) {
-        Ok(paths) => paths.into_iter().flatten().cloned().collect(),
-        // What takes a name, a number or a file.
-        Err(_) if ["evidence", "holdout", "basis"].contains(&id) => {
-            let raw = matches.get_raw(id).into_iter().flatten();
-            let text = raw.filter_map(|text| text.to_str());
-            text.map(|text| text.trim_start_matches("folds:").into())
-                .collect()
-        }
-        Err(_) => Vec::new(),
-    };
-    paths.into_iter().map(|path| (name.clone(), path)).collect()
-}
-
-/// Where a path leads, links followed; `None` for standard input and output, a folder, and what is
-/// no regular file.
-fn place(path: &Path) -> Option<PathBuf> {
-    let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-    if special || path.as_os_str() == "-" {
-        return None;
+        (None, _) => argument.get_id().to_string(),
     }
-    fs::canonicalize(path).ok().or_else(|| {
-        let folder = path
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new("."))).ok()?;
-        Some(folder.join(path.file_name()?))
-    })
 }

@@ -1,7 +1,6 @@
 //! `rankrls inspect`.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -11,8 +10,9 @@ use rankrls::{Model, StrategyKind};
 use rankrls_plot::{BarPlot, Figure};
 
 use super::figures::PlotArgs;
+use super::files::InPath;
 use super::numbers::{counted, exact, printable, short, sizes};
-use super::output::print;
+use super::output::{print, print_text};
 use super::report::{BIASED, PathRow, path_table, settings};
 use super::session::Session;
 use super::sheet::Sheet;
@@ -34,7 +34,7 @@ Examples:
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` or `train -o` wrote; - is standard input
-    model: PathBuf,
+    model: InPath,
     /// List the columns that are identical to each feature (the JSON always has them)
     #[arg(long)]
     members: bool,
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
     if args.members {
         let _ = write!(text, "\n{}", members(&model));
     }
-    print(|output| output.write_all(text.as_bytes()))?;
+    print_text(&text)?;
     Ok(session.code())
 }
 

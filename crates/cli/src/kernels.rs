@@ -1,6 +1,6 @@
 //! `train --kernel`: similarities of rows in place of columns.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use anyhow::Result;
@@ -10,6 +10,7 @@ use rankrls::ridge::{Kernel, KernelKind, draw_basis};
 use rankrls::{Dataset, Lambda, Lambdas, TrainError, UnknownName};
 
 use super::args::usage;
+use super::files::{InPath, Named, Names};
 
 #[derive(Debug, Args)]
 pub(super) struct KernelArgs {
@@ -26,8 +27,8 @@ pub(super) struct KernelArgs {
     kernel: KernelChoice,
     /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
     /// The model is over the kernel with these rows alone
-    #[arg(long, value_name = "N|FILE", value_parser = rows_or_file)]
-    pub(super) basis: Option<String>,
+    #[arg(long, value_name = "N|FILE")]
+    pub(super) basis: Option<Basis>,
 }
 
 /// A kind of kernel, and the parameters that are named with it.
@@ -75,11 +76,32 @@ fn expected(what: &str, found: &str) -> String {
     format!("expected {what}, found {found:?}")
 }
 
-/// A number of rows, or the name of a file.
-fn rows_or_file(text: &str) -> Result<String, String> {
-    match text.parse() {
-        Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
-        _ => Ok(text.to_owned()),
+/// What `--basis` names.
+#[derive(Debug, Clone)]
+pub(crate) enum Basis {
+    Drawn(usize),
+    /// A file with the rows.
+    File(InPath),
+}
+
+impl FromStr for Basis {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
+            Ok(count) => Ok(Self::Drawn(count)),
+            Err(_) => Ok(Self::File(PathBuf::from(text).into())),
+        }
+    }
+}
+
+impl Names for Basis {
+    fn named(&self) -> Option<Named<'_>> {
+        match self {
+            Self::Drawn(_) => None,
+            Self::File(path) => path.named(),
+        }
     }
 }
 
@@ -128,13 +150,14 @@ impl KernelArgs {
         seed: u64,
         budget: Option<u64>,
     ) -> Result<Option<Vec<usize>>> {
-        let Some(basis) = &self.basis else {
-            return Ok(None);
+        let path = match &self.basis {
+            None => return Ok(None),
+            Some(Basis::Drawn(count)) => {
+                return Ok(Some(draw_basis(*count, data.queries(), seed)?));
+            }
+            Some(Basis::File(path)) => path,
         };
-        if let Ok(count) = basis.parse() {
-            return Ok(Some(draw_basis(count, data.queries(), seed)?));
-        }
-        let rows = read_rows(Path::new(basis), data.rows(), budget)?;
+        let rows = read_rows(path, data.rows(), budget)?;
         let places: Vec<usize> = data.in_input_order((0..data.rows()).collect());
         Ok(Some(rows.into_iter().map(|row| places[row]).collect()))
     }

@@ -1,7 +1,7 @@
 //! `rankrls letor`.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -20,6 +20,7 @@ use serde::Serialize;
 use super::args::{at_least_one, one_of};
 use super::data::{Sizes, TestSizes};
 use super::figures::PlotArgs;
+use super::files::InPath;
 use super::numbers::{counted, printable};
 use super::output::{Object, by_name};
 use super::session::Session;
@@ -48,7 +49,7 @@ Files may be compressed: train.txt.gz, train.txt.zst.")]
 pub(crate) struct LetorArgs {
     /// Folder of a fold or of folds
     #[arg(value_name = "DIR")]
-    directory: PathBuf,
+    directory: InPath,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     #[arg(default_value = letor::LAMBDAS, help = LAMBDAS_HELP)]
     lambdas: Lambdas,
@@ -77,6 +78,11 @@ pub(crate) struct LetorArgs {
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
     let folders = letor::find(&args.directory)?;
+    for folder in &folders {
+        for file in Fold::files(folder).map_err(LetorError::from)? {
+            session.files.check_read("DIR", &file)?;
+        }
+    }
     let plot = args.plot.create(session)?;
     let mut folds = Vec::with_capacity(folders.len());
     for folder in &folders {

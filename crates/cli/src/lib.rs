@@ -32,7 +32,6 @@ mod watch;
 
 use std::fs;
 use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -40,6 +39,7 @@ use anyhow::{Context, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
+use clap_mangen::Man;
 
 use rankrls::Remedy;
 use rankrls::peers::{Alone, Peers};
@@ -48,7 +48,8 @@ use signal_hook::flag;
 
 use args::{UsageError, usage};
 use console::{Console, Interrupt};
-use output::print;
+use files::{Files, OutPath};
+use output::{CompleteFile, OutputFile, print};
 use ranks::Failure;
 use session::Session;
 
@@ -149,14 +150,21 @@ Examples:
 struct ManArgs {
     /// Folder for the pages; it is made if it is not there
     #[arg(value_name = "DIR")]
-    folder: Option<PathBuf>,
+    folder: Option<OutPath>,
 }
 
 /// Parses, runs, and prints errors.
 pub fn main() -> ExitCode {
     let peers: Arc<dyn Peers> = Arc::new(Alone);
-    let parsed = parse().unwrap_or_else(|error| error.exit());
-    run(parsed, &peers).unwrap_or_else(|Failure { code, text }| {
+    let parsed = parse().map_err(|error| {
+        if error.use_stderr() {
+            misused(&error)
+        } else {
+            error.exit()
+        }
+    });
+    let ran = parsed.and_then(|parsed| run(parsed, &peers));
+    ran.unwrap_or_else(|Failure { code, text }| {
         // Nobody can be told when standard error is closed.
         let _ = writeln!(io::stderr(), "{text}");
         ExitCode::from(code)
@@ -167,10 +175,7 @@ pub fn main() -> ExitCode {
 pub fn main_among(peers: &Arc<dyn Peers>) -> ExitCode {
     let leads = peers.rank() == 0;
     let work = |told| {
-        let parsed = parse().map_err(|error| Failure {
-            code: u8::try_from(error.exit_code()).unwrap_or(2),
-            text: error.render().to_string().trim_end().to_owned(),
-        })?;
+        let parsed = parse().map_err(|error| misused(&error))?;
         run(parsed, &told)
     };
     ranks::run(peers, work).unwrap_or_else(|Failure { code, text }| {
@@ -187,6 +192,14 @@ fn parse() -> Result<Parsed, clap::Error> {
     Remedy::word_by(remedy::option);
     let matches = Cli::command().try_get_matches().map_err(with_usage)?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
+}
+
+/// What the parser of the command line refuses.
+fn misused(error: &clap::Error) -> Failure {
+    Failure {
+        code: u8::try_from(error.exit_code()).unwrap_or(2),
+        text: Console::new(false, false).styled(&error.render()),
+    }
 }
 
 /// A mistake with the usage of the command that was asked for, if it says none.
@@ -258,13 +271,14 @@ fn start(
             ));
         }
     }
-    files::check(&Cli::command(), matches)?;
+    let files = Files::of(&Cli::command(), matches)?;
     let interrupt = Interrupt::new(peers.count() == 1);
     interrupt.install(console)?;
     let session = Session {
         console,
         interrupt: &interrupt,
         peers,
+        files: &files,
         given,
     };
     cli.command.run(&session)
@@ -292,22 +306,55 @@ fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode
 
 fn man(args: &ManArgs, session: &Session<'_>) -> Result<ExitCode> {
     let Some(folder) = &args.folder else {
-        let page = clap_mangen::Man::new(Cli::command());
+        let page = Man::new(Cli::command());
         print(|mut output| page.render(&mut output))?;
         return Ok(session.code());
     };
-    let write = |folder: &Path| -> Result<()> {
-        fs::create_dir_all(folder)?;
-        clap_mangen::generate_to(Cli::command(), folder)?;
-        Ok(())
-    };
-    write(folder).with_context(|| format!("cannot write man pages to {}", folder.display()))?;
+    let failed = || format!("cannot write man pages to {}", folder.display());
+    fs::create_dir_all(&**folder).with_context(failed)?;
+    let mut command = Cli::command().disable_help_subcommand(true);
+    command.build();
+    let mut complete = Vec::new();
+    for page in pages(command) {
+        let path = session
+            .files
+            .part("DIR", folder.join(page.get_filename()), None)?;
+        let page = OutputFile::create(&path)?.complete(|mut output| page.render(&mut output));
+        complete.push(page?);
+    }
+    complete.into_iter().try_for_each(CompleteFile::commit)?;
     Ok(session.code())
+}
+
+/// The page of a command, and those of its subcommands.
+fn pages(command: clap::Command) -> Vec<Man> {
+    let inner = command
+        .get_subcommands()
+        .filter(|inner| !inner.is_hide_set());
+    let inner: Vec<Man> = inner.cloned().flat_map(pages).collect();
+    [Man::new(command)].into_iter().chain(inner).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::any::TypeId;
+    use std::path::PathBuf;
+
     use super::*;
+
+    /// Every path has a type that says what it is for.
+    #[test]
+    fn no_argument_takes_a_path_of_unknown_use() {
+        fn check(command: &clap::Command) {
+            for argument in command.get_arguments() {
+                let kind = argument.get_value_parser().type_id();
+                let (command, name) = (command.get_name(), argument.get_id());
+                assert!(kind != TypeId::of::<PathBuf>(), "{command}: {name}");
+            }
+            command.get_subcommands().for_each(check);
+        }
+        check(&Cli::command());
+    }
 
     #[test]
     fn the_arguments_are_consistent() {

@@ -1,6 +1,6 @@
 //! Numbers and names as text.
 
-pub(crate) use rankrls_files::exact;
+pub(crate) use rankrls_files::{escaped as printable, escaped_lines as printable_lines, exact};
 
 /// Powers of ten below which numbers are shown with a decimal more.
 const POWERS: [f64; 9] = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
@@ -81,19 +81,6 @@ pub(crate) fn sizes(
     format!("{rows}, {queries}, {columns}, {nonzeros}")
 }
 
-/// A name on one line: control characters, which could move the cursor, are escaped.
-pub(crate) fn printable(name: &str) -> String {
-    let mut text = String::with_capacity(name.len());
-    for char in name.chars() {
-        if char.is_control() {
-            text.extend(char.escape_default());
-        } else {
-            text.push(char);
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,10 +127,5 @@ mod tests {
             "0 rows, 2 queries, 3 columns, 4 non-zeros"
         );
         assert_eq!(counted(2_usize, "column class"), "2 column classes");
-    }
-
-    #[test]
-    fn control_characters_are_escaped() {
-        assert_eq!(printable("a\x1b[31m\tü"), "a\\u{1b}[31m\\tü");
     }
 }

@@ -9,6 +9,8 @@ use rankrls::data::{CompleteOutput, Output};
 use serde::{Serialize, Serializer};
 
 use super::args::usage;
+use super::files::OutPath;
+use super::numbers::printable_lines;
 
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
@@ -24,6 +26,11 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     }
 }
 
+/// Prints text for people, which may hold text from outside.
+pub(crate) fn print_text(text: &str) -> Result<()> {
+    print(|output| output.write_all(printable_lines(text).as_bytes()))
+}
+
 /// A file that was found writable before the work began.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
@@ -34,14 +41,14 @@ pub(crate) struct OutputFile {
 }
 
 impl OutputFile {
-    pub(crate) fn create(path: &Path) -> Result<Self> {
+    pub(crate) fn create(path: &OutPath) -> Result<Self> {
         if path.as_os_str() == "-" {
             return Err(usage("an output takes the name of a file, not -"));
         }
         let output = Output::create(path).with_context(|| refusal(path))?;
-        let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        let special = fs::metadata(&**path).is_ok_and(|metadata| !metadata.is_file());
         Ok(Self {
-            path: path.to_owned(),
+            path: path.to_path_buf(),
             opened: special.then_some(output),
         })
     }

@@ -71,7 +71,11 @@ impl PlanReport {
         held: u64,
         options: &SelectionOptions,
     ) -> Result<Self> {
-        let columns = candidates.summary().columns;
+        let (queries, columns) = (candidates.queries(), candidates.summary().columns);
+        if queries.largest() < 2 {
+            let queries = queries.len();
+            return Err(SelectError::SingleRows { queries }.into());
+        }
         if candidates.is_empty() {
             return Err(SelectError::NoCandidates { columns }.into());
         }
@@ -103,6 +107,7 @@ impl Costs {
             Err(
                 SelectError::Memory { .. }
                 | SelectError::NoCandidates { .. }
+                | SelectError::SingleRows { .. }
                 | SelectError::OneQuery,
             ) => None,
             Err(error) => return Err(error.into()),

@@ -1,7 +1,6 @@
 //! `rankrls predict`.
 
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -9,6 +8,7 @@ use clap::Args;
 use rankrls::Model;
 
 use super::data::{DataArgs, Wanted};
+use super::files::{DataPath, InPath, OutPath};
 use super::output::{OutputFile, print};
 use super::session::Session;
 
@@ -24,19 +24,19 @@ Examples:
   zstdcat test.svm.zst | rankrls predict model.json - | head")]
 pub(crate) struct PredictArgs {
     /// Model that `select -o` wrote
-    model: PathBuf,
+    model: InPath,
     /// Rows to score; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
-    path: PathBuf,
+    path: DataPath,
     #[command(flatten)]
     data: DataArgs,
     /// Write the scores to this file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutPath>,
 }
 
 pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let output = args.output.as_deref().map(OutputFile::create).transpose()?;
+    let output = args.output.as_ref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
     let loaded = args
         .data

@@ -38,6 +38,7 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::GiveTeacher => {
             "pass them as --teacher FILE, which rankrls train --holdout-scores FILE writes"
         }
+        Remedy::ScaleColumns => "scale the columns: pass --scale sd",
         Remedy::Resume => "go on with it (--resume)",
         _ => return None,
     }))

@@ -1,7 +1,6 @@
 //! `rankrls select`.
 
 use std::ops::{ControlFlow, Range};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +22,7 @@ use super::checkpoint::CheckpointArgs;
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lqo_panels, test_panels};
+use super::files::{DataPath, ExtendPath, OutPath};
 use super::numbers::short;
 use super::output::Destination;
 use super::plan::PlanReport;
@@ -73,7 +73,7 @@ pub(crate) struct SelectArgs {
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
         "labels", "refit", "refit_lambda", "blend", "teacher_lambda",
     ])]
-    extend: Option<PathBuf>,
+    extend: Option<ExtendPath>,
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
@@ -83,10 +83,10 @@ pub(crate) struct SelectArgs {
     /// With --strategy fs-ed, compare densities at the values of this data [default: the training
     /// data]
     #[arg(long, value_name = "DATA")]
-    validation: Option<PathBuf>,
+    validation: Option<DataPath>,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
-    test: Option<PathBuf>,
+    test: Option<DataPath>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
     #[arg(help = args::measures_help(), value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
@@ -99,7 +99,7 @@ pub(crate) struct SelectArgs {
     dry_run: bool,
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
         args.checkpoint.check()?;
         extended = args.extended()?;
     }
-    let output = session.create(args.output.as_deref())?;
+    let output = session.create(args.output.as_ref())?;
     let plot = args.plot.create(session)?;
     let input = args.read(session)?;
     let job = Job {

@@ -1,7 +1,6 @@
 //! A run of the command: the terminal, signals, ranks and files that all commands share, and how a run
 //! ends.
 
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -12,7 +11,8 @@ use rankrls::peers::Peers;
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
-use super::output::{Destination, OutputFile, print};
+use super::files::{Files, OutPath};
+use super::output::{Destination, OutputFile, print, print_text};
 
 /// What a command works with beside its arguments.
 pub(crate) struct Session<'a> {
@@ -20,6 +20,8 @@ pub(crate) struct Session<'a> {
     pub(crate) interrupt: &'a Interrupt,
     /// The ranks that share the work: the first reads and writes all but the training data.
     pub(crate) peers: &'a Arc<dyn Peers>,
+    /// The files that the arguments name.
+    pub(crate) files: &'a Files,
     /// The arguments of the command, with where they come from.
     pub(crate) given: &'a ArgMatches,
 }
@@ -37,7 +39,7 @@ impl Session<'_> {
 
     /// The file that an option names, found writable before the work begins, for the rank that
     /// writes.
-    pub(crate) fn create(&self, path: Option<&Path>) -> Result<Destination> {
+    pub(crate) fn create(&self, path: Option<&OutPath>) -> Result<Destination> {
         let path = path.filter(|_| self.leads());
         Ok(Destination(path.map(OutputFile::create).transpose()?))
     }
@@ -50,14 +52,13 @@ impl Session<'_> {
         text: impl FnOnce() -> String,
         saved: Result<()>,
     ) -> Result<ExitCode> {
-        if self.leads() {
+        if self.leads() && json {
             print(|output| {
-                if !json {
-                    return output.write_all(text().as_bytes());
-                }
                 serde_json::to_writer_pretty(&mut *output, document)?;
                 writeln!(output)
             })?;
+        } else if self.leads() {
+            print_text(&text())?;
         }
         saved?;
         Ok(self.code())

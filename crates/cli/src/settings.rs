@@ -1,8 +1,6 @@
 //! The settings of the library as arguments: a struct of arguments for each struct of options, field
 //! by field.
 
-use std::path::PathBuf;
-
 use anyhow::Result;
 use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args};
@@ -13,6 +11,7 @@ use rankrls::peers::Peers;
 use rankrls::{QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
 
 use super::args::{RulesArgs, at_least_one, auto_or, one_of, usage};
+use super::files::InPath;
 
 /// Parses the name of a strategy, or `auto`.
 pub(crate) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
@@ -148,7 +147,7 @@ pub(crate) struct TeacherArgs {
     /// Scores of a teacher, one a row, by any ranker that had not seen the row's query: in place of
     /// RankRLS on all columns for --strategy distil and --refit cross-fitted
     #[arg(long, value_name = "FILE")]
-    pub(crate) teacher: Option<PathBuf>,
+    pub(crate) teacher: Option<InPath>,
 }
 
 impl TeacherArgs {

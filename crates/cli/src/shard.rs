@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::args::at_least_one;
 use super::data::{TrainingData, read_named};
+use super::files::OutPath;
 use super::numbers::{counted, sizes};
 use super::session::Session;
 
@@ -38,7 +39,7 @@ pub(crate) struct ShardArgs {
     parts: NonZeroUsize,
     /// Folder for the parts, not there yet or empty
     #[arg(short, long, value_name = "DIR")]
-    output: PathBuf,
+    output: OutPath,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -79,7 +80,7 @@ pub(crate) fn run(args: &ShardArgs, session: &Session<'_>) -> Result<ExitCode> {
         (Some(failure), _) => return Err(failure.into()),
         (None, rows) => rows?,
     };
-    let spinner = console.spinner(format!("writing {}", args.output.display()));
+    let spinner = console.spinner(&format!("writing {}", args.output.display()));
     let shards = sharding.finish(&rows);
     spinner.finish_and_clear();
     let shards = shards?;

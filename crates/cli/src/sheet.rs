@@ -132,12 +132,24 @@ fn in_full(cell: &Value) -> String {
     }
 }
 
+/// Characters of the longest cell of a text: what is longer is cut. A table knows no widths beyond
+/// 16 bits.
+const LONGEST: usize = 1000;
+
+/// Text on one line, cut where it is too long for people.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        None => printable(text),
+        Some((end, _)) => format!("{}…", printable(&text[..end])),
+    }
+}
+
 /// A cell of a text.
 fn for_people(cell: &Value, kind: Kind) -> String {
     match cell {
         Value::Null => "-".to_owned(),
         Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
-        Value::String(text) => printable(text),
+        Value::String(text) => cut(text),
         Value::Number(value) if value.is_f64() => match kind {
             Kind::Measure => measure(value.as_f64()),
             _ => number(value.as_f64()),
@@ -161,7 +173,7 @@ impl Printed {
             .cells
             .iter()
             .map(|cell| for_people(cell, column.kind));
-        let lines: Vec<String> = [column.title.clone()].into_iter().chain(cells).collect();
+        let lines: Vec<String> = [cut(&column.title)].into_iter().chain(cells).collect();
         let mut table = Table::new();
         table.add_rows(lines.iter().map(|line| match column.kind {
             Kind::Words => [line.replace(' ', "\n")],
@@ -182,17 +194,17 @@ const GAP: u16 = 2;
 /// one again.
 fn blocks(columns: &[Printed], width: Option<u16>) -> Vec<Vec<&Printed>> {
     let mut blocks = vec![Vec::new()];
-    let mut used = 0;
+    let mut used = 0_u16;
     for column in columns {
         let block = blocks.len() - 1;
-        let narrow = width.is_some_and(|width| used + column.least > width);
+        let narrow = width.is_some_and(|width| used.saturating_add(column.least) > width);
         if blocks[block].len() > 1 && narrow {
             blocks.push(vec![&columns[0], column]);
             used = columns[0].least + GAP;
         } else {
             blocks[block].push(column);
         }
-        used += column.least + GAP;
+        used = used.saturating_add(column.least + GAP);
     }
     blocks
 }
@@ -294,6 +306,36 @@ mod tests {
         // A word that does not fit is not broken either.
         let narrow = lines(&sheet, 30);
         assert!(narrow.iter().any(|line| line.contains(&word)), "{narrow:?}");
+    }
+
+    /// A table knows no widths beyond 16 bits.
+    #[test]
+    fn long_cells_are_cut_for_people_alone() {
+        let rows = [["a".repeat(70_000), "b ".repeat(70_000), "中".repeat(70_000)]];
+        let sheet = Sheet::of(&rows)
+            .words("x".repeat(70_000), |row| row[0].as_str())
+            .words("words", |row| row[1].as_str())
+            .words("wide", |row| row[2].as_str())
+            .number("text", |row| row[0].as_str())
+            .measure("measure", |row| row[1].as_str());
+        for width in [None, Some(1), Some(80), Some(u16::MAX)] {
+            let text = sheet.text_within(width);
+            assert!(text.matches('…').count() >= 6, "{width:?}");
+            assert!(text.chars().filter(|&char| char == 'a').count() <= 6 * LONGEST);
+        }
+        let mut csv = Vec::new();
+        sheet.csv(&mut csv).unwrap();
+        assert!(csv.len() > 6 * 70_000);
+        // As many columns as make a table of such a width.
+        let wide = (0..9000).map(|place| place.to_string());
+        let sheet = Sheet::of(&[()]).measures(wide, |(), _| 0.5);
+        assert_eq!(sheet.text_within(None).lines().count(), 2);
+        assert!(
+            sheet
+                .text_within(Some(80))
+                .lines()
+                .all(|line| line.len() <= 80)
+        );
     }
 
     #[test]

@@ -27,6 +27,7 @@ use super::args::{auto_or, one_of, usage};
 use super::console::Console;
 use super::data::{Sizes, TrainingData};
 use super::figures::PlotArgs;
+use super::files::{InPath, Named, Names, OutPath};
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
 use super::session::Session;
@@ -67,7 +68,7 @@ pub(crate) struct TrainArgs {
     lambda: Lambdas,
     /// Train on these features only: a model, or a list with an index a line
     #[arg(long, value_name = "FILE")]
-    features: Option<PathBuf>,
+    features: Option<InPath>,
     /// Solver
     #[arg(long, value_name = "NAME", default_value = "auto")]
     #[arg(value_parser = auto_or(Solver::ALL, Solver::name))]
@@ -92,7 +93,7 @@ pub(crate) struct TrainArgs {
     /// Write the hold-out predictions of the model to this file: one a row of DATA, or one a
     /// preference; for lpo, two row numbers and two predictions a line
     #[arg(long, value_name = "FILE")]
-    holdout_scores: Option<PathBuf>,
+    holdout_scores: Option<OutPath>,
     /// What the best of several models is chosen by: squared, the hold-out error, or a measure of the
     /// hold-out predictions
     #[arg(long, value_name = "NAME", default_value = "squared")]
@@ -104,7 +105,7 @@ pub(crate) struct TrainArgs {
     data: TrainingData,
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
@@ -114,10 +115,10 @@ pub(crate) struct TrainArgs {
 
 /// What `--holdout` names.
 #[derive(Debug, Clone)]
-enum HoldoutChoice {
+pub(crate) enum HoldoutChoice {
     Named(Scheme),
     /// A file with the fold of every row.
-    File(PathBuf),
+    File(InPath),
 }
 
 impl FromStr for HoldoutChoice {
@@ -130,10 +131,20 @@ impl FromStr for HoldoutChoice {
         let named = text.strip_prefix("folds:");
         let named = named.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
         let file = named.or(Some(text).filter(|path| Path::new(path).exists()));
-        file.map(|path| Self::File(path.into())).ok_or_else(|| {
+        let file = file.map(|path| Self::File(PathBuf::from(path).into()));
+        file.ok_or_else(|| {
             let schemes = Scheme::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
         })
+    }
+}
+
+impl Names for HoldoutChoice {
+    fn named(&self) -> Option<Named<'_>> {
+        match self {
+            Self::Named(_) => None,
+            Self::File(path) => path.named(),
+        }
     }
 }
 
@@ -150,17 +161,17 @@ struct ObjectiveArgs {
         value_name = "FILE",
         help = "Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on"
     )]
-    pairs: Option<PathBuf>,
+    pairs: Option<InPath>,
 }
 
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let kernels = args.check()?;
     let console = session.console;
-    let output = session.create(args.output.as_deref())?;
-    let scores = session.create(args.holdout_scores.as_deref())?;
+    let output = session.create(args.output.as_ref())?;
+    let scores = session.create(args.holdout_scores.as_ref())?;
     let plot = args.plot.create(session)?;
     let (train, load_seconds) = args.data.train(console)?;
-    let spinner = console.spinner("training".to_owned());
+    let spinner = console.spinner("training");
     let trained = args.train(&train, kernels, load_seconds);
     spinner.finish_and_clear();
     let (model, report) = trained?;

@@ -7,7 +7,7 @@ use rankrls::checkpoint::{Checkpointer, Progress, Record, Tuning};
 use rankrls::tune::Outcome;
 use rankrls::{greedy, tune};
 
-use super::numbers::short;
+use super::numbers::{printable, short};
 use super::session::Session;
 
 const STYLE: &str = "{prefix}{bar:24} {pos}/{len} steps{msg}{left}";
@@ -39,7 +39,7 @@ impl<'a, R: Record> Watch<'a, R> {
     /// Without a checkpoint, of work that has a name beside the bar.
     pub(crate) fn named(session: &'a Session<'a>, name: &str) -> Self {
         Self {
-            prefix: format!("{name} "),
+            prefix: format!("{} ", printable(name)),
             ..Self::new(session, None)
         }
     }
@@ -168,6 +168,7 @@ mod tests {
 
     use super::*;
     use crate::console::{Console, Interrupt};
+    use crate::files::Files;
 
     /// The length and the position of the bar after a grid of two lambdas.
     fn bar_after(options: impl FnOnce(TuneOptions) -> TuneOptions) -> (Option<u64>, u64) {
@@ -177,6 +178,7 @@ mod tests {
             console: Console::new(true, false),
             interrupt: &interrupt,
             peers: &peers,
+            files: &Files::default(),
             given: &given,
         };
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());

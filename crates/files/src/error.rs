@@ -55,7 +55,7 @@ struct Refusal {
 
 impl Refusal {
     fn message(&self) -> String {
-        let mut text = self.name.clone();
+        let mut text = escaped(&self.name);
         if let Some(line) = self.line {
             // Writing to a string cannot fail.
             let _ = write!(text, ":{line}:{}", self.fault.column);
@@ -254,6 +254,37 @@ pub fn quote(bytes: &[u8]) -> String {
     text
 }
 
+/// Text from outside on one line, such as the name of a file, as it goes to a terminal: control characters,
+/// which could move the cursor, separators of lines, and marks that turn the direction of text are escaped.
+pub fn escaped(text: &str) -> String {
+    escape(text, is_unsafe)
+}
+
+/// Text of several lines, each as [`escaped`] has it.
+pub fn escaped_lines(text: &str) -> String {
+    escape(text, |char| char != '\n' && is_unsafe(char))
+}
+
+fn is_unsafe(char: char) -> bool {
+    char.is_control()
+        || matches!(
+            char,
+            '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+        )
+}
+
+fn escape(text: &str, escapes: impl Fn(char) -> bool) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for char in text.chars() {
+        if escapes(char) {
+            safe.extend(char.escape_default());
+        } else {
+            safe.push(char);
+        }
+    }
+    safe
+}
+
 fn pieces<'a>(chunk: &std::str::Utf8Chunk<'a>) -> impl Iterator<Item = String> + use<'a> {
     let valid = chunk.valid().chars();
     let invalid = chunk.invalid().iter();
@@ -280,10 +311,32 @@ mod tests {
     }
 
     #[test]
+    fn no_name_moves_the_cursor() {
+        let name = "ä \u{1b}[2J\r\n\u{9b}31m\u{202e}.svm";
+        assert_eq!(escaped(name), r"ä \u{1b}[2J\r\n\u{9b}31m\u{202e}.svm");
+        let error = Fault::no_rows().of("a\u{1b}[31m").to_string();
+        assert!(error.starts_with(r"a\u{1b}[31m: "), "{error}");
+    }
+
+    #[test]
     fn quotes_are_escaped_and_cut() {
         assert_eq!(quote("ä\t\"\u{1}".as_bytes()), r#""ä\t\"\u{1}""#);
         assert_eq!(quote(b"a\xffb"), r#""a\xffb""#);
         assert_eq!(quote(&[b'1'; 40]), format!("\"{}\"", "1".repeat(40)));
         assert_eq!(quote(&[b'1'; 900]), format!("\"{}…\"", "1".repeat(40)));
+    }
+
+    #[test]
+    fn text_for_a_terminal_is_escaped() {
+        assert_eq!(escaped("a\x1b[31m\tü"), "a\\u{1b}[31m\\tü");
+        assert_eq!(escaped("a\n\u{9b}b"), "a\\n\\u{9b}b");
+        assert_eq!(
+            escaped("\u{202e}a\u{2066}\u{200f}"),
+            "\\u{202e}a\\u{2066}\\u{200f}"
+        );
+        assert_eq!(escaped_lines("a\nb\r\n"), "a\nb\\r\n");
+        // What joins letters is no control of their direction.
+        let joined = "\u{645}\u{6cc}\u{200c}\u{62e}";
+        assert_eq!(escaped(joined), joined);
     }
 }

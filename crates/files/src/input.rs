@@ -1,6 +1,6 @@
 //! Files and streams of text, plain or compressed.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -365,12 +365,32 @@ pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Ok(text)
 }
 
-/// BLAKE3 hash of the bytes of a file, decompressed, in hexadecimal digits. Little memory is taken,
+/// Refuses what is there, and is no regular file: a pipe or a device may never end.
+pub(crate) fn check_regular(path: &Path) -> Result<(), ReadError> {
+    let kind = match fs::metadata(path) {
+        Ok(found) if found.is_dir() => "a folder",
+        Ok(found) if !found.is_file() => "a pipe or a device",
+        _ => return Ok(()),
+    };
+    Err(Fault::new("a regular file", kind).of(&path.display().to_string()))
+}
+
+/// The whole of a regular file, decompressed.
+///
+/// # Errors
+/// [`ReadError`] when it is no regular file, cannot be read, or has more than `limit` bytes.
+pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    check_regular(path)?;
+    read_whole(path, limit)
+}
+
+/// BLAKE3 hash of the bytes of a regular file, decompressed, in hexadecimal digits. Little memory is taken,
 /// however much text there is.
 ///
 /// # Errors
-/// [`ReadError`] when the file cannot be read or decompressed.
+/// [`ReadError`] when it is no regular file, or cannot be read or decompressed.
 pub fn hash_text(path: &Path) -> Result<String, ReadError> {
+    check_regular(path)?;
     let mut source = Source::open(path, None)?.into_bytes();
     let mut hasher = blake3::Hasher::new();
     match hasher.update_reader(&mut source) {

@@ -1,8 +1,10 @@
 //! Files in and out: text that may be compressed, read within a limit and refused with its place,
-//! and files that appear whole or not at all. It knows nothing of what is in them.
+//! files that appear whole or not at all, and journals of long runs. It knows nothing of what is in them.
 
 pub mod error;
 pub mod input;
+pub mod journal;
+mod location;
 mod number;
 mod output;
 mod remedy;
@@ -10,8 +12,10 @@ mod signature;
 mod strings;
 pub mod text;
 
-pub use error::{Place, ReadError, ReadErrorKind, quote};
-pub use input::{hash_text, read_whole};
+pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
+pub use input::{hash_text, read_regular, read_whole};
+pub use journal::{Journal, JournalError};
+pub use location::{Location, is_stdout};
 pub use number::{exact, push_integer, push_number};
 pub use output::{CompleteOutput, Output};
 pub use remedy::{Remedy, Wording};

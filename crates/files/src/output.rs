@@ -7,6 +7,8 @@ use std::path::Path;
 use atomic_write_file::AtomicWriteFile;
 use flate2::write::GzEncoder;
 
+use crate::location::{end, open_descriptor};
+
 /// Level of zstd. It is named, not left to the library, as files are compared byte by byte; they
 /// are compressed on one thread for the same reason.
 const ZSTD_LEVEL: i32 = 3;
@@ -21,7 +23,8 @@ const BUFFER: usize = 1 << 16;
 ///
 /// What is written goes to a temporary file beside it, which takes its name in
 /// [`finish`](Self::finish): until then, and if it is dropped, whatever had that name stays. A
-/// symbolic link keeps pointing where it did. A device or pipe is written to directly.
+/// symbolic link keeps pointing where it did, also to a file that was not there yet. A device or pipe
+/// is written to directly; so is an open descriptor, such as `/dev/stdout`, after all that it has.
 pub struct Output(Encoder);
 
 /// A file that has all its content, but not yet its name; it is gone if it is dropped.
@@ -48,12 +51,15 @@ enum Target {
 
 impl Target {
     fn open(path: &Path) -> io::Result<Self> {
+        let path = &end(path)?;
+        if let Some(file) = open_descriptor(path)? {
+            return Ok(Self::Direct(file));
+        }
         match fs::metadata(path) {
-            Ok(metadata) if metadata.is_file() => {
-                AtomicWriteFile::open(fs::canonicalize(path)?).map(Self::Replaced)
+            Ok(metadata) if !metadata.is_file() => {
+                File::options().write(true).open(path).map(Self::Direct)
             }
-            Ok(_) => File::options().write(true).open(path).map(Self::Direct),
-            Err(_) => AtomicWriteFile::open(path).map(Self::Replaced),
+            _ => AtomicWriteFile::open(path).map(Self::Replaced),
         }
     }
 

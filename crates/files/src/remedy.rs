@@ -42,6 +42,8 @@ pub enum Remedy {
     MoreMemoryOrLessData,
     /// Hand over the scores of a teacher.
     GiveTeacher,
+    /// Divide each column by its size.
+    ScaleColumns,
     /// Go on with the run that did not end.
     Resume,
 }
@@ -101,6 +103,7 @@ impl Remedy {
             Self::GiveTeacher => {
                 "add the scores of a teacher to the data by Dataset::with_teacher".into()
             }
+            Self::ScaleColumns => "scale the columns: set Scale::Sd".into(),
             Self::Resume => "resume it".into(),
         }
     }

@@ -166,6 +166,23 @@ impl Format {
         matches!(self.read(path), Self::Csv | Self::Tsv)
     }
 
+    /// The files of the data set at `path`: that path, and the labels, queries and names that are
+    /// found beside it.
+    pub fn files_at(self, path: &Path) -> Vec<PathBuf> {
+        let facts = self.read(path).facts();
+        let (prefix, suffix) = (facts.prefix)(path);
+        let parts = facts.parts.iter();
+        let parts = parts.filter_map(|(_, ending)| find(&prefix, ending, suffix));
+        let parts = parts.chain(self.names_at(path));
+        [path.to_owned()].into_iter().chain(parts).collect()
+    }
+
+    /// The file of names that is found beside the data at `path`.
+    pub fn names_at(self, path: &Path) -> Option<PathBuf> {
+        let beside = self.read(path).facts().names_beside;
+        beside.then(|| find(&prefix(path), NAMES, "")).flatten()
+    }
+
     /// The format in which data are written to `path`.
     fn written(self, path: &Path) -> Self {
         let ends = |format: &Self| (format.facts().ending)(path);
@@ -315,10 +332,8 @@ impl ReadOptions {
             Reader::Stream(read) => read(Source::open(path, self.max_memory)?, self),
             Reader::Files { .. } if is_stdin(path) => self.read_from(io::empty(), "<stdin>"),
             // Data that takes its width from elsewhere has no use for names.
-            Reader::Files { read, .. }
-                if facts.names_beside && self.names.is_none() && self.width.is_none() =>
-            {
-                read(path, &self.clone().names(find(&prefix(path), NAMES, "")))
+            Reader::Files { read, .. } if self.names.is_none() && self.width.is_none() => {
+                read(path, &self.clone().names(self.format.names_at(path)))
             }
             Reader::Files { read, .. } => read(path, self),
         }
@@ -491,6 +506,18 @@ impl DataFiles {
             (_, Some(ending)) => with_ending(&prefix, ending, suffix),
             (_, None) => self.path.clone(),
         }
+    }
+
+    /// All files that may be written, each with its part.
+    pub fn all(&self) -> impl Iterator<Item = (Part, PathBuf)> {
+        let parts = [Part::Entries, Part::Labels, Part::Queries, Part::Names];
+        let own = move |part: &Part| {
+            matches!(part, Part::Entries | Part::Names) || self.ending(*part).is_some()
+        };
+        parts
+            .into_iter()
+            .filter(own)
+            .map(|part| (part, self.path(part)))
     }
 
     /// A file that is there and would be read as a part of `dataset`, which has no such part: it

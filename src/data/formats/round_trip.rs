@@ -47,7 +47,7 @@ fn read(path: &Path, base: IndexBase, data: &Dataset<'_>) -> Dataset<'static> {
     let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
     let options = options.names(data.names().map(|_| names));
     let found = options.clone().read(path).unwrap().dataset;
-    let spill = Arc::new(Spill::new(Path::new("absent"), 0));
+    let spill = Arc::new(Spill::new(&std::env::temp_dir(), 0));
     let rows = options.spilling(Arc::clone(&spill)).read(path).unwrap();
     let columns = columns_of(&spill.runs(), found.width()).unwrap();
     let spilled = rows.dataset.with_columns(columns).unwrap();

@@ -17,7 +17,7 @@
 
 use rayon::prelude::*;
 
-use crate::greedy::strategy::{Facts, Property, Shape, error_left};
+use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
@@ -31,7 +31,10 @@ pub(super) const FACTS: Facts = Facts {
     properties: &[Property::Samples],
     sample: None,
     // f_Q for every query, and z for each thread.
-    memory: |shape| 8 * ((shape.queries + shape.threads) * shape.k) as u64,
+    memory: |shape| {
+        let [queries, threads, k] = [shape.queries, shape.threads, shape.k].map(bytes);
+        (bytes(8) * (queries + threads) * k).0
+    },
     cost: Shape::pass,
     build: |_, _| Box::new(Backfit),
 };

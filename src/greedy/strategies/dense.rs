@@ -25,7 +25,7 @@ use super::lowmem::{LowMemory, spread};
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
-use crate::greedy::strategy::{Facts, Property, error_left};
+use crate::greedy::strategy::{Facts, Property, bytes, error_left};
 use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
@@ -35,7 +35,10 @@ pub(super) const FACTS: Facts = Facts {
     summary: "Algorithm 1 with dense caches: exact, O(k m n) time, O(m n) memory",
     properties: &[Property::Exact, Property::Ranks],
     sample: None,
-    memory: |shape| 16 * (shape.rows * shape.candidates.next_multiple_of(LANES)) as u64,
+    memory: |shape| {
+        let candidates = shape.candidates.next_multiple_of(LANES);
+        (bytes(16) * bytes(shape.rows) * bytes(candidates)).0
+    },
     cost: |shape| 0.9e-9 * shape.cells(),
     build: |candidates, state| Box::new(Dense::new(candidates, state)),
 };

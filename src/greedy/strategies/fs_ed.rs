@@ -36,7 +36,7 @@ use crate::columns::ColumnClasses;
 use crate::data::{Dataset, DatasetError};
 use crate::greedy::Round;
 use crate::greedy::density::Sample;
-use crate::greedy::strategy::{Facts, Property, Shape};
+use crate::greedy::strategy::{Facts, Property, Shape, bytes};
 use crate::interrupt::check_interrupt;
 use crate::metrics::{Metric, Rules};
 
@@ -55,7 +55,10 @@ pub(super) const FACTS: Facts = Facts {
     properties: &[Property::Samples, Property::Baseline, Property::NeedsGrades],
     sample: None,
     // Scores, and the values of a column on each thread.
-    memory: |shape| 8 * (shape.candidates + shape.threads * 10 * shape.rows) as u64,
+    memory: |shape| {
+        let [candidates, threads, rows] = [shape.candidates, shape.threads, shape.rows].map(bytes);
+        (bytes(8) * (candidates + threads * bytes(10) * rows)).0
+    },
     cost: Shape::pass,
     build: |_, _| Filter::boxed(scores),
 };

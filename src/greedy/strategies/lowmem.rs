@@ -12,6 +12,8 @@
 //! by eight candidates at a time in registers. Neither is stored, unless predictions
 //! are wanted: the four sums that (*) needs are taken on the way.
 
+use std::num::Saturating;
+
 use rayon::current_num_threads;
 use rayon::prelude::*;
 
@@ -20,7 +22,7 @@ use crate::data::Column;
 use crate::greedy::folds::{Folds, SumsWithout};
 use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
 use crate::greedy::state::QueryMatrices;
-use crate::greedy::strategy::{Facts, Property, Shape, error_left};
+use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
@@ -39,21 +41,22 @@ pub(super) const FACTS: Facts = Facts {
     summary: "Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory",
     properties: &[Property::Exact, Property::Samples, Property::Ranks],
     sample: None,
-    memory: |shape| errors_memory(shape, shape.k),
+    memory: |shape| errors_memory(shape, shape.k).0,
     cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),
     build: |_, _| Box::new(LowMemory),
 };
 
 /// Bytes of room for a block on every thread, after `k` steps.
-pub(super) fn scratch_memory(shape: &Shape, k: usize) -> u64 {
-    let block = size_of::<Lanes>() * (2 * k + 3 * shape.largest_query) + 8 * k;
-    (shape.threads * block) as u64
+pub(super) fn scratch_memory(shape: &Shape, k: usize) -> Saturating<u64> {
+    let (k, query) = (bytes(k), bytes(shape.largest_query));
+    let block = bytes(size_of::<Lanes>()) * (bytes(2) * k + bytes(3) * query) + bytes(8) * k;
+    bytes(shape.threads) * block
 }
 
 /// Bytes that [`errors`] takes after `k` steps: `z` of few candidates and their sums, and blocks.
-pub(super) fn errors_memory(shape: &Shape, k: usize) -> u64 {
-    let few = shape.candidates.min(FEW) * size_of::<f64>() * (k + shape.queries.min(QUERIES));
-    scratch_memory(shape, k) + few as u64
+pub(super) fn errors_memory(shape: &Shape, k: usize) -> Saturating<u64> {
+    let few = bytes(shape.candidates.min(FEW)) * bytes(size_of::<f64>());
+    scratch_memory(shape, k) + few * (bytes(k) + bytes(shape.queries.min(QUERIES)))
 }
 
 /// Evaluates (*) afresh for every eligible candidate.

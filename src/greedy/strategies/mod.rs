@@ -123,7 +123,8 @@ impl StrategyKind {
     pub fn memory(self, shape: &Shape) -> u64 {
         let sample = shape.sample.or(self.default_sample());
         let shape = Shape { sample, ..*shape };
-        shape.base_memory() + (self.facts().memory)(&shape)
+        let own = (self.facts().memory)(&shape);
+        shape.base_memory().saturating_add(own)
     }
 
     /// Rough seconds for all `k` steps on two of today's cores: to compare strategies, not to
@@ -154,3 +155,55 @@ impl StrategyKind {
 }
 
 named!(StrategyKind, "strategy");
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn shape(sizes: [usize; 7], threads: usize) -> Shape {
+        let [
+            rows,
+            queries,
+            largest_query,
+            candidates,
+            pieces,
+            nonzeros,
+            k,
+        ] = sizes;
+        Shape {
+            rows,
+            queries,
+            largest_query,
+            candidates,
+            pieces: pieces.saturating_mul(1 << 16),
+            nonzeros: nonzeros.saturating_mul(1 << 20),
+            sample: None,
+            k,
+            threads,
+        }
+    }
+
+    proptest! {
+        /// Up to the most rows and columns that data may have, more never takes less, and nothing wraps.
+        #[test]
+        fn memory_grows_with_every_size(
+            sizes in prop::array::uniform7(0usize..=u32::MAX as usize),
+            more in prop::array::uniform7(0usize..=u32::MAX as usize),
+            threads in 1usize..1000,
+        ) {
+            let larger = std::array::from_fn(|at| sizes[at].max(more[at]));
+            let (least, most) = (shape(sizes, threads), shape(larger, threads));
+            let state = 16 * least.rows as u128 * least.k as u128;
+            let state = state.min(u128::from(u64::MAX));
+            for kind in StrategyKind::ALL {
+                let found = kind.memory(&least);
+                prop_assert!(u128::from(found) >= state, "{kind}: {found} for {state}");
+                prop_assert!(kind.memory(&most) >= found, "{kind}");
+            }
+            let folds = |shape: &Shape| State::folds_memory(shape.rows, shape.queries, shape.k);
+            prop_assert!(folds(&most) >= folds(&least));
+        }
+    }
+}

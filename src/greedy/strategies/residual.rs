@@ -15,7 +15,7 @@
 use rayon::prelude::*;
 
 use crate::columns::ColumnClasses;
-use crate::greedy::strategy::{Facts, Property, Shape, error_left};
+use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
@@ -52,7 +52,8 @@ struct Products {
 impl Residual {
     /// The products of each candidate, and `z` for each thread.
     pub(super) fn memory(shape: &Shape) -> u64 {
-        16 * shape.candidates as u64 + 8 * (shape.threads * shape.k) as u64
+        let [candidates, threads, k] = [shape.candidates, shape.threads, shape.k].map(bytes);
+        (bytes(16) * candidates + bytes(8) * threads * k).0
     }
 
     /// The products of all candidates with a state that may have features already.

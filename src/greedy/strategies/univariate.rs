@@ -5,7 +5,7 @@
 //! section 4, with no feature selected: O(nnz + m n). Later steps take the next best.
 
 use super::lowmem;
-use crate::greedy::strategy::{Facts, Property, Shape};
+use crate::greedy::strategy::{Facts, Property, Shape, bytes};
 use crate::greedy::{Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
@@ -13,7 +13,7 @@ pub(super) const FACTS: Facts = Facts {
     summary: "Baseline: each feature by its own leave-query-out error, O(nnz + m n)",
     properties: &[Property::Samples, Property::Ranks, Property::Baseline],
     sample: None,
-    memory: |shape| 12 * shape.candidates as u64 + lowmem::errors_memory(shape, 0),
+    memory: |shape| (bytes(12) * bytes(shape.candidates) + lowmem::errors_memory(shape, 0)).0,
     cost: Shape::pass,
     build: |_, _| Filter::boxed(alone),
 };

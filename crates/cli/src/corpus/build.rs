@@ -1,7 +1,7 @@
 //! `rankrls corpus build`.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,12 +9,15 @@ use std::time::Duration;
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
-use rankrls_parses::corpus::{BuildError, BuildObserver, BuildOptions, Candidates, Manifest, Part};
+use rankrls_parses::corpus::{
+    self, BuildError, BuildObserver, BuildOptions, Candidates, Manifest, Part,
+};
 use rankrls_parses::linkgrammar;
 
 use crate::args::usage;
 use crate::console::Console;
-use crate::numbers::sizes;
+use crate::files::{InPath, OutPrefix};
+use crate::numbers::{printable, sizes};
 use crate::session::Session;
 
 /// Sentences that are named in warnings; the manifest names all.
@@ -41,16 +44,20 @@ same on every machine unless sentences run out of time; these are counted.")]
 pub(crate) struct BuildArgs {
     /// Sentences with gold dependencies, in CoNLL-U; - is standard input
     #[arg(value_name = "TREEBANK")]
-    treebank: PathBuf,
+    treebank: InPath,
     #[command(flatten)]
     source: SourceArgs,
     /// Prefix of the names of all files
     #[arg(short, long, value_name = "PREFIX")]
-    output: PathBuf,
+    output: OutPrefix,
     #[command(flatten)]
     parser: ParserArgs,
     #[command(flatten)]
     options: BuildOptions,
+    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
+    /// it; sentences may be without heads (_), and have labels of 0 then
+    #[arg(long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
+    columns: Option<InPath>,
     /// Print the manifest
     #[arg(long)]
     json: bool,
@@ -65,7 +72,7 @@ struct SourceArgs {
     link_grammar: bool,
     /// Take the candidates of this file, in CoNLL-U, several parses a sentence; - is standard input
     #[arg(long, value_name = "FILE")]
-    candidates: Option<PathBuf>,
+    candidates: Option<InPath>,
 }
 
 /// How to make them.
@@ -82,7 +89,7 @@ struct ParserArgs {
     limit: u32,
     /// The Link Grammar parser
     #[arg(long, value_name = "PROGRAM", default_value = "link-parser")]
-    link_parser: PathBuf,
+    link_parser: OsString,
     /// Go on with the journal of a run that was ended
     #[arg(long)]
     resume: bool,
@@ -94,10 +101,10 @@ struct ParserArgs {
 impl BuildArgs {
     fn candidates(&self) -> Candidates {
         match &self.source.candidates {
-            Some(path) => Candidates::File(path.clone()),
+            Some(path) => Candidates::File(path.to_path_buf()),
             None => Candidates::LinkGrammar {
                 options: linkgrammar::Options {
-                    program: self.parser.link_parser.clone(),
+                    program: self.parser.link_parser.clone().into(),
                     limit: self.parser.limit as usize,
                     time_limit: Duration::from_secs(self.parser.time_limit),
                     ..linkgrammar::Options::default()
@@ -109,22 +116,35 @@ impl BuildArgs {
     }
 }
 
+impl BuildArgs {
+    fn options(&self) -> BuildOptions {
+        BuildOptions {
+            columns: self.columns.as_ref().map(|path| path.to_path_buf()),
+            ..self.options.clone()
+        }
+    }
+}
+
 pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
     if args.output.as_os_str() == "-" {
         return Err(usage("-o takes a prefix of file names, not -"));
     }
-    let prefix = args.output.display();
+    let (candidates, options) = (args.candidates(), args.options());
+    for file in corpus::files(&candidates, &args.output, &options) {
+        session.files.part("--output", file, None)?;
+    }
+    let prefix = printable(&args.output.display().to_string());
     let progress = Progress {
         session,
         left: format!("the parses so far are in {prefix}.journal, and --resume goes on"),
         bar: Mutex::default(),
     };
-    let built = rankrls_parses::corpus::build(
+    let built = corpus::build(
         &args.treebank,
-        &args.candidates(),
+        &candidates,
         &args.output,
-        &args.options,
+        &options,
         &progress,
     );
     drop(progress);
@@ -154,11 +174,7 @@ fn refused(error: BuildError) -> anyhow::Error {
 
 fn warn_skipped(manifest: &Manifest, console: Console) {
     for skipped in manifest.skipped.iter().take(NAMED) {
-        let (file, line, detail) = (&skipped.file, skipped.line, &skipped.detail);
-        console.warn(format_args!(
-            "{file}:{line}: left out, {}: {detail}",
-            skipped.reason.text()
-        ));
+        console.warn(skipped);
     }
     if manifest.skipped.len() > NAMED {
         let more = manifest.skipped.len() - NAMED;
@@ -225,7 +241,7 @@ fn summary(manifest: &Manifest) -> String {
         (&files.test, &manifest.test),
     ] {
         if let Some((file, rows)) = file.as_ref().zip(rows.as_ref()) {
-            part(&mut text, &file.file, rows);
+            part(&mut text, &printable(&file.file), rows);
         }
     }
     for (file, what) in [
@@ -234,7 +250,7 @@ fn summary(manifest: &Manifest) -> String {
         (&files.names, "names of the columns"),
     ] {
         if let Some(file) = file {
-            let _ = writeln!(text, "{}: {what}", file.file);
+            let _ = writeln!(text, "{}: {what}", printable(&file.file));
         }
     }
     text

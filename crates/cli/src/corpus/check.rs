@@ -1,6 +1,6 @@
 //! `rankrls corpus check`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -8,6 +8,7 @@ use clap::Args;
 use rankrls_parses::corpus::{Checked, Listing, Verdict};
 use serde::Serialize;
 
+use crate::files::InPath;
 use crate::session::Session;
 use crate::sheet::Sheet;
 
@@ -23,7 +24,7 @@ Examples:
 pub(crate) struct CheckArgs {
     /// Manifest of the corpus, PREFIX-manifest.json
     #[arg(value_name = "MANIFEST")]
-    manifest: PathBuf,
+    manifest: InPath,
     /// Print one JSON document
     #[arg(long)]
     json: bool,

@@ -1,6 +1,6 @@
 //! `rankrls corpus convert`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -13,6 +13,8 @@ use rankrls::{Dataset, IndexBase};
 use crate::args::one_of;
 use crate::args::usage;
 use crate::data::{DataArgs, read_named};
+use crate::files::{DataPath, InPath, OutPath};
+use crate::numbers::printable;
 use crate::output::{CompleteFile, OutputFile, print};
 use crate::session::Session;
 
@@ -27,15 +29,15 @@ Examples:
 pub(crate) struct ConvertArgs {
     /// Data to read; - is standard input, and @parses comes with the program
     #[arg(value_name = "IN")]
-    input: PathBuf,
+    input: DataPath,
     /// Data to write; - is standard output
     #[arg(value_name = "OUT")]
-    output: PathBuf,
+    output: OutPath,
     #[command(flatten)]
     data: DataArgs,
     /// Names of the columns, one a line [default: NAME.names.txt beside .npz]
     #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
+    names: Option<InPath>,
     #[command(flatten)]
     target: TargetArgs,
 }
@@ -70,7 +72,11 @@ fn list(items: impl Iterator<Item = String>) -> String {
 }
 
 pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let target = args.target.create(&args.output)?;
+    // The same names are written again.
+    let names = args.data.names_at(&args.input, args.names.as_ref());
+    let target = args
+        .target
+        .create("OUT", &args.output, names.as_deref(), session)?;
     args.data.check(1)?;
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.input, session.console)?;
@@ -96,13 +102,22 @@ pub(super) struct TargetArgs {
 #[derive(Debug)]
 pub(super) struct Target {
     files: DataFiles,
+    /// The files of the other parts, none of them an input.
+    parts: Vec<(Part, OutPath)>,
     /// The file of the entries, known to be writable; none for standard output.
     entries: Option<OutputFile>,
 }
 
 impl TargetArgs {
-    /// The files of a data set at `path`; `-` is standard output.
-    pub(super) fn create(&self, path: &Path) -> Result<Target> {
+    /// The files of a data set at `path`, the value of the argument `name`; `-` is standard output.
+    /// Names of columns that are read from `names` are written again.
+    pub(super) fn create(
+        &self,
+        name: &str,
+        path: &OutPath,
+        names: Option<&Path>,
+        session: &Session<'_>,
+    ) -> Result<Target> {
         let base = if self.zero_based_output {
             IndexBase::Zero
         } else {
@@ -113,21 +128,31 @@ impl TargetArgs {
         if !files.format().is_written() {
             return Err(usage(format_args!(
                 "cannot write {}: {} is only read; the formats that are written are {}",
-                path.display(),
+                printable(&path.display().to_string()),
                 files.format().title(),
                 list(written().map(|format| format!("{format} ({})", format.files())))
             )));
         }
         if path.as_os_str() != "-" {
-            let entries = OutputFile::create(&files.path(Part::Entries))?;
-            let entries = Some(entries);
-            return Ok(Target { files, entries });
+            let part = |(part, path)| {
+                let same = names.filter(|_| part == Part::Names);
+                Ok((part, session.files.part(name, path, same)?))
+            };
+            let mut parts = files.all().map(part).collect::<Result<Vec<_>>>()?;
+            let (_, entries) = parts.remove(0);
+            let entries = Some(OutputFile::create(&entries)?);
+            return Ok(Target {
+                files,
+                parts,
+                entries,
+            });
         }
         if files.format() != Format::Svmlight {
             return Err(usage("only svmlight goes to standard output: name a file"));
         }
         Ok(Target {
             files,
+            parts: Vec::new(),
             entries: None,
         })
     }
@@ -153,7 +178,11 @@ impl Target {
 
     /// Writes all parts of `dataset`: they appear together, when all have been written.
     pub(super) fn write(self, dataset: &Dataset<'_>) -> Result<()> {
-        let Self { files, entries } = self;
+        let Self {
+            files,
+            parts,
+            entries,
+        } = self;
         let Some(entries) = entries else {
             return print(|output| files.write_part(Part::Entries, dataset, output));
         };
@@ -161,14 +190,13 @@ impl Target {
             bail!(
                 "{} would be read as part of the data, but is of other data: remove it, or write \
                  under another name",
-                stranger.display()
+                printable(&stranger.display().to_string())
             );
         }
+        let has = files.parts(dataset);
         let mut outputs = Vec::new();
-        for part in files.parts(dataset) {
-            if part != Part::Entries {
-                outputs.push((part, OutputFile::create(&files.path(part))?));
-            }
+        for (part, path) in parts.iter().filter(|(part, _)| has.contains(part)) {
+            outputs.push((*part, OutputFile::create(path)?));
         }
         outputs.push((Part::Entries, entries));
         let mut complete = Vec::new();

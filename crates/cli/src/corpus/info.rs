@@ -1,7 +1,6 @@
 //! `rankrls corpus info`.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -14,6 +13,7 @@ use serde_json::Value;
 
 use crate::args::at_least_one;
 use crate::data::{DataArgs, Sizes, read_named};
+use crate::files::{DataPath, InPath};
 use crate::numbers::{counted, exact, number, ridge};
 use crate::plan::Costs;
 use crate::session::Session;
@@ -28,7 +28,7 @@ Examples:
 pub(crate) struct InfoArgs {
     /// Data to describe; - is standard input, and @parses comes with the program
     #[arg(value_name = "DATA")]
-    path: PathBuf,
+    path: DataPath,
     /// Features to select, for the memory that takes
     #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
     k: usize,
@@ -39,7 +39,7 @@ pub(crate) struct InfoArgs {
     data: DataArgs,
     /// Names of the columns, one a line
     #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
+    names: Option<InPath>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,

@@ -1,6 +1,5 @@
 //! `rankrls corpus project`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -12,6 +11,8 @@ use super::convert::TargetArgs;
 use crate::args::one_of;
 use crate::args::usage;
 use crate::data::{DataArgs, Wanted};
+use crate::files::{DataPath, InPath, OutPath};
+use crate::numbers::printable;
 use crate::output::OutputFile;
 use crate::session::Session;
 
@@ -30,13 +31,13 @@ Examples:
 pub(crate) struct ProjectArgs {
     /// Data to reduce; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
-    path: PathBuf,
+    path: DataPath,
     /// Model whose features to keep
     #[arg(long, value_name = "MODEL")]
-    model: PathBuf,
+    model: InPath,
     /// Write the data to this file; - is standard output
     #[arg(short, long, value_name = "FILE")]
-    output: PathBuf,
+    output: OutPath,
     /// Keep the numbers of the columns and write no names: the names of the data still hold
     #[arg(long)]
     keep_numbers: bool,
@@ -52,26 +53,33 @@ pub(crate) struct ProjectArgs {
 }
 
 pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let target = args.target.create(&args.output)?;
+    // Names are written unless the numbers of the columns stay, and they are others.
+    let names = args
+        .data
+        .names_at(&args.path, None)
+        .filter(|_| args.keep_numbers);
+    let target = (args.target).create("--output", &args.output, names.as_deref(), session)?;
     if args.ranker.is_some() && !target.is_plain_svmlight() {
         return Err(usage(
             "--for writes svmlight: name a file without .npz, .features, .gz or .zst",
         ));
     }
+    let mut sizes = args.output.as_os_str().to_owned();
+    sizes.push(".query");
+    let sizes = Some(sizes).filter(|_| args.ranker == Some(Ranker::LightGbm));
+    let sizes = sizes.map(|path| session.files.part("--output", path.into(), None));
+    // Found writable before the work.
+    let sizes = sizes.transpose()?.as_ref().map(OutputFile::create);
+    let sizes = sizes.transpose()?;
     let model = Model::read(&args.model)?;
     if model.expansion().is_some() {
-        let path = args.model.display();
+        let path = printable(&args.model.display().to_string());
         bail!("{path}: the model has no features to keep: its kernel compares rows");
     }
     let loaded = args
         .data
         .read_for(&model, &args.path, Wanted::Labels, session.console)?;
     let dataset = loaded.dataset;
-    // Found writable before the work.
-    let mut sizes = args.output.clone().into_os_string();
-    sizes.push(".query");
-    let sizes = (args.ranker == Some(Ranker::LightGbm)).then(|| OutputFile::create(sizes.as_ref()));
-    let sizes = sizes.transpose()?;
     let projected = if args.keep_numbers {
         model.keep(&dataset)
     } else {

@@ -7,6 +7,8 @@ use clap::Args;
 use rankrls::Dataset;
 use rankrls::tune::{Evidence, Rule};
 
+use crate::files::{DataPath, Named, Names};
+
 /// Folds where their number is not said.
 const FOLDS: usize = 5;
 
@@ -17,7 +19,7 @@ pub(super) struct JudgingArgs {
     /// validation data [default: folds:5 where column classes are more than ten times the queries,
     /// so that lqo would be biased, else lqo]
     #[arg(long, value_name = "EVIDENCE")]
-    pub(super) evidence: Option<Choice>,
+    pub(super) evidence: Option<EvidenceChoice>,
     /// best: the best value; one-se: the fewest features within one standard error of it;
     /// min-improvement:X:P: the best of paths that end after P steps that do not improve it by X, a
     /// share of the squared error or a difference of a measure [default: best; 0.001 and 5]
@@ -32,13 +34,13 @@ pub(super) struct JudgingArgs {
 
 /// What `--evidence` names.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Choice {
+pub(crate) enum EvidenceChoice {
     Lqo,
     Folds(usize),
-    Validation(PathBuf),
+    Validation(DataPath),
 }
 
-impl FromStr for Choice {
+impl FromStr for EvidenceChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -46,10 +48,21 @@ impl FromStr for Choice {
             ("lqo", _) => Ok(Self::Lqo),
             ("folds", _) => Ok(Self::Folds(FOLDS)),
             (_, Some(count)) => folds(count).map(Self::Folds),
-            _ if text == "-" || Path::new(text).exists() => Ok(Self::Validation(text.into())),
+            _ if text == "-" || Path::new(text).exists() => {
+                Ok(Self::Validation(PathBuf::from(text).into()))
+            }
             _ => Err(format!(
                 "expected lqo, folds:N, or a file of validation data: there is no file {text}"
             )),
+        }
+    }
+}
+
+impl Names for EvidenceChoice {
+    fn named(&self) -> Option<Named<'_>> {
+        match self {
+            Self::Validation(path) => path.named(),
+            Self::Lqo | Self::Folds(_) => None,
         }
     }
 }
@@ -63,15 +76,15 @@ fn folds(text: &str) -> Result<usize, String> {
 
 impl JudgingArgs {
     /// The file of validation data.
-    pub(super) fn validation(&self) -> Option<&PathBuf> {
+    pub(super) fn validation(&self) -> Option<&DataPath> {
         match &self.evidence {
-            Some(Choice::Validation(path)) => Some(path),
+            Some(EvidenceChoice::Validation(path)) => Some(path),
             _ => None,
         }
     }
 }
 
-impl Choice {
+impl EvidenceChoice {
     /// What is taken where leave-query-out predictions would be biased.
     pub(super) const FIVE_FOLDS: Self = Self::Folds(FOLDS);
 
@@ -93,16 +106,19 @@ mod tests {
     fn evidence_is_read() {
         let file = std::env::current_exe().unwrap();
         for (text, choice) in [
-            ("lqo", Choice::Lqo),
-            ("folds", Choice::Folds(5)),
-            ("folds:3", Choice::Folds(3)),
-            ("-", Choice::Validation("-".into())),
-            (file.to_str().unwrap(), Choice::Validation(file.clone())),
+            ("lqo", EvidenceChoice::Lqo),
+            ("folds", EvidenceChoice::Folds(5)),
+            ("folds:3", EvidenceChoice::Folds(3)),
+            ("-", EvidenceChoice::Validation(PathBuf::from("-").into())),
+            (
+                file.to_str().unwrap(),
+                EvidenceChoice::Validation(file.clone().into()),
+            ),
         ] {
             assert_eq!(text.parse(), Ok(choice), "{text}");
         }
         for text in ["", "folds:1", "folds:x", "fold", "absent.svm"] {
-            assert!(text.parse::<Choice>().is_err(), "{text}");
+            assert!(text.parse::<EvidenceChoice>().is_err(), "{text}");
         }
     }
 }

@@ -3,7 +3,6 @@
 mod judging;
 mod report;
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
@@ -23,6 +22,7 @@ use rankrls::{
 };
 use rankrls_plot::{Figure, LinePlot, power};
 
+pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
 
 use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
@@ -34,6 +34,7 @@ use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
 use crate::figures::{PlotArgs, lqo_panels, page, test_panels};
+use crate::files::{DataPath, OutPath};
 use crate::warnings::{
     Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
     warn_of_teacher,
@@ -101,18 +102,18 @@ pub(crate) struct TuneArgs {
     data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA")]
-    test: Option<PathBuf>,
+    test: Option<DataPath>,
     /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
     #[arg(long, value_name = "FILE", value_parser = report::table_name)]
-    csv: Option<PathBuf>,
+    csv: Option<OutPath>,
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Write a report with diagrams, one file for any browser
     #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
+    html: Option<OutPath>,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
     /// Print one JSON document
@@ -150,8 +151,8 @@ impl TuneArgs {
     }
 
     /// The evidence that was asked for, or folds where others would be biased.
-    fn evidence(&self) -> Option<judging::Choice> {
-        let folds = || self.is_biased().then_some(judging::Choice::FIVE_FOLDS);
+    fn evidence(&self) -> Option<EvidenceChoice> {
+        let folds = || self.is_biased().then_some(EvidenceChoice::FIVE_FOLDS);
         self.judging.evidence.clone().or_else(folds)
     }
 
@@ -183,8 +184,8 @@ impl TuneArgs {
     }
 
     /// What to try, with the validation data if they are the evidence.
-    fn options(&self, validation: Option<&Dataset<'_>>) -> Result<TuneOptions> {
-        let asked = self.evidence().unwrap_or(judging::Choice::Lqo);
+    fn options(&self, validation: Option<&Dataset<'_>>) -> TuneOptions {
+        let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
         let evidence = asked.evidence(self.selection.seed, validation);
         let (selection, rules) = (self.selection.options(self.k), self.rules.rules());
         let selection = SelectionOptions {
@@ -192,7 +193,7 @@ impl TuneArgs {
             max_memory: self.data.read.budget(),
             ..selection
         };
-        Ok(TuneOptions {
+        TuneOptions {
             evidence,
             measure: self.measure,
             metrics: self.metrics.clone().unwrap_or_default(),
@@ -204,7 +205,7 @@ impl TuneArgs {
                 several => several.to_vec(),
             },
             ..TuneOptions::new(selection, self.lambdas.clone())
-        })
+        }
     }
 }
 
@@ -236,14 +237,14 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     if session.leads() {
         args.checkpoint.check()?;
     }
-    let table_file = session.create(args.csv.as_deref())?;
+    let table_file = session.create(args.csv.as_ref())?;
     let plot_file = args.plot.create(session)?;
-    let model_file = session.create(args.output.as_deref())?;
-    let page_file = session.create(args.html.as_deref())?;
+    let model_file = session.create(args.output.as_ref())?;
+    let page_file = session.create(args.html.as_ref())?;
     let input = read(args, console, &**peers)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let mut options = args.options(validation)?;
+    let mut options = args.options(validation);
     let candidates = options.candidates(&input.train);
     let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);

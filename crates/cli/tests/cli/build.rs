@@ -190,6 +190,130 @@ fn malformed_sentences_are_refused_or_left_out() {
 }
 
 #[test]
+fn a_corpus_of_nothing_tells_why() {
+    let folder = folder();
+    let gold = folder.read("gold.conllu");
+    folder.write(
+        "gold.conllu",
+        gold.replace("eat\t_\tVERB\t_\t_\t0", "eat\t_\tVERB\t_\t_\t9"),
+    );
+    let error = folder.fails(&format!("{BUILD} --skip-malformed"), 1);
+    for expected in [
+        "no sentence can be used to train on: of 8 sentences, 8 malformed; such as gold.conllu:3: \
+         left out, malformed: gold.conllu:3:18: expected a head from 0 to 6, found \"9\"",
+        ", and nbest.conllu:1: left out, candidates of no sentence: ",
+    ] {
+        assert!(error.contains(expected), "{error}");
+    }
+    // Where the parses are malformed, and the sentences have none for that.
+    folder.write("gold.conllu", gold);
+    let nbest = folder.read("nbest.conllu");
+    folder.write("nbest.conllu", nbest.replace("\tforks\t", "\t\t"));
+    let error = folder.fails(&format!("{BUILD} --skip-malformed"), 1);
+    let expected =
+        "of 8 sentences, 8 without candidates; such as nbest.conllu:6: left out, malformed: ";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn treebanks_without_their_text_are_refused() {
+    let folder = folder();
+    let (gold, nbest) = (folder.read("gold.conllu"), folder.read("nbest.conllu"));
+    let hidden = |text: &str, form: &str, sentences: usize| {
+        let mut left = sentences;
+        let row = |line: &str| match line.split('\t').collect::<Vec<_>>()[..] {
+            [number, _, ref rest @ ..] if left > 0 => {
+                format!("{number}\t{form}\t{}\n", rest.join("\t"))
+            }
+            _ => {
+                left -= usize::from(line.is_empty() && left > 0);
+                format!("{line}\n")
+            }
+        };
+        text.lines().map(row).collect::<String>()
+    };
+    let refused = "expected the forms of the words, found \"";
+    for (form, sentences) in [("_", 8), ("____", 8), ("*", 8), ("_", 6)] {
+        let (bare, parses) = (
+            hidden(&gold, form, sentences),
+            hidden(&nbest, form, 2 * sentences),
+        );
+        for (gold, nbest, name) in [
+            (&bare, &parses, "gold"),
+            (&bare, &nbest, "gold"),
+            (&gold, &parses, "nbest"),
+        ] {
+            folder.write("gold.conllu", gold);
+            folder.write("nbest.conllu", nbest);
+            let error = folder.fails(BUILD, 1);
+            assert!(
+                error.contains(&format!("{name}.conllu:1:1: {refused}")),
+                "{error}"
+            );
+            assert!(!folder.path("c-manifest.json").exists());
+        }
+    }
+    // Some sentences are left out.
+    folder.write("gold.conllu", hidden(&gold, "_", 2));
+    folder.write("nbest.conllu", hidden(&nbest, "_", 4));
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    assert_eq!(
+        (counts(&manifest, "textless"), counts(&manifest, "train")),
+        (2, 6)
+    );
+    assert!(!folder.read("c-names.txt").contains("word:_\n"));
+    // An underscore is a word as others are.
+    for (name, text) in [("gold", &gold), ("nbest", &nbest)] {
+        folder.write(
+            &format!("{name}.conllu"),
+            text.replace("\tforks\t", "\t_\t"),
+        );
+    }
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    assert_eq!(counts(&manifest, "train"), 8);
+    assert!(folder.read("c-names.txt").contains("word:_\n"));
+}
+
+#[cfg(unix)]
+#[test]
+fn names_of_files_and_sentences_do_not_reach_the_terminal_raw() {
+    let folder = folder();
+    let gold = folder.read("gold.conllu");
+    let raw = "g\u{1b}[31m\u{9b}.conllu";
+    folder.write(
+        raw,
+        gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t\u{1b}[2J", 1),
+    );
+    let build = |more: &str| {
+        let arguments = [
+            "corpus",
+            "build",
+            raw,
+            "--candidates",
+            "nbest.conllu",
+            "-o",
+            "c\u{1b}[1m",
+        ];
+        let mut command = folder.command("");
+        command.args(arguments).args(more.split_whitespace());
+        let output = command.output().unwrap();
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            text.chars().all(|char| char == '\n' || !char.is_control()),
+            "{text:?}"
+        );
+        text
+    };
+    assert!(build("").contains(r#"found "\u{1b}[2J""#));
+    let told = build("--skip-malformed");
+    assert!(
+        told.contains(r"warning: g\u{1b}[31m\u{9b}.conllu:2: left out, malformed"),
+        "{told}"
+    );
+    assert!(told.contains(r"c\u{1b}[1m.svm.zst: "), "{told}");
+}
+
+#[test]
 fn other_words_are_reported_and_left_out() {
     let folder = folder();
     let nbest = folder.read("nbest.conllu");
@@ -451,6 +575,118 @@ done
         assert!(!folder.path("cut-manifest.json").exists());
         folder.run(&format!("{BUILD} --resume -o cut"));
         assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
+    }
+
+    #[test]
+    fn a_damaged_journal_is_refused_with_its_place() {
+        let folder = folder();
+        folder.run(&format!("{BUILD} --keep-journal -o c"));
+        let whole = files(&folder, "c");
+        let journal = folder.read("c.journal");
+        let lines: Vec<&str> = journal.split_inclusive('\n').collect();
+        assert_eq!(lines.len(), 41);
+        let mut damaged = journal.clone().into_bytes();
+        let sixth: usize = lines[..6].iter().map(|line| line.len()).sum();
+        damaged[sixth + 100] ^= 4;
+        folder.write("c.journal", &damaged);
+        let resume = format!("{BUILD} --resume -o c");
+        folder.refused(&format!(
+            "{resume} => c.journal:7:1: expected the line that was written, by its checksum, found a \
+             damaged one (keep only the lines before it to go on from there, or delete the file"
+        ));
+        assert_eq!(fs::read(folder.path("c.journal")).unwrap(), damaged);
+        folder.write("c.journal", lines[..6].concat());
+        folder.run(&resume);
+        assert_eq!(files(&folder, "c"), whole);
+    }
+
+    #[test]
+    fn a_second_process_does_not_write_the_journal() {
+        let folder = folder();
+        let mut child = start(&folder, "cut");
+        wait_for_journal(&folder, "cut.journal");
+        for resume in ["", "--resume"] {
+            folder.refused(&format!(
+                "{BUILD} {resume} -o cut => cut.journal: expected a journal that no other process writes"
+            ));
+        }
+        assert!(child.wait().unwrap().success());
+        folder.run(&format!("{BUILD} -o whole"));
+        assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
+    }
+
+    #[test]
+    fn pipes_are_no_journals_and_no_manifests() {
+        let folder = folder();
+        for name in ["c.journal", "c-manifest.json", "data/manifest.json"] {
+            let path = folder.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            let made = std::process::Command::new("mkfifo").arg(&path).status();
+            assert!(made.unwrap().success());
+        }
+        for line in [
+            &format!("{BUILD} -o c => c.journal"),
+            &format!("{BUILD} --resume -o c => c.journal"),
+            "corpus check c-manifest.json => c-manifest.json",
+            "select data -k 1 --lambda 1 => data/manifest.json",
+        ] {
+            let expected = "expected a regular file, found a pipe or a device";
+            folder.refused(&format!("{line}: {expected}"));
+        }
+    }
+
+    /// What the processes of a run are to say of themselves, and how the run ends.
+    fn ends_with_its_parser(body: &str, end: impl FnOnce(&Child)) -> String {
+        let folder = folder();
+        folder.write("parser", format!("#!/bin/sh\necho $$ >> pids\n{body}"));
+        let program = folder.path("parser");
+        let pids = folder.path("pids");
+        let text = folder
+            .read("parser")
+            .replace("pids", &pids.display().to_string());
+        folder.write("parser", text);
+        assert!(program.exists());
+        let child = start(&folder, "c");
+        let begin = Instant::now();
+        while fs::read_to_string(&pids).map_or(0, |text| text.lines().count()) < 2 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "no parser");
+            sleep(Duration::from_millis(10));
+        }
+        end(&child);
+        let output = child.wait_with_output().unwrap();
+        assert!(
+            matches!(output.status.code(), Some(1 | 130 | 143)),
+            "{output:?}"
+        );
+        for process in folder.read("pids").lines() {
+            let state = std::process::Command::new("ps")
+                .args(["-o", "stat=", "-p", process])
+                .output();
+            let state = String::from_utf8(state.unwrap().stdout).unwrap();
+            assert!(
+                state.is_empty() || state.starts_with('Z'),
+                "{body}: {process} is {state}"
+            );
+        }
+        String::from_utf8(output.stderr).unwrap()
+    }
+
+    #[test]
+    fn parsers_and_their_children_end_with_the_run() {
+        let child = "sleep 1000 & echo $! >> pids\n";
+        let answers = PARSER.trim_start_matches("#!/bin/sh\n");
+        for name in ["-INT", "-TERM"] {
+            for rest in ["sleep 1000", "exec yes >&2", answers] {
+                ends_with_its_parser(&format!("{child}{rest}"), |run| signal(run, name));
+            }
+        }
+        for rest in ["exit 1", "exec yes"] {
+            let error = ends_with_its_parser(&format!("{child}{rest}"), |_| {});
+            assert!(
+                error.contains("does not start as the Link Grammar parser does"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

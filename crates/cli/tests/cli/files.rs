@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+#[cfg(target_os = "linux")]
+use crate::hostile::limited;
 use crate::support::{Folder, TRAIN};
 
 fn folder() -> Folder {
@@ -53,9 +55,223 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
     }
 }
 
+/// The program with the redirections of a shell, from a folder that is to stay as it is.
+#[cfg(target_os = "linux")]
+#[track_caller]
+fn refused_by_shell(folder: &Folder, arguments: &str) {
+    let kept = |name: &String| {
+        let path = folder.path(name);
+        fs::read_link(&path).is_err().then(|| fs::read(path).ok())
+    };
+    let names = folder.list();
+    let before: Vec<_> = names.iter().map(kept).collect();
+    let (code, errors) = limited(folder, ":", arguments);
+    assert_eq!(code, Some(2), "{arguments}: {errors}");
+    assert!(errors.starts_with("error: "), "{arguments}: {errors}");
+    assert_eq!(folder.list(), names, "{arguments}");
+    let after: Vec<_> = names.iter().map(kept).collect();
+    assert!(before == after, "{arguments}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_input_and_descriptors_are_files_too() {
+    let folder = folder();
+    fs::hard_link(folder.path("train.svm"), folder.path("hard.svm")).unwrap();
+    folder.write("log", "earlier");
+    folder.write("log.svg", "earlier");
+    for arguments in [
+        "select - -k 1 --lambda 1 -o train.svm < train.svm",
+        "select - -k 1 --lambda 1 -o link.svm < train.svm",
+        "select - -k 1 --lambda 1 -o here/train.svm < link.svm",
+        "select /dev/stdin -k 1 --lambda 1 -o train.svm < train.svm",
+        "select /proc/self/fd/0 -k 1 --lambda 1 -o train.svm < train.svm",
+        "select /dev/fd/3 -k 1 --lambda 1 -o train.svm 3< train.svm",
+        "select train.svm -k 1 --lambda 1 -o /dev/fd/3 3>> train.svm",
+        "select train.svm -k 1 --lambda 1 -o /dev/fd/3 3>> hard.svm",
+        "select - -k 1 --lambda 1 -o /proc/self/fd/3 < train.svm 3>> train.svm",
+        "select - -k 1 --lambda 1 --checkpoint train.svm --resume < train.svm",
+        "train - --lambda 1 -o train.svm < train.svm",
+        "train - --lambda 1 --holdout-scores train.svm < train.svm",
+        "tune - -k 1 --csv a.csv --html train.svm < train.svm",
+        "tune train.svm -k 1 --evidence - -o test.svm < test.svm",
+        "compare train.svm -k 1 --lambda 1 --test - --csv test.svm < test.svm",
+        "predict model.json - -o train.svm < train.svm",
+        "predict - train.svm -o model.json < model.json",
+        "predict model.json - -o /dev/stdin < train.svm",
+        "evaluate - --model model.json --csv train.svm < train.svm",
+        "corpus convert - train.svm < train.svm",
+        "corpus project - --model model.json -o train.svm < train.svm",
+        "corpus build - --link-grammar --compression none -o train < train.svm",
+        "select train.svm -k 1 --lambda 1 >> train.svm",
+        "predict model.json train.svm >> train.svm",
+        "corpus convert train.svm - >> train.svm",
+        "inspect model.json >> model.json",
+        "select train.svm -k 1 --lambda 1 -o log >> log",
+        "train train.svm --lambda 1 --plot log.svg >> log.svg",
+    ] {
+        refused_by_shell(&folder, arguments);
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_descriptor_is_written_to_and_shares_no_stream_with_results() {
+    let folder = folder();
+    symlink("/dev/stdout", folder.path("out")).unwrap();
+    folder.write("log", "earlier\n");
+    for arguments in [
+        "select train.svm -k 1 --lambda 1 -o /dev/stdout >> log",
+        "select train.svm -k 1 --lambda 1 -o out >> log",
+        "select train.svm -k 1 --lambda 1 -o /dev/fd/1 --json >> log",
+        "select train.svm -k 1 --lambda 1 -o /dev/fd/3 >> log 3>> log",
+        "train train.svm --lambda 1 --holdout-scores /proc/self/fd/1 >> log",
+        "evaluate train.svm --model model.json --csv /dev/stdout >> log",
+        "compare train.svm -k 1 --lambda 1 --html /dev/stdout >> log",
+    ] {
+        refused_by_shell(&folder, arguments);
+    }
+    for arguments in [
+        "select train.svm -k 1 --lambda 1 -o /dev/stdout | cat",
+        "select train.svm -k 1 --lambda 1 -o /dev/fd/3 3>&1 | cat",
+    ] {
+        let output = std::process::Command::new("bash")
+            .current_dir(folder.path(""))
+            .args(["-c", &format!("set -o pipefail; \"$0\" {arguments}")])
+            .arg(folder.command("").get_program())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments}");
+        assert!(output.stdout.is_empty(), "{arguments}");
+    }
+    let run = |arguments: &str| {
+        let (code, errors) = limited(&folder, ":", arguments);
+        assert_eq!(code, Some(0), "{arguments}: {errors}");
+        folder.read("log")
+    };
+    let scores = folder.stdout("predict model.json train.svm");
+    let mut log = "earlier\n".to_owned();
+    for arguments in [
+        "predict model.json train.svm -o /dev/stdout >> log",
+        "predict model.json train.svm -o out >> log",
+        "predict model.json train.svm -o /dev/fd/1 >> log",
+        "predict model.json train.svm -o /dev/fd/3 3>> log",
+        "predict model.json train.svm -o /proc/self/fd/3 3<> log",
+        "predict model.json train.svm -o /dev/stderr 2>> log",
+        "predict model.json train.svm >> log",
+    ] {
+        log += &scores;
+        assert_eq!(run(arguments), log, "{arguments}");
+    }
+    let model = folder.read("model.json");
+    let select = "select train.svm -k 2 --lambda 1 -o /dev/fd/3 3> log";
+    assert_eq!(run(select), model);
+    assert!(
+        fs::symlink_metadata(folder.path("out"))
+            .unwrap()
+            .is_symlink()
+    );
+}
+
+#[test]
+fn files_that_belong_to_data_are_inputs() {
+    let folder = folder();
+    folder.run("corpus convert train.svm x.npz --names names.txt");
+    folder.run("corpus convert train.svm y.features --names names.txt");
+    folder.run("shard train.svm --parts 2 --names names.txt -o shards");
+    fs::create_dir(folder.path("shards/sub")).unwrap();
+    symlink(folder.path("shards"), folder.path("parts")).unwrap();
+    folder.write("q.svm", "1\t_\n");
+    folder.write("q-texts.txt", "1\t_\n");
+    folder.write("boost.svm.query", "1\n");
+    let select = |rest: &str| format!("select {rest} -k 1 --lambda 1");
+    for arguments in [
+        select("x.npz -o x.labels.npy"),
+        select("x.npz -o x.qids.npy"),
+        select("x.npz -o here/x.names.txt"),
+        select("x.npz --checkpoint x.names.txt --resume"),
+        select("y -o y.features"),
+        select("y -o y.labels"),
+        select("y.features -o y.qids"),
+        select("y --format rlscore -o y.qids"),
+        select("shards -o shards/manifest.json"),
+        select("shards -o shards/rows.svm"),
+        select("shards -o parts/part-1.npz"),
+        select("parts -o shards/sub/new.json"),
+        select("train.svm --test x.npz -o x.labels.npy"),
+        "predict model.json x.npz -o x.labels.npy".to_owned(),
+        "tune train.svm -k 1 --evidence x.npz -o x.labels.npy".to_owned(),
+        "corpus convert x.npz x.names.txt".to_owned(),
+        "corpus convert x.names.txt x.svm".to_owned(),
+        "corpus convert train.svm n.svm --queries n.names.txt".to_owned(),
+        "corpus convert train.svm z --to rlscore --names z.features".to_owned(),
+        "corpus project x.npz --model model.json -o x.svm".to_owned(),
+        "corpus project boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
+        "corpus build q.svm --link-grammar --compression none -o q".to_owned(),
+        "corpus build q-texts.txt --link-grammar --compression none -o ./q".to_owned(),
+        "corpus build t.conllu --candidates q-texts.txt --compression none -o here/q".to_owned(),
+        "corpus build t.conllu --link-grammar --columns n-texts.txt.zst -o n".to_owned(),
+    ] {
+        let before = folder.list();
+        folder.misused(&format!("{arguments} => a run reads it does not replace"));
+        assert_eq!(folder.list(), before, "{arguments}");
+    }
+    folder.run("corpus convert x.npz c.svm");
+    folder.run("corpus convert x.npz c-test.svm");
+    let entry = |file: &str| serde_json::json!({"file": file, "blake3": "0".repeat(64)});
+    let files = serde_json::json!({
+        "train": entry("c.svm"), "test": entry("c-test.svm"), "texts": entry("c-texts.txt"),
+    });
+    let manifest = serde_json::json!({"schema": "rankrls.corpus/1", "files": files});
+    folder.write("c-manifest.json", manifest.to_string());
+    for rest in [
+        "c.svm -o c-manifest.json",
+        "c.svm -o here/c-texts.txt",
+        "c-test.svm -o c-manifest.json",
+        "train.svm --test c-test.svm -o c.svm",
+    ] {
+        let arguments = select(rest);
+        folder.misused(&format!("{arguments} => a run reads it does not replace"));
+    }
+    folder.run("select train.svm -k 1 --lambda 1 -o c-manifest.json");
+    // What is written anew is the same, or no file of the data.
+    folder.run("corpus convert x.npz x.svm");
+    folder.run("corpus convert x.npz x.features");
+    folder.run("corpus convert train.svm w.npz --names x.names.txt");
+    folder.run("corpus convert w.npz w.svm --names w.names.txt");
+    folder.run("corpus project x.npz --model model.json -o x.svm --keep-numbers");
+    assert_eq!(folder.read("x.names.txt"), folder.read("w.names.txt"));
+    folder.run("select shards -k 1 --lambda 1 -o beside.json");
+    folder.run("select train.svm -k 1 --lambda 1 -o x.labels.npy");
+}
+
+#[test]
+fn the_files_of_folds_are_inputs() {
+    let folder = Folder::empty();
+    fs::create_dir_all(folder.path("L/Fold1")).unwrap();
+    for part in ["train", "vali", "test"] {
+        let rows = "2 qid:1 1:1 2:2\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:3\n";
+        folder.write(&format!("L/Fold1/{part}.txt"), rows);
+    }
+    symlink(folder.path("L/Fold1/train.txt"), folder.path("p.svg")).unwrap();
+    symlink(folder.path("L/Fold1"), folder.path("fold")).unwrap();
+    symlink("Fold1/vali.txt", folder.path("L/v.svg")).unwrap();
+    for arguments in [
+        "letor L --plot p.svg",
+        "letor L/Fold1 --plot p.svg",
+        "letor fold --plot p.svg",
+        "letor L --plot L/v.svg",
+    ] {
+        folder.misused(&format!("{arguments} => a run reads it does not replace"));
+    }
+    folder.run("letor L --plot L/curves.svg --lambdas 1");
+}
+
 #[test]
 fn two_outputs_of_one_name_are_refused_before_any_work() {
     let folder = folder();
+    symlink("new.svg", folder.path("first.svg")).unwrap();
+    symlink("here/first.svg", folder.path("second.svg")).unwrap();
     for (arguments, options) in [
         (
             "select train.svm -k 1 --lambda 1 -o new.svg --plot ./new.svg",
@@ -81,6 +297,19 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "compare train.svm -k 1 --lambda 1 --csv new.svg --plot new.svg",
             "--plot and --csv",
         ),
+        // Where links lead that lead to nothing yet.
+        (
+            "select train.svm -k 1 --lambda 1 --plot first.svg -o new.svg",
+            "--plot and --output",
+        ),
+        (
+            "select train.svm -k 1 --lambda 1 --plot first.svg -o second.svg",
+            "--plot and --output",
+        ),
+        (
+            "tune train.svm -k 1 --csv here/new.csv --html new.csv",
+            "--csv and --html",
+        ),
     ] {
         folder.misused(&format!("{arguments} => {options}"));
         for name in ["new", "new.svg", "new.csv", "new.json"] {
@@ -98,4 +327,37 @@ fn what_takes_nothing_away_stays_legal() {
     folder.run("select train.svm -k 1 --lambda 1 -o hard.svm");
     assert_eq!(folder.read("train.svm"), TRAIN);
     folder.run("evaluate train.svm --model model.json --model model.json");
+    // A name that a file of the data only looks like.
+    folder.run("corpus convert train.svm train");
+    folder.run("select @parses -k 1 --lambda 1 -o @parses");
+    folder.run("predict model.json train.svm -o model");
+}
+
+#[test]
+fn a_link_to_nothing_is_followed() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = folder();
+    fs::create_dir(folder.path("far")).unwrap();
+    symlink("far/new.json", folder.path("dangling.json")).unwrap();
+    symlink("here/dangling.json", folder.path("second.json")).unwrap();
+    symlink("around.json", folder.path("around.json")).unwrap();
+    folder.run("select train.svm -k 1 --lambda 1 -o plain.json");
+    folder.run("select train.svm -k 1 --lambda 1 -o second.json");
+    let mode = |name| {
+        fs::metadata(folder.path(name))
+            .unwrap()
+            .permissions()
+            .mode()
+    };
+    assert_eq!(mode("far/new.json"), mode("plain.json"));
+    for link in ["dangling.json", "second.json"] {
+        assert!(
+            fs::symlink_metadata(folder.path(link))
+                .unwrap()
+                .is_symlink()
+        );
+        assert_eq!(folder.read(link), folder.read("plain.json"));
+    }
+    folder.refused("select train.svm -k 1 --lambda 1 -o around.json => around.json");
 }

@@ -188,6 +188,182 @@ fn a_manifest_leads_nowhere_else() {
     }
 }
 
+/// A name, an identifier and a file of more characters than a table has columns.
+#[test]
+fn tables_of_long_texts_end() {
+    let folder = Folder::new();
+    let long = "n".repeat(70_000);
+    let words = "many words ".repeat(7_000);
+    folder.write("names.txt", format!("{long}\n{words}\n3\n4\n5\n6\n7\n"));
+    let rows = folder
+        .read("train.svm")
+        .replace("qid:a", &format!("qid:{long}"));
+    folder.write("long.svm", rows);
+    let entry = json!({"file": long, "blake3": "0".repeat(64)});
+    let files = json!({"train": entry, "test": null, "names": null});
+    let manifest = json!({"schema": "rankrls.corpus/1", "files": files});
+    folder.write("c-manifest.json", manifest.to_string());
+    folder.run("train train.svm --lambda 1 --names names.txt -o all.json");
+    let measures: Vec<String> = (1..=8000).map(|k| format!("p@{k}")).collect();
+    let measures = measures.join(",");
+    for arguments in [
+        "select long.svm -k 2 --lambda 1 --names names.txt -o m.json",
+        "inspect m.json",
+        "inspect all.json",
+        "tune long.svm -k 2 --lambdas 1 --names names.txt --csv t.csv",
+        "compare long.svm -k 2 --lambda 1 --names names.txt --strategies lowmem,random",
+        "evaluate long.svm --model m.json --model all.json --per-query --csv e.csv",
+        &format!("evaluate long.svm --model m.json --metrics {measures}"),
+        "explain m.json long.svm b",
+        "corpus info long.svm --names names.txt",
+    ] {
+        let text = folder.stdout(arguments);
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(
+            widest < Some(20_000) || arguments.len() > 1000,
+            "{arguments}"
+        );
+    }
+    let text = folder.stdout("evaluate long.svm --model m.json --per-query");
+    assert!(text.contains("nnn…") && !text.contains(&long), "{text}");
+    let checked = folder
+        .command("corpus check c-manifest.json")
+        .output()
+        .unwrap();
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(checked.stdout.len() < 20_000);
+    // Documents and tables for scripts have all of it.
+    assert!(folder.read("e.csv").contains(&long));
+    assert!(folder.read("t.csv").contains(&long));
+    assert!(folder.stdout("inspect m.json --json").contains(&long));
+    let evaluated = folder.json("evaluate long.svm --model m.json --per-query --json");
+    assert_eq!(evaluated["per_query"][0]["query"], long);
+}
+
+/// Text from outside that would turn colours on, move the cursor, or turn letters around.
+#[test]
+#[cfg(unix)]
+fn no_text_from_outside_commands_the_terminal() {
+    const EVIL: &str = "\x1b[31m\x1b]0;t\x07\r\u{9b}2J\u{202e}\u{2066}\u{2028}";
+    let folder = Folder::new();
+    let evil = |name: &str| format!("{EVIL}{name}");
+    folder.write("names.txt", format!("{EVIL}\n2\n3\n4\n5\n6\n7\n"));
+    let ids = "\x1b[31m\u{202e}";
+    let rows = folder
+        .read("train.svm")
+        .replace("qid:a", &format!("qid:{ids}"));
+    folder.write(&evil("a.svm"), &rows);
+    folder.write(&evil("bad.svm"), format!("1 qid:{ids} 1:{ids}\n"));
+    folder.write(&evil("b.svm"), "1 qid:a 1:1\n0 qid:b 1:1\n1 qid:a 1:1\n");
+    folder.write(
+        "bad.svm",
+        format!("1 qid:{ids} 1:1\n0 qid:b 1:1\n1 qid:{ids} 1:1\n"),
+    );
+    folder.run("select train.svm -k 2 --lambda 1 --names names.txt -o m.json");
+    folder.run("shard train.svm --parts 2 -o parts");
+    let edited = |name: &str, to: &str, key: &str, value: Value| {
+        let mut document = folder.document(name);
+        document[key] = value;
+        folder.write(to, document.to_string());
+    };
+    edited("m.json", &evil("m.json"), "strategy", json!(EVIL));
+    edited("m.json", "schema.json", "schema", json!(EVIL));
+    edited("parts/manifest.json", "parts/manifest.json", EVIL, json!(1));
+    let entry = json!({"file": EVIL, "blake3": EVIL});
+    let files = json!({"train": entry, "test": null, "names": null});
+    let manifest = json!({"schema": "rankrls.corpus/1", "files": files});
+    folder.write(&evil("c.json"), manifest.to_string());
+    fs::create_dir(folder.path(EVIL)).unwrap();
+    folder.write("t.conllu", format!("# sent_id = {EVIL}\n1\t{EVIL}\n"));
+    let (a, bad, b) = (evil("a.svm"), evil("bad.svm"), evil("b.svm"));
+    let (model, absent, page) = (evil("m.json"), evil("absent"), evil("/x/p.svg"));
+    let listing = evil("c.json");
+    for arguments in [
+        &["select", &a, "-k2", "--lambda=1", "--names=names.txt"][..],
+        &["select", &a, "-k2", "--lambda=1", "-v"],
+        &["select", &a, "-k2", "--lambda=1", "-o", &page],
+        &["select", &a, "-k2", "--lambda=1", "-o", &a],
+        &["select", &bad, "-k2", "--lambda=1"],
+        &["select", &b, "-k2", "--lambda=1"],
+        &["select", "bad.svm", "-k2", "--lambda=1"],
+        &["select", &absent, "-k2", "--lambda=1"],
+        &["select", "parts", "-k2", "--lambda=1"],
+        &["select", &a, "-k2", "--lambda", EVIL],
+        &["select", &a, "-k2", "--strategy", EVIL],
+        &["select", &a, "-k2", "--label", EVIL],
+        &["select", &a, "-k2", "--lambda=1", "--plot", &page],
+        &["select", &a, "-k2", "--lambda=1", "--checkpoint", &b],
+        &["tune", &a, "-k2", "--evidence", EVIL],
+        &["tune", &a, "-k2", "--lambdas=1", "--evidence=lqo"],
+        &["tune", &a, "-k2", "--csv", EVIL],
+        &["train", &a, "--lambda=1", "--holdout", EVIL],
+        &["train", &a, "--lambda=1", "--kernel", EVIL],
+        &["train", &a, "--lambda=1", "--features", &absent],
+        &["compare", &a, "-k2", "--lambda=1", "--strategies=lowmem"],
+        &["inspect", "m.json"],
+        &["inspect", &model],
+        &["inspect", &model, "--members"],
+        &["inspect", "schema.json"],
+        &["inspect", &absent],
+        &["predict", "m.json", &bad],
+        &["evaluate", &a, "--model", "m.json", "--per-query"],
+        &["evaluate", &a, "--model", &model, "--model", "m.json"],
+        &["evaluate", &a, "--metrics", EVIL],
+        &["explain", "m.json", &a, EVIL],
+        &["explain", "m.json", &a, ids],
+        &["corpus", "info", &a, "--names=names.txt"],
+        &["corpus", "check", &listing],
+        &["corpus", "check", &absent],
+        &["corpus", "convert", &a, &page],
+        &[
+            "corpus",
+            "build",
+            "t.conllu",
+            "--candidates=t.conllu",
+            "-o",
+            "c",
+        ],
+        &["letor", EVIL],
+        &["shard", &bad, "--parts=2", "-o", "p"],
+        &["man", &page],
+        &[EVIL],
+        &["select", &format!("--{EVIL}")],
+    ] {
+        let output = folder.command("").args(arguments).output().unwrap();
+        for bytes in [output.stdout, output.stderr] {
+            let text = String::from_utf8(bytes).unwrap();
+            let is_evil = |char: char| {
+                char.is_control() && char != '\n' || EVIL[5..].contains(char) && !char.is_ascii()
+            };
+            let found = text.find(is_evil);
+            assert_eq!(found, None, "{arguments:?}: {text:?}");
+        }
+    }
+}
+
+/// Pages of manuals, too, appear whole or not at all.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_leaves_no_half_page() {
+    let folder = Folder::new();
+    fs::create_dir(folder.path("pages")).unwrap();
+    folder.write("pages/rankrls-predict.1", "old\n");
+    let (code, errors) = limited(&folder, "ulimit -f 4", "man pages");
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(errors.contains("cannot write to pages/rankrls"), "{errors}");
+    let pages = fs::read_dir(folder.path("pages")).unwrap().count();
+    assert_eq!(pages, 1);
+    assert_eq!(folder.read("pages/rankrls-predict.1"), "old\n");
+    folder.run("man pages");
+    let written = fs::read_dir(folder.path("pages")).unwrap().count();
+    assert!(written > 15, "{written}");
+    assert!(
+        folder
+            .read("pages/rankrls-corpus-convert.1")
+            .contains(".TH")
+    );
+}
+
 /// A disk that is full after 4 KiB of a file: nothing is left under its name, or what was there.
 #[test]
 #[cfg(target_os = "linux")]

@@ -14,6 +14,7 @@ use super::source::{Found, Pool, Treebank};
 use super::columns::{Columns, Counts};
 use super::{label, templates};
 use crate::bag::{Bag, ONE};
+use crate::treebank::hidden::is_hidden;
 
 /// Sentences described at a time; nothing depends on it.
 const BATCH: usize = 64;
@@ -72,6 +73,10 @@ impl<'o> Building<'o> {
                 detail,
             }))
         };
+        if is_hidden(sentence) {
+            let detail = "all its words are _".to_owned();
+            return unused(Reason::Textless, None, detail);
+        }
         let parses = match self.found(number)? {
             Found::Parses(parses) => parses,
             Found::None(reason, place, detail) => return unused(reason, place, detail),

@@ -1,21 +1,15 @@
-//! Parses of an unfinished run, kept in a file beside the output.
-//!
-//! The file begins with a line that names the format. Records follow: four bytes for the length
-//! of the content (little-endian), sixteen of its BLAKE3 hash, and the content, JSON compressed by
-//! zstd. The first record says what the run depends on; each of the others is what became of one
-//! sentence, in the order in which sentences were done. A record that was not written to its end
-//! is cut off, and its sentence is parsed again.
+//! Parses of an unfinished run, kept in a [journal](rankrls_files::journal) beside the output: what
+//! became of each sentence, in the order in which sentences were done.
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use rankrls_files::error::Fault;
-use serde::de::DeserializeOwned;
+use rankrls_files::journal::Entry;
+use rankrls_files::{Journal, JournalError};
 use serde::{Deserialize, Serialize};
 
 use super::BuildObserver;
@@ -23,15 +17,7 @@ use super::options::BuildError;
 use crate::linkgrammar::{Answer, LinkGrammarError, LinkParser, Options};
 use crate::treebank::Sentence;
 
-const HEADING: &[u8] = b"rankrls.parses/1\n";
-
-/// Bytes before the content of a record.
-const FRAME: usize = 4 + 16;
-
-/// Bytes of a record at the most: none comes near.
-const LARGEST: usize = 1 << 28;
-
-const ZSTD_LEVEL: i32 = 3;
+const SCHEMA: &str = "rankrls.parses/1";
 
 /// What parses depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,89 +61,61 @@ struct Record {
     outcome: Answer,
 }
 
-/// The file, and where in it the sentences are.
-#[derive(Debug)]
-pub(super) struct Journal {
-    path: PathBuf,
-    file: Mutex<File>,
-    /// Where the content of each sentence's record begins, and how long it is.
-    places: Vec<Option<(u64, usize)>>,
-    end: u64,
+/// The part of a record that is read at first.
+#[derive(Debug, Deserialize)]
+struct Heading {
+    sentence: usize,
 }
 
-impl Journal {
+/// The journal, and where in it the sentences are.
+#[derive(Debug)]
+pub(super) struct Parses {
+    journal: Journal,
+    places: Vec<Option<Entry>>,
+    /// How many sentences are done.
+    pub(super) done: usize,
+}
+
+impl Parses {
     /// Begins a journal, or goes on with the one that is there if that is asked for: otherwise it is
     /// that of an unfinished run.
     pub(super) fn open(path: &Path, key: &Key, resume: bool) -> Result<Self, BuildError> {
-        let mut options = File::options();
-        options.read(true).write(true).truncate(false);
-        options.create(true).create_new(!resume);
-        let file = options.open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => BuildError::Unfinished(path.to_owned()),
-            _ => BuildError::write(path)(error),
-        })?;
-        let mut journal = Self {
-            path: path.to_owned(),
-            file: Mutex::new(file),
-            places: vec![None; key.sentences],
-            end: 0,
-        };
-        journal.take_up(key)?;
-        Ok(journal)
-    }
-
-    fn begin(&mut self, key: &Key) -> io::Result<()> {
-        let file = self.file.get_mut().expect("nobody panics with the lock");
-        file.set_len(0)?;
-        file.seek(SeekFrom::Start(0))?;
-        file.write_all(HEADING)?;
-        self.end = HEADING.len() as u64;
-        self.push(&content(key)?)?;
-        Ok(())
-    }
-
-    /// Finds the records that are whole; a file without any begins anew.
-    fn take_up(&mut self, key: &Key) -> Result<(), BuildError> {
-        let path = self.path.clone();
-        let broken = |error| BuildError::write(&path)(error);
-        let file = self.file.get_mut().expect("nobody panics with the lock");
-        let mut reader = BufReader::new(&mut *file);
-        let mut heading = Vec::new();
-        (reader.by_ref().take(HEADING.len() as u64))
-            .read_to_end(&mut heading)
-            .map_err(broken)?;
-        if !HEADING.starts_with(&heading) {
-            let fault = Fault::new("a journal of parses", "something else");
-            return Err(fault.of(&self.path.display().to_string()).into());
+        let mut places = vec![None; key.sentences];
+        if !resume {
+            let journal = Journal::create(path, SCHEMA, key)?;
+            return Ok(Self::new(journal, places));
         }
-        let mut end = heading.len() as u64;
-        let first = record(&mut reader).map_err(broken)?;
-        let Some(first) = first.filter(|_| heading.len() == HEADING.len()) else {
-            // It ended before anything was parsed.
-            return self.begin(key).map_err(broken);
-        };
-        end += (FRAME + first.len()) as u64;
-        let found: Key = parsed(&first).map_err(broken)?;
-        if let Some((what, expected, found)) = key.difference(&found) {
-            return Err(BuildError::OtherRun {
-                path: self.path.clone(),
+        let same = |found: &Key| match key.difference(found) {
+            None => Ok(()),
+            Some((what, expected, found)) => Err(BuildError::OtherRun {
+                path: path.to_owned(),
                 what,
                 expected,
                 found,
-            });
-        }
-        while let Some(content) = record(&mut reader).map_err(broken)? {
-            let Ok(record) = parsed::<Record>(&content) else {
-                break;
-            };
-            if let Some(place) = self.places.get_mut(record.sentence) {
-                *place = Some((end + FRAME as u64, content.len()));
+            }),
+        };
+        let journal = Journal::resume(path, SCHEMA, key, same, |entry, text| {
+            let expected = || format!("what became of one of {} sentences", key.sentences);
+            let Heading { sentence } = serde_json::from_slice(text)
+                .map_err(|error| Fault::new(expected(), error.to_string()))?;
+            match places.get_mut(sentence) {
+                Some(place @ None) => *place = Some(entry),
+                Some(Some(_)) => {
+                    return Err(Fault::new(expected(), format!("sentence {sentence} again")));
+                }
+                None => return Err(Fault::new(expected(), format!("sentence {sentence}"))),
             }
-            end += (FRAME + content.len()) as u64;
+            Ok(())
+        })?;
+        Ok(Self::new(journal, places))
+    }
+
+    fn new(journal: Journal, places: Vec<Option<Entry>>) -> Self {
+        Self {
+            done: places.iter().flatten().count(),
+            journal,
+            places,
         }
-        file.set_len(end).map_err(broken)?;
-        self.end = end;
-        Ok(())
     }
 
     /// Whether a sentence is done.
@@ -165,92 +123,37 @@ impl Journal {
         self.places.get(sentence).is_some_and(Option::is_some)
     }
 
-    /// How many sentences are done.
-    pub(super) fn done(&self) -> usize {
-        self.places.iter().flatten().count()
-    }
-
     /// Keeps what became of a sentence.
     pub(super) fn keep(&mut self, sentence: usize, outcome: Answer) -> Result<(), BuildError> {
-        let kept = content(&Record { sentence, outcome }).and_then(|content| {
-            let place = self.push(&content)?;
-            self.places[sentence] = Some((place, content.len()));
-            Ok(())
-        });
-        kept.map_err(BuildError::write(&self.path))
-    }
-
-    /// Appends a record and tells where its content is.
-    fn push(&mut self, content: &[u8]) -> io::Result<u64> {
-        let length = u32::try_from(content.len()).map_err(io::Error::other)?;
-        let mut bytes = Vec::with_capacity(FRAME + content.len());
-        bytes.extend_from_slice(&length.to_le_bytes());
-        bytes.extend_from_slice(&checksum(content));
-        bytes.extend_from_slice(content);
-        let file = self.file.get_mut().expect("nobody panics with the lock");
-        file.seek(SeekFrom::Start(self.end))?;
-        file.write_all(&bytes)?;
-        let place = self.end + FRAME as u64;
-        self.end += bytes.len() as u64;
-        Ok(place)
+        let kept = self.journal.append(&Record { sentence, outcome });
+        let entry = match kept {
+            Err(JournalError::TooLong { bytes, .. }) => {
+                let outcome = Answer::Unreadable(format!("an answer that takes {bytes} bytes"));
+                self.journal.append(&Record { sentence, outcome })?
+            }
+            kept => kept?,
+        };
+        self.places[sentence] = Some(entry);
+        self.done += 1;
+        Ok(())
     }
 
     /// What became of a sentence that is done.
     pub(super) fn outcome(&self, sentence: usize) -> Result<Answer, BuildError> {
-        let read = || {
-            let (place, length) = self.places[sentence].ok_or(io::ErrorKind::NotFound)?;
-            let mut content = vec![0; length];
-            let mut file = self.file.lock().expect("nobody panics with the lock");
-            file.seek(SeekFrom::Start(place))?;
-            file.read_exact(&mut content)?;
-            drop(file);
-            parsed::<Record>(&content)
-        };
-        let record = read().map_err(BuildError::write(&self.path))?;
+        let entry = self.places[sentence].expect("all sentences are parsed first");
+        let record: Record = self.journal.read(entry)?;
         Ok(record.outcome)
     }
 
-    /// Takes the file away: what it was for is done.
-    pub(super) fn remove(self) -> Result<(), BuildError> {
-        fs::remove_file(&self.path).map_err(BuildError::write(&self.path))
+    /// Leaves the journal for another run, or takes it away.
+    pub(super) fn end(self, keep: bool) -> Result<(), BuildError> {
+        if keep {
+            self.journal.sync()?;
+        } else {
+            self.journal.remove()?;
+        }
+        Ok(())
     }
-}
-
-fn checksum(content: &[u8]) -> [u8; 16] {
-    let mut sum = [0; 16];
-    sum.copy_from_slice(&blake3::hash(content).as_bytes()[..16]);
-    sum
-}
-
-fn content(value: &impl Serialize) -> io::Result<Vec<u8>> {
-    zstd::encode_all(serde_json::to_vec(value)?.as_slice(), ZSTD_LEVEL)
-}
-
-fn parsed<T: DeserializeOwned>(content: &[u8]) -> io::Result<T> {
-    Ok(serde_json::from_slice(&zstd::decode_all(content)?)?)
-}
-
-/// The content of the next record, if all of it is there.
-fn record(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
-    let mut frame = Vec::with_capacity(FRAME);
-    reader.by_ref().take(FRAME as u64).read_to_end(&mut frame)?;
-    let Some((length, sum)) = frame
-        .split_first_chunk::<4>()
-        .filter(|_| frame.len() == FRAME)
-    else {
-        return Ok(None);
-    };
-    let length = u32::from_le_bytes(*length) as usize;
-    if length > LARGEST {
-        return Ok(None);
-    }
-    let mut content = Vec::new();
-    reader
-        .by_ref()
-        .take(length as u64)
-        .read_to_end(&mut content)?;
-    let whole = content.len() == length && checksum(&content) == sum;
-    Ok(whole.then_some(content))
 }
 
 // Parsing a treebank with one parser a thread.
@@ -267,19 +170,20 @@ pub(super) fn parse(
     sentences: &[Sentence],
     first: LinkParser,
     options: &Options,
-    journal: &mut Journal,
+    parses: &mut Parses,
     observer: &dyn BuildObserver,
 ) -> Result<(), BuildError> {
     let left: Vec<usize> = (0..sentences.len())
-        .filter(|&sentence| !journal.has(sentence))
+        .filter(|&sentence| !parses.has(sentence))
         .collect();
     let workers = rayon::current_num_threads().min(left.len());
     let work = Work {
         sentences,
         left: &left,
         next: AtomicUsize::new(0),
+        stop: Arc::default(),
     };
-    observer.parsed(journal.done(), sentences.len());
+    observer.parsed(parses.done, sentences.len());
     let (sender, receiver) = channel();
     let mut first = Some(first);
     thread::scope(|scope| {
@@ -288,27 +192,39 @@ pub(super) fn parse(
             scope.spawn(move || work.run(parser, options, &sender));
         }
         drop(sender);
-        // Workers end when nobody listens any more, each after the sentence that it is at.
-        let (mut tried, mut failed) = (0, 0);
-        for done in receiver {
-            let (sentence, answer) = done?;
-            tried += 1;
-            if let Answer::Ended(last) | Answer::Unreadable(last) = &answer {
-                failed += 1;
-                if failed >= FAILURES && 3 * failed > tried {
-                    let last = last.clone();
-                    return Err(BuildError::Parser {
-                        failed,
-                        tried,
-                        last,
-                    });
-                }
-            }
-            journal.keep(sentence, answer)?;
-            observer.parsed(journal.done(), sentences.len());
-        }
-        Ok(())
+        let kept = keep_all(receiver, parses, sentences.len(), observer);
+        // Nobody listens any more: parsers end at the sentences that they are at.
+        work.stop.store(true, Ordering::Relaxed);
+        kept
     })
+}
+
+/// Keeps answers until all are there, or one of them ends the build.
+fn keep_all(
+    answers: Receiver<Done>,
+    parses: &mut Parses,
+    sentences: usize,
+    observer: &dyn BuildObserver,
+) -> Result<(), BuildError> {
+    let (mut tried, mut failed) = (0, 0);
+    for done in answers {
+        let (sentence, answer) = done?;
+        tried += 1;
+        if let Answer::Ended(last) | Answer::Unreadable(last) = &answer {
+            failed += 1;
+            if failed >= FAILURES && 3 * failed > tried {
+                let last = last.clone();
+                return Err(BuildError::Parser {
+                    failed,
+                    tried,
+                    last,
+                });
+            }
+        }
+        parses.keep(sentence, answer)?;
+        observer.parsed(parses.done, sentences);
+    }
+    Ok(())
 }
 
 /// What the workers share.
@@ -316,12 +232,14 @@ struct Work<'a> {
     sentences: &'a [Sentence],
     left: &'a [usize],
     next: AtomicUsize,
+    stop: Arc<AtomicBool>,
 }
 
 impl Work<'_> {
-    fn run(&self, parser: Option<LinkParser>, options: &Options, sender: &Sender<Done>) {
-        let mut parser = match parser.map_or_else(|| LinkParser::start(options), Ok) {
-            Ok(parser) => parser,
+    fn run(&self, first: Option<LinkParser>, options: &Options, sender: &Sender<Done>) {
+        let started = first.map_or_else(|| LinkParser::start_until(options, &self.stop), Ok);
+        let mut parser = match started {
+            Ok(parser) => parser.until(&self.stop),
             Err(error) => {
                 // Nobody listens when another worker failed before.
                 let _ = sender.send(Err(error));
@@ -341,6 +259,7 @@ impl Work<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linkgrammar::{Link, Linkage, LinkedWord};
 
     fn key() -> Key {
         Key {
@@ -354,88 +273,104 @@ mod tests {
         }
     }
 
-    fn failed(reason: &str) -> Answer {
-        Answer::Failed(reason.to_owned())
+    fn outcomes() -> [Answer; 4] {
+        let word = |shown: &str, connectors: Option<&str>| LinkedWord {
+            shown: shown.to_owned(),
+            connectors: connectors.map(str::to_owned),
+        };
+        let link = |left, right| Link {
+            left,
+            right,
+            label: "Wd".to_owned(),
+        };
+        let linkage = Linkage {
+            words: vec![word("LEFT-WALL", Some("Wd+")), word("[x]", None)],
+            links: vec![link(0, 1)],
+            unused: 1,
+            cost: -83,
+            length: 1,
+        };
+        [
+            Answer::Linkages(vec![linkage.clone(), linkage]),
+            Answer::TimedOut,
+            Answer::Unreadable("?".to_owned()),
+            Answer::Failed("no linkages".to_owned()),
+        ]
     }
 
     #[test]
-    fn a_torn_record_is_done_again_wherever_it_is_torn() {
+    fn parses_are_gone_on_with() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let mut journal = Journal::open(&path, &key(), false).unwrap();
-        journal.keep(3, failed("a")).unwrap();
-        let before = fs::read(&path).unwrap().len();
-        journal.keep(1, Answer::TimedOut).unwrap();
-        drop(journal);
-        let whole = fs::read(&path).unwrap();
-        for end in 0..=whole.len() {
-            fs::write(&path, &whole[..end]).unwrap();
-            let mut journal = Journal::open(&path, &key(), true).unwrap();
-            assert_eq!(journal.has(3), end >= before, "{end}");
-            assert_eq!(journal.has(1), end == whole.len());
-            journal.keep(3, failed("a")).unwrap();
-            journal.keep(1, Answer::TimedOut).unwrap();
-            assert_eq!(journal.outcome(3).unwrap(), failed("a"));
-            assert_eq!(journal.outcome(1).unwrap(), Answer::TimedOut);
-            assert_eq!(journal.done(), 2);
+        let mut parses = Parses::open(&path, &key(), false).unwrap();
+        for (sentence, outcome) in [3, 1, 0, 4].into_iter().zip(outcomes()) {
+            parses.keep(sentence, outcome.clone()).unwrap();
+            assert_eq!(parses.outcome(sentence).unwrap(), outcome);
         }
-        let mut damaged = whole.clone();
-        damaged[before - 1] ^= 1;
-        fs::write(&path, &damaged).unwrap();
-        let journal = Journal::open(&path, &key(), true).unwrap();
-        assert_eq!(journal.done(), 0);
+        drop(parses);
+        let parses = Parses::open(&path, &key(), true).unwrap();
+        assert_eq!((parses.done, parses.has(2)), (4, false));
+        for (sentence, outcome) in [3, 1, 0, 4].into_iter().zip(outcomes()) {
+            assert_eq!(parses.outcome(sentence).unwrap(), outcome);
+        }
+        parses.end(true).unwrap();
+        assert!(path.exists());
+        let parses = Parses::open(&path, &key(), true).unwrap();
+        parses.end(false).unwrap();
+        assert!(!path.exists());
     }
 
-    /// What version 0.1.0 kept before answers that cannot be understood were kept, too.
+    /// With checksums, as only who makes them can.
     #[test]
-    fn journals_of_earlier_versions_are_gone_on_with() {
+    fn records_that_cannot_be_are_refused_with_their_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        let records = [
-            r#"{"treebank":"hash","sentences":5,"parser":"p","dictionary":"d","linkages":20,"limit":1000,"time_limit":10}"#,
-            r#"{"sentence":4,"outcome":{"failed":"no linkages"}}"#,
-            r#"{"sentence":0,"outcome":"timed_out"}"#,
-            r#"{"sentence":2,"outcome":{"linkages":[{"w":[{"w":"LEFT-WALL","d":"Wd+"},{"w":"[x]"}],"l":[{"l":0,"r":1,"n":"Wd"}],"u":1,"c":-83,"n":1}]}}"#,
-        ];
-        let mut bytes = HEADING.to_vec();
-        for record in records {
-            let content = zstd::encode_all(record.as_bytes(), ZSTD_LEVEL).unwrap();
-            bytes.extend_from_slice(&u32::try_from(content.len()).unwrap().to_le_bytes());
-            bytes.extend_from_slice(&checksum(&content));
-            bytes.extend_from_slice(&content);
+        for (text, line) in [
+            (r#"{"sentence":5,"outcome":"timed_out"}"#, 2),
+            (r#"{"sentence":-1,"outcome":"timed_out"}"#, 2),
+            (r#"{"outcome":"timed_out"}"#, 2),
+            ("{\"sentence\":2,\"outcome\":\"timed_out\"}", 3),
+        ] {
+            let _ = std::fs::remove_file(&path);
+            let mut journal = Journal::create(&path, SCHEMA, &key()).unwrap();
+            let value: serde_json::Value = serde_json::from_str(text).unwrap();
+            journal.append(&value).unwrap();
+            journal.append(&value).unwrap();
+            drop(journal);
+            let error = Parses::open(&path, &key(), true).unwrap_err().to_string();
+            let expected = format!("journal:{line}:1: expected what became of one of 5 sentences");
+            assert!(error.contains(&expected), "{error}");
         }
-        fs::write(&path, bytes).unwrap();
-        let mut journal = Journal::open(&path, &key(), true).unwrap();
-        assert_eq!(journal.done(), 3);
-        assert_eq!(journal.outcome(4).unwrap(), failed("no linkages"));
-        assert_eq!(journal.outcome(0).unwrap(), Answer::TimedOut);
-        assert!(matches!(journal.outcome(2).unwrap(), Answer::Linkages(found) if found.len() == 1));
-        let unreadable = Answer::Unreadable("?".to_owned());
-        journal.keep(1, unreadable.clone()).unwrap();
-        drop(journal);
-        let journal = Journal::open(&path, &key(), true).unwrap();
-        assert_eq!(
-            (journal.done(), journal.outcome(1).unwrap()),
-            (4, unreadable)
-        );
+        for outcome in [
+            r#"{"linkages":[[0,0,0,[["a",null]],[[0,1,"A"]]]]}"#,
+            r#"{"linkages":[[0,0,0,[["a",null],["b",null]],[[1,0,"A"]]]]}"#,
+            r#""unknown""#,
+        ] {
+            let _ = std::fs::remove_file(&path);
+            let mut journal = Journal::create(&path, SCHEMA, &key()).unwrap();
+            let outcome: serde_json::Value = serde_json::from_str(outcome).unwrap();
+            let record = serde_json::json!({"sentence": 0, "outcome": outcome});
+            journal.append(&record).unwrap();
+            drop(journal);
+            let parses = Parses::open(&path, &key(), true).unwrap();
+            let error = parses.outcome(0).unwrap_err().to_string();
+            assert!(error.contains("journal:2:1: expected a record"), "{error}");
+        }
     }
 
     #[test]
     fn journals_of_other_runs_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        drop(Journal::open(&path, &key(), true).unwrap());
-        let error = Journal::open(&path, &key(), false).unwrap_err().to_string();
+        drop(Parses::open(&path, &key(), true).unwrap());
+        let error = Parses::open(&path, &key(), false).unwrap_err().to_string();
         assert!(error.contains("resume it, or delete it"), "{error}");
         let other = Key {
             linkages: 10,
             ..key()
         };
-        let error = Journal::open(&path, &other, true).unwrap_err().to_string();
+        let error = Parses::open(&path, &other, true).unwrap_err().to_string();
         let expected = "another number of linkages: 20, where this one has 10";
         assert!(error.contains(expected), "{error}");
-        fs::write(&path, "something else").unwrap();
-        let error = Journal::open(&path, &key(), true).unwrap_err().to_string();
-        assert!(error.contains("expected a journal of parses"), "{error}");
     }
 }

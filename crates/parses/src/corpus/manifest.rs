@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use rankrls_files::error::Fault;
-use rankrls_files::{ReadError, hash_text, read_whole};
+use rankrls_files::{ReadError, escaped, hash_text, read_regular};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -17,6 +17,8 @@ use super::options::BuildOptions;
 pub enum Reason {
     /// It is not what the format asks for.
     Malformed,
+    /// Its words were left out of the treebank.
+    Textless,
     /// The parser found nothing, or ended.
     Failed,
     /// The parser ran out of time.
@@ -40,6 +42,7 @@ impl Reason {
     pub fn text(self) -> &'static str {
         match self {
             Self::Malformed => "malformed",
+            Self::Textless => "without their text",
             Self::Failed => "not parsed",
             Self::TimedOut => "timed out",
             Self::Unreadable => "with an answer that is not understood",
@@ -67,6 +70,18 @@ pub struct Skipped {
     pub detail: String,
 }
 
+/// Place, reason and detail on one line, as they may go to a terminal.
+impl fmt::Display for Skipped {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, line, reason) = (escaped(&self.file), self.line, self.reason.text());
+        write!(formatter, "{file}:{line}: left out, {reason}")?;
+        match &*self.detail {
+            "" => Ok(()),
+            detail => write!(formatter, ": {}", escaped(detail)),
+        }
+    }
+}
+
 /// What became of the sentences of the treebank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sentences {
@@ -86,6 +101,7 @@ impl Sentences {
     pub(super) fn new(read: usize, [train, test]: [usize; 2]) -> Self {
         let reasons = [
             Reason::Malformed,
+            Reason::Textless,
             Reason::Failed,
             Reason::TimedOut,
             Reason::Unreadable,
@@ -276,7 +292,7 @@ pub enum ManifestError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The text is no manifest.
-    #[error("{path}:{line}:{column}: expected a manifest of `rankrls corpus build` in JSON, found: {message}", path = path.display())]
+    #[error("{path}:{line}:{column}: expected a manifest of `rankrls corpus build` in JSON, found: {message}", path = escaped(&path.display().to_string()))]
     Json {
         /// The file.
         path: PathBuf,
@@ -337,7 +353,7 @@ impl Listing {
     /// # Errors
     /// [`ManifestError`] for a file that cannot be read or is no manifest.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
-        Self::parse(&read_whole(path, LARGEST)?, path)
+        Self::parse(&read_regular(path, LARGEST)?, path)
     }
 
     /// Reads the text of a manifest, which messages call `path`.
@@ -383,6 +399,23 @@ impl Listing {
             }
         }
         Ok(Self { files })
+    }
+
+    /// The manifest beside the rows at `path`, and the files that it lists, if these rows are one of
+    /// them.
+    pub fn around(path: &Path) -> Option<Vec<PathBuf>> {
+        let name = path.file_name()?.to_str()?;
+        let (stem, _) = name.rsplit_once(".svm")?;
+        let prefixes = [Some(stem), stem.strip_suffix("-test")];
+        prefixes.into_iter().flatten().find_map(|prefix| {
+            let manifest = path.with_file_name(format!("{prefix}-manifest.json"));
+            // Another kind of file may have no end.
+            let listing = manifest.is_file().then(|| Self::read(&manifest).ok())??;
+            let names: Vec<&str> = listing.files().map(|(_, file)| &*file.file).collect();
+            let files = names.iter().map(|name| path.with_file_name(name));
+            let own = names.contains(&name);
+            own.then(|| files.chain([manifest]).collect())
+        })
     }
 
     /// What the files are for, and their hashes.

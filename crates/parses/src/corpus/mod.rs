@@ -38,7 +38,7 @@ mod templates;
 mod writing;
 
 use building::Building;
-use journal::{Journal, Key};
+use journal::{Key, Parses};
 use source::{FileCandidates, Pool, Treebank};
 use writing::FileNames;
 
@@ -81,6 +81,12 @@ pub trait BuildObserver: Sync {
 
 impl BuildObserver for () {}
 
+/// The files that [`build`] writes where its other arguments are these.
+pub fn files(candidates: &Candidates, prefix: &Path, options: &BuildOptions) -> Vec<PathBuf> {
+    let parsed = matches!(candidates, Candidates::LinkGrammar { .. });
+    FileNames::new(prefix, options.compression).all(parsed, options.columns.is_some())
+}
+
 /// Builds a corpus of the sentences in the CoNLL-U file `treebank`; the files' names begin with
 /// `prefix`. Time is the parser's for the most part: it runs once a thread of the current rayon
 /// pool. Memory is that of the treebank, of the file of candidates and of the names of the columns.
@@ -105,10 +111,8 @@ pub fn build(
     let mut building = Building::judge(gold, pool, options)?;
     building.split();
     let manifest = building.write(&names, sources, observer)?;
-    if let Pool::Journal(journal) = building.pool
-        && !keep
-    {
-        journal.remove()?;
+    if let Pool::Journal(parses) = building.pool {
+        parses.end(keep)?;
     }
     Ok(manifest)
 }
@@ -164,9 +168,9 @@ fn pool(
                 time_limit: key.time_limit,
                 processor_time: linkgrammar::PROCESSOR_TIME,
             });
-            let mut journal = Journal::open(&names.journal, &key, *resume)?;
-            journal::parse(&gold.sentences, parser, &how, &mut journal, observer)?;
-            Ok((Pool::Journal(journal), sources, *keep_journal))
+            let mut parses = Parses::open(&names.journal, &key, *resume)?;
+            journal::parse(&gold.sentences, parser, &how, &mut parses, observer)?;
+            Ok((Pool::Journal(parses), sources, *keep_journal))
         }
     }
 }

@@ -1,10 +1,10 @@
 //! How to build a corpus.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, io};
 
-use rankrls_files::{ReadError, Remedy};
+use rankrls_files::{JournalError, ReadError, Remedy, escaped};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -108,11 +108,10 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().test_share))]
     pub test_share: Share,
-    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
-    /// it; sentences may be without heads (_), and have labels of 0 then
+    /// A file of names: the rows of all sentences are written over these columns, those of another
+    /// corpus, for a model of it; sentences may be without heads (_), and have labels of 0 then.
     // No sentence is left out then because it has one candidate or equal labels.
-    #[cfg_attr(feature = "clap", arg(long, value_name = "NAMES"))]
-    #[cfg_attr(feature = "clap", arg(conflicts_with_all = ["test_share", "seed", "min_count"]))]
+    #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub columns: Option<PathBuf>,
     /// Seed of the choice of held-out sentences
@@ -304,11 +303,17 @@ pub enum BuildError {
     },
     /// Parses of a run that did not end.
     #[error(
-        "{} has the parses of a run that did not end: {}, or delete it", .0.display(), Remedy::Resume
+        "{} has the parses of a run that did not end: {}, or delete it", shown(.0), Remedy::Resume
     )]
     Unfinished(PathBuf),
+    /// The journal is damaged, no regular file, or at work in another process.
+    #[error(transparent)]
+    Journal(JournalError),
     /// A journal that another run wrote.
-    #[error("{} is the journal of a run with another {what}: {found}, where this one has {expected} (give another output, or delete it)", path.display())]
+    #[error(
+        "{} is the journal of a run with another {what}: {found}, where this one has {expected} (give another output, or delete it)",
+        shown(path)
+    )]
     OtherRun {
         /// The journal.
         path: PathBuf,
@@ -320,7 +325,7 @@ pub enum BuildError {
         found: String,
     },
     /// A file that cannot be written or read back.
-    #[error("cannot write {}", path.display())]
+    #[error("cannot write {}", shown(path))]
     Write {
         /// The file.
         path: PathBuf,
@@ -333,9 +338,23 @@ pub enum BuildError {
     Nothing(String),
 }
 
+fn shown(path: &Path) -> String {
+    escaped(&path.display().to_string())
+}
+
+impl From<JournalError> for BuildError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Exists(path) => Self::Unfinished(path),
+            JournalError::Io { path, source } => Self::Write { path, source },
+            error => Self::Journal(error),
+        }
+    }
+}
+
 impl BuildError {
     /// A failure at `path`.
-    pub(super) fn write(path: &std::path::Path) -> impl FnOnce(io::Error) -> Self + '_ {
+    pub(super) fn write(path: &Path) -> impl FnOnce(io::Error) -> Self + '_ {
         move |source| Self::Write {
             path: path.to_owned(),
             source,

@@ -6,11 +6,12 @@ use std::path::Path;
 use rankrls_files::ReadError;
 use rankrls_files::error::Fault;
 
-use super::journal::Journal;
+use super::journal::Parses;
 use super::manifest::{FileHash, Reason, Skipped};
 use super::options::{BuildError, Malformed};
 use super::parse::Parse;
 use crate::linkgrammar::{Answer, Linkage};
+use crate::treebank::hidden::check_text;
 use crate::treebank::{self, NBest, Sentence, conllu};
 
 /// The sentences with gold trees.
@@ -42,6 +43,7 @@ impl Treebank {
                 Err(error) => skipped.push(skip_malformed(&source.file, error, malformed)?),
             }
         }
+        check_text(sentences.iter(), &name)?;
         Ok(Self {
             ids: query_ids(&sentences),
             name,
@@ -117,6 +119,7 @@ impl FileCandidates {
                 }
             }
         }
+        check_text(groups.iter().flat_map(|group| &group.parses), &name)?;
         candidates.place(groups, &name, treebank)?;
         Ok(candidates)
     }
@@ -176,7 +179,7 @@ fn numbers(treebank: &Treebank) -> Result<HashMap<String, usize>, ReadError> {
 /// Where candidates come from.
 #[derive(Debug)]
 pub(super) enum Pool {
-    Journal(Journal),
+    Journal(Parses),
     File(FileCandidates),
 }
 
@@ -197,7 +200,7 @@ impl Pool {
         limit: usize,
     ) -> Result<Found, BuildError> {
         Ok(match self {
-            Self::Journal(journal) => match journal.outcome(number)? {
+            Self::Journal(parses) => match parses.outcome(number)? {
                 Answer::Linkages(linkages) => {
                     aligned(sentence, &linkages[..linkages.len().min(limit)])
                 }

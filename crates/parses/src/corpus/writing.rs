@@ -330,6 +330,18 @@ impl FileNames {
     }
 }
 
+impl FileNames {
+    /// All of them: with a journal if sentences are `parsed`, without files of the held-out rows and
+    /// of names `over` the columns of another corpus.
+    pub(super) fn all(self, parsed: bool, over: bool) -> Vec<PathBuf> {
+        let own = [self.test.rows, self.test.texts, self.names];
+        let files = [self.train.rows, self.train.texts, self.manifest];
+        let journal = Some(self.journal).filter(|_| parsed);
+        let own = own.into_iter().filter(|_| !over);
+        files.into_iter().chain(own).chain(journal).collect()
+    }
+}
+
 /// Writes the names of the columns, one a line.
 pub(super) fn write_names(path: &Path, columns: &Columns) -> Result<FileHash, BuildError> {
     let mut file = HashedFile::create(path)?;
@@ -363,7 +375,7 @@ impl Building<'_> {
         let (train, test) = (self.side(false), self.side(true));
         let (sentences, skipped) = self.outcome(&train, &test);
         if train.is_empty() {
-            return Err(BuildError::Nothing(unused_text(&sentences)));
+            return Err(BuildError::Nothing(unused_text(&sentences, &skipped)));
         }
         let writing = Writing {
             building: self,
@@ -418,8 +430,8 @@ impl Building<'_> {
     }
 }
 
-/// Why no sentence is left.
-fn unused_text(sentences: &Sentences) -> String {
+/// Why no sentence is left: how many are left out for which reason, and of each reason the first.
+fn unused_text(sentences: &Sentences, skipped: &[Skipped]) -> String {
     if sentences.read == 0 {
         return "the treebank has none".to_owned();
     }
@@ -427,5 +439,19 @@ fn unused_text(sentences: &Sentences) -> String {
         .left_out()
         .map(|(count, reason)| format!("{count} {}", reason.text()))
         .collect();
-    format!("of {} sentences, {}", sentences.read, counts.join(", "))
+    let mut text = format!("of {} sentences, {}", sentences.read, counts.join(", "));
+    let mut told = Vec::new();
+    for skipped in skipped {
+        if !told.contains(&(skipped.reason, &skipped.file)) {
+            told.push((skipped.reason, &skipped.file));
+            let separator = if told.len() == 1 {
+                "; such as "
+            } else {
+                ", and "
+            };
+            text += separator;
+            text += &skipped.to_string();
+        }
+    }
+    text
 }

@@ -5,48 +5,85 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 /// A word of a linkage.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkedWord {
     /// The word as the parser shows it, `dog.n`.
-    #[serde(rename = "w")]
     pub shown: String,
     /// The connectors that the word was used with, `Ds**c- Os-`, if it is linked.
-    #[serde(rename = "d", skip_serializing_if = "Option::is_none", default)]
     pub connectors: Option<String>,
 }
 
 /// A link between two words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Link {
     /// Position of the left word.
-    #[serde(rename = "l")]
     pub left: usize,
     /// Position of the right word.
-    #[serde(rename = "r")]
     pub right: usize,
     /// Its label, `Ss*s`.
-    #[serde(rename = "n")]
     pub label: String,
 }
 
 /// A parse: words and links between them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Kept", try_from = "Kept")]
 pub struct Linkage {
     /// The words, `LEFT-WALL` and `RIGHT-WALL` among them.
-    #[serde(rename = "w")]
     pub words: Vec<LinkedWord>,
     /// The links.
-    #[serde(rename = "l")]
     pub links: Vec<Link>,
     /// Words without links.
-    #[serde(rename = "u")]
     pub unused: u32,
     /// Cost of the disjuncts in hundredths.
-    #[serde(rename = "c")]
     pub cost: i32,
     /// Total length of the links.
-    #[serde(rename = "n")]
     pub length: u32,
+}
+
+/// A linkage as journals have it, in little space: unused words, cost, length, words, links.
+type Kept = (
+    u32,
+    i32,
+    u32,
+    Vec<(String, Option<String>)>,
+    Vec<(usize, usize, String)>,
+);
+
+impl From<Linkage> for Kept {
+    fn from(linkage: Linkage) -> Self {
+        let words = linkage.words.into_iter();
+        let words = words.map(|word| (word.shown, word.connectors));
+        let links = linkage.links.into_iter();
+        let links = links.map(|link| (link.left, link.right, link.label));
+        (
+            linkage.unused,
+            linkage.cost,
+            linkage.length,
+            words.collect(),
+            links.collect(),
+        )
+    }
+}
+
+impl TryFrom<Kept> for Linkage {
+    type Error = &'static str;
+
+    fn try_from((unused, cost, length, words, links): Kept) -> Result<Self, Self::Error> {
+        let within =
+            |&(left, right, _): &(usize, usize, String)| left < right && right < words.len();
+        if !links.iter().all(within) {
+            return Err("a link between words that are not there");
+        }
+        let word = |(shown, connectors)| LinkedWord { shown, connectors };
+        let link = |(left, right, label)| Link { left, right, label };
+        Ok(Self {
+            words: words.into_iter().map(word).collect(),
+            links: links.into_iter().map(link).collect(),
+            unused,
+            cost,
+            length,
+        })
+    }
 }
 
 /// What the parser puts behind words that it guessed, split or corrected.

@@ -22,12 +22,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+mod group;
 mod linkage;
 mod output;
 mod process;
 
+pub use group::{AllEnded, PROCESSOR_TIME, end_all};
 pub use linkage::{Link, Linkage, LinkedWord};
-pub use process::{LinkGrammarError, LinkParser, PROCESSOR_TIME};
+pub use process::{LinkGrammarError, LinkParser};
 
 /// How to parse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +43,9 @@ pub struct Options {
     pub limit: usize,
     /// Processor time for a sentence, or time of the clock without [`PROCESSOR_TIME`]. Default 10
     /// seconds; at least 1. The program checks it now and then; when it goes on for two seconds and
-    /// half as much again, it is ended. So it is after twenty times the limit by the clock.
+    /// half as much again, it is ended. So it is after twenty times the limit by the clock, and when it
+    /// takes none of the processor for 10 seconds. To start it has this time by the clock, and 30 seconds
+    /// at least.
     pub time_limit: Duration,
 }
 

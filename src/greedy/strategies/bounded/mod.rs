@@ -34,7 +34,7 @@ use rayon::prelude::*;
 
 use super::lowmem;
 use crate::columns::ColumnClasses;
-use crate::greedy::strategy::{Facts, Property};
+use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
@@ -78,9 +78,12 @@ fn memory(shape: &Shape) -> u64 {
     let Shape {
         rows, pieces, k, ..
     } = *shape;
-    let residuals = Round::room(rows, k).min(pieces.saturating_mul(32 * shape.largest_query));
-    let bounds = 150 * shape.candidates + 16 * pieces + 16 * shape.queries * k + 128 * rows;
-    lowmem::errors_memory(shape, k) + (bounds + residuals) as u64
+    let of_piece = shape.largest_query.saturating_mul(32);
+    let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
+    let bounds = bytes(150) * bytes(shape.candidates)
+        + bytes(16) * (bytes(pieces) + bytes(shape.queries) * bytes(k))
+        + bytes(128) * bytes(rows);
+    (lowmem::errors_memory(shape, k) + bounds + bytes(residuals)).0
 }
 
 /// Exact selection from bounds.
@@ -142,7 +145,9 @@ impl Strategy for Bounded {
             found = self.by_norms(&search);
         }
         search.residuals = &self.residuals;
-        search.room = round.room.saturating_sub(found.bytes);
+        // No later step uses what is kept of candidates that are drawn anew each time.
+        let room = if round.sampled { 0 } else { round.room };
+        search.room = room.saturating_sub(found.bytes);
         search.close = found.close;
         let (alive, kept) = search.finish(found.contenders, found.passed);
         self.work = Work {
@@ -318,5 +323,66 @@ impl Chunk<'_> {
         }
         found.close.extend(closest);
         found
+    }
+}
+
+#[cfg(test)]
+mod memory_tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::Lambda;
+    use crate::greedy::{Addition, State};
+
+    /// Rows in queries of four.
+    const ROWS: usize = 80;
+
+    /// Noise that is the same on every machine.
+    fn noise(row: usize, column: usize) -> f64 {
+        let mut random = ChaCha8Rng::seed_from_u64((1000 * row + column) as u64);
+        random.random_range(-0.5..0.5)
+    }
+
+    /// 400 columns of noise, too many to evaluate all.
+    fn candidates() -> ColumnClasses {
+        let row = |row: usize| {
+            let entries = (1..=400).map(|column| format!(" {column}:{}", noise(row, column)));
+            format!("0 qid:{}{}\n", row / 4, entries.collect::<String>())
+        };
+        ColumnClasses::new(&crate::data::parsed(
+            &(0..ROWS).map(row).collect::<String>(),
+        ))
+    }
+
+    /// Candidates that have no bound from level 0 all come to level 1, where residuals are found.
+    #[test]
+    fn nothing_is_kept_of_candidates_that_are_drawn() {
+        let candidates = candidates();
+        let labels: Vec<f64> = (0..ROWS).map(|row| noise(row, 0)).collect();
+        let lambda = Lambda::new(1.0).unwrap();
+        let mut state = State::new(&labels, candidates.queries(), lambda, 3);
+        let mut bounded = Bounded::new(&candidates);
+        for step in 0..3 {
+            let drawn: Vec<u32> = (step..200 + step).collect();
+            let round = Round {
+                candidates: &candidates,
+                state: &state,
+                sampled: true,
+                ranking: None,
+                limit: f64::INFINITY,
+                room: 1 << 20,
+            };
+            let errors = bounded.errors(&round, &drawn);
+            assert!(errors.iter().any(|error| error.is_finite()));
+            assert!(bounded.work.alive[0] > bounded.work.alive[1]);
+            assert_eq!(bounded.residuals.iter().flatten().count(), 0);
+            let best = step as usize;
+            state.add(Addition {
+                feature: candidates.feature(best),
+                column: candidates.column(best),
+                factor: candidates.factor(best),
+            });
+        }
     }
 }
