@@ -115,9 +115,10 @@ mod tests {
             .into_iter()
             .filter(|kind| !kind.needs_grades())
         {
-            let two = GreedyRankRls::params(2).strategy(strategy).fit(&data);
+            let params = |k| GreedyRankRls::params(k).ridge(one().into());
+            let two = params(2).strategy(strategy).fit(&data);
             let two = two.unwrap();
-            let (interrupt, params) = (Interrupt::new(), GreedyRankRls::params(9));
+            let (interrupt, params) = (Interrupt::new(), params(9));
             let mut observer = |event: greedy::Event<'_>| {
                 if let greedy::Event::Stepped(_, state) = event
                     && state.steps() == 2

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import numbers
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
+from joblib import cpu_count
+from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.validation import _get_feature_names
 
 from . import _rankrls
 
 GIVE_QUERIES = "pass qid=, one query id a row, or group=, the sizes of consecutive queries"
+# What cross-validation passes on only where it was told to.
+ROUTE_QUERIES = (
+    "GridSearchCV and its like drop qid without metadata routing: "
+    "sklearn.set_config(enable_metadata_routing=True), and set_fit_request(qid=True) and "
+    "set_score_request(qid=True) of the estimator"
+)
 
 
 def is_sparse(X: Any) -> bool:
@@ -29,7 +40,7 @@ def sound(X: Any) -> Any:
     in one piece, aligned and in the order of bytes of the machine. CSR and CSC keep their format.
     """
     if not is_sparse(X):
-        return X
+        return unmasked(X)
     if X.ndim != 2:
         raise ValueError(f"X: expected rows by columns, found an array of shape {X.shape}")
     if X.format not in ("csr", "csc"):
@@ -52,8 +63,37 @@ def sound(X: Any) -> Any:
     return type(X)((values, places, starts), shape=X.shape)
 
 
+def unmasked(values: Any) -> Any:
+    """`values`; of an array with a mask, nan in the masked places: they are missing."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if not np.ma.is_masked(values):
+        return values.data
+    kind = np.float64 if values.dtype.kind in "biuf" else object
+    return values.astype(kind).filled(np.nan)
+
+
+def vector(values: Any, name: str) -> Any:
+    """An array of one dimension; a column becomes one with a warning, as scikit-learn has it."""
+    if getattr(values, "ndim", 1) == 2 and values.shape[1] == 1:
+        warnings.warn(
+            f"{name}: a column was passed where an array of one dimension was expected: "
+            "change its shape, for example by ravel()",
+            DataConversionWarning,
+            stacklevel=2,
+        )
+        return values.ravel()
+    return values
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a frame, or of data that `read_svmlight` has read with their names."""
+    names = getattr(X, "feature_names", None) if is_sparse(X) else _get_feature_names(X)
+    return None if names is None else list(names)
+
+
 def _part(X: Any, name: str) -> NDArray[Any]:
-    part = np.asarray(getattr(X, name))
+    part = np.asarray(unmasked(getattr(X, name)))
     kinds, what = ("biufOU", "numbers") if name == "data" else ("iu", "whole numbers")
     if part.ndim != 1 or part.dtype.kind not in kinds:
         raise ValueError(
@@ -89,7 +129,7 @@ def floats(
 ) -> NDArray[np.float64]:
     """Numbers of 64 bits, not copied where they have the `layout` of `numpy.require`."""
     try:
-        array = np.asarray(values)
+        array = np.asarray(unmasked(values))
         if array.dtype.kind == "c":
             raise TypeError("found complex ones")
         return np.require(array, np.float64, layout)
@@ -99,7 +139,7 @@ def floats(
 
 def labels(y: Any, rows: int) -> NDArray[np.float64]:
     """Finite labels, one a row."""
-    column = column_or_1d(y, warn=True)
+    column = column_or_1d(unmasked(y), warn=True)
     if len(column) != rows:
         raise ValueError(f"y: expected {rows} labels, one a row of X, found {len(column)}")
     values = floats(column, "y")
@@ -119,7 +159,7 @@ def labels(y: Any, rows: int) -> NDArray[np.float64]:
 
 def scores(values: Any, rows: int, name: str) -> NDArray[np.float64]:
     """Finite numbers, one a row."""
-    array = floats(values, name)
+    array = vector(floats(values, name), name)
     if array.shape != (rows,):
         raise ValueError(
             f"{name}: expected {rows} numbers, one a row of X, found an array of shape "
@@ -132,40 +172,40 @@ def scores(values: Any, rows: int, name: str) -> NDArray[np.float64]:
     return array
 
 
-def filled(X: Any, codes: NDArray[np.int64], missing: str) -> Any:
+def filled(X: Any, codes: NDArray[np.int64], missing: str, n_jobs: int) -> Any:
     """A copy of `X` with numbers for nan: `missing`, or if that is ``mean``, the mean of the query,
     of the column where the query has no value, 0 where the column has none.
     """
-    sparse = is_sparse(X)
-    X = X.tocsc(copy=True) if sparse else X.copy()
-    values = X.data if sparse else X
-    if missing != "mean":
-        values[np.isnan(values)] = float(missing)
+    if not is_sparse(X):
+        X = X.copy()
+        columns = np.flatnonzero(np.isnan(X).any(axis=0))
+        X[:, columns] = filled(sp.csc_array(X[:, columns]), codes, missing, n_jobs).toarray()
         return X
-    for column in range(X.shape[1]):
-        whole = X[:, [column]].toarray().ravel() if sparse else X[:, column]
-        known = ~np.isnan(whole)
-        if known.all():
-            continue
-        counts = np.bincount(codes[known], minlength=codes.max() + 1)
-        sums = np.bincount(codes[known], whole[known], minlength=len(counts))
-        of_column = whole[known].mean() if known.any() else 0.0
-        means = np.where(counts > 0, sums / np.maximum(counts, 1), of_column)
-        own = np.where(known, whole, means[codes])
-        if sparse:
-            entries = slice(X.indptr[column], X.indptr[column + 1])
-            X.data[entries] = own[X.indices[entries]]
-        else:
-            X[:, column] = own
+    X = X.tocsr(copy=True)
+    X.sum_duplicates()
+    # Entries of these columns alone, the rows of a query next to each other.
+    columns = np.unique(X.indices[np.isnan(X.data)])
+    entries = np.flatnonzero(np.isin(X.indices, columns))
+    places = np.argsort(np.argsort(codes, kind="stable"))
+    rows = np.repeat(places, np.diff(X.indptr))[entries]
+    owners = np.searchsorted(columns, X.indices[entries])
+    order = np.lexsort((rows, owners))
+    entries = entries[order]
+    parts = {
+        "indptr": np.searchsorted(owners[order], np.arange(len(columns) + 1)),
+        "indices": rows[order],
+        "data": X.data[entries],
+    }
+    X.data[entries] = _rankrls.fill(parts, np.bincount(codes).tolist(), missing, n_jobs)
     return X
 
 
-def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[str]]:
-    """The query of each row, as a position in a list of names, in order of their first rows."""
+def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[Any]]:
+    """The query of each row, as a position in a list of ids, in order of their first rows."""
     if qid is not None and group is not None:
         raise ValueError("qid and group both say what the queries are: pass one of them")
     if group is not None:
-        sizes = floats(group, "group")
+        sizes = vector(floats(group, "group"), "group")
         if sizes.ndim != 1 or not ((sizes >= 1) & (sizes == np.floor(sizes))).all():
             raise ValueError(
                 "group: expected the sizes of consecutive queries, whole numbers from 1 on"
@@ -176,20 +216,22 @@ def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[st
                 f"{sizes.sum():.0f}"
             )
         codes = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes.astype(np.int64))
-        return codes, [str(number) for number in range(len(sizes))]
+        return codes, list(range(len(sizes)))
     if qid is None:
-        return np.zeros(rows, dtype=np.int64), ["0"]
-    codes, seen = numbered(qid, rows, "qid", "row of X")
-    names = [text(item, "qid") for item in seen]
+        return np.zeros(rows, dtype=np.int64), [0]
+    return numbered(qid, rows, "qid", "row of X")
+
+
+def id_texts(ids: list[Any]) -> list[str]:
+    """Query ids as text."""
+    names = [text(item, "qid") for item in ids]
     # Ids of two types may look the same as text.
-    if len(set(names)) < len(names):
-        names = [repr(item) for item in seen]
-    return codes, names
+    return names if len(set(names)) == len(names) else [repr(item) for item in ids]
 
 
 def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int64], list[Any]]:
     """The position of each id among the different ones, which follow in order of appearance."""
-    array = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
+    array = vector(ids.to_numpy() if hasattr(ids, "to_numpy") else ids, name)
     if isinstance(array, np.ndarray) and array.ndim != 1:
         raise ValueError(
             f"{name}: expected one id for each {one}, found an array of shape {array.shape}"
@@ -228,14 +270,16 @@ def training(
     rows = matrix.shape[0]
     codes, ids = queries(qid, group, rows)
     if len(ids) < least:
+        hint = f". {ROUTE_QUERIES}" if qid is None and group is None else ""
         raise ValueError(
-            f"leave-query-out needs at least {least} queries, found {len(ids)}: {GIVE_QUERIES}"
+            f"leave-query-out needs at least {least} queries, found {len(ids)}: {GIVE_QUERIES}{hint}"
         )
     return {
         "x": matrix,
         "y": labels(y, rows),
         "codes": codes,
-        "ids": ids,
+        "ids": id_texts(ids),
+        "known": ids,
         "teacher": None if teacher is None else scores(teacher, rows, "teacher"),
         "validation": None if validation is None else canonical(validation),
     }
@@ -257,7 +301,7 @@ def basis(values: Any, rows: int) -> int | list[int] | None:
     """A number of rows, or different rows of `X`."""
     if values is None or np.ndim(values) == 0:
         return None if values is None else min(count(values, "basis"), rows + 1)
-    found = row_numbers(values, rows, "basis")
+    found = vector(row_numbers(values, rows, "basis"), "basis")
     if found.ndim != 1 or len(np.unique(found)) < len(found):
         raise ValueError("basis: expected a number of rows, or a list with each row once")
     rows_of_basis: list[int] = found.tolist()
@@ -288,8 +332,18 @@ def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
 
 
 def threads(n_jobs: int | None) -> int:
-    """As many threads as `n_jobs` asks for: all cores for None, one within a worker of joblib."""
-    count = int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    """As many threads as `n_jobs` asks for: all processors for None, one in a worker of joblib or of
+    a pool of processes.
+    """
+    if n_jobs is None:
+        n_jobs = -1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
+        raise ValueError(f"n_jobs: expected a whole number other than 0, found {n_jobs!r}")
+    count = int(n_jobs)
+    if count < 0:
+        # Others work there already.
+        busy = multiprocessing.current_process().daemon or get_active_backend()[0].nesting_level
+        count = 1 if busy else max(1, cpu_count() + 1 + count)
     if count > 4096:
         raise ValueError(f"n_jobs: expected at most 4096 threads, found {n_jobs}")
     return count
@@ -365,15 +419,64 @@ def ridge(value: Any, name: str) -> str:
 
 def ridge_list(values: Any, name: str) -> str:
     """Several of them, or the only one."""
-    if isinstance(values, (str, numbers.Real)):
+    if isinstance(values, (str, numbers.Real)) or not isinstance(values, Iterable):
         return ridge(values, name)
-    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    listed = np.ravel(values).tolist() if isinstance(values, np.ndarray) else list(values)
     if not listed:
         raise ValueError(f"{name}: expected at least one number, found none")
     return ",".join(ridge(value, name) for value in listed)
 
 
+def flag(value: Any, name: str) -> bool:
+    """True or false."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name}: expected True or False, found {value!r}")
+    return bool(value)
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """Whether a parameter is as another, of the same type."""
+    return value is other or (type(value) is type(other) and not is_array(value) and value == other)
+
+
+def is_array(value: Any) -> bool:
+    """Whether `value` is an array or a column of a frame."""
+    return hasattr(value, "__array__") and np.ndim(value) > 0
+
+
+def plain(value: Any) -> Any:
+    """A parameter as JSON has it; a tuple is marked as such, an array becomes a list."""
+    if is_array(value):
+        return plain(np.asarray(value).tolist())
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, tuple):
+        return {"tuple": [plain(each) for each in value]}
+    if isinstance(value, Iterable):
+        return [plain(each) for each in value]
+    return value.item() if isinstance(value, np.generic) else float(value)
+
+
+def from_plain(value: Any) -> Any:
+    """A parameter from what `plain` has made of it."""
+    if isinstance(value, dict):
+        return tuple(from_plain(each) for each in value["tuple"])
+    return [from_plain(each) for each in value] if isinstance(value, list) else value
+
+
+def check_memory(bytes_needed: int, what: str) -> None:
+    """Refuses arrays of a size that data or a model only claim, where it is not free."""
+    free = _rankrls.free_memory()
+    if free is not None and bytes_needed > free:
+        raise MemoryError(
+            f"{what} takes {bytes_needed:,} bytes, of {free:,} that are free: it has a number for "
+            "each column"
+        )
+
+
 def name_list(names: Sequence[str] | str, name: str) -> list[str]:
     """Names, given as a list or separated by commas."""
+    if not isinstance(names, Iterable):
+        raise ValueError(f"{name}: expected names, found {names!r}")
     parts = names.split(",") if isinstance(names, str) else names
     return [text(part, name).strip() for part in parts]

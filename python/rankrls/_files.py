@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +23,10 @@ class RankingData(NamedTuple):
     """
 
     X: sp.csc_array
-    """Examples by features, of shape (m, n): column 0 is the first feature of the file."""
+    """Examples by features, of shape (m, n): column 0 is the first feature of the file.
+
+    It keeps the names of the features: a model with other names for its columns refuses it.
+    """
     y: NDArray[np.float64]
     """Labels, of shape (m,)."""
     qid: NDArray[Any]
@@ -42,10 +46,19 @@ def read_svmlight(
     zero_based: bool = False,
     regroup: bool = False,
     names: str | os.PathLike[str] | None = None,
+    format: str = "auto",
+    label: str | None = None,
+    query: str | None = None,
+    ignore: Sequence[str] = (),
+    missing: float | Literal["mean"] | None = None,
+    queries: str | os.PathLike[str] | None = None,
+    query_size: int | None = None,
+    max_memory: int | str | None = None,
 ) -> RankingData:
     r"""Reads svmlight / LETOR text with query ids, or any other format of the command.
 
-    A file compressed by gzip or zstd is read as such.
+    The others are tables with a header, SciPy's ``.npz`` and NumPy's ``.npy`` with labels beside
+    them, and RLScore's files. A file compressed by gzip or zstd is read as such.
 
     Parameters
     ----------
@@ -60,7 +73,26 @@ def read_svmlight(
         Whether to move the rows of a query that comes back to its others. By default such a file is
         refused.
     names : path-like, optional
-        A file with the names of the features, one a line.
+        A file with the names of the features, one a line. By default ``NAME.names.txt`` or
+        ``NAME-names.txt`` beside the data, if there is one; a table has them in its header.
+    format : str, default="auto"
+        "svmlight", "rlscore", "npz", "npy", "csv" or "tsv". "auto" goes by the name of the file.
+    label : str, optional
+        The column of a table that has the labels. Tables need it.
+    query : str, optional
+        The column of a table that has the queries.
+    ignore : sequence of str, default=()
+        Columns of a table to leave out.
+    missing : float or "mean", optional
+        What to read for missing values, which are refused without it: a number, or the mean of
+        their query.
+    queries : path-like, optional
+        For data without queries: a file with the query of each row, one a line.
+    query_size : int, optional
+        For data without queries: so many rows after each other are one.
+    max_memory : int or str, optional
+        Bytes, or a size such as "8GiB", that the data may take. By default what the machine has
+        left.
 
     Raises
     ------
@@ -68,6 +100,9 @@ def read_svmlight(
         Where there is no such file.
     ValueError
         For a file that is damaged or ambiguous, with line and column, what was expected and found.
+    MemoryError
+        For more data than `max_memory` lets in. SciPy keeps a number for each column up to the
+        last: one large index in a small file may take all memory, and `n_features` cuts it off.
 
     Examples
     --------
@@ -78,22 +113,40 @@ def read_svmlight(
     >>> data.X.shape, data.y.tolist(), data.qid.tolist()
     ((4, 3), [2.0, 0.0, 1.0, 0.0], ['a', 'a', 'b', 'b'])
     """
-    width = None if n_features is None else _data.count(n_features, "n_features")
-    found = _rankrls.read(
-        Path(path), zero_based, regroup, width, None if names is None else Path(names)
-    )
+    if queries is not None and query_size is not None:
+        raise ValueError("queries and query_size both say what the queries are: pass one of them")
+
+    def given(value: Any, name: str, convert: Callable[[Any, str], Any]) -> Any:
+        return None if value is None else convert(value, name)
+
+    def place(value: Any, _: str) -> Path:
+        return Path(value)
+
+    def filling(value: Any, name: str) -> str:
+        return _data.text(value, name) if isinstance(value, str) else repr(_data.number(value, name))
+
+    reading = {
+        "zero_based": _data.flag(zero_based, "zero_based"),
+        "regroup": _data.flag(regroup, "regroup"),
+        "width": given(n_features, "n_features", _data.count),
+        "names": given(names, "names", place),
+        "format": _data.text(format, "format"),
+        "label": given(label, "label", _data.text),
+        "query": given(query, "query", _data.text),
+        "ignore": [ignore] if isinstance(ignore, str) else _data.name_list(ignore, "ignore"),
+        "missing": given(missing, "missing", filling),
+        "queries": given(queries, "queries", place),
+        "query_size": given(query_size, "query_size", _data.count),
+        "max_memory": _data.size(max_memory),
+    }
+    found = _rankrls.read(Path(path), reading)
     tell(found["warnings"])
-    index = np.int32 if found["indptr"][-1] <= np.iinfo(np.int32).max else np.int64
-    parts = (found["data"], found["indices"].astype(index), found["indptr"].astype(index))
-    X = sp.csc_array(parts, shape=found["shape"])
+    X = sp.csc_array((found["data"], found["indices"], found["indptr"]), shape=found["shape"])
     sizes = np.diff(found["offsets"].astype(np.int64))
-    names_of = found["names"]
-    return RankingData(
-        X,
-        found["y"],
-        np.repeat(_ids(found["ids"], len(sizes)), sizes),
-        None if names_of is None else np.array(names_of[: X.shape[1]], dtype=object),
-    )
+    feature_names = None if found["names"] is None else np.array(found["names"], dtype=object)
+    X.feature_names = feature_names
+    qid = np.repeat(_ids(found["ids"], len(sizes)), sizes)
+    return RankingData(X, found["y"], qid, feature_names)
 
 
 def _ids(ids: list[str] | None, count: int) -> NDArray[Any]:

@@ -52,9 +52,33 @@ class _Selecting(SelectorMixin, Ranker):
         check_is_fitted(self)
         return self.support_
 
+    @property
+    def ranking_(self) -> NDArray[np.int64]:
+        """The step at which each column was selected."""
+        k = len(self._fitted("ranking_").features)
+        return self._of_columns("ranking_", k + 1, np.arange(1, k + 1))
+
+    @property
+    def support_(self) -> NDArray[np.bool_]:
+        """Whether each column is selected."""
+        k = len(self._fitted("support_").features)
+        return self._of_columns("support_", False, np.ones(k, dtype=bool))
+
     def transform(self, X: Any) -> Any:
         """The selected columns of `X`, in the order of `X`, not of `selected_` and `weights_`."""
+        check_is_fitted(self)
+        self._check_names(X, _data.column_names(X))
         return super().transform(_data.sound(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the selected columns, in the order of `X`; their numbers after an x where there
+        are none.
+        """
+        check_is_fitted(self)
+        if input_features is not None or hasattr(self, "feature_names_in_"):
+            return super().get_feature_names_out(input_features)
+        named = zip(self.selected_.tolist(), self.model_.names, strict=True)
+        return np.array([name or f"x{column}" for column, name in sorted(named)], dtype=object)
 
     def to_frame(self) -> pd.DataFrame:
         """The selected features as a frame of pandas, in order of selection.
@@ -80,6 +104,8 @@ class _Selecting(SelectorMixin, Ranker):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The sum of weight times column in order of selection: the bits of the command."""
+        if self._is_wide(X):
+            return super()._scores(X)
         scores, columns = np.zeros(X.shape[0]), X[:, self.selected_]
         if not _data.is_sparse(X):
             for column, weight in zip(columns.T, self.weights_, strict=True):
@@ -97,10 +123,7 @@ class _Selecting(SelectorMixin, Ranker):
         if facts["kernel"] is not None:
             raise ValueError("the model has a kernel in place of weights: load it by RankRLS")
         self.selected_, self.weights_ = model.features, model.weights
-        k = self.n_features_ = len(self.selected_)
-        self.ranking_ = np.full(self.n_features_in_, k + 1)
-        self.ranking_[self.selected_] = np.arange(1, k + 1)
-        self.support_ = self.ranking_ <= k
+        self.n_features_ = len(self.selected_)
         self.identical_ = [np.array(columns, dtype=np.int64) for columns in facts["identical"]]
         self.strategy_, settings = facts["strategy"], facts["settings"]
         self.alpha_ = settings["lambda"]
@@ -109,11 +132,45 @@ class _Selecting(SelectorMixin, Ranker):
             np.array([step[name] for step in facts["path"]], dtype=np.float64)
             for name in ("lqo_error", "lqo_cindex")
         )
+        self.path_ = SelectionPath(
+            features=self.selected_,
+            weights=self.weights_,
+            lqo_error=self.lqo_error_path_,
+            lqo_cindex=self.lqo_cindex_path_,
+            criterion=np.full(self.n_features_, np.nan),
+            strategy=self.strategy_,
+            alpha=self.alpha_,
+        )
         return facts
 
     def _measures(self) -> bool:
         """Whether anything but the criterion is a measure."""
         return False
+    @staticmethod
+    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
+        settings, target = facts["settings"], facts["settings"].get("target", {})
+        criterion = settings["criterion"]
+        if isinstance(criterion, dict):
+            criterion = {
+                "criterion": criterion["ranking"]["metric"],
+                "convention": criterion["ranking"]["convention"],
+            }
+        else:
+            criterion = {"criterion": criterion}
+        known = {
+            "n_features_to_select": max(1, settings["k"]),
+            "scale": settings.get("scale"),
+            "query_weight": settings["query_weight"],
+            "labels": target.get("labels"),
+            "refit": target.get("refit"),
+            "refit_alpha": target.get("refit_lambda"),
+            "blend": target.get("blend"),
+            "teacher_alpha": target.get("teacher_lambda"),
+            "n_candidates": settings["sample"],
+            "random_state": None if settings["sample"] is None else settings["seed"],
+            **criterion,
+        }
+        return {name: value for name, value in known.items() if value is not None}
 
     def _options(self, columns: int) -> dict[str, Any]:
         """`SelectionOptions` of the compiled part. Their lambda stands for any."""
@@ -202,7 +259,7 @@ class _Selecting(SelectorMixin, Ranker):
         if ended is not None:
             self.partial_ = path
             raise ended
-        self._adopt(model)
+        self._adopt(self._made(model, X, random_state=options["seed"]))
         self.path_ = path
         return self
 
@@ -337,8 +394,11 @@ class GreedyRankRLS(_Selecting):
 
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        settings = facts["settings"]
-        return {"alpha": settings["lambda"], "n_features_to_select": max(1, settings["k"])}
+        known = _Selecting._params_of(facts)
+        alpha, strategy = facts["settings"]["lambda"], facts["strategy"]
+        # Columns that were given, or all, are none that a strategy selects.
+        selects = {} if strategy in ("all", "given") else {"strategy": strategy}
+        return {"alpha": alpha, **selects, **known}
 
     def _search(
         self,
@@ -502,8 +562,14 @@ lqo_cindex_path_, identical_, path_
 
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        settings = facts["settings"]
-        return {"alphas": (settings["lambda"],), "n_features_to_select": max(1, settings["k"])}
+        known = GreedyRankRLS._params_of(facts)
+        strategies = (known.pop("strategy", "auto"),)
+        return {"alphas": (known.pop("alpha"),), "strategies": strategies, **known}
+
+    def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
+        facts = super()._adopt(model)
+        self.n_features_to_select_ = self.n_features_
+        return facts
 
     def _measures(self) -> bool:
         return self.scoring != "squared" or len(self.metrics) > 0
@@ -541,19 +607,17 @@ lqo_cindex_path_, identical_, path_
         callback: Callable[[TuneStep], Any] | None,
     ) -> tuple[SelectionPath, Any, BaseException | None]:
         grid = self._grid(options)
-        # A range counts as one: only the compiled part reads it.
-        alphas = 5 if grid["lambdas"] == "auto" else len(grid["lambdas"].split(","))
-        selections = alphas * max(1, len(grid["strategies"]))
-        total = options["k"] * selections * (1 + grid["evidence"].get("count", 0))
+        # "auto" may try more past an edge.
+        steps = options["k"] * (1 + grid["evidence"].get("count", 0))
+        total = _rankrls.alphas(grid["lambdas"]) * max(1, len(grid["strategies"])) * steps
         threads = _data.threads(self.n_jobs)
-        with reporting(callback, self.verbose, total, "steps", TuneStep) as told:
+        with reporting(callback, self.verbose, total, "steps", TuneStep, steps) as told:
             text, model, ended = _rankrls.tune(data, json.dumps(grid), threads, told)
         found = json.loads(text)
         if ended is None:
             tell(found["warnings"], getattr(self, "feature_names_in_", None))
             outcomes, choice = found["outcomes"], found["choice"]
             position, k = choice["position"], choice["k"]
-            self.n_features_to_select_ = k
             self.best_score_ = outcomes[position]["points"][k - 1]["score"]["mean"]
             self.stability_ = found["stability"][position]
             self.cv_results_ = self._results(outcomes, grid["metrics"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -124,14 +125,24 @@ def reporting(
     total: int,
     unit: str,
     kind: type[Step] | type[TuneStep],
+    more: int = 1,
 ) -> Iterator[Callable[..., bool] | None]:
-    """What the compiled part calls after a step: it shows progress and asks `callback`."""
+    """What the compiled part calls after a step: it shows progress and asks `callback`.
+
+    Where there are more steps than the `total` that was foreseen, there are so many `more`.
+    """
     if callback is not None and not callable(callback):
         raise ValueError(f"callback: expected something to call with each step, found {callback!r}")
-    bar = _bar(total, unit) if verbose else None
+    if not isinstance(verbose, numbers.Integral):
+        raise ValueError(f"verbose: expected a whole number, or True or False, found {verbose!r}")
+    bar, done = _bar(total, unit) if verbose else None, 0
 
     def told(*values: Any) -> bool:
+        nonlocal done
         if bar is not None:
+            done += 1
+            if done > bar.total:
+                bar.total += more
             bar.update(1)
         return bool(callback is not None and callback(kind(*values)))
 

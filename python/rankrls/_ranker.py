@@ -6,11 +6,13 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils import check_array
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
@@ -67,6 +69,8 @@ class Ranker(RegressorMixin, BaseEstimator):
     """Checks, scores, and models as files."""
 
     objective: str = "query"
+    # Parameters of the machine, which belong to no model.
+    _OF_MACHINE: ClassVar = ("max_memory", "n_jobs", "verbose")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -78,21 +82,88 @@ class Ranker(RegressorMixin, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__
 
+    @property
+    def coef_(self) -> NDArray[np.float64]:
+        """A weight for each column."""
+        return self._of_columns("coef_", 0.0, self._fitted("coef_", linear=True).weights)
+
+    def _fitted(self, name: str, *, linear: bool = False) -> _rankrls.Model:
+        """The model, for the attribute of this name."""
+        if "model_" not in self.__dict__ or (linear and not self._linear):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return self.model_
+
+    def _of_columns(self, name: str, others: Any, values: Any) -> NDArray[Any]:
+        """An array with these `values` for the features, made only once it is asked for: a model may
+        say that it has as many columns as 32 bits count.
+        """
+        values = np.asarray(values)
+        _data.check_memory(self.n_features_in_ * values.itemsize, name)
+        array = np.full(self.n_features_in_, others, dtype=values.dtype)
+        array[self.model_.features] = values
+        return array
+
     def _checked(self, X: Any, *, fit: bool) -> Any:
         """A matrix of numbers. In `fit`, its columns replace all that a fit before has found."""
         if fit:
             for name in [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)
-        return validate_data(
-            self,
-            _data.sound(X),
-            reset=fit,
-            accept_sparse=("csc", "csr"),
-            dtype=np.float64,
+        options = {
+            "accept_sparse": ("csc", "csr"),
+            "dtype": np.float64,
             # The compiled part says where a value is that is not finite.
-            ensure_all_finite=False,
-            ensure_min_samples=2 if fit else 1,
-        )
+            "ensure_all_finite": False,
+            "ensure_min_samples": 2 if fit else 1,
+        }
+        return validate_data(self, _data.sound(X), reset=fit, **options)
+
+    def _rows(self, X: Any) -> Any:
+        """Rows to score, as `_checked` has them. The columns of the features alone are enough where
+        they have their names.
+        """
+        names = _data.column_names(X)
+        if names is not None and self._are_features(X, names):
+            columns = check_array(
+                X[self._feature_names()], dtype=np.float64, ensure_all_finite=False
+            )
+            rows, features = columns.shape[0], self.model_.features
+            starts = np.arange(0, columns.size + 1, len(features), dtype=np.int64)
+            parts = (columns.ravel(), np.tile(features, rows), starts)
+            return sp.csr_array(parts, shape=(rows, self.n_features_in_))
+        self._check_names(X, names)
+        return self._checked(X, fit=False)
+
+    def _feature_names(self) -> list[str | None]:
+        """Names of the features, as far as they are known."""
+        names, known = getattr(self, "feature_names_in_", None), self.model_.names
+        return known if names is None else [names[feature] for feature in self.model_.features]
+
+    def _are_features(self, X: Any, names: list[str]) -> bool:
+        """Whether `X` is a frame without all columns, but with those of the features."""
+        known = self._feature_names()
+        if not self._linear or _data.is_sparse(X) or len(names) == self.n_features_in_:
+            return False
+        alone = not hasattr(self, "feature_names_in_") or len(names) == len(known)
+        return bool(alone and known and all(known) and set(known) <= set(names))
+
+    def _check_names(self, X: Any, names: list[str] | None) -> None:
+        """Refuses columns with other names than those of the model. scikit-learn does so for frames,
+        and where all names are known.
+        """
+        all_known = hasattr(self, "feature_names_in_")
+        if names is None or (all_known and not _data.is_sparse(X)) or X.shape[1] != self.n_features_in_:
+            return
+        features = self.model_.features.tolist()
+        known = enumerate(self.feature_names_in_) if all_known else zip(features, self.model_.names, strict=True)
+        for column, name in known:
+            found = names[column] if column < len(names) else None
+            if name and found and name != found:
+                raise ValueError(
+                    "The feature names should match those that were passed during fit. Column "
+                    f"{column} is {found!r}, and {name!r} in the model. Are the data of another "
+                    "corpus? Build them with the columns of the training data; in a frame, put the "
+                    "columns in their order"
+                )
 
     def _refuse(self, y: Any, others: dict[str, Any]) -> None:
         if y is None:
@@ -112,12 +183,45 @@ class Ranker(RegressorMixin, BaseEstimator):
         facts: dict[str, Any] = json.loads(model.facts)
         self.model_ = model
         self.n_features_in_ = facts["columns"]
-        if facts["kernel"] is None:
-            self.coef_ = np.zeros(self.n_features_in_)
-            self.coef_[model.features] = model.weights
-        else:
+        self._linear = facts["kernel"] is None
+        if not self._linear:
             self.dual_coef_ = model.coefficients
         return facts
+
+    def _made(self, model: _rankrls.Model, X: Any, **used: Any) -> _rankrls.Model:
+        """The model with the names that `X` has for its columns, and with the parameters of this
+        estimator: those `used` as they were, where a parameter may be anything.
+        """
+        if _data.is_sparse(X) and (names := _data.column_names(X)) is not None:
+            model = model.with_names(names)
+        kind = self._kind()
+        defaults = kind().get_params(deep=False)
+        given = {name: getattr(self, name) for name in defaults if name not in self._OF_MACHINE}
+        parameters = {
+            name: _data.plain(used.get(name, value))
+            for name, value in given.items()
+            if not _data.is_same(value, defaults[name])
+        }
+        estimator = {"class": kind.__name__, "parameters": parameters}
+        return model.with_estimator(json.dumps(estimator))
+
+    @classmethod
+    def _kind(cls) -> type[Ranker]:
+        """The class of this package whose parameters it has."""
+        package = __name__.partition(".")[0]
+        return next(kind for kind in cls.__mro__ if kind.__module__.partition(".")[0] == package)
+
+    @classmethod
+    def _parameters(cls, facts: dict[str, Any]) -> dict[str, Any]:
+        """Parameters that make the model: those that were given, if this class has made it."""
+        kind, made_by = cls._kind(), facts["estimator"] or {"class": None}
+        if made_by["class"] != kind.__name__:
+            return cls._params_of(facts)
+        parameters: dict[str, Any] = made_by["parameters"]
+        unknown = sorted(set(parameters) - set(kind._get_param_names()))
+        if unknown:
+            raise ValueError(f"estimator: {kind.__name__} has no parameter {unknown[0]!r}")
+        return {name: _data.from_plain(value) for name, value in parameters.items()}
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> NDArray[np.float64]:
         """Scores rows: a higher score is a better place in the ranking of the query.
@@ -125,10 +229,11 @@ class Ranker(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
-            Rows with the columns of the training data. A model of the command that was trained with
-            ``--missing`` takes the same for nan.
+            Rows with the columns of the training data. Of a frame, the selected columns are enough.
+            A model of the command that was trained with missing values takes the same for nan.
         qid, group
-            Queries, as in `fit`: only for a model of ``--missing mean`` and rows with nan.
+            Queries, as in `fit`: only for rows with nan, and a model that takes the mean of their
+            query for it.
 
         Returns
         -------
@@ -138,10 +243,11 @@ class Ranker(RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For another number of columns, and for values that are not finite.
+            For another number of columns, for columns with other names than those of the model, and
+            for values that are not finite.
         """
         check_is_fitted(self)
-        matrix = self._filled(self._checked(X, fit=False), qid, group)
+        matrix = self._filled(self._rows(X), qid, group)
         values = matrix.data if _data.is_sparse(matrix) else matrix
         if not np.isfinite(values.sum()) and not np.isfinite(values).all():
             # It refuses them, and says where the value is.
@@ -149,12 +255,17 @@ class Ranker(RegressorMixin, BaseEstimator):
         return self._scores(matrix)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        if "coef_" in self.__dict__:
+        if self._linear and not self._is_wide(X):
             return np.asarray(X @ self.coef_)
         scores: NDArray[np.float64] = self.model_.scores(
             _data.canonical(X), _data.threads(self.n_jobs)
         )
         return scores
+
+    @staticmethod
+    def _is_wide(X: Any) -> bool:
+        """Whether a number for each column is far more than the entries."""
+        return bool(_data.is_sparse(X) and X.shape[1] > max(X.nnz, 2**20))
 
     def _filled(self, X: Any, qid: Any, group: Any) -> Any:
         """The matrix with numbers for nan, where the model says which."""
@@ -170,7 +281,7 @@ class Ranker(RegressorMixin, BaseEstimator):
                 "or group"
             )
         codes, _ = _data.queries(qid, group, X.shape[0])
-        return _data.filled(X, codes, missing)
+        return _data.filled(X, codes, str(missing), _data.threads(self.n_jobs))
 
     def score(
         self, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: None = None
@@ -236,25 +347,32 @@ class Ranker(RegressorMixin, BaseEstimator):
             kernel, which has no features.
         """
         check_is_fitted(self)
-        matrix = self._checked(X, fit=False)
-        if "coef_" not in self.__dict__:
+        matrix = self._rows(X)
+        if not self._linear:
             raise ValueError("a kernel model has no features to explain an order by")
         matrix = self._filled(matrix, qid, group)
         rows = matrix.shape[0]
         data = _data.training(matrix, np.zeros(rows), qid, group, least=0)
-        ids = data["ids"]
+        ids = data["known"]
         if query is None and len(ids) > 1:
             raise ValueError(f"query: there are {len(ids)} queries: name one")
-        name = ids[0] if query is None else str(query)
-        if name not in ids:
-            first = ", ".join(ids[:3])
+        # As ids are told apart in `qid`: 3 and 3.0 are one, 1 and "1" are two.
+        places = {own: place for place, own in enumerate(ids)}
+        try:
+            number = 0 if query is None else places.get(query)
+        except TypeError:
+            number = None
+        if number is None:
+            first = ", ".join(data["ids"][:3])
+            other = type(ids[0]).__name__
+            kind = "" if isinstance(query, type(ids[0])) else f", and ids are of type {other}"
             raise ValueError(
-                f"query: none of the {len(ids)} is called {name!r}; the first are {first}"
+                f"query: none of the {len(ids)} is called {str(query)!r}; the first are {first}{kind}"
             )
-        number = ids.index(name)
         if versus is not None:
             versus = int(_data.row_numbers(versus, rows, "versus"))
             if data["codes"][versus] != number:
+                name = data["ids"][number]
                 raise ValueError(f"versus: row {versus} is not of query {name!r}")
         reference, ranked = self.model_.explain(data, number, versus)
         rows, scores, own, amounts = zip(*ranked, strict=True)
@@ -275,11 +393,8 @@ class Ranker(RegressorMixin, BaseEstimator):
 
     def _names(self) -> list[str]:
         """Names of the features of the model, or their numbers where there are none."""
-        known, features = self.model_.names, self.model_.features
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            known = [names[feature] for feature in features]
-        return [str(name or feature) for name, feature in zip(known, features, strict=True)]
+        pairs = zip(self._feature_names(), self.model_.features, strict=True)
+        return [str(name or feature) for name, feature in pairs]
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model as the command's files have it.
@@ -303,6 +418,10 @@ class Ranker(RegressorMixin, BaseEstimator):
     def from_json(cls, source: str | os.PathLike[str]) -> Any:
         """A fitted estimator from a model of the command or of `to_json`.
 
+        It has the parameters and the names of columns that the model was fitted with, but for those
+        of the machine: `max_memory`, `n_jobs` and `verbose`. What the model does not need is not in
+        the file, such as hold-out predictions and `cv_results_`.
+
         Parameters
         ----------
         source : path-like or str
@@ -319,6 +438,9 @@ class Ranker(RegressorMixin, BaseEstimator):
             name = os.fsencode(source).decode(errors="replace")
             model = _rankrls.Model.from_json(Path(source).read_bytes(), name)
         facts = json.loads(model.facts)
-        estimator = cls(**cls._params_of(facts))
+        estimator = cls(**cls._parameters(facts))
         estimator._adopt(model)
+        names = model.column_names
+        if names:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
         return estimator

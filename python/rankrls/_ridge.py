@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +14,16 @@ import numpy as np
 from . import _data, _rankrls
 from ._ranker import Labels, QueryWeight, Ranker, Scale
 from ._warnings import tell
+
+
+def _is_validated() -> bool:
+    """Whether scikit-learn's cross-validation is what fits."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__") == "sklearn.model_selection._validation":
+            return True
+        frame = frame.f_back
+    return False
 
 
 @dataclass(eq=False, repr=False)
@@ -137,7 +149,7 @@ class RankRLS(Ranker):
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            if name == "coef_" and "dual_coef_" in self.__dict__:
+            if name == "coef_" and "dual_coef_" in self.__dict__ and not self._linear:
                 raise AttributeError(
                     "coef_ is there for kernel='linear' alone: other kernels have dual_coef_ and "
                     "support_"
@@ -174,7 +186,9 @@ class RankRLS(Ranker):
             Sizes of consecutive queries, in place of `qid`; ``group=[m]`` compares all rows.
         pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
             For objective "pairs": the preferred and the other row of `X`, from 0; by how much, in
-            units of the scores, by default 1; and the weight of the pair, by default 1.
+            units of the scores, by default 1; and the weight of the pair, by default 1. Rows count
+            in this `X`: cross-validation of scikit-learn hands over parts of the rows, where the same
+            numbers are other rows, and is refused.
 
         Raises
         ------
@@ -186,13 +200,18 @@ class RankRLS(Ranker):
         """
         if (self.objective == "pairs") != (pairs is not None):
             raise ValueError("objective='pairs' and pairs= of fit go together")
+        if pairs is not None and _is_validated():
+            raise ValueError(
+                "pairs: rows count in all of X, and cross-validation fits on a part of its rows, where "
+                "the same numbers are other rows: split the pairs and fit on each part"
+            )
         self._refuse(pairs if y is None else y, refused)
         matrix = self._checked(X, fit=True)
         rows = matrix.shape[0]
         if self.objective == "query" and qid is None and group is None:
             raise ValueError(
                 f"only rows of one query are compared: {_data.GIVE_QUERIES}; "
-                f"group=[{rows}] compares all rows"
+                f"group=[{rows}] compares all rows. {_data.ROUTE_QUERIES}"
             )
         self._check_combinations()
         data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=0)
@@ -207,7 +226,7 @@ class RankRLS(Ranker):
             "coef0": _data.number(self.coef0, "coef0"),
             "basis": _data.basis(self.basis, rows),
             "holdout": _data.holdout(self.holdout, *held_out),
-            "keep_pairs": bool(self.keep_pairs),
+            "keep_pairs": _data.flag(self.keep_pairs, "keep_pairs"),
             "pairs": preferences,
             "seed": _data.seed(self.random_state),
             "options": {
@@ -222,16 +241,16 @@ class RankRLS(Ranker):
         found = _rankrls.train(data, json.dumps(training), _data.threads(self.n_jobs))
         report = json.loads(found["report"])
         tell(report["warnings"], getattr(self, "feature_names_in_", None))
-        self._adopt(found["model"])
-        self.alpha_, self.unit_ = report["alpha"], report["unit"]
+        given = ("holdout", "basis")
+        used = {name: training[name] for name in given if not isinstance(training[name], str)}
+        model = self._made(found["model"], X, random_state=training["seed"], **used)
+        self._adopt(model)
+        self.unit_ = report["unit"]
         self.solver_ = report["solver"]
         # There is no infinity in JSON.
         self.condition_ = np.inf if report["condition"] is None else report["condition"]
         if len(found["support"]):
             self.support_, self.dual_coef_ = found["support"], found["coefficients"]
-        if self.kernel == "precomputed":
-            # Its columns are rows.
-            del self.coef_
         if report["scheme"] is not None:
             self.holdout_error_ = report["error"]
             self.holdout_cindex_ = np.nan if report["cindex"] is None else report["cindex"]
@@ -257,8 +276,28 @@ class RankRLS(Ranker):
         if self.solver not in ("auto", "dual") and not (linear or reduced):
             raise ValueError("a kernel has the solver 'dual'; with a basis it has the others, too")
 
+    def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
+        facts = super()._adopt(model)
+        self.alpha_ = facts["settings"]["lambda"]
+        if self.kernel == "precomputed":
+            # Its columns are rows.
+            self._linear = False
+            self.support_, self.dual_coef_ = model.features, model.weights
+        return facts
+
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        params = {"alpha": facts["settings"]["lambda"], "objective": facts["objective"]}
+        settings, target = facts["settings"], facts["settings"].get("target", {})
         kernel = facts["kernel"] or {"kind": "linear"}
-        return {"kernel": kernel.pop("kind"), **kernel, **params}
+        reduced = facts["basis"] is not None and facts["basis"] < facts["rows"]
+        known = {
+            "alpha": settings["lambda"],
+            "objective": facts["objective"],
+            "kernel": kernel.pop("kind"),
+            **kernel,
+            "basis": facts["basis"] if reduced else None,
+            "labels": target.get("labels"),
+            "scale": settings.get("scale"),
+            "query_weight": settings["query_weight"],
+        }
+        return {name: value for name, value in known.items() if value is not None}

@@ -8,6 +8,7 @@ queries without a value; "letor" reproduces published LETOR 4.0 figures.
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -131,13 +132,15 @@ def evaluate(
     >>> round(found["cindex"].mean, 4), found["cindex"].per_query.round(4).tolist()
     (0.3333, [0.6667, 0.0])
     """
-    scores = _data.floats(y_score, "y_score")
+    scores = _data.vector(_data.floats(y_score, "y_score"), "y_score")
     if scores.ndim != 1:
         raise ValueError(
             f"y_score: expected one score a row, found an array of shape {scores.shape}"
         )
     if qid is None and group is None:
-        raise ValueError(f"only rows of one query are compared: {_data.GIVE_QUERIES}")
+        raise ValueError(
+            f"only rows of one query are compared: {_data.GIVE_QUERIES}. {_data.ROUTE_QUERIES}"
+        )
     labels = _data.labels(y_true, len(scores))
     codes, _ = _data.queries(qid, group, len(scores))
     scores = _data.scores(scores, len(scores), "y_score")
@@ -153,6 +156,20 @@ def evaluate(
     found, warned = _rankrls.evaluate(names, *ordered, json.dumps(rules))
     tell(warned)
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
+
+
+def _warn_of_idle(names: list[str], rules: dict[str, Any]) -> None:
+    """Warns of rules that none of the measures heeds."""
+    heeding = {
+        "relevant_from": ("map", "p@", "mrr"),
+        "gain": ("ndcg@", "mean-ndcg"),
+        "max_grade": ("err",),
+    }
+    usual = {"gain": "exponential"}
+    for rule, measures in heeding.items():
+        idle = not any(name.startswith(measures) for name in names)
+        if rule in rules and rules[rule] != usual.get(rule) and idle:
+            warnings.warn(f"{rule} has no effect on these measures", UserWarning, stacklevel=3)
 
 
 def score(

@@ -120,29 +120,62 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
     return ax
 
 
-def comparison(found: Mapping[str, Measured], *, ax: Axes | None = None) -> Axes:
+def comparison(
+    found: Mapping[str, Measured | Mapping[str, Measured]],
+    *,
+    measure: str | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """One measure of several rankings, each with a bar of two standard errors.
 
     Parameters
     ----------
-    found : mapping of str to Measured
-        The measure of each ranking, by name. Bars of rankings of the same queries may overlap where
-        `metrics.paired` tells them apart.
+    found : mapping of str to Measured or to mappings
+        What `metrics.evaluate` has found of each ranking, by name, or one measure of it. What it has
+        found of a single ranking is drawn by the names of its measures. Bars of rankings of the same
+        queries may overlap where `metrics.paired` tells them apart.
+    measure : str, optional
+        The measure to draw, where `found` has several of each ranking.
+
+    Raises
+    ------
+    ValueError
+        For a measure that was not taken, and for several where none is named.
 
     Examples
     --------
     >>> from rankrls import metrics, plot
     >>> y, queries = [1, 0, 1, 0], [2, 2]
-    >>> first = metrics.evaluate(y, [2, 1, 2, 1], group=queries)["cindex"]
-    >>> second = metrics.evaluate(y, [1, 2, 2, 1], group=queries)["cindex"]
-    >>> [text.get_text() for text in plot.comparison({"a": first, "b": second}).get_yticklabels()]
-    ['a', 'b']
+    >>> first = metrics.evaluate(y, [2, 1, 2, 1], group=queries)
+    >>> second = metrics.evaluate(y, [1, 2, 2, 1], group=queries)
+    >>> ax = plot.comparison({"a": first, "b": second}, measure="cindex")
+    >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
+    (['a', 'b'], 'cindex')
     """
+    if isinstance(found, Measured) or not isinstance(found, Mapping):
+        raise ValueError(f"found: expected measures by the names of rankings, found {found!r}")
+    measured = {name: _measured(each, name, measure) for name, each in found.items()}
     ax = _axes(ax)
-    places = np.arange(len(found))
-    errors = [2 * measured.standard_error for measured in found.values()]
-    ax.errorbar([m.mean for m in found.values()], places, xerr=errors, fmt="o", capsize=3)
-    ax.set_yticks(places, list(found))
+    places = np.arange(len(measured))
+    errors = [2 * each.standard_error for each in measured.values()]
+    ax.errorbar([each.mean for each in measured.values()], places, xerr=errors, fmt="o", capsize=3)
+    ax.set_yticks(places, list(measured))
+    if measure is not None:
+        ax.set_xlabel(measure)
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
     return ax
+
+
+def _measured(found: Measured | Mapping[str, Measured], name: str, measure: str | None) -> Measured:
+    """The measure of a ranking."""
+    if isinstance(found, Measured):
+        return found
+    if not isinstance(found, Mapping):
+        raise ValueError(f"found: expected what metrics.evaluate returns for {name!r}, found {found!r}")
+    if measure is None and len(found) == 1:
+        return next(iter(found.values()))
+    if measure not in found:
+        names = ", ".join(map(str, found))
+        raise ValueError(f"measure: expected one of {names} for {name!r}, found {measure!r}")
+    return found[measure]

@@ -2,12 +2,15 @@
 
 use std::borrow::Cow;
 use std::convert::Infallible;
+use std::mem;
 
 use numpy::ndarray::ArrayView2;
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
+use rankrls::data::read::Missing;
 use rankrls::data::{Columns, IntoColumns};
-use rankrls::{Dataset, DatasetError, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, DatasetError, Queries, SelectionOptions, StrategyKind};
+use rayon::prelude::*;
 use sprs::CsMatBase;
 
 use crate::errors::{Result, value};
@@ -98,6 +101,48 @@ impl<'a> IntoColumns<'a> for View<'a> {
             Self::Sparse(matrix) => matrix.into_columns(),
             Self::Dense(array) => array.into_columns(),
         }
+    }
+}
+
+/// Compressed columns with nan among their values.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Filling<'py> {
+    indptr: Indices<'py>,
+    indices: Indices<'py>,
+    data: PyReadonlyArray1<'py, f64>,
+}
+
+/// The parts of compressed columns.
+pub(crate) struct Parts<'a> {
+    bounds: Vec<usize>,
+    rows: Cow<'a, [u32]>,
+    values: &'a [f64],
+}
+
+impl Filling<'_> {
+    pub(crate) fn parts(&self) -> Result<Parts<'_>> {
+        Ok(Parts {
+            bounds: self.indptr.bounds()?,
+            rows: self.indices.narrowed()?,
+            values: self.data.as_slice()?,
+        })
+    }
+}
+
+impl Parts<'_> {
+    /// The values, with numbers for nan. Rows of a column ascend, and are rows of the queries.
+    pub(crate) fn filled(&self, missing: Missing, queries: &Queries) -> Vec<f64> {
+        let mut filled = self.values.to_vec();
+        let (mut rest, mut columns) = (&mut filled[..], Vec::new());
+        for bounds in self.bounds.windows(2) {
+            let (column, others) = mem::take(&mut rest).split_at_mut(bounds[1] - bounds[0]);
+            columns.push((&self.rows[bounds[0]..bounds[1]], column));
+            rest = others;
+        }
+        let columns = columns.into_par_iter();
+        columns.for_each(|(rows, values)| missing.fill(rows, values, queries));
+        filled
     }
 }
 

@@ -1,13 +1,13 @@
 //! Errors of the library as exceptions.
 
 use std::fmt::Display;
-use std::io;
+use std::io::{self, ErrorKind};
 use std::result;
 
 use numpy::AsSliceError;
 use pyo3::PyErr;
-use pyo3::exceptions::{PyMemoryError, PyValueError};
-use rankrls::data::read::ReadError;
+use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
+use rankrls::data::read::{ReadError, ReadErrorKind};
 use rankrls::metrics::MetricsError;
 use rankrls::model::ExplainError;
 use rankrls::tune::TuneError;
@@ -25,7 +25,7 @@ pub(crate) fn value(error: impl Display) -> Error {
     Error(PyValueError::new_err(error.to_string()))
 }
 
-fn memory(error: impl Display) -> Error {
+pub(crate) fn memory(error: impl Display) -> Error {
     Error(PyMemoryError::new_err(error.to_string()))
 }
 
@@ -53,7 +53,7 @@ macro_rules! errors {
 
 errors! {
     python: PyErr, AsSliceError;
-    mistakes: ReadError, MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
+    mistakes: MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
 }
 
 impl From<DatasetError> for Error {
@@ -64,6 +64,18 @@ impl From<DatasetError> for Error {
             ));
         }
         value(error)
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        match error.kind() {
+            ReadErrorKind::Io(ErrorKind::NotFound) => {
+                Self(PyFileNotFoundError::new_err(error.to_string()))
+            }
+            ReadErrorKind::TooLarge => memory(error),
+            _ => value(error),
+        }
     }
 }
 

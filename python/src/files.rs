@@ -1,70 +1,171 @@
 //! Files of ranking data.
 
 use std::io::{self, ErrorKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::ToPyArray;
-use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::data::read::ReadOptions;
+use rankrls::data::read::{
+    Format, ReadOptions, RowQueries, TableOptions, names_beside, read_names,
+};
 use rankrls::data::{Dataset, Output};
+use rankrls::memory::{Bytes, budget};
 use rankrls::{IndexBase, Warning};
 
-use crate::data::Data;
-use crate::errors::{Error, Result, value};
+use crate::data::{Array, Data};
+use crate::errors::{Error, Result, memory, value};
 use crate::job;
 use crate::warnings::told;
 
-/// Reads a file in any format of the command.
-#[pyfunction]
-#[pyo3(signature = (path, zero_based, regroup, width, names))]
-pub(crate) fn read(
-    py: Python<'_>,
-    path: PathBuf,
+/// How to read a file.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Reading {
     zero_based: bool,
     regroup: bool,
     width: Option<usize>,
     names: Option<PathBuf>,
-) -> Result<Bound<'_, PyDict>> {
-    let options = ReadOptions::new()
-        .zero_based(zero_based)
-        .regroup(regroup)
-        .width(width)
-        .names(names)
-        .max_memory(rankrls::memory::budget());
-    if !path.exists() {
-        let message = format!("{}: there is no such file", path.display());
-        return Err(PyFileNotFoundError::new_err(message).into());
+    format: String,
+    label: Option<String>,
+    query: Option<String>,
+    ignore: Vec<String>,
+    missing: Option<String>,
+    queries: Option<PathBuf>,
+    query_size: Option<usize>,
+    max_memory: Option<u64>,
+}
+
+impl Reading {
+    fn options(&self) -> Result<ReadOptions> {
+        let mut formats = [Format::Auto].into_iter().chain(Format::ALL);
+        let format = formats.clone().find(|format| format.name() == self.format);
+        let format = format.ok_or_else(|| {
+            let names: Vec<&str> = formats.by_ref().map(Format::name).collect();
+            let (names, found) = (names.join(", "), &self.format);
+            value(format_args!(
+                "format: expected one of {names}, found {found:?}"
+            ))
+        })?;
+        let missing = self.missing.as_deref().map(str::parse).transpose();
+        let missing = missing.map_err(|error| value(format_args!("missing: {error}")))?;
+        let file = self.queries.clone().map(RowQueries::File);
+        Ok(ReadOptions::new()
+            .format(format)
+            .zero_based(self.zero_based)
+            .regroup(self.regroup)
+            .width(self.width)
+            .names(self.names.clone())
+            .row_queries(file.or(self.query_size.map(RowQueries::Size)))
+            .table(TableOptions {
+                label: self.label.clone(),
+                query: self.query.clone(),
+                missing,
+                ignore: self.ignore.clone(),
+            })
+            .max_memory(self.max_memory.or_else(budget)))
     }
-    let loaded = py.detach(|| options.read(&path))?;
-    let (data, x) = (&loaded.dataset, loaded.dataset.x());
-    let (queries, names) = (data.queries(), data.names());
+}
+
+/// Reads a file in any format of the command.
+#[pyfunction]
+pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bound<'_, PyDict>> {
+    let options = reading.options()?;
+    let (data, beside) = job::finish(py, 0, || {
+        let data = options.read(&path)?.dataset;
+        // Tables have names of their own, and those of readers come before those beside the data.
+        let beside = names_beside(&path).filter(|_| data.names().is_none());
+        let limit = reading.max_memory.or_else(budget);
+        // Nobody asked for them: a file that is not of names is none.
+        let beside = beside.and_then(|file| read_names(&file, limit).ok());
+        Ok((data, beside))
+    })?;
+    let matrix = Compressed::new(&data, &path, reading.max_memory)?;
+    let (queries, names) = (data.queries(), data.names().or(beside.as_ref()));
     let result = PyDict::new(py);
-    result.set_item("indptr", bounds(data).to_pyarray(py))?;
-    result.set_item("indices", x.indices().to_pyarray(py))?;
-    result.set_item("data", x.data().to_pyarray(py))?;
+    match matrix.bounds {
+        Bounds::Narrow(bounds) => result.set_item("indptr", Array(bounds))?,
+        Bounds::Wide(bounds) => result.set_item("indptr", Array(bounds))?,
+    }
+    result.set_item("indices", Array(matrix.indices))?;
+    result.set_item("data", data.x().data().to_pyarray(py))?;
     result.set_item("shape", (data.rows(), data.width()))?;
     result.set_item("y", data.labels().to_pyarray(py))?;
     result.set_item("offsets", queries.offsets().to_pyarray(py))?;
     let ids = queries.ids().map(|ids| ids.iter().collect::<Vec<_>>());
     result.set_item("ids", ids)?;
-    let names = names.map(|names| names.iter().collect::<Vec<_>>());
+    let columns = data.width();
+    let names = names.map(|names| names.iter().take(columns).collect::<Vec<_>>());
     result.set_item("names", names)?;
-    result.set_item("warnings", told(Warning::of_names(data)))?;
+    result.set_item("warnings", told(Warning::of_names(&data)))?;
     Ok(result)
 }
 
-/// Where each column begins among the entries, also those that are not stored.
-fn bounds(data: &Dataset<'_>) -> Vec<i64> {
-    let mut bounds = Vec::with_capacity(data.width() + 1);
-    let mut end = 0;
+/// Where each column begins among the entries, also those that are not stored, and their rows, of the
+/// types that SciPy has.
+struct Compressed {
+    bounds: Bounds,
+    indices: Vec<i32>,
+}
+
+/// As narrow as the entries allow.
+enum Bounds {
+    Narrow(Vec<i32>),
+    Wide(Vec<i64>),
+}
+
+impl Compressed {
+    /// SciPy wants a number for each column, also those that the file at `path` only claims: they are
+    /// refused where they take more memory than is free, or than `limit` leaves.
+    fn new(data: &Dataset<'_>, path: &Path, limit: Option<u64>) -> Result<Self> {
+        let (columns, entries) = (data.width(), data.nonzeros() as u64);
+        let narrow = i32::try_from(entries).is_ok();
+        let bytes = (columns as u64 + 1) * if narrow { 4 } else { 8 } + 12 * entries;
+        let left = limit.map(|limit| limit.saturating_sub(data.memory()));
+        let refused = |allowed: Option<u64>| {
+            let (path, needed) = (path.display(), Bytes(bytes));
+            let allowed =
+                allowed.map_or_else(String::new, |bytes| format!(", of {}", Bytes(bytes)));
+            memory(format_args!(
+                "{path}: expected a matrix that fits into memory, found {columns} columns, for which \
+                 SciPy takes {needed}{allowed} that are free (n_features= keeps the first columns alone)"
+            ))
+        };
+        let allowed = left.or_else(budget);
+        if allowed.is_some_and(|allowed| bytes > allowed) {
+            return Err(refused(allowed));
+        }
+        let bounds = if narrow {
+            bounds(data).map(Bounds::Narrow)
+        } else {
+            bounds(data).map(Bounds::Wide)
+        };
+        let mut indices = Vec::new();
+        let room = indices.try_reserve_exact(data.nonzeros());
+        let bounds = bounds
+            .filter(|_| room.is_ok())
+            .ok_or_else(|| refused(None))?;
+        // Rows have 32 bits, and SciPy's a sign.
+        let x = data.x();
+        let rows = x.indices().iter();
+        indices.extend(rows.map(|&row| i32::try_from(row).unwrap_or(i32::MAX)));
+        Ok(Self { bounds, indices })
+    }
+}
+
+/// The bounds of all columns; `None` where there is no memory for them.
+fn bounds<T: Copy + Default + TryFrom<usize>>(data: &Dataset<'_>) -> Option<Vec<T>> {
+    let mut bounds = Vec::new();
+    bounds.try_reserve_exact(data.width() + 1).ok()?;
+    let (mut entries, mut end) = (0, T::default());
     for position in 0..data.stored_columns() {
         bounds.resize(data.feature(position) as usize + 1, end);
-        end += i64::try_from(data.column(position).rows.len()).unwrap_or(i64::MAX);
+        entries += data.column(position).rows.len();
+        end = T::try_from(entries).ok()?;
     }
     bounds.resize(data.width() + 1, end);
-    bounds
+    Some(bounds)
 }
 
 /// Writes svmlight text, compressed if the name ends in `.gz` or `.zst`; the file appears whole or

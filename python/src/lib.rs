@@ -31,13 +31,13 @@ mod _rankrls {
     #[pymodule_export]
     use super::measures::{evaluate, paired};
     #[pymodule_export]
-    use super::model::Model;
+    use super::model::{Model, fill};
     #[pymodule_export]
-    use super::select::{memory_size, select};
+    use super::select::{free_memory, memory_size, select};
     #[pymodule_export]
     use super::train::train;
     #[pymodule_export]
-    use super::tune::tune;
+    use super::tune::{alphas, tune};
 
     #[pymodule_init]
     #[expect(clippy::unnecessary_wraps, reason = "the signature that PyO3 takes")]

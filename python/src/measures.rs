@@ -7,6 +7,7 @@ use rankrls::{Queries, Warning};
 
 use crate::data::Array;
 use crate::errors::Result;
+use crate::job;
 use crate::warnings::{Told, told};
 
 /// The name of a measure, the measure in JSON, and its value for each query, nan for queries without.
@@ -26,7 +27,10 @@ pub(crate) fn evaluate(
     let rules: Rules = serde_json::from_str(rules)?;
     let queries = Queries::from_sizes(&sizes)?;
     let (labels, scores) = (labels.as_slice()?, scores.as_slice()?);
-    let found = py.detach(|| rankrls::metrics::evaluate(&metrics, labels, scores, &queries, rules));
+    let found = job::finish(py, 0, || {
+        let found = rankrls::metrics::evaluate(&metrics, labels, scores, &queries, rules);
+        Ok(found?)
+    });
     let described = found?.metrics.into_iter().map(|values| {
         let text = serde_json::to_string(&values)?;
         let per_query = values.per_query.iter();
@@ -60,6 +64,8 @@ pub(crate) fn paired(
         confidence,
         seed,
     };
-    let found = py.detach(|| rankrls::metrics::paired(&first, &second, &options))?;
+    let found = job::finish(py, 0, || {
+        Ok(rankrls::metrics::paired(&first, &second, &options)?)
+    })?;
     Ok(serde_json::to_string(&found)?)
 }

@@ -5,11 +5,13 @@ use std::path::Path;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
-use rankrls::{Dataset, FeatureNames, Model as Inner};
+use rankrls::data::read::Missing;
+use rankrls::model::Estimator;
+use rankrls::{Dataset, FeatureNames, Model as Inner, Queries};
 use serde_json::json;
 
-use crate::data::{Array, Data, Matrix};
-use crate::errors::Result;
+use crate::data::{Array, Data, Filling, Matrix};
+use crate::errors::{Result, value};
 use crate::job;
 
 /// A model, as a file of the command has it.
@@ -28,7 +30,7 @@ impl Model {
         Ok(Self(Inner::parse(text, Path::new(name))?))
     }
 
-    /// The document, with the names of the features where `names` has one for every column.
+    /// The document, with the names of the columns where `names` has one for every column.
     #[pyo3(signature = (names=None))]
     fn to_json<'py>(
         &self,
@@ -39,11 +41,28 @@ impl Model {
         match names {
             None => self.0.write_to(&mut text)?,
             Some(names) => {
-                let names = FeatureNames::new(names.iter().collect::<Strings>());
-                self.0.clone().with_names(&names).write_to(&mut text)?;
+                let (columns, found) = (self.0.data().columns, names.len());
+                if found != columns {
+                    let names = format!("expected {columns} names of columns, found {found}");
+                    return Err(value(names));
+                }
+                let named = self.0.clone().with_column_names(names);
+                named.write_to(&mut text)?;
             }
         }
         Ok(PyBytes::new(py, &text))
+    }
+
+    /// The model with what the first columns are called.
+    fn with_names(&self, names: Vec<String>) -> Self {
+        let names = FeatureNames::new(names.iter().collect::<Strings>());
+        Self(self.0.clone().with_names(&names))
+    }
+
+    /// The model with the parameters of the estimator that made it, a document of its own.
+    fn with_estimator(&self, text: &str) -> Result<Self> {
+        let estimator: Estimator = serde_json::from_str(text)?;
+        Ok(Self(self.0.clone().with_estimator(estimator)))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -80,6 +99,12 @@ impl Model {
         features.map(|feature| feature.name.as_deref()).collect()
     }
 
+    /// Names of all columns, where the document has them.
+    #[getter]
+    fn column_names(&self) -> Vec<&str> {
+        self.0.column_names().iter().map(String::as_str).collect()
+    }
+
     /// All else of it in JSON. `identical` are the columns that centre to the same one up to sign, for
     /// each feature that was selected.
     #[getter]
@@ -97,7 +122,10 @@ impl Model {
             "settings": model.settings(),
             "kernel": model.expansion().map(|basis| basis.kernel),
             "missing": model.table().missing,
+            "rows": model.data().rows,
             "columns": model.data().columns,
+            "basis": model.expansion().map(|basis| basis.rows.len()),
+            "estimator": model.estimator(),
             "path": model.path(),
             "identical": identical.collect::<Vec<_>>(),
         });
@@ -134,4 +162,20 @@ impl Model {
         });
         Ok((found.reference, rows.collect()))
     }
+}
+
+/// The values of `columns`, compressed columns whose rows are those of queries of `sizes` rows each in
+/// their order, with numbers for nan: `missing` is a number, or mean.
+#[pyfunction]
+pub(crate) fn fill(
+    py: Python<'_>,
+    columns: Filling<'_>,
+    sizes: Vec<usize>,
+    missing: &str,
+    threads: usize,
+) -> Result<Array<f64>> {
+    let missing: Missing = missing.parse().map_err(value)?;
+    let queries = Queries::from_sizes(&sizes)?;
+    let parts = columns.parts()?;
+    job::finish(py, threads, || Ok(Array(parts.filled(missing, &queries))))
 }

@@ -27,6 +27,10 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::GiveLambda => "give a number as alpha",
         Remedy::MoreMemory => "raise max_memory",
         Remedy::MoreMemoryOrLessData => "raise max_memory, or take fewer rows or columns",
+        Remedy::SameColumns => {
+            "are the data of another corpus? Build them with the columns of the training data"
+        }
+        Remedy::WriteModel => "to_json writes models, and so does the command",
         Remedy::GiveTeacher => "pass them as teacher=",
         Remedy::ScaleColumns => "scale the columns: pass scale='sd'",
         Remedy::LeaveOut(Some(name)) => {

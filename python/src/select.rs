@@ -43,6 +43,12 @@ pub(crate) fn memory_size(size: &str) -> Result<u64> {
     Ok(bytes)
 }
 
+/// Bytes that may be taken, where the machine tells its memory.
+#[pyfunction]
+pub(crate) fn free_memory() -> Option<u64> {
+    budget()
+}
+
 /// The steps so far, which outlive work that is ended in the middle of one.
 #[derive(Default)]
 struct Taken {

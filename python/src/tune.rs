@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use rankrls::greedy::{Step, plan};
 use rankrls::tune::{Choice, Event, Outcome, PathId, TuneError, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Model as Fitted, SelectError, Warning};
+use rankrls::{ColumnClasses, Lambdas, Model as Fitted, SelectError, Warning};
 use serde::Serialize;
 use serde_json::json;
 
 use crate::data::Data;
-use crate::errors::{self, Result};
+use crate::errors::{self, Result, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
 use crate::select::{self, checked};
@@ -26,6 +26,15 @@ fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions) ->
         }
     }
     Ok(())
+}
+
+/// How many ridge parameters a grid has to begin with.
+#[pyfunction]
+pub(crate) fn alphas(grid: &str) -> Result<usize> {
+    let grid: Lambdas = grid
+        .parse()
+        .map_err(|error| value(format_args!("alphas: {error}")))?;
+    Ok(grid.count())
 }
 
 /// The chosen selection, and all that were judged.

@@ -7,8 +7,11 @@
 //! costs nothing.
 
 use std::borrow::Cow;
+use std::path::Path;
 use std::sync::Arc;
 
+use rankrls_files::Remedy;
+use rankrls_files::error::{Fault, quote};
 use sprs::CsMatViewI;
 
 mod arrays;
@@ -74,6 +77,7 @@ pub mod read {
         RowQueries, TableOptions, read_folds, read_names, read_preferences, read_rows, read_scores,
         read_texts,
     };
+    pub use super::sidecar::names_beside;
 }
 
 /// The data set of svmlight text in a test.
@@ -170,6 +174,33 @@ impl FeatureNames {
         };
         let names = self.iter().enumerate();
         names.map(move |(position, name)| (column(position), name))
+    }
+
+    /// Refuses these names of columns, of `file`, where `owner` knows others for the same columns, which
+    /// `base` counts. Columns without a name agree with any.
+    ///
+    /// # Errors
+    /// [`ReadErrorKind::Mismatch`](read::ReadErrorKind::Mismatch) for the first other name.
+    pub fn check_same<'n>(
+        &self,
+        known: impl IntoIterator<Item = (u32, &'n str)>,
+        base: IndexBase,
+        owner: &str,
+        file: &Path,
+    ) -> Result<(), read::ReadError> {
+        let known = known.into_iter();
+        let pairs = known.filter_map(|(column, name)| Some((column, name, self.of(column)?)));
+        let mut others =
+            pairs.filter(|(_, name, found)| !name.is_empty() && !found.is_empty() && name != found);
+        let Some((column, name, found)) = others.next() else {
+            return Ok(());
+        };
+        let (column, name) = (base.written(column), quote(name.as_bytes()));
+        let expected = format!("{name} as the name of column {column}, as {owner} has it");
+        let fault = Fault::mismatch(expected, quote(found.as_bytes()));
+        Err(fault
+            .remedy(Remedy::SameColumns)
+            .of(&file.display().to_string()))
     }
 
     /// Bytes held.

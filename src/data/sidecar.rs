@@ -43,6 +43,18 @@ pub(crate) fn find(prefix: &Path, ending: &str, suffix: &str) -> Option<PathBuf>
         .find(|path| path.exists())
 }
 
+/// The file beside the data at `path` that has the names of their columns, if there is one:
+/// `NAME.names.txt`, or as corpora of parses have it `NAME-names.txt`, of the data `NAME` and of
+/// `NAME-test`, perhaps compressed.
+pub fn names_beside(path: &Path) -> Option<PathBuf> {
+    let own = prefix(path);
+    let whole = own.to_str().and_then(|own| own.strip_suffix("-test"));
+    let prefixes = [Some(own.as_path()), whole.map(Path::new)];
+    let endings = |prefix| [NAMES, "-names.txt"].map(|ending| find(prefix, ending, ""));
+    let found = prefixes.into_iter().flatten().flat_map(endings).flatten();
+    found.into_iter().next()
+}
+
 /// Whether `path` ends in `.extension`, in capitals or not.
 pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
     path.extension()
@@ -52,6 +64,30 @@ pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_stand_beside_data() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        for name in [
+            "a.names.txt",
+            "b-names.txt.zst",
+            "c-test.names.txt",
+            "c-names.txt",
+        ] {
+            std::fs::write(at(name), "").unwrap();
+        }
+        for (data, names) in [
+            ("a.svm", Some("a.names.txt")),
+            ("a-test.svm.gz", Some("a.names.txt")),
+            ("b.svm.zst", Some("b-names.txt.zst")),
+            ("b-test.svm", Some("b-names.txt.zst")),
+            ("c-test.svm", Some("c-test.names.txt")),
+            ("d.svm", None),
+        ] {
+            assert_eq!(names_beside(&at(data)), names.map(at), "{data}");
+        }
+    }
 
     #[test]
     fn the_prefix_is_what_stands_before_the_endings() {

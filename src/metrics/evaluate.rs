@@ -9,6 +9,7 @@ use super::metric::{Labels, Metric, distinct};
 use super::ranking::Ranking;
 use super::rules::{Gain, Rules};
 use crate::data::Queries;
+use crate::interrupt::check_interrupt;
 
 /// A mean over the queries where a measure is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -137,6 +138,7 @@ pub(crate) fn per_query(
     (0..queries.len())
         .into_par_iter()
         .map(|query| {
+            check_interrupt();
             let rows = queries.range(query);
             let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
             let value = |metric: &Metric| metric.of(ranking.as_ref()?);

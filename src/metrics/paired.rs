@@ -29,6 +29,7 @@ use serde::Serialize;
 
 use super::MetricsError;
 use super::evaluate::Score;
+use crate::interrupt::check_interrupt;
 
 /// Queries that differ up to which the randomisation test is exact.
 pub const EXACT: usize = 20;
@@ -184,6 +185,7 @@ fn generator(options: &PairedOptions, draw: usize, odd: u64) -> ChaCha8Rng {
 fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
     let threshold = threshold(differences);
     let as_far = |draw: &usize| {
+        check_interrupt();
         let mut generator = generator(options, *draw, 1);
         let sum = |part: &[f64]| -> f64 {
             let signs = generator.next_u64();
@@ -209,6 +211,7 @@ fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
 fn bootstrap(differences: &[f64], options: &PairedOptions) -> [f64; 2] {
     let count = differences.len();
     let mean = |draw: usize| {
+        check_interrupt();
         let mut generator = generator(options, draw, 0);
         let drawn = (0..count).map(|_| differences[generator.random_range(0..count)]);
         drawn.sum::<f64>() / count as f64

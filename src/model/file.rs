@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
 use super::{
-    BasisRow, DataSummary, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
+    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, ModelError, PathStep,
+    SelectedFeature,
 };
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
@@ -19,7 +20,7 @@ use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
 use crate::{Lambda, Objective, QueryWeight, Scale};
 use rankrls_files::error::Fault;
-use rankrls_files::{Output, read_whole};
+use rankrls_files::{Output, Remedy, read_whole};
 
 /// The schema of model files.
 pub const SCHEMA: &str = "rankrls.model/1";
@@ -102,9 +103,9 @@ fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
     let remedy = match &header.schema {
         Some(schema) if schema == SCHEMA => return Ok(()),
         Some(schema) if schema.starts_with("rankrls.model/") => {
-            "the model was written by another version of rankrls"
+            Remedy::from("the model was written by another version of rankrls")
         }
-        _ => "write models with `rankrls select -o` or `train -o`",
+        _ => Remedy::WriteModel,
     };
     let found = header.schema.map(|schema| format!("{:?}", short(&schema)));
     let found = found.unwrap_or_else(|| "none".to_owned());
@@ -163,6 +164,10 @@ struct Document<F> {
     features: F,
     path: Vec<PathStep>,
     data: DataSummary,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    estimator: Option<Estimator>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    column_names: Vec<String>,
 }
 
 /// `squared`, or a measure.
@@ -250,6 +255,8 @@ impl<F> Document<F> {
             features,
             path: model.path.clone(),
             data: model.data,
+            estimator: model.estimator.clone(),
+            column_names: model.column_names.clone(),
         };
         document.recount(|column| *column += base.first());
         document
@@ -303,6 +310,7 @@ impl Document<Vec<SelectedFeature>> {
         self.check_path()?;
         let settings = self.settings()?;
         self.recount(|column| *column -= first);
+        self.check_column_names()?;
         for feature in &mut self.features {
             feature.feature -= first;
             let identical = feature.identical.iter_mut();
@@ -327,6 +335,8 @@ impl Document<Vec<SelectedFeature>> {
             expansion,
             path: self.path,
             data: self.data,
+            column_names: self.column_names,
+            estimator: self.estimator,
         })
     }
 
@@ -424,6 +434,24 @@ impl Document<Vec<SelectedFeature>> {
         let twice = indices.windows(2).find(|pair| pair[0] == pair[1]);
         let found = twice.map_or_else(String::new, |pair| format!("{} twice", pair[0]));
         require!(twice.is_none(); "features": "every index once", found);
+        Ok(())
+    }
+
+    /// Names of columns are of all of them, and those that the features have.
+    fn check_column_names(&self) -> Result<(), Fault> {
+        let (columns, found) = (self.data.columns, self.column_names.len());
+        if found == 0 {
+            return Ok(());
+        }
+        require!(found == columns; "column_names": "{columns} names, one a column, or none", found);
+        for (number, feature) in self.features.iter().enumerate() {
+            let place = (feature.feature - self.index_base) as usize;
+            let (name, found) = (&self.column_names[place], feature.name.as_ref());
+            require!(
+                found == Some(name);
+                "features[{number}].name": "the name of its column", short(found.map_or("", |name| name))
+            );
+        }
         Ok(())
     }
 

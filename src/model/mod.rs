@@ -14,7 +14,7 @@ mod tests;
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
@@ -45,6 +45,20 @@ pub struct Model {
     expansion: Option<Expansion>,
     path: Vec<PathStep>,
     data: DataSummary,
+    /// Names of all columns of the training data; empty where they are not known.
+    column_names: Vec<String>,
+    estimator: Option<Estimator>,
+}
+
+/// The parameters of an estimator as they were given, where they are not the settings of its model:
+/// `auto`, or a grid. The library keeps them for the package that wrote them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Estimator {
+    /// The class.
+    pub class: String,
+    /// Its parameters, by their names.
+    pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A feature of a model. Its columns are 0-based here, and counted as in the data file in a model file.
@@ -154,6 +168,8 @@ impl Model {
             expansion: None,
             path: (1..).zip(&selection.steps).map(path).collect(),
             data: DataSummary::new(dataset, summary),
+            column_names: Vec::new(),
+            estimator: None,
         }
     }
 
@@ -210,6 +226,8 @@ impl Model {
                 constant_columns,
                 ..DataSummary::new(dataset, summary)
             },
+            column_names: Vec::new(),
+            estimator: None,
         }
     }
 
@@ -221,6 +239,38 @@ impl Model {
             feature.name = name.or(feature.name.take());
         }
         self
+    }
+
+    /// This model with the names of all columns of its training data.
+    ///
+    /// # Panics
+    /// Unless there is a name for each column.
+    #[must_use]
+    pub fn with_column_names(mut self, names: Vec<String>) -> Self {
+        assert_eq!(names.len(), self.data.columns, "a name for each column");
+        for feature in &mut self.features {
+            feature.name = Some(names[feature.feature as usize].clone());
+        }
+        self.column_names = names;
+        self
+    }
+
+    /// Names of all columns of the training data; empty where they are not known, as only those of the
+    /// features are kept of data in files.
+    pub fn column_names(&self) -> &[String] {
+        &self.column_names
+    }
+
+    /// This model, made by an `estimator` with these parameters.
+    #[must_use]
+    pub fn with_estimator(mut self, estimator: Estimator) -> Self {
+        self.estimator = Some(estimator);
+        self
+    }
+
+    /// The estimator that made the model, if it said so.
+    pub fn estimator(&self) -> Option<&Estimator> {
+        self.estimator.as_ref()
     }
 
     /// This model, of data that `table` says how to read.
@@ -353,12 +403,31 @@ impl Model {
 
     /// Names of the features by their columns in the training data: to find the features in a table
     /// ([`ReadOptions::columns`](crate::data::read::ReadOptions::columns)).
-    pub fn column_names(&self) -> FeatureNames {
+    pub fn feature_names(&self) -> FeatureNames {
         let name = |feature: &SelectedFeature| {
             let name = feature.name.clone().unwrap_or_default();
             (feature.feature, name)
         };
         FeatureNames::of_some(self.features.iter().map(name))
+    }
+
+    /// The names of features that are known.
+    fn known_names(&self) -> impl Iterator<Item = (u32, &str)> {
+        let features = self.features.iter();
+        let names = features.filter_map(|known| Some((known.feature, known.name.as_deref()?)));
+        names.filter(|(_, name)| !name.is_empty())
+    }
+
+    /// Refuses data whose columns have other `names` than the model has for them: data of another
+    /// corpus, whose columns have the same numbers by chance. `file` is what the names are from.
+    ///
+    /// # Errors
+    /// [`ReadErrorKind::Mismatch`](crate::data::read::ReadErrorKind::Mismatch) for the first feature
+    /// whose column has another name.
+    pub fn check_names(&self, names: &FeatureNames, file: &Path) -> Result<(), ReadError> {
+        let all = (0..).zip(self.column_names.iter().map(String::as_str));
+        let known = self.known_names().chain(all);
+        names.check_same(known, self.index_base, "the model", file)
     }
 
     /// 0-based columns, in order of selection.

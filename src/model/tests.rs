@@ -153,7 +153,7 @@ fn names_take_no_memory_for_columns_between_them() {
     document["data"]["columns"] = json!(u32::MAX - 1);
     document["features"][0]["name"] = json!("far");
     let model = parse(&document.to_string()).unwrap();
-    let names = model.column_names();
+    let names = model.feature_names();
     assert!(names.memory() < 1000);
     let feature = model.features()[0].feature;
     assert_eq!(names.of(feature), Some("far"));

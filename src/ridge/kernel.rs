@@ -266,6 +266,7 @@ impl Kernel {
         let scores = all.map_init(
             || vec![0.0; basis.rows()],
             |values, row| {
+                check_interrupt();
                 values.fill(0.0);
                 own.kernel(self, rows.row(row), basis, values);
                 values

@@ -8,14 +8,17 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::{Partition, Summary};
 use rankrls::data::read::{
-    Format, Loaded, Missing, ReadOptions, RowQueries, TableOptions, read_names, read_scores,
+    Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
+    read_names, read_scores,
 };
 use rankrls::data::{DataHash, sample};
 use rankrls::greedy::{SelectionOptions, State};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
-use rankrls::{ColumnClasses, Dataset, DatasetError, IndexBase, Model, TestPath, memory};
+use rankrls::{
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, TestPath, memory,
+};
 use rankrls::{Remedy, Warning};
 use serde::Serialize;
 
@@ -199,17 +202,37 @@ impl DataArgs {
             .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
     }
 
+    /// Refuses data at `path` whose columns have other names than `model` knows.
+    pub(crate) fn check_names(
+        &self,
+        model: &Model,
+        path: &Path,
+        names: &ColumnNames,
+    ) -> Result<()> {
+        // Columns of tables are found by their names.
+        if self.by_name(path) {
+            return Ok(());
+        }
+        names.check(path, self.budget(), |names, file| {
+            model.check_names(names, file)
+        })
+    }
+
     /// Reads data for `model`, which says how many columns there are, how svmlight files count them,
     /// and what was not said about those of tables.
+    /// Refuses data whose columns have other names than the model knows, by the file `names` or one
+    /// beside the data.
     pub(crate) fn read_for(
         &self,
         model: &Model,
         path: &Path,
+        names: &ColumnNames,
         wanted: Wanted,
         console: Console,
     ) -> Result<Loaded> {
         self.check(1)?;
-        let names = || model.column_names();
+        self.check_names(model, path, names)?;
+        let names = || model.feature_names();
         let options = self
             .options(0)
             .table(self.table_for(model, wanted)?)
@@ -225,6 +248,35 @@ impl DataArgs {
         }
         console.warn_all(dropped(&loaded, "the model"));
         Ok(loaded)
+    }
+}
+
+/// Names by which columns of data are known to be those of a model.
+#[derive(Debug, Default, Args)]
+pub(crate) struct ColumnNames {
+    /// Names of the columns of DATA: a model that has other names for them is refused. A table has
+    /// its own [default: NAME.names.txt or NAME-names.txt beside DATA]
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
+}
+
+impl ColumnNames {
+    /// Has `same` judge the names of the data at `path`, and the file that they are in, where there are
+    /// any.
+    fn check(
+        &self,
+        path: &Path,
+        budget: Option<u64>,
+        same: impl FnOnce(&FeatureNames, &Path) -> Result<(), ReadError>,
+    ) -> Result<()> {
+        let file = self.names.clone().or_else(|| names_beside(path));
+        if let Some(file) = file {
+            return Ok(same(&read_names(&file, budget)?, &file)?);
+        }
+        if embedded(path).is_some() {
+            same(&sample::names(), path)?;
+        }
+        Ok(())
     }
 }
 
@@ -285,6 +337,12 @@ impl TrainingData {
     ) -> Result<Loaded> {
         let names = || train.names().cloned().unwrap_or_default();
         let names = self.read.by_name(path).then(names);
+        if let Some(known) = train.names().filter(|_| names.is_none()) {
+            let base = train.index_base();
+            ColumnNames::default().check(path, self.read.budget(), |names, file| {
+                names.check_same((0..).zip(known.iter()), base, "the training data", file)
+            })?;
+        }
         let options = self.read.options_of(number, held).columns(names);
         let loaded = read(&options.width(train.width()), path, console)?;
         console.warn_all(dropped(&loaded, "the training data"));

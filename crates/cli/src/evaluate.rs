@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::args::{self, RulesArgs, usage};
 use super::console::Console;
-use super::data::{self, DataArgs, RulesReport, Wanted};
+use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
 use super::files::{DataPath, InPath, OutPath};
 use super::numbers::printable;
 use super::output::{Object, by_name};
@@ -69,6 +69,8 @@ pub(crate) struct EvaluateArgs {
     /// Write the values of every query to this file
     #[arg(long, value_name = "FILE")]
     csv: Option<OutPath>,
+    #[command(flatten)]
+    names: ColumnNames,
     #[command(flatten)]
     data: DataArgs,
     /// Print one JSON document
@@ -135,7 +137,10 @@ impl EvaluateArgs {
             }
             let columns = (model.data().columns, model.index_base(), table.missing);
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
-                Some((_, loaded)) => loaded,
+                Some((_, loaded)) => {
+                    self.data.check_names(&model, &self.path, &self.names)?;
+                    loaded
+                }
                 None if read.is_some() && &*self.path == Path::new("-") => {
                     return Err(usage(
                         "these models count columns or take missing values differently, so that \
@@ -145,7 +150,7 @@ impl EvaluateArgs {
                 None => {
                     drop(read.take());
                     self.data
-                        .read_for(&model, &self.path, Wanted::Labels, console)?
+                        .read_for(&model, &self.path, &self.names, Wanted::Labels, console)?
                 }
             };
             let dropped = [loaded.dropped_entries, loaded.dropped_columns];

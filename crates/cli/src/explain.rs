@@ -12,7 +12,7 @@ use rankrls::{Dataset, Model};
 use serde::Serialize;
 
 use super::args::{at_least_one, usage};
-use super::data::{DataArgs, Wanted};
+use super::data::{ColumnNames, DataArgs, Wanted};
 use super::files::{DataPath, InPath};
 use super::numbers::{counted, exact, number, printable};
 use super::session::Session;
@@ -57,6 +57,8 @@ pub(crate) struct ExplainArgs {
     #[arg(long, value_name = "FILE")]
     texts: Option<InPath>,
     #[command(flatten)]
+    names: ColumnNames,
+    #[command(flatten)]
     data: DataArgs,
     /// Print one JSON document
     #[arg(long)]
@@ -70,7 +72,13 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     let model = Model::read(&args.model)?;
     let mut reading = args.data.clone();
     let id = args.id.clone().or_else(|| reading.take_query());
-    let loaded = reading.read_for(&model, &args.path, Wanted::Queries, session.console)?;
+    let loaded = reading.read_for(
+        &model,
+        &args.path,
+        &args.names,
+        Wanted::Queries,
+        session.console,
+    )?;
     let data = &loaded.dataset;
     let query = query(data, &id.unwrap_or_default(), &args.path)?;
     let file = || args.path.display().to_string();

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::Model;
 
-use super::data::{DataArgs, Wanted};
+use super::data::{ColumnNames, DataArgs, Wanted};
 use super::files::{DataPath, InPath, OutPath};
 use super::output::{OutputFile, print};
 use super::session::Session;
@@ -29,6 +29,8 @@ pub(crate) struct PredictArgs {
     #[arg(value_name = "DATA")]
     path: DataPath,
     #[command(flatten)]
+    names: ColumnNames,
+    #[command(flatten)]
     data: DataArgs,
     /// Write the scores to this file
     #[arg(short, long, value_name = "FILE")]
@@ -38,9 +40,13 @@ pub(crate) struct PredictArgs {
 pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode> {
     let output = args.output.as_ref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
-    let loaded = args
-        .data
-        .read_for(&model, &args.path, Wanted::Features, session.console)?;
+    let loaded = args.data.read_for(
+        &model,
+        &args.path,
+        &args.names,
+        Wanted::Features,
+        session.console,
+    )?;
     let scores = loaded.dataset.in_input_order(model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;

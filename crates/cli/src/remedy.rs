@@ -39,6 +39,11 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
             "pass them as --teacher FILE, which rankrls train --holdout-scores FILE writes"
         }
         Remedy::ScaleColumns => "scale the columns: pass --scale sd",
+        Remedy::SameColumns => {
+            "are the data of another corpus? Build them with the columns of the training data: \
+             rankrls corpus build --columns FILE, with the names of these"
+        }
+        Remedy::WriteModel => "write models with `rankrls select -o` or `train -o`",
         Remedy::Resume => "go on with it (--resume)",
         Remedy::LeaveOut(Some(name)) => {
             return Some(format!("leave it out, of a table by --ignore {name:?}").into());

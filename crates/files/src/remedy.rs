@@ -52,6 +52,10 @@ pub enum Remedy {
     Name(Parameter),
     /// A parameter with a value.
     Set(Parameter, &'static str),
+    /// Make data with the columns of the training data.
+    SameColumns,
+    /// Write a model, as what was given is none.
+    WriteModel,
 }
 
 /// A parameter that messages name, as each front end writes it.
@@ -183,6 +187,11 @@ impl Remedy {
             Self::LeaveOut(None) => "leave it out of the data".into(),
             Self::Name(parameter) => parameter.field().into(),
             Self::Set(parameter, value) => format!("{} = {value}", parameter.field()).into(),
+            Self::SameColumns => {
+                "are the data of another corpus? Make them with the columns of the training data"
+                    .into()
+            }
+            Self::WriteModel => "Model::write writes models".into(),
         }
     }
 }

@@ -25,6 +25,21 @@ pub enum Missing {
 }
 
 impl Missing {
+    /// Puts numbers into the places of missing values, which are NaN, of a column whose entries are in
+    /// `rows`, ascending. Their zeros stay entries.
+    pub fn fill(self, rows: &[u32], values: &mut [f64], queries: &Queries) {
+        if !values.iter().any(|value| value.is_nan()) {
+            return;
+        }
+        match self {
+            Self::Mean => fill_means(rows, values, queries),
+            Self::Value(number) => {
+                let missing = values.iter_mut().filter(|value| value.is_nan());
+                missing.for_each(|value| *value = number);
+            }
+        }
+    }
+
     /// What stands in the place of a missing value before means are known.
     pub(super) fn in_place(self) -> f64 {
         match self {
@@ -63,18 +78,27 @@ pub(crate) fn fill(rows: &mut [u32], values: &mut [f64], queries: &Queries) -> u
     if !values.iter().any(|value| value.is_nan()) {
         return values.len();
     }
+    fill_means(rows, values, queries);
+    nonzeros(rows, values)
+}
+
+/// Puts means into the places of missing values of a column, whose `rows` ascend: only queries with
+/// an entry are looked at.
+fn fill_means(rows: &[u32], values: &mut [f64], queries: &Queries) {
     let of_column = mean(values, queries.rows()).unwrap_or(0.0);
     let mut start = 0;
-    for query in queries.ranges() {
+    while let Some(&row) = rows.get(start) {
+        let query = queries.range(queries.of_row(row as usize));
         let below = |&row: &u32| (row as usize) < query.end;
         let end = start + rows[start..].partition_point(below);
         let own = &mut values[start..end];
-        let of_query = mean(own, query.len()).unwrap_or(of_column);
-        let missing = own.iter_mut().filter(|value| value.is_nan());
-        missing.for_each(|value| *value = of_query);
+        if own.iter().any(|value| value.is_nan()) {
+            let of_query = mean(own, query.len()).unwrap_or(of_column);
+            let missing = own.iter_mut().filter(|value| value.is_nan());
+            missing.for_each(|value| *value = of_query);
+        }
         start = end;
     }
-    nonzeros(rows, values)
 }
 
 /// The mean of the `values` of so many `rows` that are not missing, all others being 0; none if all

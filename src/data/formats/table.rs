@@ -245,10 +245,11 @@ fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
         if title.is_empty() {
             let found = format!("none for column {}", place + 1);
             let fault = Fault::new("a header with a name for each column", found);
-            return Err(if place == 0 {
-                fault.remedy(Remedy::NameIndex)
-            } else {
-                fault
+            let numbers = || record.iter().any(|cell| token::number(&cell.text).is_ok());
+            return Err(match place {
+                0 => fault.remedy(Remedy::NameIndex),
+                _ if numbers() => fault.remedy(HEADER),
+                _ => fault,
             });
         }
         titles.push(title);
@@ -262,7 +263,12 @@ fn places(titles: &[String]) -> Result<HashMap<&str, usize>, Fault> {
     for (place, title) in titles.iter().enumerate() {
         if places.insert(&**title, place).is_some() {
             let found = format!("{} again", quote(title.as_bytes()));
-            return Err(Fault::new("a header with each name once", found));
+            let fault = Fault::new("a header with each name once", found);
+            return Err(if token::number(title.as_bytes()).is_ok() {
+                fault.remedy(HEADER)
+            } else {
+                fault
+            });
         }
     }
     Ok(places)

@@ -9,7 +9,6 @@
 use super::Remedy;
 use super::error::{Fault, quote};
 use super::words::{is_missing, with_cause};
-use rankrls_files::text::utf8;
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
@@ -106,7 +105,8 @@ pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t st
     if id.is_empty() {
         return Err(Fault::new("a query identifier", none).at_column(at + 1));
     }
-    utf8(id, at, "a query identifier in UTF-8")
+    let expected = "a query identifier in UTF-8";
+    std::str::from_utf8(id).map_err(|_| Fault::new(expected, quote(id)).at_column(at + 1))
 }
 
 /// An `index:value` pair as it is written.

@@ -10,7 +10,7 @@ use rankrls::data::{Ranker, write_query_sizes};
 use super::convert::TargetArgs;
 use crate::args::one_of;
 use crate::args::usage;
-use crate::data::{DataArgs, Wanted};
+use crate::data::{ColumnNames, DataArgs, Wanted};
 use crate::files::{DataPath, InPath, OutPath};
 use crate::numbers::printable;
 use crate::output::OutputFile;
@@ -76,9 +76,10 @@ pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode>
         let path = printable(&args.model.display().to_string());
         bail!("{path}: the model has no features to keep: its kernel compares rows");
     }
+    let (names, wanted) = (ColumnNames::default(), Wanted::Labels);
     let loaded = args
         .data
-        .read_for(&model, &args.path, Wanted::Labels, session.console)?;
+        .read_for(&model, &args.path, &names, wanted, session.console)?;
     let dataset = loaded.dataset;
     let projected = if args.keep_numbers {
         model.keep(&dataset)
