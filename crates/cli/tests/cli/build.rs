@@ -77,8 +77,10 @@ fn candidates_of_a_file_become_rows() {
         written.collect::<Vec<_>>(),
         ["c-manifest.json", "c-names.txt", "c-texts.txt", "c.svm"]
     );
-    let read = folder.document("c-manifest.json");
-    assert_eq!(read, manifest);
+    let mut printed = manifest.clone();
+    let warnings = printed.as_object_mut().unwrap().remove("warnings");
+    assert_eq!(warnings, Some(serde_json::json!([])));
+    assert_eq!(folder.document("c-manifest.json"), printed);
     let train = &manifest["train"];
     assert_eq!(train["rows"], 16);
     assert_eq!(train["queries"], 8);
@@ -381,7 +383,7 @@ fn identifiers_with_control_characters_are_no_queries() {
     let folder = folder();
     for name in ["gold.conllu", "nbest.conllu"] {
         let text = folder.read(name);
-        folder.write(name, text.replace("id = s1\n", "id = s\x1b[31m1\rx\n"));
+        folder.write(name, text.replace("id = s1\n", "id = s\x1b[31m1\tx\n"));
     }
     let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
     assert_eq!(counts(&manifest, "train"), 8);
