@@ -32,7 +32,6 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         }
         Remedy::WriteModel => "to_json writes models, and so does the command",
         Remedy::GiveTeacher => "pass them as teacher=",
-        Remedy::ScaleColumns => "scale the columns: pass scale='sd'",
         Remedy::LeaveOut(Some(name)) => {
             return Some(format!("leave it out, of a file by ignore=[{name:?}]").into());
         }

@@ -136,8 +136,8 @@ pub enum SelectError {
     },
     /// Squares of the values of all columns vanish.
     #[error(
-        "the columns have values too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; {}",
-        Remedy::ScaleColumns
+        "the columns have values too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; scale the columns: {}",
+        Remedy::Set(Parameter::Scale, "sd")
     )]
     SmallValues {
         /// The largest centred sum of squares of a column.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::MetricsError;
 use super::metric::{Labels, Metric, distinct};
 use super::ranking::Ranking;
-use super::rules::{Gain, Rules};
+use super::rules::Rules;
 use crate::data::Queries;
 use crate::interrupt::check_interrupt;
 
@@ -196,21 +196,6 @@ pub fn check_labels(
     }
 }
 
-/// The largest of `labels` that one of `metrics` takes for a grade with an exponential gain or stop
-/// probability, if one does: NDCG unless gains are [`Linear`](super::Gain::Linear), and ERR. Past some
-/// 31, labels are rather counts than grades, and the documents of the largest label count alone.
-///
-/// `O(m)` time.
-pub fn largest_exponent(metrics: &[Metric], labels: &[f64], rules: &Rules) -> Option<f64> {
-    let exponential = |metric: &Metric| match metric.labels() {
-        Labels::Gains => rules.gain == Gain::Exponential,
-        Labels::Scale => true,
-        Labels::Order | Labels::Relevance => false,
-    };
-    let taken = metrics.iter().any(exponential);
-    taken.then(|| labels.iter().copied().reduce(f64::max))?
-}
-
 /// Refuses what is not one finite value a row.
 fn check(what: &'static str, values: &[f64], queries: &Queries) -> Result<(), MetricsError> {
     if values.len() != queries.rows() {
@@ -281,21 +266,6 @@ mod tests {
             json,
             r#"{"convention":"standard","metrics":{"p@2":{"mean":0.3333333333333333,"standard_error":0.16666666666666669,"queries":3,"left_out":0},"cindex":{"mean":0.5,"standard_error":0.5,"queries":2,"left_out":1}}}"#
         );
-    }
-
-    #[test]
-    fn labels_that_exponents_are_taken_of_are_known() {
-        let of = |names: &str, gain: Gain| {
-            let rules = Rules {
-                gain,
-                ..Rules::default()
-            };
-            largest_exponent(&parse_list(names).unwrap(), &[3.0, 2000.0, 0.0], &rules)
-        };
-        assert_eq!(of("map,ndcg@5", Gain::Exponential), Some(2000.0));
-        assert_eq!(of("mean-ndcg", Gain::Linear), None);
-        assert_eq!(of("ndcg@5,err", Gain::Linear), Some(2000.0));
-        assert_eq!(of("map,p@1,mrr,cindex", Gain::Exponential), None);
     }
 
     /// Two of three queries have counts as labels.

@@ -45,7 +45,7 @@
 //!
 //! Gains `2^y - 1` of labels that are counts are finite however large they are: NDCG is a ratio, so
 //! gains are taken in units of the largest one. But from some 31 on only the documents of the
-//! largest label count; [`largest_exponent`] tells.
+//! largest label count.
 //!
 //! ```
 //! use rankrls::data::Queries;
@@ -77,7 +77,7 @@ pub(crate) use concordance::{
     PAIR_TIE, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
 };
 pub(crate) use evaluate::per_query;
-pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate, largest_exponent};
+pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
 pub(crate) use metric::distinct;
 pub use metric::{Labels, Metric, parse_list};
 pub use paired::{Paired, PairedOptions, paired};

@@ -1,6 +1,6 @@
 //! Why something could not be trained or held out.
 
-use rankrls_files::Remedy;
+use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
 use super::solver::Solver;
@@ -82,8 +82,8 @@ pub enum TrainError {
     NotFinite,
     /// Values so small that products vanish.
     #[error(
-        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; {}",
-        Remedy::ScaleColumns
+        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; scale the columns: {}",
+        Remedy::Set(Parameter::Scale, "sd")
     )]
     SmallValues {
         /// The largest centred sum of squares of a column.

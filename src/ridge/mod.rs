@@ -56,5 +56,5 @@ pub use options::TrainOptions;
 pub use preferences::{Preference, Preferences};
 pub use scheme::{Groups, Scheme};
 pub use solver::{Shape, Solver};
-pub use trained::{RidgeProblem, Trained, lost_digits};
+pub use trained::{RidgeProblem, Trained};
 pub use weights::Weights;

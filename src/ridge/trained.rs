@@ -37,29 +37,6 @@ pub struct RidgeProblem<'a> {
     pub(super) engine: Engine,
 }
 
-/// How many of the 16 digits of a double rounding may cost where it is amplified by `condition`, such
-/// as [`Cell::condition`](super::Cell::condition) and [`Selection::condition`]: from 0 to 16, and 16 for
-/// a condition that is no finite number.
-///
-/// [`Selection::condition`]: crate::greedy::Selection::condition
-///
-/// ```
-/// use rankrls::ridge::lost_digits;
-///
-/// assert_eq!([1.0, 1e3, 1e76, f64::INFINITY].map(lost_digits), [0.0, 3.0, 16.0, 16.0]);
-/// ```
-pub fn lost_digits(condition: f64) -> f64 {
-    /// Of a double, rounded up.
-    const DIGITS: f64 = 16.0;
-    // No number is less than none.
-    let lost = condition.log10().max(0.0);
-    if condition.is_nan() {
-        DIGITS
-    } else {
-        lost.min(DIGITS)
-    }
-}
-
 /// Least sum of squared labels that leaves errors their digits.
 const LEAST_LABELS: f64 = 1e-280;
 

@@ -465,18 +465,20 @@ impl rankrls::greedy::Strategy for Given {
 
 #[test]
 fn errors_that_are_not_those_of_the_candidates_are_refused() {
+    type Errors = fn(usize) -> Vec<f64>;
+
     let data = following(1.0).dataset();
     let classes = ColumnClasses::new(&data);
     let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
     let plan = plan(&classes, 0, &options).unwrap();
-    let first = |errors: fn(usize) -> Vec<f64>| {
+    let first = |errors: Errors| {
         let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[]).unwrap();
         let mut greedy = greedy.with_strategy(Box::new(Given(errors)));
         greedy
             .advance()
             .map(|advance| advance.unwrap().step.feature)
     };
-    let wrong: [(fn(usize) -> Vec<f64>, usize); 4] = [
+    let wrong: [(Errors, usize); 4] = [
         (|count| vec![1.0; count / 2], 1),
         (|count| vec![1.0; 2 * count], 4),
         (|_| Vec::new(), 0),

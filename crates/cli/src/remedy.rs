@@ -38,7 +38,6 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::GiveTeacher => {
             "pass them as --teacher FILE, which rankrls train --holdout-scores FILE writes"
         }
-        Remedy::ScaleColumns => "scale the columns: pass --scale sd",
         Remedy::SameColumns => {
             "are the data of another corpus? Build them with the columns of the training data: \
              rankrls corpus build --columns FILE, with the names of these"

@@ -42,8 +42,6 @@ pub enum Remedy {
     MoreMemoryOrLessData,
     /// Hand over the scores of a teacher.
     GiveTeacher,
-    /// Divide each column by its size.
-    ScaleColumns,
     /// Go on with the run that did not end.
     Resume,
     /// Leave out a column that is no feature, of this name if it has one.
@@ -178,7 +176,6 @@ impl Remedy {
             Self::GiveTeacher => {
                 "add the scores of a teacher to the data by Dataset::with_teacher".into()
             }
-            Self::ScaleColumns => "scale the columns: set Scale::Sd".into(),
             Self::Resume => "resume it".into(),
             Self::LeaveOut(Some(name)) => {
                 format!("leave it out, of a table by putting {name:?} into TableOptions::ignore")
