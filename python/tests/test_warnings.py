@@ -64,13 +64,14 @@ def test_labels_queries_and_digits_are_told():
         assert few == [
             "there are only 4 queries: predictions for one by a model of the others say little"
         ]
-    twins = np.c_[X.a, X.a + 1e-9 * X.b]
+    # The labels are the difference of columns that are nearly the same.
+    twins = np.c_[X.a, X.a + 1e-6 * X.b]
     for estimator in [
         GreedyRankRLS(2, alpha=1e-13, strategy="dense"),
         GreedyRankRLSCV(2, alphas=[1e-13], cv=3, strategies=["dense"]),
         RankRLS(alpha=1e-13),
     ]:
-        messages = told(lambda e=estimator: e.fit(twins, y, qid=qid))
+        messages = told(lambda e=estimator: e.fit(twins, X.b, qid=qid))
         (message,) = [text for text in messages if "digit" in text]
         assert message.endswith("raise alpha, or scale the columns: scale='sd'")
         assert "lambda" not in message
