@@ -114,7 +114,11 @@ impl Run<'_> {
         };
         let fold = |fold: &Fold| match self.plan_among(fold.part(), &options) {
             Ok(plan) => Ok(Some(plan)),
-            Err(SelectError::NoCandidates { .. } | SelectError::Undefined { .. }) => Ok(None),
+            Err(
+                SelectError::NoCandidates { .. }
+                | SelectError::SingleRows
+                | SelectError::Undefined { .. },
+            ) => Ok(None),
             Err(error) => Err(error),
         };
         let folds = self.folds.iter().map(fold);

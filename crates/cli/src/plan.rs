@@ -103,6 +103,7 @@ impl Costs {
             Err(
                 SelectError::Memory { .. }
                 | SelectError::NoCandidates { .. }
+                | SelectError::SingleRows
                 | SelectError::OneQuery,
             ) => None,
             Err(error) => return Err(error.into()),
