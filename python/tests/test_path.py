@@ -62,7 +62,7 @@ def test_values_in_other_units_give_the_same_scores(parses, estimator):
 
 def test_a_choice_at_an_edge_warns(parses):
     train, _ = parses
-    with pytest.warns(UserWarning, match="alpha 0.001 is at the edge of those tried"):
+    with pytest.warns(UserWarning, match="the chosen alpha 0.001 is the largest of the grid"):
         RankRLS(alpha=[0.0001, 0.001]).fit(train.X, train.y, qid=train.qid)
 
 

@@ -9,8 +9,8 @@
 //! - whole numbers that rise, or fall, from the first row to the last;
 //! - whole numbers of which none comes back, although as many draws from their range would repeat one.
 //!
-//! Only columns with an entry in each row, or in all rows but one, are looked at; the look ends early
-//! in sound ones.
+//! Only columns with an entry in nearly each row are looked at, as 0 is no entry; the look ends early in
+//! sound ones.
 
 use std::collections::HashSet;
 
@@ -45,10 +45,12 @@ pub(super) fn numberings(data: &Dataset<'_>) -> Vec<(usize, Numbering)> {
     if rows < LEAST_ROWS {
         return Vec::new();
     }
+    // Each part of the rows may begin with 0.
+    let zeros = (data.queries().len() / 2).max(1);
     let columns = (0..data.stored_columns()).into_par_iter();
     let found = columns.filter_map(|position| {
         let column = data.column(position);
-        let full = column.rows.len() + 1 >= rows;
+        let full = column.rows.len() + zeros >= rows;
         let found = full.then(|| numbering(column, data)).flatten()?;
         Some((position, found))
     });
@@ -61,9 +63,9 @@ pub(super) fn numberings(data: &Dataset<'_>) -> Vec<(usize, Numbering)> {
 
 fn numbering(column: Column<'_>, data: &Dataset<'_>) -> Option<Numbering> {
     let (rows, queries) = (data.rows(), data.queries().len());
-    // The entry that may be missing is 0.
-    let zero = (column.rows.len() < rows).then_some(0.0);
-    let values = || column.values.iter().copied().chain(zero);
+    let zeros = rows - column.rows.len();
+    let zeros = || std::iter::repeat_n(0.0, zeros);
+    let values = || column.values.iter().copied().chain(zeros());
     let least = values().fold(f64::INFINITY, f64::min);
     let largest = values().fold(f64::NEG_INFINITY, f64::max);
     let step = (largest - least) / (rows - 1) as f64;
@@ -249,7 +251,7 @@ mod tests {
         let columns = 12;
         let ranks = (0..columns * rows).map(|cell| {
             let (column, row) = (cell / rows, cell % rows);
-            f64::from((row * (2 * column + 1)) % 37 % rows)
+            f64::from((row + 1) * (column + 1) % 37 - 1)
         });
         let values: Vec<f64> = ranks.collect();
         let indptr: Vec<usize> = (0..=columns as usize).map(|j| j * rows as usize).collect();

@@ -87,6 +87,15 @@ impl Session<'_> {
         Ok(self.code())
     }
 
+    /// Prints a document that has a file of its own as it is there, and says how the run ends.
+    pub(crate) fn end_as_written(&self, document: &impl Serialize) -> Result<ExitCode> {
+        print(|output| {
+            serde_json::to_writer_pretty(&mut *output, document)?;
+            writeln!(output)
+        })?;
+        Ok(self.code())
+    }
+
     /// The exit code of a run that has done what was asked, or was ended by a signal.
     pub(crate) fn code(&self) -> ExitCode {
         self.interrupt.code().unwrap_or(ExitCode::SUCCESS)

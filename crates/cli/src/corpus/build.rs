@@ -151,7 +151,8 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
     if args.json {
-        return session.end(true, &manifest, String::new, Ok(()));
+        // What the file has: it names what was left out.
+        return session.end_as_written(&manifest);
     }
     console.tell(summary(&manifest));
     Ok(session.code())

@@ -185,7 +185,6 @@ fn sound_data_get_no_warning() {
         "select @parses -k 3 --lambda 16 --test @parses-test",
         "train @parses --lambda 16",
         "corpus info @parses",
-        "corpus info @parses-test",
     ] {
         assert_eq!(folder.run(run).1, "", "{run}");
     }
