@@ -40,7 +40,7 @@ mod _rankrls {
 
     #[pymodule_init]
     #[expect(clippy::unnecessary_wraps, reason = "the signature that PyO3 takes")]
-    fn init(_: &Bound<'_, PyModule>) -> PyResult<()> {
+    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
         rankrls::Remedy::word_by(super::remedy::argument);
         Ok(())
     }
