@@ -159,7 +159,7 @@ def labels(y: Any, rows: int) -> NDArray[np.float64]:
 
 def scores(values: Any, rows: int, name: str) -> NDArray[np.float64]:
     """Finite numbers, one a row."""
-    array = vector(floats(values, name), name)
+    array = floats(values, name)
     if array.shape != (rows,):
         raise ValueError(
             f"{name}: expected {rows} numbers, one a row of X, found an array of shape "
@@ -301,7 +301,7 @@ def basis(values: Any, rows: int) -> int | list[int] | None:
     """A number of rows, or different rows of `X`."""
     if values is None or np.ndim(values) == 0:
         return None if values is None else min(count(values, "basis"), rows + 1)
-    found = vector(row_numbers(values, rows, "basis"), "basis")
+    found = row_numbers(values, rows, "basis")
     if found.ndim != 1 or len(np.unique(found)) < len(found):
         raise ValueError("basis: expected a number of rows, or a list with each row once")
     rows_of_basis: list[int] = found.tolist()

@@ -67,8 +67,8 @@ class _Selecting(SelectorMixin, Ranker):
     def transform(self, X: Any) -> Any:
         """The selected columns of `X`, in the order of `X`, not of `selected_` and `weights_`."""
         check_is_fitted(self)
-        self._check_names(X, _data.column_names(X))
-        return super().transform(_data.sound(X))
+        known = self._check_names(X, _data.column_names(X))
+        return super().transform(_data.sound(known))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the selected columns, in the order of `X`; their numbers after an x where there

@@ -130,8 +130,7 @@ class Ranker(RegressorMixin, BaseEstimator):
             starts = np.arange(0, columns.size + 1, len(features), dtype=np.int64)
             parts = (columns.ravel(), np.tile(features, rows), starts)
             return sp.csr_array(parts, shape=(rows, self.n_features_in_))
-        self._check_names(X, names)
-        return self._checked(X, fit=False)
+        return self._checked(self._check_names(X, names), fit=False)
 
     def _feature_names(self) -> list[str | None]:
         """Names of the features, as far as they are known."""
@@ -146,13 +145,13 @@ class Ranker(RegressorMixin, BaseEstimator):
         alone = not hasattr(self, "feature_names_in_") or len(names) == len(known)
         return bool(alone and known and all(known) and set(known) <= set(names))
 
-    def _check_names(self, X: Any, names: list[str] | None) -> None:
-        """Refuses columns with other names than those of the model. scikit-learn does so for frames,
-        and where all names are known.
+    def _check_names(self, X: Any, names: list[str] | None) -> Any:
+        """`X`; refused where it has other names than the model for its columns. scikit-learn does so
+        for frames, where all names are known.
         """
         all_known = hasattr(self, "feature_names_in_")
         if names is None or (all_known and not _data.is_sparse(X)) or X.shape[1] != self.n_features_in_:
-            return
+            return X
         features = self.model_.features.tolist()
         known = enumerate(self.feature_names_in_) if all_known else zip(features, self.model_.names, strict=True)
         for column, name in known:
@@ -164,6 +163,9 @@ class Ranker(RegressorMixin, BaseEstimator):
                     "corpus? Build them with the columns of the training data; in a frame, put the "
                     "columns in their order"
                 )
+        # Their names are compared: scikit-learn would only warn that it knew none.
+        some_known = not all_known and any(self.model_.names)
+        return X if _data.is_sparse(X) or not some_known else np.asarray(X)
 
     def _refuse(self, y: Any, others: dict[str, Any]) -> None:
         if y is None:
@@ -196,14 +198,21 @@ class Ranker(RegressorMixin, BaseEstimator):
             model = model.with_names(names)
         kind = self._kind()
         defaults = kind().get_params(deep=False)
-        given = {name: getattr(self, name) for name in defaults if name not in self._OF_MACHINE}
-        parameters = {
-            name: _data.plain(used.get(name, value))
-            for name, value in given.items()
-            if not _data.is_same(value, defaults[name])
+        given = {
+            name: used.get(name, getattr(self, name))
+            for name, default in defaults.items()
+            if name not in self._OF_MACHINE and not _data.is_same(getattr(self, name), default)
         }
-        estimator = {"class": kind.__name__, "parameters": parameters}
-        return model.with_estimator(json.dumps(estimator))
+        parameters = {name: _data.plain(value) for name, value in given.items()}
+        # Those that the settings of the model say are not written twice.
+        said = {
+            name: _data.plain(value)
+            for name, value in kind._params_of(json.loads(model.facts)).items()
+            if value != defaults[name]
+        }
+        if said == parameters:
+            return model
+        return model.with_estimator(json.dumps({"class": kind.__name__, "parameters": parameters}))
 
     @classmethod
     def _kind(cls) -> type[Ranker]:

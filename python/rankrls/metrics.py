@@ -132,7 +132,7 @@ def evaluate(
     >>> round(found["cindex"].mean, 4), found["cindex"].per_query.round(4).tolist()
     (0.3333, [0.6667, 0.0])
     """
-    scores = _data.vector(_data.floats(y_score, "y_score"), "y_score")
+    scores = _data.floats(y_score, "y_score")
     if scores.ndim != 1:
         raise ValueError(
             f"y_score: expected one score a row, found an array of shape {scores.shape}"

@@ -11,8 +11,9 @@ import polars
 import pytest
 import scipy.sparse as sp
 from conftest import PAIRS
+from sklearn.exceptions import DataConversionWarning
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _data, select_path
 
 
 def fitted(X, y, **queries):
@@ -190,7 +191,13 @@ DATA = [
     ({"qid": np.zeros(90)}, "at least 2 queries, found 1: pass qid="),
     ({"qid": None}, "at least 2 queries, found 1: pass qid="),
     ({"qid": np.zeros(91)}, "expected 90 ids, one for each row of X, found 91"),
-    ({"qid": np.zeros((90, 1))}, "expected one id for each row"),
+    ({"qid": np.zeros((90, 2))}, "expected one id for each row"),
+    ({"qid": np.ma.array(np.arange(90) // 6, mask=np.arange(90) == 4)}, "found None at 4"),
+    ({"y": np.ma.array(np.ones(90), mask=np.arange(90) == 4)}, "row 4 is nan"),
+    ({"y": np.ma.array(np.ones(90, int), mask=np.arange(90) == 4)}, "row 4 is nan"),
+    ({"teacher": np.ma.array(np.ones(90), mask=np.arange(90) == 4)}, "teacher: row 4 is nan"),
+    ({"X": np.ma.array(np.ones((90, 3)), mask=np.eye(90, 3))}, "row 0, column 0 is NaN"),
+    ({"qid": None, "group": np.ma.array([45, 45], mask=[0, 1])}, "whole numbers from 1 on"),
     ({"qid": [None] + [1] * 89}, "an id for each row of X, found None at 0"),
     ({"qid": [1.0] * 89 + [float("nan")]}, "an id for each row of X, found nan at 89"),
     ({"qid": [[1]] + [[2]] * 89}, "expected a hashable id at 0"),
@@ -215,6 +222,11 @@ DATA = [
 ]
 PARAMETERS = [
     ({"n_jobs": 10**9}, "n_jobs: expected at most 4096 threads"),
+    ({"n_jobs": 0}, "n_jobs: expected a whole number other than 0"),
+    ({"n_jobs": 1.5}, "n_jobs: expected a whole number other than 0"),
+    ({"verbose": "no"}, "verbose: expected a whole number, or True or False, found 'no'"),
+    ({"alpha": None}, "alpha: expected a number, found None"),
+    ({"teacher_alpha": object()}, "teacher_alpha: expected a number, found <object"),
     ({"alpha": -1.0}, "alpha: expected a number above 0, found -1"),
     ({"alpha": 0}, "alpha: expected a number above 0, found 0"),
     ({"alpha": float("nan")}, "alpha: expected a finite number, found nan"),
@@ -253,6 +265,9 @@ GRIDS = [
     ({"cv": 2**70}, "cv: expected a number of folds from 2 on"),
     ({"cv": "lqo", "strategies": ["distil"]}, "biased"),
     ({"alphas": []}, "alphas: expected at least one"),
+    ({"alphas": None}, "alphas: expected a number, found None"),
+    ({"strategies": None}, "strategies: expected names, found None"),
+    ({"metrics": 3}, "metrics: expected names, found 3"),
     ({"alphas": [1, 0]}, "alphas: expected a number above 0"),
     ({"scoring": "auc"}, "scoring: "),
     ({"metrics": ["auc"]}, "unknown metric"),
@@ -265,6 +280,8 @@ RIDGE = [
     ({}, {"qid": None}, "group=\\[90\\] compares all rows"),
     ({}, {"qid": None, "group": [90]}, "is not known, as .*or give a number for alpha"),
     ({"solver": "lu"}, {}, "solver: "),
+    ({"alpha": None}, {}, "alpha: expected a number, found None"),
+    ({"keep_pairs": "yes"}, {}, "keep_pairs: expected True or False, found 'yes'"),
     ({"max_memory": 1000}, {}, "every solver needs"),
     ({"objective": "all"}, {}, "objective: .*query, global, pairs"),
     ({"kernel": "rbf"}, {}, "kernel: .*linear, gaussian, polynomial, precomputed"),
@@ -348,3 +365,81 @@ def test_degenerate_data(small):
     assert not model.coef_.any()
     with pytest.raises(ValueError, match="column 7 has values too large"):
         GreedyRankRLS(2).fit(broken(X, 3, 7, 1e60), y, qid=qid)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda qid: qid.reshape(-1, 1),
+        lambda qid: pd.DataFrame({"qid": qid}),
+        lambda qid: polars.DataFrame({"qid": qid}),
+        lambda qid: pd.DataFrame({"qid": [f"q{each}" for each in qid]}),
+    ],
+)
+def test_queries_may_be_a_column_as_labels_may(form, small):
+    X, y, qid = small
+    for queries in ({"qid": form(qid)}, {"group": np.full((15, 1), 6)}):
+        with pytest.warns(DataConversionWarning, match="a column was passed"):
+            assert fitted(X, y, **queries) == fitted(X, y, qid=qid)
+
+
+def brute_filled(X, qid, missing):
+    """By definition, in one loop."""
+    X = X.copy()
+    for column in X.T:
+        holes = np.isnan(column)
+        known = column[~holes].mean() if (~holes).any() else 0.0
+        means = {}
+        for query in set(qid):
+            own = column[(np.asarray(qid) == query) & ~holes]
+            means[query] = own.mean() if len(own) else known
+        column[holes] = [means[query] for query in np.asarray(qid)[holes]]
+        if missing != "mean":
+            column[holes] = float(missing)
+    return X
+
+
+@pytest.mark.parametrize("missing", ["mean", "2.5"])
+@pytest.mark.parametrize("apart", [False, True])
+def test_missing_values_are_filled_as_defined(missing, apart):
+    rng = np.random.default_rng(2)
+    X = np.where(rng.random((60, 12)) < 0.4, rng.normal(size=(60, 12)), 0.0)
+    X[rng.random(X.shape) < 0.2] = np.nan
+    X[:10, 0] = np.nan
+    X[:, 1] = np.nan
+    X[:, 2] = 0.25
+    qid = np.repeat(np.arange(6), 10)
+    qid = rng.permutation(qid) if apart else qid
+    codes, _ = _data.numbered(qid, 60, "qid", "row")
+    expected = brute_filled(X, qid.tolist(), missing)
+    for form in (np.asarray, sp.csr_array, sp.csc_array, sp.csc_matrix):
+        given = form(X)
+        found = _data.filled(given, codes, missing, 1)
+        found = found.toarray() if sp.issparse(found) else found
+        assert np.allclose(found, expected, rtol=1e-13, atol=1e-15)
+        before = given.toarray() if sp.issparse(given) else given
+        assert np.array_equal(before, X, equal_nan=True)
+
+
+HOLES = """
+import numpy as np, resource, scipy.sparse as sp, time
+from rankrls import _data
+rows, columns = 3000, 1_000_000
+rng = np.random.default_rng(1)
+places = rng.integers(0, rows, columns), np.arange(columns)
+X = sp.csr_array((rng.normal(size=columns), places), shape=(rows, columns))
+codes = np.arange(rows) // 3
+for holes in (1, columns):
+    X.data[:holes] = np.nan
+    begin, peak = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    found = _data.filled(X, codes, "mean", 1)
+    assert not np.isnan(found.data).any()
+    assert time.process_time() - begin < 20
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 300_000
+"""
+
+
+def test_missing_values_cost_what_entries_cost():
+    # Dense, the columns would be 24 GB.
+    done = subprocess.run([sys.executable, "-c", HOLES], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

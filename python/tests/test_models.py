@@ -2,7 +2,6 @@
 
 import json
 import pickle
-import resource
 import subprocess
 import sys
 
@@ -15,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 import rankrls
+import rankrls.plot
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS
 
 NAMES = [f"word {column}" for column in range(30)]
@@ -35,7 +35,7 @@ GIVEN = [
     ),
     GreedyRankRLS(3, criterion="cindex", convention="letor", strategy="dense"),
     GreedyRankRLS(3, alpha=np.float64(2), strategy="sampled", n_candidates=7, random_state=9),
-    GreedyRankRLSCV(3, alphas=[1, "1/4u"], strategies=("bounded", "distil"), cv=3),
+    GreedyRankRLSCV(3, alphas=[1, "1/4u"], strategies=("dense", "distil"), cv=3, scoring="cindex"),
     GreedyRankRLSCV(4, alphas=(0.5, 2.0), cv="lqo", scoring="cindex", rule="one-se"),
     GreedyRankRLSCV(3, alphas="1,4", metrics=["map", "cindex"], random_state=5, cv=3),
     RankRLS(),
@@ -168,7 +168,8 @@ def test_the_selected_columns_are_enough(estimator, frames, small):
     model = clone(estimator).fit(frame, y, qid=qid)
     loaded = type(model).from_json(model.to_json())
     features = [NAMES[feature] for feature in model.coef_.nonzero()[0]]
-    for own in (features, features[::-1]):
+    # All columns are compared with those of the training data, in their order.
+    for own in (features,) if isinstance(model, RankRLS) else (features, features[::-1]):
         for each in (loaded, model):
             assert np.allclose(each.predict(frame[own]), model.predict(frame), rtol=1e-12, atol=1e-15)
             explained = each.explain(frame[own], qid=qid, query=3)
@@ -237,7 +238,7 @@ CLAIMS = """
 import json, resource, sys
 import numpy as np, scipy.sparse as sp
 from rankrls import GreedyRankRLS, RankRLS
-resource.setrlimit(resource.RLIMIT_AS, (6 << 30, 6 << 30))
+resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 kind = {"greedy": GreedyRankRLS, "ridge": RankRLS, "kernel": RankRLS}[sys.argv[2]]
 model = kind.from_json(sys.argv[1])
 assert model.n_features_in_ == 4_000_000_000
@@ -248,6 +249,7 @@ for name in ("coef_", "support_", "ranking_"):
         getattr(model, name)
     except (AttributeError, MemoryError):
         pass
+assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20
 print("ends")
 """
 
@@ -270,7 +272,6 @@ def test_a_model_takes_no_memory_for_what_it_only_claims(name, tmp_path):
     assert done.stdout.endswith("ends\n"), done.stderr
     expected = model.predict(sp.csr_array(np.array([[1.0, 0, 0, 0], [0, 0, 0, 2]])))
     assert np.allclose(json.loads(done.stdout.splitlines()[0]), expected)
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 3 << 20
 
 
 @pytest.mark.parametrize(
