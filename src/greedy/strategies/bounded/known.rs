@@ -5,6 +5,7 @@ use super::bounds::{self, Products, Whole};
 use super::layout::Piece;
 use super::search::PruningSearch;
 use super::step::{CHANGE, EXPLAINED, GROWTH, M, OWN, SPREAD, StepTerms, TouchedTerms};
+use crate::kernels;
 
 /// Queries that are summed before their bound is tried.
 const BLOCK: usize = 128;
@@ -26,8 +27,10 @@ pub(super) struct Reach {
     half: f64,
     /// `|z|^2`, or no less.
     z_squared: f64,
-    /// Whether it is `|z|^2`.
-    exact: bool,
+    /// `|z|^2` without the entries that are missing.
+    z_least: f64,
+    /// The entries of `z` that are not missing: the first so many.
+    through: u32,
 }
 
 /// Sums of [`TouchedTerms`] over queries.
@@ -38,7 +41,8 @@ impl Reach {
     const ANY: Self = Self {
         half: f64::INFINITY,
         z_squared: f64::INFINITY,
-        exact: false,
+        z_least: 0.0,
+        through: 0,
     };
 
     /// With these sums over all queries that the candidate touches, a step later. Some of them give
@@ -50,7 +54,7 @@ impl Reach {
         Self {
             half: half.min((squared_norm * sums[M]).sqrt()),
             z_squared: z_squared.min(squared_norm * sums[EXPLAINED].min(1.0)),
-            exact: false,
+            ..self
         }
     }
 
@@ -68,22 +72,27 @@ impl Reach {
         Whole {
             squared_norm,
             z_squared: self.z_squared,
-            z_least: if self.exact { self.z_squared } else { 0.0 },
+            z_least: self.z_least,
             rho,
             fourth: step.fourth[0] * self.z_squared,
         }
     }
 
-    /// Whether `|z|^2` is known.
-    pub(super) fn is_exact(&self) -> bool {
-        self.exact
+    /// How many entries of `z`, the newest, are missing from `|z|^2`.
+    #[inline(always)]
+    pub(super) fn missing(&self, step: &StepTerms) -> usize {
+        step.steps - self.through as usize
     }
 
-    /// With `|z|^2` as it is.
-    pub(super) fn exactly(self, z_squared: f64) -> Self {
+    /// With the entries that were missing.
+    pub(super) fn completed(self, newest: &[f64]) -> Self {
+        let z_least = self.z_least + kernels::dot(newest, newest);
+        // Steps count in 32 bits, as features do.
+        let newest = u32::try_from(newest.len()).unwrap_or(u32::MAX);
         Self {
-            z_squared,
-            exact: true,
+            z_squared: z_least,
+            z_least,
+            through: self.through + newest,
             ..self
         }
     }
@@ -135,22 +144,21 @@ impl Known {
     /// What the entries tell.
     #[inline(always)]
     pub(super) fn read(&self, products: &Products, squared_norm: f64, step: &StepTerms) -> Reach {
+        let half = 0.5 * (products.rho + products.c).abs();
         let most = squared_norm * products.explained.min(1.0);
-        let (z_squared, exact) = match (*self, step.added) {
-            (Self::Read(last), Some(0)) => (last.z_squared, last.exact),
-            (Self::Read(last), Some(1)) => {
-                (last.z_squared + products.tau * products.tau, last.exact)
-            }
-            _ => (most, most == 0.0),
+        let (last, tau) = match (*self, step.added) {
+            (Self::Read(last), Some(0)) => (last, &[][..]),
+            (Self::Read(last), Some(1)) => (last, &[products.tau][..]),
+            _ => (Reach::ANY, &[][..]),
         };
+        let last = Reach { half, ..last };
+        if last.missing(step) == tau.len() {
+            return last.completed(tau);
+        }
+        let z_squared = last.z_squared + kernels::dot(tau, tau);
         Reach {
-            half: 0.5 * (products.rho + products.c).abs(),
-            z_squared: if exact {
-                z_squared
-            } else {
-                z_squared.min(most)
-            },
-            exact,
+            z_squared: z_squared.min(most),
+            ..last
         }
     }
 }

@@ -39,7 +39,6 @@ use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
-use crate::kernels;
 use known::Known;
 use layout::Layout;
 use residual::Residual;
@@ -81,7 +80,7 @@ fn memory(shape: &Shape) -> u64 {
         rows, pieces, k, ..
     } = *shape;
     let residuals = Round::room(rows, k).min(pieces.saturating_mul(32 * shape.largest_query));
-    let bounds = 166 * shape.candidates + 16 * pieces + (16 * k + 48) * shape.queries + 128 * rows;
+    let bounds = 174 * shape.candidates + 16 * pieces + (16 * k + 48) * shape.queries + 128 * rows;
     lowmem::errors_memory(shape, k) + (bounds + residuals) as u64
 }
 
@@ -210,7 +209,8 @@ impl Bounded {
     /// Level 0: candidates whose bound from norms passes the threshold, and level 1 for those
     /// whose residual is kept.
     fn by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
-        let follows = search.step.number == self.followed + 1;
+        // After a state of more steps all is found anew.
+        let follows = search.step.number == self.followed + 1 && search.step.added.is_some();
         self.followed = search.step.number;
         let found: Vec<Found> = self
             .chunks()
@@ -302,9 +302,10 @@ impl Chunk<'_> {
             found.read += 1;
             let mut whole = reach.whole(squared_norm, products.rho, step);
             let mut bound = bounds::of_products(&whole, &products, step);
-            if !reach.is_exact() && search.passes(bound) {
-                state.project(column, &mut z);
-                reach = reach.exactly(kernels::dot(&z, &z));
+            if reach.missing(step) > 0 && search.passes(bound) {
+                let newest = &mut z[..reach.missing(step)];
+                state.project_newest(column, newest);
+                reach = reach.completed(newest);
                 *known = Known::Read(reach);
                 whole = reach.whole(squared_norm, products.rho, step);
                 bound = bounds::of_products(&whole, &products, step);
