@@ -169,6 +169,22 @@ fn drawn(criterion: &mut Criterion) {
     }
 }
 
+/// Rare columns by the hundred thousand: nearly all that a step of `bounded` does is to pass over them.
+fn rare(criterion: &mut Criterion) {
+    let data = Zipf {
+        rows: 16 * BASE.rows,
+        queries: 16 * BASE.queries,
+        columns: 16 * BASE.columns,
+        nonzeros: 16 * BASE.nonzeros,
+        ..BASE
+    };
+    let data = data.dataset();
+    let subject = Subject::new("rare", &data);
+    for k in [2, 12] {
+        subject.measure(criterion, StrategyKind::Bounded, k, LAMBDA);
+    }
+}
+
 fn real(criterion: &mut Criterion) {
     let Some(folder) = std::env::var_os("RANKRLS_CORPORA") else {
         eprintln!("NOT MEASURED on ewt-parse: RANKRLS_CORPORA does not name its folder");
@@ -196,5 +212,5 @@ fn real(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, drawn, real);
+criterion_group!(benches, drawn, rare, real);
 criterion_main!(benches);

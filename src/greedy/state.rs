@@ -278,6 +278,14 @@ impl State {
         kernels::project(column.rows, column.values, &self.phi, self.capacity, z);
     }
 
+    /// The last entries of `z = Phi v` into `newest`, as many as it has. O(nnz) for each.
+    pub(super) fn project_newest(&self, column: Column<'_>, newest: &mut [f64]) {
+        newest.fill(0.0);
+        let phi = self.phi.get(self.steps() - newest.len()..);
+        let phi = phi.unwrap_or_default();
+        kernels::project(column.rows, column.values, phi, self.capacity, newest);
+    }
+
     /// Adds a feature: O(m t) time, in parallel over queries.
     ///
     /// # Panics

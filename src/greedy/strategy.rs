@@ -83,8 +83,8 @@ pub(super) fn error_left(error: f64, gain: f64) -> f64 {
 pub struct Work {
     /// Candidates whose criterion was evaluated exactly.
     pub evaluated: usize,
-    /// For `bounded`, candidates that could still win after each level of bounds, those
-    /// evaluated on the way included.
+    /// For `bounded`, candidates that could still win before their entries were read, and after each
+    /// level of bounds that reads them, those evaluated on the way included.
     pub alive: Vec<usize>,
 }
 

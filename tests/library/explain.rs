@@ -109,7 +109,8 @@ fn orders_that_cannot_be_explained_are_refused() {
         .unwrap();
     let error = kernel.model().explain(&data, 0, None).unwrap_err();
     assert_eq!(error, ExplainError::Kernel);
-    let fitted = GreedyRankRls::params(1).fit(&data).unwrap();
+    let fitted = GreedyRankRls::params(1).lambda(1.0).unwrap();
+    let fitted = fitted.fit(&data).unwrap();
     let model = fitted.model();
     let error = model.explain(&data, 2, None).unwrap_err();
     assert_eq!(error.to_string(), "there is no query 2 among 2");

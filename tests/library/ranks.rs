@@ -147,7 +147,7 @@ fn borrowed_and_owned_columns_select_alike() {
 fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
     let distil = by(StrategyKind::Distil, 3, 1.0);
-    let mut refit = SelectionOptions::new(3, None);
+    let mut refit = SelectionOptions::new(3, Lambda::new(1.0).unwrap());
     refit.target.refit = Some(Refit::CrossFitted);
     for options in [distil, refit] {
         for found in on_ranks(&data, &options, &[], 2) {
@@ -273,7 +273,7 @@ fn all_ranks_refuse_what_one_has() {
     };
     problem.x[4][0] = 1e200;
     problem.x[7][0] = -1e180;
-    let options = SelectionOptions::new(2, None);
+    let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
     let alone = select(&problem.dataset(), &options, &mut ()).unwrap_err();
     assert!(matches!(alone, SelectError::Values { feature: 4, .. }));
     for found in on_ranks(&problem.dataset(), &options, &[], 4) {

@@ -32,6 +32,8 @@ pub(super) struct Products {
     pub(super) k_squared: f64,
     /// `sum_Q (k_Q . Phi_Q' z)^2` is at most `|z|^2` times this.
     pub(super) spread: f64,
+    /// `|z|^2` is at most `|v|^2` times this.
+    pub(super) explained: f64,
 }
 
 /// Passes over a column, whose pieces are all of it.
@@ -50,7 +52,9 @@ pub(super) fn pass_over(column: Column<'_>, pieces: &[Piece], step: &StepTerms) 
         products.tau += sums[PHI];
         products.c += sums[C];
         products.k_squared += sums[K] * sums[K];
-        products.spread += step.queries[piece.query as usize].spread();
+        let query = &step.queries[piece.query as usize];
+        products.spread += query.spread();
+        products.explained += query.phi_squared;
     }
     products
 }
@@ -62,6 +66,8 @@ pub(super) struct Whole {
     pub(super) squared_norm: f64,
     /// `|z|^2`, or no less.
     pub(super) z_squared: f64,
+    /// `|z|^2`, or no more.
+    pub(super) z_least: f64,
     /// `rho = v . r`
     pub(super) rho: f64,
     /// `sum b_Q x_Q^2 / |z|^2` of untouched queries, or more.
@@ -82,6 +88,21 @@ impl Whole {
     }
 }
 
+/// Before level 0: `|v . m|` is at most `half`, and `k_squared` and `spread` are as in [`Products`], or
+/// more.
+#[inline(always)]
+pub(super) fn of_half(
+    whole: &Whole,
+    half: f64,
+    [k_squared, spread]: [f64; 2],
+    step: &StepTerms,
+) -> f64 {
+    let s = whole.pivot(step.lambda);
+    let along = s - step.lambda;
+    let curved = s + 0.5 * along * along / whole.squared_norm;
+    2.0 * half * half / curved + beyond_first(whole, [k_squared, spread], step)
+}
+
 /// Level 0.
 #[inline(always)]
 pub(super) fn of_products(whole: &Whole, products: &Products, step: &StepTerms) -> f64 {
@@ -89,12 +110,23 @@ pub(super) fn of_products(whole: &Whole, products: &Products, step: &StepTerms) 
     // u . v, which |u|^2 does not exceed.
     let along = whole.pivot(step.lambda) - step.lambda;
     let u_squared = along * along / whole.squared_norm;
+    let mut first = beta_0 * (2.0 * products.c - beta_0 * u_squared);
+    if whole.z_least < whole.z_squared {
+        // What is less than 0 may fall with |z|^2.
+        first = first.max(0.0);
+    }
+    first + beyond_first(whole, [products.k_squared, products.spread], step)
+}
+
+/// The second order, with `k_squared` and `spread` as in [`Products`].
+#[inline(always)]
+fn beyond_first(whole: &Whole, [k_squared, spread]: [f64; 2], step: &StepTerms) -> f64 {
+    let along = (whole.squared_norm - whole.z_least).max(0.0);
     let of_queries = |spread: f64| {
-        let y = products.k_squared.sqrt() + (spread * whole.z_squared).sqrt();
+        let y = k_squared.sqrt() + (spread * whole.z_squared).sqrt();
         second_order(whole, step, y.powi(2).min(step.largest * along))
     };
-    let second = of_queries(step.spread).min(of_queries(products.spread) + by_z(whole, step));
-    beta_0 * (2.0 * products.c - beta_0 * u_squared) + second
+    of_queries(step.spread).min(of_queries(spread) + by_z(whole, step))
 }
 
 /// `sum_Q y_Q^2 / (s + lambda)` of queries with this sum of `y_Q^2`, or more.
@@ -123,7 +155,7 @@ fn by_z(whole: &Whole, step: &StepTerms) -> f64 {
         + fourth_order(whole, step, whole.fourth)
 }
 
-/// [`Whole::fourth`], with the `x_Q` of the first eight queries: a pass over a column.
+/// [`Whole::fourth`], with the `x_Q` of the first eight queries where they matter: a pass over a column.
 #[multiversion::multiversion(targets = "simd")]
 pub(super) fn fourth_of(
     column: Column<'_>,
@@ -131,13 +163,16 @@ pub(super) fn fourth_of(
     z_squared: f64,
     step: &StepTerms,
 ) -> f64 {
+    let [all, mut sum] = step.fourth.map(|spread| spread * z_squared);
+    if !step.first_matter() {
+        return all;
+    }
     let mut products = [0.0; LANES];
     for (row, value) in column.iter() {
         for (sum, product) in products.iter_mut().zip(&step.first[row]) {
             *sum += value * product;
         }
     }
-    let [all, mut sum] = step.fourth.map(|spread| spread * z_squared);
     for (&query, x) in step.order.iter().zip(products) {
         let touches = pieces.binary_search_by_key(&query, |piece| piece.query as usize);
         if touches.is_err() {

@@ -1,11 +1,12 @@
 //! Exact selection at sparse cost (`docs/derivation.md`, section 11): the result of
 //! `dense`, from bounds.
 //!
-//! A candidate's gain is bounded from above by three bounds, each dearer and tighter than the one
+//! A candidate's gain is bounded from above by four bounds, each dearer and tighter than the one
 //! before (`bounds.rs`):
 //!
 //! | level | what is exact | cost a candidate |
 //! |---|---|---|
+//! | before 0 | nothing: norms of the queries it touches, or their bound of an earlier step (`known.rs`) | O(touched queries), or O(1) |
 //! | 0 | the first order of (*) in all queries together | O(nnz), with `z . g_Q` of eight queries for those that pass |
 //! | 1 | all of (*) in touched queries | O(touched rows) where `u` and `T u` of the last step are kept, else t times that |
 //! | 2 | `z . f_Q`, `z . g_Q` in some hundred queries | O(t) for each |
@@ -13,7 +14,7 @@
 //!
 //! A step begins by evaluating exactly the candidates that did best in the step
 //! before, and where these are few the dropped ones of the largest bounds: the best
-//! of them is a threshold that most candidates fail at level 0.
+//! of them is a threshold that most candidates fail before their entries are read.
 //! The others rise from level to level; at the last they are taken by falling
 //! bound, in rounds of fixed size, until the next bound is below the threshold.
 //! What is evaluated depends on the data alone, not on timing.
@@ -23,6 +24,7 @@
 //! number of candidates times `k`.
 
 mod bounds;
+mod known;
 mod layout;
 mod residual;
 mod search;
@@ -37,8 +39,7 @@ use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
-use crate::kernels;
-use bounds::Whole;
+use known::Known;
 use layout::Layout;
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
@@ -80,8 +81,9 @@ fn memory(shape: &Shape) -> u64 {
     } = *shape;
     let of_piece = shape.largest_query.saturating_mul(32);
     let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
-    let bounds = bytes(150) * bytes(shape.candidates)
+    let bounds = bytes(174) * bytes(shape.candidates)
         + bytes(16) * (bytes(pieces) + bytes(shape.queries) * bytes(k))
+        + bytes(48) * bytes(shape.queries)
         + bytes(128) * bytes(rows);
     (lowmem::errors_memory(shape, k) + bounds + bytes(residuals)).0
 }
@@ -90,9 +92,10 @@ fn memory(shape: &Shape) -> u64 {
 #[derive(Debug)]
 struct Bounded {
     layout: Layout,
-    /// `|z|^2` of all candidates, as of `synced` steps.
-    z_squared: Vec<f64>,
-    synced: usize,
+    /// What all candidates are known by.
+    known: Vec<Known>,
+    /// The number of the step terms that they follow.
+    followed: usize,
     /// Of candidates of several queries that reached level 1 in the last steps.
     residuals: Vec<Option<Box<Residual>>>,
     /// `max |v|^2`
@@ -110,10 +113,10 @@ impl Bounded {
     fn new(candidates: &ColumnClasses) -> Self {
         let layout = Layout::new(candidates);
         Self {
-            z_squared: vec![0.0; candidates.len()],
+            known: vec![Known::NOTHING; candidates.len()],
             residuals: (0..candidates.len()).map(|_| None).collect(),
             layout,
-            synced: 0,
+            followed: 0,
             longest: candidates.largest_squared_norm(),
             step: StepTerms::default(),
             leaders: Vec::new(),
@@ -128,37 +131,13 @@ impl Strategy for Bounded {
             // The quantities that the bounds are made of have lost too many digits.
             self.work = Work {
                 evaluated: eligible.len(),
-                alive: vec![eligible.len(); 3],
+                alive: vec![eligible.len(); 4],
             };
             return lowmem::errors(round, eligible);
         }
         let mut step = std::mem::take(&mut self.step);
         step.renew(round.state, self.longest);
-        let mut search = PruningSearch::new(round, &step, eligible);
-        search.evaluate(&self.open(&search));
-        search.share();
-        let mut found = Found::default();
-        if round.sampled {
-            found.contenders = search.unbounded(eligible);
-            found.passed = found.contenders.len();
-        } else {
-            found = self.by_norms(&search);
-        }
-        search.residuals = &self.residuals;
-        // No later step uses what is kept of candidates that are drawn anew each time.
-        let room = if round.sampled { 0 } else { round.room };
-        search.room = room.saturating_sub(found.bytes);
-        search.close = found.close;
-        let (alive, kept) = search.finish(found.contenders, found.passed);
-        self.work = Work {
-            evaluated: search.evaluated(),
-            alive,
-        };
-        self.leaders = search.leaders();
-        let errors = search.errors(eligible);
-        for (candidate, residual) in kept {
-            self.residuals[candidate as usize] = Some(Box::new(residual));
-        }
+        let errors = self.judge(round, &step, eligible);
         self.step = step;
         errors
     }
@@ -173,6 +152,8 @@ impl Strategy for Bounded {
 struct Found {
     /// Those left after level 1, and those that have no residual.
     contenders: Vec<BoundedCandidate>,
+    /// How many were read.
+    read: usize,
     /// How many passed level 0.
     passed: usize,
     /// Bytes of all residuals.
@@ -184,6 +165,7 @@ struct Found {
 impl Found {
     fn add(&mut self, other: Self) {
         self.contenders.extend(other.contenders);
+        self.read += other.read;
         self.passed += other.passed;
         self.bytes += other.bytes;
         self.close.extend(other.close);
@@ -191,6 +173,37 @@ impl Found {
 }
 
 impl Bounded {
+    /// The errors of the candidates, as [`errors`](Strategy::errors) gives them.
+    fn judge(&mut self, round: &Round<'_>, step: &StepTerms, eligible: &[u32]) -> Vec<f64> {
+        let mut search = PruningSearch::new(round, step, eligible);
+        search.evaluate(&self.open(&search));
+        search.share();
+        let mut found = Found::default();
+        if round.sampled {
+            found.contenders = search.unbounded(eligible);
+            found.passed = found.contenders.len();
+            found.read = found.passed;
+        } else {
+            found = self.by_norms(&search);
+        }
+        search.residuals = &self.residuals;
+        // No later step uses what is kept of candidates that are drawn anew each time.
+        let room = if round.sampled { 0 } else { round.room };
+        search.room = room.saturating_sub(found.bytes);
+        search.close = found.close;
+        let (alive, kept) = search.finish(found.contenders, [found.read, found.passed]);
+        self.work = Work {
+            evaluated: search.evaluated(),
+            alive,
+        };
+        self.leaders = search.leaders();
+        let errors = search.errors(eligible);
+        for (candidate, residual) in kept {
+            self.residuals[candidate as usize] = Some(Box::new(residual));
+        }
+        errors
+    }
+
     /// Candidates to open a step with: the last step's best that may still be chosen.
     fn open(&self, search: &PruningSearch<'_>) -> Vec<u32> {
         let leaders = self.leaders.iter().copied();
@@ -202,13 +215,9 @@ impl Bounded {
     /// Level 0: candidates whose bound from norms passes the threshold, and level 1 for those
     /// whose residual is kept.
     fn by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
-        // A state that is younger than what is kept is another one: all is found anew.
-        let missing = search
-            .step
-            .steps
-            .checked_sub(self.synced)
-            .unwrap_or(usize::MAX);
-        self.synced = search.step.steps;
+        // After a state of more steps all is found anew.
+        let follows = search.step.number == self.followed + 1 && search.step.added.is_some();
+        self.followed = search.step.number;
         let found: Vec<Found> = self
             .chunks()
             .into_par_iter()
@@ -216,7 +225,7 @@ impl Bounded {
             .with_max_len(1)
             .map(|mut chunk| {
                 check_interrupt();
-                chunk.bound(search, missing)
+                chunk.bound(search, follows)
             })
             .collect();
         let mut all = Found::default();
@@ -229,13 +238,13 @@ impl Bounded {
     /// The candidates in chunks, with what is kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
         let layout = &self.layout;
-        let chunks = self.z_squared.chunks_mut(CHUNK);
+        let chunks = self.known.chunks_mut(CHUNK);
         let chunks = chunks.zip(self.residuals.chunks_mut(CHUNK)).enumerate();
         chunks
-            .map(|(number, (z_squared, residuals))| Chunk {
+            .map(|(number, (known, residuals))| Chunk {
                 layout,
                 first: number * CHUNK,
-                z_squared,
+                known,
                 residuals,
             })
             .collect()
@@ -247,67 +256,80 @@ struct Chunk<'a> {
     layout: &'a Layout,
     /// The first of them.
     first: usize,
-    z_squared: &'a mut [f64],
+    known: &'a mut [Known],
     residuals: &'a mut [Option<Box<Residual>>],
 }
 
 impl Chunk<'_> {
-    /// Level 0, once `missing` steps have been caught up with, and level 1 for candidates of one
-    /// query and where the residual is kept.
-    fn bound(&mut self, search: &PruningSearch<'_>, missing: usize) -> Found {
+    /// Level 0 for those that may win as far as their queries tell, and level 1 for candidates of one
+    /// query and where the residual is kept. `follows`: whether what is kept is that of the step
+    /// before.
+    fn bound(&mut self, search: &PruningSearch<'_>, follows: bool) -> Found {
         let mut found = Found::default();
         let mut closest = None;
-        let mut z = vec![0.0; search.step.steps];
+        let step = search.step;
+        let mut z = vec![0.0; step.steps];
         let (state, candidates) = (search.round.state, search.round.candidates);
-        let kept = self.z_squared.iter_mut().zip(&mut *self.residuals);
-        for (candidate, (z_squared, residual)) in (self.first..).zip(kept) {
-            let pieces = self.layout.pieces(candidate);
-            if search.retired[candidate] {
+        let kept = self.known.iter_mut().zip(&mut *self.residuals);
+        for (candidate, (known, residual)) in (self.first..).zip(kept) {
+            if search.retired[candidate] || !follows {
+                known.forget();
                 *residual = None;
+            }
+            if search.retired[candidate] || residual.is_none() && !search.passes(known.kept(step)) {
                 continue;
             }
-            let column = candidates.column(candidate);
-            let products = bounds::pass_over(column, pieces, search.step);
-            if missing == 1 {
-                *z_squared += products.tau * products.tau;
-                residual.take_if(|residual| residual.used + IDLE < search.step.steps);
-                if let Some(residual) = residual {
-                    residual.follow(state, pieces, products.tau);
+            residual.take_if(|residual| residual.used + IDLE < step.steps);
+            let (column, pieces) = (candidates.column(candidate), self.layout.pieces(candidate));
+            let squared_norm = candidates.squared_norm(candidate);
+            if residual.is_none() && known::passed(known, search, pieces, squared_norm) {
+                continue;
+            }
+            let products = bounds::pass_over(column, pieces, step);
+            let mut reach = known.read(&products, squared_norm, step);
+            *known = Known::Read(reach);
+            match step.added {
+                Some(0) => {}
+                Some(1) => {
+                    if let Some(residual) = residual {
+                        residual.follow(state, pieces, products.tau);
+                    }
                 }
-            } else if missing > 1 {
-                state.project(column, &mut z);
-                *z_squared = kernels::dot(&z, &z);
-                *residual = None;
+                _ => *residual = None,
             }
             found.bytes += residual
                 .as_ref()
                 .map_or(0, |kept| kept.bytes(state.capacity()));
-            let mut whole = Whole {
-                squared_norm: candidates.squared_norm(candidate),
-                z_squared: *z_squared,
-                rho: products.rho,
-                fourth: search.step.fourth[0] * *z_squared,
-            };
-            let mut bound = bounds::of_products(&whole, &products, search.step);
             // Candidates count in 32 bits.
             let number = u32::try_from(candidate).unwrap_or(u32::MAX);
             if search.out(number) {
                 continue;
             }
-            if search.step.first_matter() && search.passes(bound) {
-                whole.fourth = bounds::fourth_of(column, pieces, *z_squared, search.step);
-                bound = bounds::of_products(&whole, &products, search.step);
+            found.read += 1;
+            let mut whole = reach.whole(squared_norm, products.rho, step);
+            let mut bound = bounds::of_products(&whole, &products, step);
+            if reach.missing(step) > 0 && search.passes(bound) {
+                let newest = &mut z[..reach.missing(step)];
+                state.project_newest(column, newest);
+                reach = reach.completed(newest);
+                *known = Known::Read(reach);
+                whole = reach.whole(squared_norm, products.rho, step);
+                bound = bounds::of_products(&whole, &products, step);
+            }
+            if step.first_matter() && search.passes(bound) {
+                whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
+                bound = bounds::of_products(&whole, &products, step);
             }
             let mut projected = None;
             if search.passes(bound) {
                 found.passed += 1;
                 let touched = residual.as_mut().map(|residual| {
-                    residual.used = search.step.steps;
+                    residual.used = step.steps;
                     residual.touched(state, &whole, pieces)
                 });
                 if let Some(touched) = touched.or_else(|| search.only_touched(candidate)) {
-                    let level_1 = Projected::new(search.step, whole, products.c, &touched);
-                    bound = bound.min(level_1.bound(search.step));
+                    let level_1 = Projected::new(step, whole, products.c, &touched);
+                    bound = bound.min(level_1.bound(step));
                     projected = Some(Box::new(level_1));
                 }
             }

@@ -249,14 +249,14 @@ impl<'a> PruningSearch<'a> {
             .collect()
     }
 
-    /// Levels 1 to 3, after `passed` candidates have passed level 0. Returns how many candidates
-    /// were alive after levels 0 to 2, and what the next step can use.
+    /// Levels 1 to 3, after so many candidates have been read and have passed level 0. Returns how many
+    /// candidates were alive before level 0 and after levels 0 to 2, and what the next step can use.
     pub(super) fn finish(
         &mut self,
         mut contenders: Vec<BoundedCandidate>,
-        passed: usize,
+        passed: [usize; 2],
     ) -> (Vec<usize>, Kept) {
-        let mut alive = vec![self.judged.len() + passed];
+        let mut alive = passed.map(|passed| self.judged.len() + passed).to_vec();
         if self.judged.is_empty() {
             // Nothing to open with: the best bounds give the threshold.
             self.evaluate_best(&mut contenders, ROUND);
@@ -374,6 +374,7 @@ impl<'a> PruningSearch<'a> {
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared,
+            z_least: z_squared,
             rho: products.rho,
             fourth: bounds::fourth_of(column, pieces, z_squared, self.step),
         };

@@ -14,12 +14,34 @@ pub(super) struct QueryTerms {
     /// `h_Q >= |T_Q - I|`: its trace.
     pub(super) h: f64,
     /// `h_Q / (1 + h_Q) >= |Phi_Q|^2`
-    phi_squared: f64,
+    pub(super) phi_squared: f64,
     /// `|g_Q|^2`
     g_squared: f64,
     /// `(|f_Q| |g_Q| - f_Q . g_Q) / 2`, or a little more: `-x_Q w_Q` is at most `|z|^2` times this.
     kappa: f64,
+    /// `|m_Q|^2`, `m_Q = (r_Q + c_Q) / 2`
+    m_squared: f64,
+    /// `|m_Q|^2` of the change of `m_Q` since the state that was described before.
+    change: f64,
+    /// `|phi_Q|^2`, `phi` being the row of `Phi` added last.
+    added: f64,
 }
+
+/// What a candidate sums of the queries that it touches: each number, or a little more.
+pub(super) type TouchedTerms = [f32; 6];
+
+/// `|m_Q|^2`
+pub(super) const M: usize = 0;
+/// `|m_Q|^2` of the change of `m_Q` since the state that was described before.
+pub(super) const CHANGE: usize = 1;
+/// No less than `|Phi_Q|^2`.
+pub(super) const EXPLAINED: usize = 2;
+/// By how much this has grown since the state that was described before; infinite where that is not known.
+pub(super) const GROWTH: usize = 3;
+/// `|k_Q|^2`
+pub(super) const OWN: usize = 4;
+/// [`QueryTerms::spread`]
+pub(super) const SPREAD: usize = 5;
 
 /// What a column is multiplied with at one example, side by side: a pass over a column is one
 /// multiplication of four lanes an entry.
@@ -37,12 +59,25 @@ pub(super) const K: usize = 3;
 /// Queries resolved at level 2, in turns: up to so many each.
 pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
 
+/// How many times the mean `|m_Q|^2` is added to all: more slows the clock, and loosens what it times.
+const SURCHARGE: f64 = 3.0;
+
 /// The state of one step, as the bounds see it.
 #[derive(Debug, Default)]
 pub(super) struct StepTerms {
+    /// How many states have been described, this one included.
+    pub(super) number: usize,
     pub(super) steps: usize,
+    /// Steps since the state that was described before; `None` where it had more.
+    pub(super) added: Option<usize>,
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
+    /// By query, in little room.
+    pub(super) touched: Vec<TouchedTerms>,
+    /// Added to every `|m_Q|^2`, so that no query has little of which it may soon have many times as much.
+    pub(super) surcharge: f64,
+    /// From state to state, no `|m_Q|^2` with its surcharge has grown faster than this.
+    pub(super) clock: f64,
     pub(super) examples: Vec<ExampleTerms>,
     /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](Self::first_matter): with them a
     /// column has their `x_Q`.
@@ -74,6 +109,8 @@ impl StepTerms {
     /// Describes a state: O(m t) time, in parallel over queries; `longest`: the largest `|v|^2` of a
     /// candidate.
     pub(super) fn renew(&mut self, state: &State, longest: f64) {
+        self.number += 1;
+        self.added = state.steps().checked_sub(self.steps);
         self.steps = state.steps();
         self.lambda = state.lambda().value();
         (self.error, self.rounding) = (state.error(), state.rounding(longest));
@@ -97,6 +134,7 @@ impl StepTerms {
         self.order_queries();
         self.describe_examples(state);
         self.sum_queries();
+        self.sum_touched();
     }
 
     /// Finds the queries to resolve first, and what the others have: O(q).
@@ -126,7 +164,7 @@ impl StepTerms {
 
     /// Whether the first eight of `order` have half of what all queries have, or more.
     pub(super) fn first_matter(&self) -> bool {
-        self.fourth[1] <= 0.5 * self.fourth[0]
+        self.fourth[0] > 0.0 && self.fourth[1] <= 0.5 * self.fourth[0]
     }
 
     /// Sums over queries, some without the first: O(q).
@@ -137,6 +175,25 @@ impl StepTerms {
         self.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
         self.spread = self.spread_of(0, k_squared);
         self.rests = RESOLVED.map(|count| self.spread_of(count, k_squared));
+    }
+
+    /// Describes queries in short, and takes the clock on: O(q).
+    fn sum_touched(&mut self) {
+        let sum: f64 = self.queries.iter().map(|query| query.m_squared).sum();
+        let surcharge = SURCHARGE * sum / self.queries.len() as f64 + 0.25 * self.largest;
+        self.touched
+            .resize(self.queries.len(), TouchedTerms::default());
+        let mut growth: f64 = 0.0;
+        for (touched, query) in self.touched.iter_mut().zip(&self.queries) {
+            let before = f64::from(touched[M]) + self.surcharge;
+            *touched = query.touched(self.added);
+            growth = growth.max((f64::from(touched[M]) + surcharge) / before);
+        }
+        self.clock = match self.number {
+            1 => 1.0,
+            _ => self.clock * growth,
+        };
+        self.surcharge = surcharge;
     }
 
     fn describe_examples(&mut self, state: &State) {
@@ -165,15 +222,13 @@ impl StepTerms {
         parts
             .into_par_iter()
             .for_each(|(query, range, terms, (examples, first), vectors)| {
-                let new_phi = state.last().map(|last| &last.phi[range.clone()]);
-                let residual = &state.residual()[range];
-                for (place, example) in examples.iter_mut().enumerate() {
-                    example[R] = residual[place];
-                    example[PHI] = new_phi.map_or(0.0, |phi| phi[place]);
-                }
                 let own_g = &vectors[vectors.len() / 2..];
                 let matrices = state.query_matrices(query);
-                project_back(&matrices, [g, own_g], terms, examples);
+                let new_phi = state
+                    .last()
+                    .map_or(&[][..], |last| &last.phi[range.clone()]);
+                let residual = &state.residual()[range];
+                project_back(&matrices, [g, own_g], [residual, new_phi], terms, examples);
                 if first_matter {
                     project_first(&matrices, &first_g, first);
                 }
@@ -209,18 +264,62 @@ impl QueryTerms {
         self.phi_squared * self.k_squared
     }
 
+    /// What touches the query sums this, `added` steps after the state that was described before.
+    fn touched(&self, added: Option<usize>) -> TouchedTerms {
+        let growth = match added {
+            Some(0) => 0.0,
+            Some(1) => self.added,
+            _ => f64::INFINITY,
+        };
+        let terms = [
+            self.m_squared,
+            self.change,
+            self.phi_squared,
+            growth,
+            self.k_squared,
+            self.spread(),
+        ];
+        terms.map(no_less)
+    }
+
+    /// Adds an example, of which `m` was something else before.
+    #[inline(always)]
+    fn add(&mut self, example: &ExampleTerms, before: f64) {
+        let m = half(example);
+        self.m_squared += m * m;
+        self.change += (m - before).powi(2);
+        self.added += example[PHI] * example[PHI];
+        self.k_squared += example[K] * example[K];
+    }
+
     fn project(&mut self, state: &State, query: usize, vectors: &mut [f64]) {
         vectors.fill(0.0);
         let (f, g) = vectors.split_at_mut(vectors.len() / 2);
         project_residual(&state.query_matrices(query), f, g);
         let h = state.trace(query);
-        self.h = h;
-        self.g_squared = kernels::dot(g, g);
-        let size = (kernels::dot(f, f) * self.g_squared).sqrt();
+        let g_squared = kernels::dot(g, g);
+        let size = (kernels::dot(f, f) * g_squared).sqrt();
         let rounding = (f.len() + 8) as f64 * f64::EPSILON * size;
-        self.kappa = 0.5 * (size - kernels::dot(f, g)).max(0.0) + rounding;
-        self.phi_squared = h / (1.0 + h);
+        *self = Self {
+            h,
+            phi_squared: h / (1.0 + h),
+            g_squared,
+            kappa: 0.5 * (size - kernels::dot(f, g)).max(0.0) + rounding,
+            ..Self::default()
+        };
     }
+}
+
+/// `(r + c) / 2` of an example.
+#[inline(always)]
+fn half(example: &ExampleTerms) -> f64 {
+    0.5 * (example[R] + example[C])
+}
+
+/// A short number that is no less.
+#[expect(clippy::cast_possible_truncation, reason = "the next one is no less")]
+fn no_less(x: f64) -> f32 {
+    (x as f32).next_up()
 }
 
 /// `f_Q` and `g_Q`.
@@ -234,21 +333,26 @@ fn project_residual(query: &QueryMatrices<'_>, f: &mut [f64], g: &mut [f64]) {
     }
 }
 
-/// What `Phi'` times `G` and `g_Q` gives of every example of a query, and of the query.
+/// Describes the examples of a query, with what `Phi'` times `G` and `g_Q` gives, and takes their sums.
+/// `new_phi` is empty before the first step.
 #[multiversion::multiversion(targets = "simd")]
 fn project_back(
     query: &QueryMatrices<'_>,
     [g, own_g]: [&[f64]; 2],
+    [residual, new_phi]: [&[f64]; 2],
     terms: &mut QueryTerms,
     examples: &mut [ExampleTerms],
 ) {
-    terms.k_squared = 0.0;
-    for (place, (example, &p)) in examples.iter_mut().zip(query.holdout).enumerate() {
+    for (place, example) in examples.iter_mut().enumerate() {
+        let before = half(example);
         let phi = &query.phi[place * query.stride..][..g.len()];
         let k = kernels::dot(phi, own_g);
         let others = kernels::dot(phi, g) - k;
-        (example[C], example[K]) = (p - others, k);
-        terms.k_squared += k * k;
+        example[R] = residual[place];
+        example[PHI] = new_phi.get(place).copied().unwrap_or(0.0);
+        example[C] = query.holdout[place] - others;
+        example[K] = k;
+        terms.add(example, before);
     }
 }
 

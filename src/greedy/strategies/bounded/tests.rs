@@ -4,6 +4,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::bounds::{of_products, pass_over};
 use super::search::Scratch;
 use super::step::spread;
 use super::*;
@@ -14,7 +15,15 @@ use crate::greedy::{Addition, State};
 use crate::kernels::LANES;
 
 /// The bounds in [`Checked`], in their order.
-const NAMES: [&str; 4] = ["level 0", "level 1", "level 1 with what is kept", "level 2"];
+const NAMES: [&str; 7] = [
+    "kept from an earlier step",
+    "queries",
+    "level 0 without |z|^2",
+    "level 0",
+    "level 1",
+    "level 1 with what is kept",
+    "level 2",
+];
 
 /// A random problem.
 struct Problem {
@@ -125,9 +134,27 @@ struct Checked {
     bounds: [f64; NAMES.len()],
 }
 
-/// Bounds of every candidate that may be chosen, those of level 0 by `bare`, which keeps nothing.
+/// What is said of a candidate before anything else of it is read, and then without its `|z|^2`.
+fn unread(passing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
+    let (candidate, step) = (candidate as usize, &passing.step);
+    let mut known = passing.known[candidate];
+    if passing.followed + 1 != step.number {
+        known.forget();
+    }
+    let pieces = passing.layout.pieces(candidate);
+    let squared_norm = round.candidates.squared_norm(candidate);
+    let (_, by_queries) = known.sum(&mut Default::default(), pieces, squared_norm, step);
+    let products = pass_over(round.candidates.column(candidate), pieces, step);
+    let reach = known.read(&products, squared_norm, step);
+    let whole = reach.whole(squared_norm, products.rho, step);
+    let level_0 = of_products(&whole, &products, step);
+    [known.kept(step), by_queries, level_0]
+}
+
+/// Bounds of every candidate that may be chosen: those before it is read by `passing`, which passes
+/// over many, those of level 0 by `bare`, which keeps nothing.
 fn check(
-    (bounded, bare): (&mut Bounded, &mut Bounded),
+    [bounded, bare, passing]: [&mut Bounded; 3],
     round: &Round<'_>,
     step: &StepTerms,
     eligible: &[u32],
@@ -148,16 +175,17 @@ fn check(
     for ((contender, mut kept), error) in contenders.into_iter().zip(kept).zip(errors) {
         assert_eq!(contender.candidate, kept.candidate);
         let mut bounds = [f64::INFINITY; NAMES.len()];
-        bounds[0] = contender.bound;
+        bounds[..3].copy_from_slice(&unread(passing, contender.candidate, round));
+        bounds[3] = contender.bound;
         let (projected, _) = search.project(contender.candidate, false, &mut scratch);
-        bounds[1] = projected.bound(step);
-        bounds[2] = kept
+        bounds[4] = projected.bound(step);
+        bounds[5] = kept
             .projected
             .as_ref()
-            .map_or(bounds[1], |kept| kept.bound(step));
+            .map_or(bounds[4], |kept| kept.bound(step));
         kept.projected.get_or_insert(Box::new(projected));
         kept.bound = f64::INFINITY;
-        bounds[3] = search.level_2_of(&[kept], &mut lanes)[0].bound;
+        bounds[6] = search.level_2_of(&[kept], &mut lanes)[0].bound;
         checked.push(Checked {
             gain: step.error - error,
             bounds,
@@ -171,6 +199,8 @@ fn check(
 struct Record {
     /// Sums of bound less gain as a share of the error, over all candidates.
     excess: [f64; NAMES.len()],
+    /// How many bounds were kept from an earlier step.
+    kept: usize,
 }
 
 impl Record {
@@ -185,6 +215,7 @@ impl Record {
                 step.slop(bound)
             );
         }
+        self.kept += usize::from(checked.bounds[0].is_finite());
         if step.error > 0.0 {
             for (excess, bound) in self.excess.iter_mut().zip(checked.bounds) {
                 *excess += ((bound - checked.gain) / step.error).min(1e3);
@@ -194,7 +225,7 @@ impl Record {
 
     /// Each level is tighter than the one before, on average.
     fn check_order(&self) {
-        for pair in [[0, 1], [1, 3]] {
+        for pair in [[0, 1], [1, 3], [3, 4], [4, 6]] {
             let [loose, tight] = pair.map(|level| self.excess[level]);
             assert!(
                 tight <= loose,
@@ -203,7 +234,8 @@ impl Record {
                 NAMES[pair[1]]
             );
         }
-        assert!(self.excess[3] >= 0.0);
+        assert!(self.excess[6] >= 0.0);
+        assert!(self.kept > 0);
     }
 }
 
@@ -211,6 +243,25 @@ impl Record {
 fn first_of_least(errors: &[f64]) -> (usize, f64) {
     let place = first_tied(errors, least(errors)).unwrap();
     (place, errors[place])
+}
+
+/// A step in which many candidates, or all, need not be read; or no step at all.
+fn pass_over_many(
+    passing: &mut Bounded,
+    random: &mut ChaCha8Rng,
+    round: &Round<'_>,
+    eligible: &[u32],
+) {
+    let error = round.state.error();
+    let limit = match random.random_range(0..6) {
+        0 => return,
+        1 => f64::INFINITY,
+        2 => random.random_range(0.0..=error),
+        _ => 0.9 * error,
+    };
+    let step = std::mem::take(&mut passing.step);
+    passing.judge(&Round { limit, ..*round }, &step, eligible);
+    passing.step = step;
 }
 
 /// Takes up to `steps` steps, some by the greedy choice and some at random, and checks all
@@ -227,6 +278,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     let mut eligible: Vec<u32> = (0u32..).take(candidates.len()).collect();
     let mut bounded = Bounded::new(&candidates);
     let mut bare = Bounded::new(&candidates);
+    let mut passing = Bounded::new(&candidates);
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
@@ -236,12 +288,16 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             room: [0, 1 << 10, 1 << 20][problem.random.random_range(0..3)],
             limit: f64::INFINITY,
         };
-        let mut step = StepTerms::default();
+        let mut step = std::mem::take(&mut bounded.step);
         step.renew(&state, bounded.longest);
-        for checked in check((&mut bounded, &mut bare), &round, &step, &eligible) {
+        passing.step.renew(&state, bounded.longest);
+        let all = [&mut bounded, &mut bare, &mut passing];
+        for checked in check(all, &round, &step, &eligible) {
             let what = format!("{what}, lambda {lambda}, {} steps", state.steps());
             record.add(&checked, &step, &what);
         }
+        bounded.step = step;
+        pass_over_many(&mut passing, &mut problem.random, &round, &eligible);
         // Leaves what the next step builds upon, and must agree with the reference.
         let winner = first_of_least(&bounded.errors(&round, &eligible));
         let reference = lowmem::errors(&round, &eligible);
