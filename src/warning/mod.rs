@@ -186,22 +186,7 @@ impl fmt::Display for Warning {
                 names,
                 columns,
                 base,
-            } => {
-                write!(
-                    f,
-                    "there are {} for {}: names after the last column are ignored",
-                    counted(*names, "name"),
-                    counted(*columns, "column")
-                )?;
-                match base {
-                    IndexBase::Zero => Ok(()),
-                    IndexBase::One => write!(
-                        f,
-                        "; is the file zero-based? Then its names are shifted by one: pass {}",
-                        Remedy::Set(Parameter::ZeroBased, "true")
-                    ),
-                }
-            }
+            } => f.write_str(&more_names(*names, *columns, *base)),
             Self::NumericHeader { first } => write!(
                 f,
                 "the header has numbers alone, such as {first:?}: is it the first row of the data? Then \
@@ -236,75 +221,22 @@ impl fmt::Display for Warning {
                 metric,
                 largest,
                 choice,
-            } => {
-                write!(
-                    f,
-                    "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other \
-                     labels hardly count; ",
-                    short(*largest)
-                )?;
-                match choice {
-                    true => write!(f, "if they are counts, take {}", linear()),
-                    false => write!(
-                        f,
-                        "if they are counts, judge by {}, or make grades of them",
-                        Metric::names_for_any_label()
-                    ),
-                }
+            } => f.write_str(&large_grades(*metric, *largest, *choice)),
+            Self::NoEffect { parameter, reason } => {
+                write!(f, "{parameter} has no effect{reason}")
             }
-            Self::NoEffect { parameter, reason } => match reason {
-                Idle::Measures => write!(f, "{parameter} has no effect on these measures"),
-                Idle::NothingDrawn => {
-                    write!(f, "{parameter} has no effect: nothing is drawn at random")
-                }
-                Idle::Strategy(strategy) => write!(
-                    f,
-                    "{parameter} has no effect: {strategy} draws nothing at random without {}",
-                    Parameter::Candidates
-                ),
-            },
             Self::Edge {
                 what,
                 chosen,
                 largest,
-            } => {
-                let (which, other) = match largest {
-                    true => ("largest", "larger"),
-                    false => ("smallest", "smaller"),
-                };
-                let chosen = short(*chosen);
-                write!(
-                    f,
-                    "{what} {chosen} is the {which} of the grid: a {other} one may do better"
-                )
-            }
+            } => f.write_str(&edge(what, *chosen, *largest)),
             Self::TeacherEdge { lambda } => write!(
                 f,
                 "the teacher's lambda {} is at the edge of those tried: {} takes others",
                 short(lambda.value()),
                 Parameter::TeacherLambda
             ),
-            Self::LostDigits { condition, bound } => {
-                let (about, most) = match bound {
-                    true => ("up to", " at most"),
-                    false => ("about", ""),
-                };
-                if condition.is_finite() && *condition < 1e15 {
-                    let digits = condition.log10();
-                    write!(
-                        f,
-                        "{about} {digits:.0} of 16 digits of errors and weights are lost"
-                    )?;
-                } else {
-                    f.write_str("errors and weights may have no digit that is right")?;
-                }
-                write!(
-                    f,
-                    ": the condition number is {condition:.0e}{most}, as lambda is small beside the values \
-                     or columns are nearly the same; raise lambda, or scale the columns: {}",
-                    Remedy::Set(Parameter::Scale, "sd")
-                )
-            }
+            Self::LostDigits { condition, bound } => f.write_str(&lost_digits(*condition, *bound)),
             Self::AllFeatures { k } => write!(
                 f,
                 "the chosen model has all {k} features: more may do better"
@@ -349,9 +281,75 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The gain for labels that are counts.
-fn linear() -> Remedy {
-    Remedy::Set(Parameter::Gain, Gain::Linear.name())
+impl fmt::Display for Idle {
+    /// What follows "has no effect".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Measures => f.write_str(" on these measures"),
+            Self::NothingDrawn => f.write_str(": nothing is drawn at random"),
+            Self::Strategy(strategy) => write!(
+                f,
+                ": {strategy} draws nothing at random without {}",
+                Parameter::Candidates
+            ),
+        }
+    }
+}
+
+fn more_names(names: usize, columns: usize, base: IndexBase) -> String {
+    let (names, columns) = (counted(names, "name"), counted(columns, "column"));
+    let text = format!("there are {names} for {columns}: names after the last column are ignored");
+    match base {
+        IndexBase::Zero => text,
+        IndexBase::One => format!(
+            "{text}; is the file zero-based? Then its names are shifted by one: pass {}",
+            Remedy::Set(Parameter::ZeroBased, "true")
+        ),
+    }
+}
+
+fn large_grades(metric: Metric, largest: f64, choice: bool) -> String {
+    let remedy = if choice {
+        let linear = Remedy::Set(Parameter::Gain, Gain::Linear.name());
+        format!("take {linear}")
+    } else {
+        let measures = Metric::names_for_any_label();
+        format!("judge by {measures}, or make grades of them")
+    };
+    format!(
+        "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other labels \
+         hardly count; if they are counts, {remedy}",
+        short(largest)
+    )
+}
+
+fn edge(what: &str, chosen: f64, largest: bool) -> String {
+    let (which, other) = if largest {
+        ("largest", "larger")
+    } else {
+        ("smallest", "smaller")
+    };
+    let chosen = short(chosen);
+    format!("{what} {chosen} is the {which} of the grid: a {other} one may do better")
+}
+
+fn lost_digits(condition: f64, bound: bool) -> String {
+    let (about, most) = if bound {
+        ("up to", " at most")
+    } else {
+        ("about", "")
+    };
+    let lost = if condition < 1e15 {
+        let digits = condition.log10();
+        format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
+    } else {
+        "errors and weights may have no digit that is right".to_owned()
+    };
+    format!(
+        "{lost}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or columns \
+         are nearly the same; raise lambda, or scale the columns: {}",
+        Remedy::Set(Parameter::Scale, "sd")
+    )
 }
 
 /// The largest label whose gain is a number that people have in mind.
@@ -398,7 +396,7 @@ impl Warning {
 
     /// Of the header of a table that was read into `data`.
     pub fn of_header(data: &Dataset<'_>, table: &TableOptions) -> Option<Self> {
-        let features = data.names().into_iter().flat_map(|names| names.iter());
+        let features = data.names().into_iter().flat_map(FeatureNames::iter);
         let others = table.label.iter().chain(&table.query).chain(&table.ignore);
         let titles: Vec<&str> = features.chain(others.map(String::as_str)).collect();
         let numeric = |title: &&str| title.trim().parse::<f64>().is_ok();
@@ -499,7 +497,9 @@ impl Warning {
         }
         let mut fold = vec![0; queries.rows()];
         for (number, rows) in groups.iter().enumerate() {
-            rows.iter().for_each(|&row| fold[row] = number);
+            for &row in rows {
+                fold[row] = number;
+            }
         }
         let is_cut = |&query: &usize| {
             let mut pairs = fold[queries.range(query)].windows(2);
