@@ -649,3 +649,102 @@ impl GridOutcome {
         warnings
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::parsed;
+    use crate::greedy::{SelectError, TargetOptions};
+    use crate::ridge::{TrainGrid, TrainOptions};
+    use crate::{GreedyRankRls, Lambdas, Solver};
+
+    /// Queries of four rows with the `label` of each row, and two columns.
+    fn data(rows: usize, label: impl Fn(usize) -> f64) -> Dataset<'static> {
+        let rows = (0..rows).map(|row| {
+            let (a, b) = (row * 7 % 5, row * 11 % 13);
+            format!("{} qid:q{} 1:{a} 2:{b}.5\n", label(row), row / 4)
+        });
+        parsed(&rows.collect::<String>())
+    }
+
+    fn grades(row: usize) -> f64 {
+        (row * 5 % 4) as f64
+    }
+
+    #[test]
+    fn data_are_told_of() {
+        assert_eq!(data(48, grades).warnings(), []);
+        assert_eq!(data(48, |_| 1.0).warnings(), [Warning::ConstantLabels]);
+        let few = data(16, grades).warnings();
+        assert_eq!(few, [Warning::FewQueries { queries: 4 }]);
+        let names = ["bias", "price", "age"].iter().collect();
+        let named = data(48, grades).with_names(names).unwrap().warnings();
+        assert!(matches!(
+            named[..],
+            [Warning::Names {
+                names: 3,
+                columns: 2,
+                ..
+            }]
+        ));
+        let remedy = "by one: pass ReadOptions::zero_based = true";
+        assert!(named[0].to_string().ends_with(remedy), "{}", named[0]);
+        let sizes = [3, 5, 4].map(|size| format!("1 qid:{size} 1:1\n").repeat(size));
+        let sizes = parsed(&sizes.concat()).warnings();
+        assert!(matches!(&sizes[0], Warning::SizesAsQueries { first } if first == "3"));
+    }
+
+    #[test]
+    fn results_are_told_of() {
+        let data = data(48, grades);
+        let params = GreedyRankRls::params(5);
+        let found = params.fit(&data).unwrap().selection().warnings();
+        let exhausted = Warning::Exhausted { taken: 2, asked: 5 };
+        assert_eq!(found, [exhausted]);
+        let options = TrainOptions::new().solver(Solver::Dual);
+        let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
+        let grid = TrainGrid {
+            lambdas: Lambdas::of(&lambdas),
+            ..TrainGrid::new(Lambda::ONE, options)
+        };
+        let outcome = grid.train(&data, 0, None).unwrap();
+        let edge = |warning: &Warning| {
+            matches!(warning, Warning::Edge { chosen, .. } if *chosen
+            == outcome.cells[outcome.best].lambda.value())
+        };
+        assert!(outcome.warnings().iter().any(edge));
+    }
+
+    #[test]
+    fn no_more_digits_are_lost_than_there_are() {
+        let said = |condition, bound| {
+            Warning::of_condition(condition, bound).map(|warning| warning.to_string())
+        };
+        assert_eq!((said(1e8, false), said(1e12, true)), (None, None));
+        let some = said(1e10, false).unwrap();
+        assert!(some.starts_with("about 10 of 16 digits"), "{some}");
+        for condition in [1e16, 1e76, f64::INFINITY, f64::NAN] {
+            for bound in [false, true] {
+                let all = said(condition, bound).unwrap();
+                assert!(
+                    all.starts_with("errors and weights may have no digit"),
+                    "{all}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_without_effect_are_refused() {
+        let blend = TargetOptions {
+            blend: Some(0.5),
+            ..TargetOptions::default()
+        };
+        let data = data(48, grades);
+        let params = GreedyRankRls::params(1).target(blend);
+        let error = params.fit(&data).unwrap_err();
+        let parameter = Parameter::Blend;
+        assert_eq!(error, SelectError::NoEffect { parameter });
+        assert!(params.strategy(StrategyKind::Distil).fit(&data).is_ok());
+    }
+}
