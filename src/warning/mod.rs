@@ -186,22 +186,7 @@ impl fmt::Display for Warning {
                 names,
                 columns,
                 base,
-            } => {
-                write!(
-                    f,
-                    "there are {} for {}: names after the last column are ignored",
-                    counted(*names, "name"),
-                    counted(*columns, "column")
-                )?;
-                match base {
-                    IndexBase::Zero => Ok(()),
-                    IndexBase::One => write!(
-                        f,
-                        "; is the file zero-based? Then its names are shifted by one: pass {}",
-                        Remedy::Set(Parameter::ZeroBased, "true")
-                    ),
-                }
-            }
+            } => f.write_str(&more_names(*names, *columns, *base)),
             Self::NumericHeader { first } => write!(
                 f,
                 "the header has numbers alone, such as {first:?}: is it the first row of the data? Then \
@@ -236,75 +221,22 @@ impl fmt::Display for Warning {
                 metric,
                 largest,
                 choice,
-            } => {
-                write!(
-                    f,
-                    "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other \
-                     labels hardly count; ",
-                    short(*largest)
-                )?;
-                match choice {
-                    true => write!(f, "if they are counts, take {}", linear()),
-                    false => write!(
-                        f,
-                        "if they are counts, judge by {}, or make grades of them",
-                        Metric::names_for_any_label()
-                    ),
-                }
+            } => f.write_str(&large_grades(*metric, *largest, *choice)),
+            Self::NoEffect { parameter, reason } => {
+                write!(f, "{parameter} has no effect{reason}")
             }
-            Self::NoEffect { parameter, reason } => match reason {
-                Idle::Measures => write!(f, "{parameter} has no effect on these measures"),
-                Idle::NothingDrawn => {
-                    write!(f, "{parameter} has no effect: nothing is drawn at random")
-                }
-                Idle::Strategy(strategy) => write!(
-                    f,
-                    "{parameter} has no effect: {strategy} draws nothing at random without {}",
-                    Parameter::Candidates
-                ),
-            },
             Self::Edge {
                 what,
                 chosen,
                 largest,
-            } => {
-                let (which, other) = match largest {
-                    true => ("largest", "larger"),
-                    false => ("smallest", "smaller"),
-                };
-                let chosen = short(*chosen);
-                write!(
-                    f,
-                    "{what} {chosen} is the {which} of the grid: a {other} one may do better"
-                )
-            }
+            } => f.write_str(&edge(what, *chosen, *largest)),
             Self::TeacherEdge { lambda } => write!(
                 f,
                 "the teacher's lambda {} is at the edge of those tried: {} takes others",
                 short(lambda.value()),
                 Parameter::TeacherLambda
             ),
-            Self::LostDigits { condition, bound } => {
-                let (about, most) = match bound {
-                    true => ("up to", " at most"),
-                    false => ("about", ""),
-                };
-                if condition.is_finite() && *condition < 1e15 {
-                    let digits = condition.log10();
-                    write!(
-                        f,
-                        "{about} {digits:.0} of 16 digits of errors and weights are lost"
-                    )?;
-                } else {
-                    f.write_str("errors and weights may have no digit that is right")?;
-                }
-                write!(
-                    f,
-                    ": the condition number is {condition:.0e}{most}, as lambda is small beside the values \
-                     or columns are nearly the same; raise lambda, or scale the columns: {}",
-                    Remedy::Set(Parameter::Scale, "sd")
-                )
-            }
+            Self::LostDigits { condition, bound } => f.write_str(&lost_digits(*condition, *bound)),
             Self::AllFeatures { k } => write!(
                 f,
                 "the chosen model has all {k} features: more may do better"
@@ -349,9 +281,75 @@ impl fmt::Display for Warning {
     }
 }
 
-/// The gain for labels that are counts.
-fn linear() -> Remedy {
-    Remedy::Set(Parameter::Gain, Gain::Linear.name())
+impl fmt::Display for Idle {
+    /// What follows "has no effect".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Measures => f.write_str(" on these measures"),
+            Self::NothingDrawn => f.write_str(": nothing is drawn at random"),
+            Self::Strategy(strategy) => write!(
+                f,
+                ": {strategy} draws nothing at random without {}",
+                Parameter::Candidates
+            ),
+        }
+    }
+}
+
+fn more_names(names: usize, columns: usize, base: IndexBase) -> String {
+    let (names, columns) = (counted(names, "name"), counted(columns, "column"));
+    let text = format!("there are {names} for {columns}: names after the last column are ignored");
+    match base {
+        IndexBase::Zero => text,
+        IndexBase::One => format!(
+            "{text}; is the file zero-based? Then its names are shifted by one: pass {}",
+            Remedy::Set(Parameter::ZeroBased, "true")
+        ),
+    }
+}
+
+fn large_grades(metric: Metric, largest: f64, choice: bool) -> String {
+    let remedy = if choice {
+        let linear = Remedy::Set(Parameter::Gain, Gain::Linear.name());
+        format!("take {linear}")
+    } else {
+        let measures = Metric::names_for_any_label();
+        format!("judge by {measures}, or make grades of them")
+    };
+    format!(
+        "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other labels \
+         hardly count; if they are counts, {remedy}",
+        short(largest)
+    )
+}
+
+fn edge(what: &str, chosen: f64, largest: bool) -> String {
+    let (which, other) = if largest {
+        ("largest", "larger")
+    } else {
+        ("smallest", "smaller")
+    };
+    let chosen = short(chosen);
+    format!("{what} {chosen} is the {which} of the grid: a {other} one may do better")
+}
+
+fn lost_digits(condition: f64, bound: bool) -> String {
+    let (about, most) = if bound {
+        ("up to", " at most")
+    } else {
+        ("about", "")
+    };
+    let lost = if condition < 1e15 {
+        let digits = condition.log10();
+        format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
+    } else {
+        "errors and weights may have no digit that is right".to_owned()
+    };
+    format!(
+        "{lost}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or columns \
+         are nearly the same; raise lambda, or scale the columns: {}",
+        Remedy::Set(Parameter::Scale, "sd")
+    )
 }
 
 /// The largest label whose gain is a number that people have in mind.
@@ -398,7 +396,7 @@ impl Warning {
 
     /// Of the header of a table that was read into `data`.
     pub fn of_header(data: &Dataset<'_>, table: &TableOptions) -> Option<Self> {
-        let features = data.names().into_iter().flat_map(|names| names.iter());
+        let features = data.names().into_iter().flat_map(FeatureNames::iter);
         let others = table.label.iter().chain(&table.query).chain(&table.ignore);
         let titles: Vec<&str> = features.chain(others.map(String::as_str)).collect();
         let numeric = |title: &&str| title.trim().parse::<f64>().is_ok();
@@ -499,7 +497,9 @@ impl Warning {
         }
         let mut fold = vec![0; queries.rows()];
         for (number, rows) in groups.iter().enumerate() {
-            rows.iter().for_each(|&row| fold[row] = number);
+            for &row in rows {
+                fold[row] = number;
+            }
         }
         let is_cut = |&query: &usize| {
             let mut pairs = fold[queries.range(query)].windows(2);
@@ -634,5 +634,104 @@ impl GridOutcome {
             tolerance: shortfall.tolerance,
         }));
         warnings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::parsed;
+    use crate::greedy::{SelectError, TargetOptions};
+    use crate::ridge::{TrainGrid, TrainOptions};
+    use crate::{GreedyRankRls, Lambdas, Solver};
+
+    /// Queries of four rows with the `label` of each row, and two columns.
+    fn data(rows: usize, label: impl Fn(usize) -> f64) -> Dataset<'static> {
+        let rows = (0..rows).map(|row| {
+            let (a, b) = (row * 7 % 5, row * 11 % 13);
+            format!("{} qid:q{} 1:{a} 2:{b}.5\n", label(row), row / 4)
+        });
+        parsed(&rows.collect::<String>())
+    }
+
+    fn grades(row: usize) -> f64 {
+        (row * 5 % 4) as f64
+    }
+
+    #[test]
+    fn data_are_told_of() {
+        assert_eq!(data(48, grades).warnings(), []);
+        assert_eq!(data(48, |_| 1.0).warnings(), [Warning::ConstantLabels]);
+        let few = data(16, grades).warnings();
+        assert_eq!(few, [Warning::FewQueries { queries: 4 }]);
+        let names = ["bias", "price", "age"].iter().collect();
+        let named = data(48, grades).with_names(names).unwrap().warnings();
+        assert!(matches!(
+            named[..],
+            [Warning::Names {
+                names: 3,
+                columns: 2,
+                ..
+            }]
+        ));
+        let remedy = "by one: pass ReadOptions::zero_based = true";
+        assert!(named[0].to_string().ends_with(remedy), "{}", named[0]);
+        let sizes = [3, 5, 4].map(|size| format!("1 qid:{size} 1:1\n").repeat(size));
+        let sizes = parsed(&sizes.concat()).warnings();
+        assert!(matches!(&sizes[0], Warning::SizesAsQueries { first } if first == "3"));
+    }
+
+    #[test]
+    fn results_are_told_of() {
+        let data = data(48, grades);
+        let params = GreedyRankRls::params(5);
+        let found = params.fit(&data).unwrap().selection().warnings();
+        let exhausted = Warning::Exhausted { taken: 2, asked: 5 };
+        assert_eq!(found, [exhausted]);
+        let options = TrainOptions::new().solver(Solver::Dual);
+        let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
+        let grid = TrainGrid {
+            lambdas: Lambdas::of(&lambdas),
+            ..TrainGrid::new(Lambda::ONE, options)
+        };
+        let outcome = grid.train(&data, 0, None).unwrap();
+        let edge = |warning: &Warning| {
+            matches!(warning, Warning::Edge { chosen, .. } if *chosen
+            == outcome.cells[outcome.best].lambda.value())
+        };
+        assert!(outcome.warnings().iter().any(edge));
+    }
+
+    #[test]
+    fn no_more_digits_are_lost_than_there_are() {
+        let said = |condition, bound| {
+            Warning::of_condition(condition, bound).map(|warning| warning.to_string())
+        };
+        assert_eq!((said(1e8, false), said(1e12, true)), (None, None));
+        let some = said(1e10, false).unwrap();
+        assert!(some.starts_with("about 10 of 16 digits"), "{some}");
+        for condition in [1e16, 1e76, f64::INFINITY, f64::NAN] {
+            for bound in [false, true] {
+                let all = said(condition, bound).unwrap();
+                assert!(
+                    all.starts_with("errors and weights may have no digit"),
+                    "{all}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn parameters_without_effect_are_refused() {
+        let blend = TargetOptions {
+            blend: Some(0.5),
+            ..TargetOptions::default()
+        };
+        let data = data(48, grades);
+        let params = GreedyRankRls::params(1).target(blend);
+        let error = params.fit(&data).unwrap_err();
+        let parameter = Parameter::Blend;
+        assert_eq!(error, SelectError::NoEffect { parameter });
+        assert!(params.strategy(StrategyKind::Distil).fit(&data).is_ok());
     }
 }

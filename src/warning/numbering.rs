@@ -145,17 +145,16 @@ fn chance_of_no_repetition(draws: usize, numbers: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::Dataset;
     use crate::data::Queries;
     use Numbering::{Identifiers, Rows};
 
     /// What the numbers of queries of so many rows look like.
     fn found(size: usize, values: &[f64]) -> Option<Numbering> {
-        let mut data = String::new();
-        for (row, value) in values.iter().enumerate() {
-            data += &format!("{} qid:{} 1:{value} 2:{}\n", row % 3, row / size, row % 4);
-        }
-        let found = numberings(&crate::data::parsed(&data));
+        let rows = values.iter().enumerate();
+        let rows = rows.map(|(row, value)| {
+            format!("{} qid:{} 1:{value} 2:{}\n", row % 3, row / size, row % 4)
+        });
+        let found = numberings(&crate::data::parsed(&rows.collect::<String>()));
         assert!(
             found.iter().all(|&(position, _)| position == 0),
             "{found:?}"

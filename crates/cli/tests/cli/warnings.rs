@@ -118,9 +118,8 @@ fn folds_that_cut_queries_are_told() {
         (0..24).map(|row| format!("{} qid:{} 1:{} 2:{}\n", row % 3, row / 4, row % 5, row % 7));
     folder.write("t.svm", rows.collect::<String>());
     let folds = |fold: fn(usize) -> usize| {
-        (0..24)
-            .map(|row| format!("{}\n", fold(row)))
-            .collect::<String>()
+        let lines: Vec<String> = (0..24).map(|row| fold(row).to_string()).collect();
+        lines.join("\n")
     };
     folder.write("cut.txt", folds(|row| row / 6));
     folder.write("whole.txt", folds(|row| row / 8));
