@@ -19,7 +19,7 @@ use crate::ridge::{
 };
 use crate::setters::setters;
 use crate::tune::{AutoLambda, TuneError, choose_lambda};
-use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge};
+use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge, Warning};
 
 /// Greedy RankRLS fitted to a data set: a linear model over the features it selected.
 ///
@@ -77,6 +77,12 @@ impl GreedyRankRls {
     /// How folds chose the ridge parameter, where they had to.
     pub fn auto_lambda(&self) -> Option<&AutoLambda> {
         self.auto.as_ref()
+    }
+
+    /// What deserves a second look.
+    pub fn warnings(&self) -> Vec<Warning> {
+        let edge = self.auto.as_ref().and_then(|auto| auto.tuned.edge());
+        edge.into_iter().chain(self.selection.warnings()).collect()
     }
 
     /// Everything else that the selection found.

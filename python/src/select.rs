@@ -71,11 +71,11 @@ struct Found {
 fn choose_lambda(
     data: &Dataset<'_>,
     candidates: &ColumnClasses,
-    options: SelectionOptions,
+    options: &SelectionOptions,
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
     let mut observer = move |_: tune::Event<'_>| watch.flow();
-    match tune::choose_lambda(&options, candidates, data, data.memory(), &mut observer) {
+    match tune::choose_lambda(options, candidates, data, data.memory(), &mut observer) {
         Err(TuneError::Interrupted) => Ok(None),
         chosen => {
             let (lambda, auto) = chosen?;
@@ -100,7 +100,7 @@ fn work(
     let test = test.map(Dataset::unlabelled).transpose()?;
     let candidates = options.candidates(&data);
     options.lambda = alpha;
-    let Some((lambda, edge)) = choose_lambda(&data, &candidates, options, watch)? else {
+    let Some((lambda, edge)) = choose_lambda(&data, &candidates, &options, watch)? else {
         return Ok(None);
     };
     options.lambda = lambda.into();

@@ -643,7 +643,8 @@ mod tests {
     use crate::data::parsed;
     use crate::greedy::{SelectError, TargetOptions};
     use crate::ridge::{TrainGrid, TrainOptions};
-    use crate::{GreedyRankRls, Lambdas, Solver};
+    use crate::tune::TuneError;
+    use crate::{GreedyRankRls, Solver};
 
     /// Queries of four rows with the `label` of each row, and two columns.
     fn data(rows: usize, label: impl Fn(usize) -> f64) -> Dataset<'static> {
@@ -690,10 +691,7 @@ mod tests {
         assert_eq!(found, [exhausted]);
         let options = TrainOptions::new().solver(Solver::Dual);
         let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
-        let grid = TrainGrid {
-            lambdas: Lambdas::of(&lambdas),
-            ..TrainGrid::new(Lambda::ONE, options)
-        };
+        let grid = TrainGrid::new(&lambdas, options);
         let outcome = grid.train(&data, 0, None).unwrap();
         let edge = |warning: &Warning| {
             matches!(warning, Warning::Edge { chosen, .. } if *chosen
@@ -731,6 +729,9 @@ mod tests {
         let params = GreedyRankRls::params(1).target(blend);
         let error = params.fit(&data).unwrap_err();
         let parameter = Parameter::Blend;
+        let TuneError::Select(error) = error else {
+            panic!("{error}");
+        };
         assert_eq!(error, SelectError::NoEffect { parameter });
         assert!(params.strategy(StrategyKind::Distil).fit(&data).is_ok());
     }
