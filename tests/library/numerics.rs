@@ -347,7 +347,9 @@ fn common_offsets_change_nothing() {
         let mut shifted = plain.clone();
         shifted.labels.iter_mut().for_each(|label| *label += offset);
         for column in &mut shifted.x {
-            column.iter_mut().for_each(|value| *value -= 4.0 * offset);
+            for value in column {
+                *value -= 4.0 * offset;
+            }
         }
         let (plain, shifted) = (plain.dataset(), shifted.dataset());
         for strategy in EXACT {
