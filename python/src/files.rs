@@ -43,7 +43,9 @@ impl Reading {
         let format = format.ok_or_else(|| {
             let names: Vec<&str> = formats.by_ref().map(Format::name).collect();
             let (names, found) = (names.join(", "), &self.format);
-            value(format_args!("format: expected one of {names}, found {found:?}"))
+            value(format_args!(
+                "format: expected one of {names}, found {found:?}"
+            ))
         })?;
         let missing = self.missing.as_deref().map(str::parse).transpose();
         let missing = missing.map_err(|error| value(format_args!("missing: {error}")))?;
@@ -121,7 +123,8 @@ impl Compressed {
         let left = limit.map(|limit| limit.saturating_sub(data.memory()));
         let refused = |allowed: Option<u64>| {
             let (path, needed) = (path.display(), Bytes(bytes));
-            let allowed = allowed.map_or_else(String::new, |bytes| format!(", of {}", Bytes(bytes)));
+            let allowed =
+                allowed.map_or_else(String::new, |bytes| format!(", of {}", Bytes(bytes)));
             memory(format_args!(
                 "{path}: expected a matrix that fits into memory, found {columns} columns, for which \
                  SciPy takes {needed}{allowed} that are free (n_features= keeps the first columns alone)"
@@ -138,7 +141,9 @@ impl Compressed {
         };
         let mut indices = Vec::new();
         let room = indices.try_reserve_exact(data.nonzeros());
-        let bounds = bounds.filter(|_| room.is_ok()).ok_or_else(|| refused(None))?;
+        let bounds = bounds
+            .filter(|_| room.is_ok())
+            .ok_or_else(|| refused(None))?;
         // Rows have 32 bits, and SciPy's a sign.
         let x = data.x();
         let rows = x.indices().iter();

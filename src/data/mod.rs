@@ -145,7 +145,9 @@ impl FeatureNames {
     /// The columns that have a name that is not empty.
     pub fn columns(&self) -> Vec<(u32, String)> {
         let names = (0..).zip(self.iter()).filter(|(_, name)| !name.is_empty());
-        names.map(|(column, name)| (column, name.to_owned())).collect()
+        names
+            .map(|(column, name)| (column, name.to_owned()))
+            .collect()
     }
 
     /// Refuses these names of columns, of `file`, where `owner` knows others for the same columns, which
@@ -162,16 +164,17 @@ impl FeatureNames {
     ) -> Result<(), read::ReadError> {
         let known = known.into_iter();
         let pairs = known.filter_map(|(column, name)| Some((column, name, self.of(column)?)));
-        let mut others = pairs.filter(|(_, name, found)| {
-            !name.is_empty() && !found.is_empty() && name != found
-        });
+        let mut others =
+            pairs.filter(|(_, name, found)| !name.is_empty() && !found.is_empty() && name != found);
         let Some((column, name, found)) = others.next() else {
             return Ok(());
         };
         let (column, name) = (base.written(column), quote(name.as_bytes()));
         let expected = format!("{name} as the name of column {column}, as {owner} has it");
         let fault = Fault::mismatch(expected, quote(found.as_bytes()));
-        Err(fault.remedy(Remedy::SameColumns).of(&file.display().to_string()))
+        Err(fault
+            .remedy(Remedy::SameColumns)
+            .of(&file.display().to_string()))
     }
 
     /// Bytes held.

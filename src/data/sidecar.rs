@@ -69,7 +69,12 @@ mod tests {
     fn names_stand_beside_data() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        for name in ["a.names.txt", "b-names.txt.zst", "c-test.names.txt", "c-names.txt"] {
+        for name in [
+            "a.names.txt",
+            "b-names.txt.zst",
+            "c-test.names.txt",
+            "c-names.txt",
+        ] {
             std::fs::write(at(name), "").unwrap();
         }
         for (data, names) in [

@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
 use super::{
-    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
+    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, ModelError, PathStep,
+    SelectedFeature,
 };
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;

@@ -399,7 +399,9 @@ impl Model {
     /// ([`ReadOptions::columns`](crate::data::read::ReadOptions::columns)).
     pub fn named_columns(&self) -> Vec<(u32, String)> {
         let names = self.known_names();
-        names.map(|(column, name)| (column, name.to_owned())).collect()
+        names
+            .map(|(column, name)| (column, name.to_owned()))
+            .collect()
     }
 
     /// The names of features that are known.

@@ -196,12 +196,19 @@ impl DataArgs {
     }
 
     /// Refuses data at `path` whose columns have other names than `model` knows.
-    pub(crate) fn check_names(&self, model: &Model, path: &Path, names: &ColumnNames) -> Result<()> {
+    pub(crate) fn check_names(
+        &self,
+        model: &Model,
+        path: &Path,
+        names: &ColumnNames,
+    ) -> Result<()> {
         // Columns of tables are found by their names.
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.budget(), |names, file| model.check_names(names, file))
+        names.check(path, self.budget(), |names, file| {
+            model.check_names(names, file)
+        })
     }
 
     /// Reads data for `model`, which says how many columns there are, how svmlight files count them,

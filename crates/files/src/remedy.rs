@@ -103,7 +103,8 @@ impl Remedy {
             }
             Self::Resume => "resume it".into(),
             Self::SameColumns => {
-                "are the data of another corpus? Make them with the columns of the training data".into()
+                "are the data of another corpus? Make them with the columns of the training data"
+                    .into()
             }
             Self::WriteModel => "Model::write writes models".into(),
         }
