@@ -97,6 +97,16 @@ pub(crate) fn check_interrupt() {
     }
 }
 
+/// The least part of so many tasks that a thread takes at once, where each of them checks for a request.
+///
+/// A part that ends leaves its threads idle, so that they take parts from each other and halve them:
+/// without a limit a request ends every task by itself, and unwinding takes longer than the tasks.
+pub(crate) fn least_part(tasks: usize) -> usize {
+    /// Parts that unwind within some milliseconds.
+    const PARTS: usize = 1 << 10;
+    tasks.div_ceil(PARTS).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use std::ops::ControlFlow;

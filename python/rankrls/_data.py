@@ -70,7 +70,8 @@ def unmasked(values: Any) -> Any:
     if not np.ma.is_masked(values):
         return values.data
     kind = np.float64 if values.dtype.kind in "biuf" else object
-    return values.astype(kind).filled(np.nan)
+    filled: NDArray[Any] = np.ma.filled(values.astype(kind), np.nan)
+    return filled
 
 
 def vector(values: Any, name: str) -> Any:
@@ -87,7 +88,7 @@ def vector(values: Any, name: str) -> Any:
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a frame, or of data that `read_svmlight` has read with their names."""
+    """Names of the columns of a frame, or of data that `read_svmlight` has read with names."""
     names = getattr(X, "feature_names", None) if is_sparse(X) else _get_feature_names(X)
     return None if names is None else list(names)
 
@@ -270,9 +271,11 @@ def training(
     rows = matrix.shape[0]
     codes, ids = queries(qid, group, rows)
     if len(ids) < least:
-        hint = f". {ROUTE_QUERIES}" if qid is None and group is None else ""
+        remedy = GIVE_QUERIES
+        if qid is None and group is None:
+            remedy += f". {ROUTE_QUERIES}"
         raise ValueError(
-            f"leave-query-out needs at least {least} queries, found {len(ids)}: {GIVE_QUERIES}{hint}"
+            f"leave-query-out needs at least {least} queries, found {len(ids)}: {remedy}"
         )
     return {
         "x": matrix,
@@ -332,8 +335,8 @@ def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
 
 
 def threads(n_jobs: int | None) -> int:
-    """As many threads as `n_jobs` asks for: all processors for None, one in a worker of joblib or of
-    a pool of processes.
+    """As many threads as `n_jobs` asks for: all processors for None, one in a worker of joblib or
+    of a pool of processes.
     """
     if n_jobs is None:
         n_jobs = -1

@@ -123,7 +123,9 @@ def read_svmlight(
         return Path(value)
 
     def filling(value: Any, name: str) -> str:
-        return _data.text(value, name) if isinstance(value, str) else repr(_data.number(value, name))
+        return (
+            _data.text(value, name) if isinstance(value, str) else repr(_data.number(value, name))
+        )
 
     reading = {
         "zero_based": _data.flag(zero_based, "zero_based"),
@@ -144,7 +146,8 @@ def read_svmlight(
     X = sp.csc_array((found["data"], found["indices"], found["indptr"]), shape=found["shape"])
     sizes = np.diff(found["offsets"].astype(np.int64))
     feature_names = None if found["names"] is None else np.array(found["names"], dtype=object)
-    X.feature_names = feature_names
+    # Sparse arrays take attributes, and lose them where columns are taken.
+    vars(X)["feature_names"] = feature_names
     qid = np.repeat(_ids(found["ids"], len(sizes)), sizes)
     return RankingData(X, found["y"], qid, feature_names)
 

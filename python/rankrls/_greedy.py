@@ -71,12 +71,13 @@ class _Selecting(SelectorMixin, Ranker):
         return super().transform(_data.sound(known))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the selected columns, in the order of `X`; their numbers after an x where there
-        are none.
+        """The names of the selected columns, in the order of `X`; their numbers after an x where
+        there are none.
         """
         check_is_fitted(self)
         if input_features is not None or hasattr(self, "feature_names_in_"):
-            return super().get_feature_names_out(input_features)
+            names: NDArray[np.object_] = super().get_feature_names_out(input_features)
+            return names
         named = zip(self.selected_.tolist(), self.model_.names, strict=True)
         return np.array([name or f"x{column}" for column, name in sorted(named)], dtype=object)
 

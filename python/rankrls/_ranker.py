@@ -94,8 +94,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         return self.model_
 
     def _of_columns(self, name: str, others: Any, values: Any) -> NDArray[Any]:
-        """An array with these `values` for the features, made only once it is asked for: a model may
-        say that it has as many columns as 32 bits count.
+        """An array with these `values` for the features, made only once it is asked for: a model
+        may say that it has as many columns as 32 bits count.
         """
         values = np.asarray(values)
         _data.check_memory(self.n_features_in_ * values.itemsize, name)
@@ -146,14 +146,22 @@ class Ranker(RegressorMixin, BaseEstimator):
         return bool(alone and known and all(known) and set(known) <= set(names))
 
     def _check_names(self, X: Any, names: list[str] | None) -> Any:
-        """`X`; refused where it has other names than the model for its columns. scikit-learn does so
-        for frames, where all names are known.
+        """`X`; refused where it has other names than the model for its columns. scikit-learn does
+        so for frames, where all names are known.
         """
         all_known = hasattr(self, "feature_names_in_")
-        if names is None or (all_known and not _data.is_sparse(X)) or X.shape[1] != self.n_features_in_:
+        if (
+            names is None
+            or (all_known and not _data.is_sparse(X))
+            or X.shape[1] != self.n_features_in_
+        ):
             return X
         features = self.model_.features.tolist()
-        known = enumerate(self.feature_names_in_) if all_known else zip(features, self.model_.names, strict=True)
+        known = (
+            enumerate(self.feature_names_in_)
+            if all_known
+            else zip(features, self.model_.names, strict=True)
+        )
         for column, name in known:
             found = names[column] if column < len(names) else None
             if name and found and name != found:
@@ -225,7 +233,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         """Parameters that make the model: those that were given, if this class has made it."""
         kind, made_by = cls._kind(), facts["estimator"] or {"class": None}
         if made_by["class"] != kind.__name__:
-            return cls._params_of(facts)
+            known: dict[str, Any] = kind._params_of(facts)
+            return known
         parameters: dict[str, Any] = made_by["parameters"]
         unknown = sorted(set(parameters) - set(kind._get_param_names()))
         if unknown:
@@ -366,9 +375,9 @@ class Ranker(RegressorMixin, BaseEstimator):
         if query is None and len(ids) > 1:
             raise ValueError(f"query: there are {len(ids)} queries: name one")
         # As ids are told apart in `qid`: 3 and 3.0 are one, 1 and "1" are two.
-        places = {own: place for place, own in enumerate(ids)}
+        numbers = {own: place for place, own in enumerate(ids)}
         try:
-            number = 0 if query is None else places.get(query)
+            number = 0 if query is None else numbers.get(query)
         except TypeError:
             number = None
         if number is None:
@@ -376,7 +385,8 @@ class Ranker(RegressorMixin, BaseEstimator):
             other = type(ids[0]).__name__
             kind = "" if isinstance(query, type(ids[0])) else f", and ids are of type {other}"
             raise ValueError(
-                f"query: none of the {len(ids)} is called {str(query)!r}; the first are {first}{kind}"
+                f"query: none of the {len(ids)} is called {str(query)!r}; the first are {first}"
+                + kind
             )
         if versus is not None:
             versus = int(_data.row_numbers(versus, rows, "versus"))

@@ -187,8 +187,8 @@ class RankRLS(Ranker):
         pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
             For objective "pairs": the preferred and the other row of `X`, from 0; by how much, in
             units of the scores, by default 1; and the weight of the pair, by default 1. Rows count
-            in this `X`: cross-validation of scikit-learn hands over parts of the rows, where the same
-            numbers are other rows, and is refused.
+            in this `X`: cross-validation of scikit-learn hands over parts of the rows, where the
+            same numbers are other rows, and is refused.
 
         Raises
         ------
@@ -202,8 +202,8 @@ class RankRLS(Ranker):
             raise ValueError("objective='pairs' and pairs= of fit go together")
         if pairs is not None and _is_validated():
             raise ValueError(
-                "pairs: rows count in all of X, and cross-validation fits on a part of its rows, where "
-                "the same numbers are other rows: split the pairs and fit on each part"
+                "pairs: rows count in all of X, and cross-validation fits on a part of its rows, "
+                "where the same numbers are other rows: split the pairs and fit on each part"
             )
         self._refuse(pairs if y is None else y, refused)
         matrix = self._checked(X, fit=True)

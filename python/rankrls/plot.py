@@ -131,9 +131,9 @@ def comparison(
     Parameters
     ----------
     found : mapping of str to Measured or to mappings
-        What `metrics.evaluate` has found of each ranking, by name, or one measure of it. What it has
-        found of a single ranking is drawn by the names of its measures. Bars of rankings of the same
-        queries may overlap where `metrics.paired` tells them apart.
+        What `metrics.evaluate` has found of each ranking, by name, or one measure of it. What it
+        has found of a single ranking is drawn by the names of its measures. Bars of rankings of the
+        same queries may overlap where `metrics.paired` tells them apart.
     measure : str, optional
         The measure to draw, where `found` has several of each ranking.
 
@@ -172,10 +172,12 @@ def _measured(found: Measured | Mapping[str, Measured], name: str, measure: str 
     if isinstance(found, Measured):
         return found
     if not isinstance(found, Mapping):
-        raise ValueError(f"found: expected what metrics.evaluate returns for {name!r}, found {found!r}")
+        raise ValueError(
+            f"found: expected what metrics.evaluate returns for {name!r}, found {found!r}"
+        )
     if measure is None and len(found) == 1:
         return next(iter(found.values()))
-    if measure not in found:
+    if measure is None or measure not in found:
         names = ", ".join(map(str, found))
         raise ValueError(f"measure: expected one of {names} for {name!r}, found {measure!r}")
     return found[measure]

@@ -95,3 +95,22 @@ def test_orders_that_cannot_be_explained_are_refused(small):
     kernel = RankRLS(kernel="gaussian").fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="a kernel model has no features"):
         kernel.explain(X)
+
+
+def test_queries_are_named_as_their_ids_are(small):
+    X, y, qid = small
+    model = GreedyRankRLS(2, alpha=1.0).fit(X, y, qid=qid)
+    expected = model.explain(X, query=3, qid=qid).rows.tolist()
+    for ids in (qid, qid.astype(float), qid.tolist(), qid.astype(object)):
+        for query in (3, 3.0, np.int64(3), np.float32(3)):
+            assert model.explain(X, query=query, qid=ids).rows.tolist() == expected
+        with pytest.raises(ValueError, match="none of the 15 is called '3'.*ids are of type"):
+            model.explain(X, query="3", qid=ids)
+    text = [str(each) for each in qid]
+    assert model.explain(X, query="3", qid=text).rows.tolist() == expected
+    tuples = [(each, "a") for each in qid.tolist()]
+    assert model.explain(X, query=(3, "a"), qid=tuples).rows.tolist() == expected
+    assert model.explain(X, query=3.0, group=[6] * 15).rows.tolist() == expected
+    for wrong in (3, [3], None):
+        with pytest.raises(ValueError, match="query: "):
+            model.explain(X, query=wrong, qid=text)

@@ -69,7 +69,11 @@ def test_parameters_come_back_and_make_the_same_model(estimator, small, tmp_path
     again = clone(loaded).fit(frame, y, qid=qid)
     assert again.to_json() == text
     joblib.dump(model, tmp_path / "model.joblib")
-    for copy in (loaded, pickle.loads(pickle.dumps(loaded)), joblib.load(tmp_path / "model.joblib")):
+    for copy in (
+        loaded,
+        pickle.loads(pickle.dumps(loaded)),
+        joblib.load(tmp_path / "model.joblib"),
+    ):
         assert np.array_equal(copy.predict(frame), model.predict(frame))
         assert params(copy) == params(estimator)
         assert copy.to_json() == text
@@ -120,7 +124,12 @@ def test_models_of_the_command_say_how_they_were_made(small, command, tmp_path):
     kernel = ["--kernel", "gaussian:0.5", "--labels", "unit", "--lambda", 2, "--holdout", "none"]
     command("train", data, *kernel, "-o", path, "-q")
     loaded = RankRLS.from_json(path)
-    assert (loaded.kernel, loaded.gamma, loaded.labels, loaded.alpha_) == ("gaussian", 0.5, "unit", 2)
+    assert (loaded.kernel, loaded.gamma, loaded.labels, loaded.alpha_) == (
+        "gaussian",
+        0.5,
+        "unit",
+        2,
+    )
     again = clone(loaded).set_params(holdout="none").fit(X, y, qid=qid)
     assert np.allclose(again.predict(X), loaded.predict(X), rtol=1e-9)
 
@@ -171,7 +180,9 @@ def test_the_selected_columns_are_enough(estimator, frames, small):
     # All columns are compared with those of the training data, in their order.
     for own in (features,) if isinstance(model, RankRLS) else (features, features[::-1]):
         for each in (loaded, model):
-            assert np.allclose(each.predict(frame[own]), model.predict(frame), rtol=1e-12, atol=1e-15)
+            assert np.allclose(
+                each.predict(frame[own]), model.predict(frame), rtol=1e-12, atol=1e-15
+            )
             explained = each.explain(frame[own], qid=qid, query=3)
             assert np.allclose(
                 explained.contributions, model.explain(frame, qid=qid, query=3).contributions
@@ -242,7 +253,8 @@ resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 kind = {"greedy": GreedyRankRLS, "ridge": RankRLS, "kernel": RankRLS}[sys.argv[2]]
 model = kind.from_json(sys.argv[1])
 assert model.n_features_in_ == 4_000_000_000
-X = sp.csr_array((np.array([1.0, 2.0]), np.array([0, 3]), np.array([0, 1, 2])), shape=(2, 4 * 10**9))
+parts = np.array([1.0, 2.0]), np.array([0, 3]), np.array([0, 1, 2])
+X = sp.csr_array(parts, shape=(2, 4 * 10**9))
 print(model.predict(X).tolist())
 for name in ("coef_", "support_", "ranking_"):
     try:
@@ -268,7 +280,9 @@ def test_a_model_takes_no_memory_for_what_it_only_claims(name, tmp_path):
     document["data"]["columns"] = 4_000_000_000
     path = tmp_path / "model.json"
     path.write_text(json.dumps(document))
-    done = subprocess.run([sys.executable, "-c", CLAIMS, path, name], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", CLAIMS, path, name], capture_output=True, text=True
+    )
     assert done.stdout.endswith("ends\n"), done.stderr
     expected = model.predict(sp.csr_array(np.array([[1.0, 0, 0, 0], [0, 0, 0, 2]])))
     assert np.allclose(json.loads(done.stdout.splitlines()[0]), expected)
@@ -277,7 +291,10 @@ def test_a_model_takes_no_memory_for_what_it_only_claims(name, tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"column_names": ["a"]}, "column_names: expected 30 names, one a column, or none, found 1"),
+        (
+            {"column_names": ["a"]},
+            "column_names: expected 30 names, one a column, or none, found 1",
+        ),
         ({"column_names": ["a"] * 30}, r"features\[0\].name: expected the name of its column"),
         ({"estimator": {"class": "A"}}, "missing field `parameters`"),
         ({"estimator": 3}, "invalid type"),

@@ -1,10 +1,14 @@
 """Paths, tuning, measures, files and diagrams."""
 
 import gzip
+import subprocess
+import sys
+import warnings
 
 import matplotlib
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.metrics import ndcg_score
 
 import rankrls
@@ -237,3 +241,129 @@ def test_diagrams(small, tmp_path):
         rankrls.plot.tuning(model, metric="map")
     with pytest.raises(ValueError, match="what: expected"):
         rankrls.plot.path(model, what="error")
+
+
+def test_a_comparison_takes_what_evaluate_returns():
+    y, queries = [1, 0, 1, 0], [2, 2]
+    several = {
+        name: metrics.evaluate(y, scores, group=queries, metrics="cindex,mrr")
+        for name, scores in (("a", [2, 1, 2, 1]), ("b", [1, 2, 2, 1]))
+    }
+    shown = rankrls.plot.comparison(several, measure="mrr")
+    assert [text.get_text() for text in shown.get_yticklabels()] == ["a", "b"]
+    one = rankrls.plot.comparison(several["a"])
+    assert [text.get_text() for text in one.get_yticklabels()] == ["cindex", "mrr"]
+    alone = {name: {"mrr": found["mrr"]} for name, found in several.items()}
+    values = [
+        rankrls.plot.comparison(found, **given).lines[0].get_xdata().tolist()
+        for found, given in (
+            (several, {"measure": "mrr"}),
+            (alone, {}),
+            ({name: found["mrr"] for name, found in several.items()}, {}),
+        )
+    ]
+    assert values[0] == values[1] == values[2] == [1.0, 0.75]
+    for wrong in ({}, {"measure": "map"}):
+        with pytest.raises(ValueError, match="measure: expected one of cindex, mrr for 'a'"):
+            rankrls.plot.comparison(several, **wrong)
+    for wrong in (several["a"]["mrr"], {"a": 3}):
+        with pytest.raises(ValueError, match="found: expected"):
+            rankrls.plot.comparison(wrong)
+
+
+def test_rules_without_effect_are_told():
+    given = {"y_true": [1, 0], "y_score": [2, 1], "group": [2], "metrics": "cindex"}
+    for rule in ({"relevant_from": 1}, {"gain": "linear"}, {"max_grade": 4}):
+        with pytest.warns(UserWarning, match=f"{next(iter(rule))} has no effect"):
+            metrics.evaluate(**given, **rule)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        metrics.evaluate(**given, gain="exponential")
+        metrics.evaluate(**{**given, "metrics": "map,err"}, relevant_from=1, max_grade=4)
+
+
+TABLE = "grade,query,a,b,id\n2,x,1,NA,7\n0,x,2,3,8\n1,y,0,4,9\n0,y,5,NA,7\n"
+
+
+def test_tables_are_read_as_the_command_reads_them(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(TABLE)
+    columns = {"label": "grade", "query": "query", "ignore": ["id"]}
+    data = rankrls.read_svmlight(path, **columns, missing=-1)
+    assert data.feature_names.tolist() == ["a", "b"]
+    assert data.qid.tolist() == ["x", "x", "y", "y"]
+    assert data.X.toarray().tolist() == [[1, -1], [2, 3], [0, 4], [5, -1]]
+    mean = rankrls.read_svmlight(path, **columns, missing="mean").X.toarray()
+    assert mean.tolist() == [[1, 3], [2, 3], [0, 4], [5, 4]]
+    path.rename(tmp_path / "data.txt")
+    again = rankrls.read_svmlight(tmp_path / "data.txt", **columns, missing=-1, format="csv")
+    assert again.X.toarray().tolist() == data.X.toarray().tolist()
+    path.write_text(TABLE)
+    for given, message in (
+        ({}, "pass the name of that column as label="),
+        ({"label": "grade", "query": "query"}, "pass missing=0; as the mean"),
+        ({"missing": "median", **columns}, "missing: expected a finite number, or mean"),
+        ({"missing": np.nan, **columns}, "missing: expected a finite number"),
+        ({"format": "arff"}, 'format: expected one of auto, svmlight, .* found "arff"'),
+        ({"queries": path, "query_size": 2}, "pass one of them"),
+        ({"query_size": 0}, "query_size: expected a whole number from 1 on"),
+        ({"regroup": "no"}, "regroup: expected True or False"),
+        ({"max_memory": "much"}, "max_memory: "),
+    ):
+        with pytest.raises(ValueError, match=message):
+            rankrls.read_svmlight(path, **given)
+
+
+def test_queries_may_be_given_beside_data(tmp_path):
+    path, ids = tmp_path / "data.svm", tmp_path / "ids.txt"
+    path.write_text("1 1:1\n0 2:1\n1 1:2\n0 2:3\n")
+    ids.write_text("b\nb\na\na\n")
+    assert rankrls.read_svmlight(path, queries=ids).qid.tolist() == ["b", "b", "a", "a"]
+    assert rankrls.read_svmlight(path, query_size=2).qid.tolist() == [1, 1, 2, 2]
+    with pytest.raises(FileNotFoundError, match="none"):
+        rankrls.read_svmlight(path, queries=tmp_path / "none")
+    with pytest.raises(FileNotFoundError, match="none"):
+        rankrls.read_svmlight(path, names=tmp_path / "none")
+
+
+def test_every_format_is_known_by_its_name(small, tmp_path):
+    X, y, qid = small
+    sp.save_npz(tmp_path / "x.npz", X)
+    np.save(tmp_path / "x.labels.npy", y)
+    np.save(tmp_path / "x.qids.npy", qid)
+    data = rankrls.read_svmlight(tmp_path / "x.npz")
+    assert (data.X != X).nnz == 0
+    assert data.qid.tolist() == qid.tolist()
+    for ending, text in (("features", "0:1 2:3\n1:2\n"), ("labels", "1\n0\n"), ("qids", "a\na\n")):
+        (tmp_path / f"y.{ending}").write_text(text)
+    # What the names begin with is enough, as for the command.
+    for name in ("y.features", "y"):
+        found = rankrls.read_svmlight(tmp_path / name).X
+        assert found.toarray().tolist() == [[1, 0, 3], [0, 2, 0]]
+
+
+LARGE_INDEX = """
+import resource, sys
+import rankrls
+limit, given = int(sys.argv[2]), eval(sys.argv[3])
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    print(rankrls.read_svmlight(sys.argv[1], **given).X.shape)
+except MemoryError as error:
+    print("MemoryError", error)
+"""
+
+
+@pytest.mark.parametrize("given", ["{}", "{'max_memory': '1MiB'}"])
+@pytest.mark.parametrize("limit", [4 << 30, 64 << 30])
+def test_one_large_index_takes_no_memory_that_there_is_not(given, limit, tmp_path):
+    path = tmp_path / "large.svm"
+    path.write_text("1 4294967294:1")
+    command = [sys.executable, "-c", LARGE_INDEX, path, str(limit)]
+    done = subprocess.run([*command, given], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    if limit == 4 << 30 or given != "{}":
+        assert "4294967294 columns, for which SciPy takes 16.0 GiB" in done.stdout, done.stdout
+        assert "n_features=" in done.stdout
+    done = subprocess.run([*command, "{'n_features': 5}"], capture_output=True, text=True)
+    assert done.stdout == "(1, 5)\n", done.stderr

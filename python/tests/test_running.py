@@ -156,6 +156,18 @@ def test_other_threads_go_on(parses):
     assert max(np.diff([begin, *within, end])) < 0.25 + 0.2 * (end - begin)
 
 
+def test_progress_of_a_choice_ends_at_its_whole(small, capsys, monkeypatch):
+    X, y, qid = small
+    monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+    for alphas in ("auto", "1/4096u..1/1024u:2", [1e-9, 1e-8]):
+        # What fits best is at an edge, so that "auto" goes on.
+        GreedyRankRLSCV(3, alphas=alphas, cv=2, verbose=1).fit(X, y, qid=qid)
+        lines = capsys.readouterr().err.split()
+        shown = [line.split("/") for line in lines if "/" in line]
+        assert all(int(done) <= int(total) for done, total in shown)
+        assert shown[-1][0] == shown[-1][1]
+
+
 INTERRUPTED = """
 import sys, time, numpy as np, scipy.sparse as sp
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS
@@ -200,3 +212,44 @@ def test_ctrl_c_ends_within_half_a_second(kind, strategy):
     assert float(end) - begin < 2.0
     assert 0 <= int(steps) < 3000
     print(kind, strategy, f"{float(end) - begin:.2f} s, {steps} steps")
+
+
+WAITING = """
+import sys, time, numpy as np, scipy.sparse as sp
+from rankrls import RankRLS, metrics, read_svmlight, write_svmlight
+rng = np.random.default_rng(1)
+if sys.argv[1] == "predict":
+    X = rng.normal(size=(1500, 8))
+    model = RankRLS(1.0, kernel="gaussian", gamma=0.1, holdout="none")
+    model.fit(X, X[:, 0], qid=np.arange(1500) // 6)
+    many = np.tile(X, (400, 1))
+    work = lambda: model.predict(many)
+elif sys.argv[1] == "paired":
+    values = rng.random((2, 100_000))
+    work = lambda: metrics.paired(*values, resamples=1_000_000)
+else:
+    y, scores = rng.integers(0, 3, 10_000_000), rng.random(10_000_000)
+    group = np.full(100_000, 100)
+    names = ["mean-ndcg", *(f"ndcg@{k}" for k in range(1, 60))]
+    work = lambda: metrics.evaluate(y, scores, group=group, metrics=names)
+print("ready", flush=True)
+try:
+    work()
+    print("done", flush=True)
+except KeyboardInterrupt:
+    print(time.time(), flush=True)
+"""
+
+
+@pytest.mark.parametrize("work", ["predict", "paired", "evaluate"])
+def test_ctrl_c_ends_other_work_within_a_second(work):
+    process = subprocess.Popen(
+        [sys.executable, "-c", WAITING, work], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "ready\n"
+    time.sleep(2.5)
+    begin = time.time()
+    os.kill(process.pid, signal.SIGINT)
+    out, _ = process.communicate(timeout=120)
+    assert float(out) - begin < 2.0
+    print(work, f"{float(out) - begin:.2f} s")

@@ -1,6 +1,7 @@
 """What scikit-learn asks of an estimator."""
 
 import pickle
+import subprocess
 import sys
 
 import joblib
@@ -168,3 +169,66 @@ def test_selection_in_workers_of_joblib(small):
     fit = joblib.delayed(lambda k: GreedyRankRLS(k).fit(X, y, qid=qid).selected_.tolist())
     found = joblib.Parallel(n_jobs=2)(fit(k) for k in (1, 2, 3, 4))
     assert found == [found[3][:k] for k in (1, 2, 3, 4)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("estimator", [GreedyRankRLS(2, alpha=1.0), RankRLS(1.0)])
+def test_ids_that_do_not_arrive_are_said_to_need_routing(estimator, small):
+    X, y, _ = small
+    message = "set_config.enable_metadata_routing=True"
+    with pytest.raises(ValueError, match=message):
+        cross_val_score(estimator, X, y, error_score="raise")
+    qid = np.repeat(np.arange(15), 6)
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(X, y, qid=qid).score(X, y)
+    search = GridSearchCV(estimator, {"scale": ["none", "sd"]}, cv=3, error_score="raise")
+    with pytest.raises(ValueError, match=message):
+        search.fit(X, y, qid=qid)
+
+
+def test_pairs_of_other_rows_are_refused(small):
+    X, y, _ = small
+    pairs = np.column_stack([np.arange(90), np.arange(90)[::-1]])[:60]
+    for given in (pairs, np.column_stack([np.arange(90), np.arange(90)[::-1]])):
+        for n_jobs in (1, 2):
+            search = GridSearchCV(
+                RankRLS(objective="pairs"),
+                {"alpha": [1.0, 2.0]},
+                error_score="raise",
+                n_jobs=n_jobs,
+            )
+            with pytest.raises(ValueError, match="the same numbers are other rows"):
+                search.fit(X, y, pairs=given)
+    # The whole of X, as a pipeline hands it over.
+    pipeline = make_pipeline(MaxAbsScaler(), RankRLS(1.0, objective="pairs"))
+    pipeline.fit(X, y, rankrls__pairs=pairs)
+
+
+WORKERS = """
+import multiprocessing, warnings
+import numpy as np
+warnings.simplefilter("error")
+from rankrls import GreedyRankRLS
+X = np.random.default_rng(1).normal(size=(60, 8))
+
+def fit(n_jobs):
+    from rankrls import _data
+    warnings.simplefilter("error")
+    model = GreedyRankRLS(2, alpha=1.0, n_jobs=n_jobs).fit(X, X[:, 3], group=[5] * 12)
+    return model.selected_.tolist(), _data.threads(n_jobs)
+
+if __name__ == "__main__":
+    for method in ("fork", "spawn"):
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            found = pool.map(fit, [None, -1, 3])
+        assert [threads for _, threads in found] == [1, 1, 3], found
+        assert all(selected == found[0][0] for selected, _ in found)
+    print("quiet")
+"""
+
+
+def test_workers_of_a_pool_fit_without_a_word(tmp_path):
+    program = tmp_path / "workers.py"
+    program.write_text(WORKERS)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=200)
+    assert (done.stdout, done.stderr) == ("quiet\n", "")

@@ -10,6 +10,7 @@ use super::merge::columns_of;
 use super::queries::group;
 use super::runs::runs_of_rows;
 use super::{Columns, Dataset, DatasetError, Queries};
+use crate::interrupt::check_interrupt;
 
 /// Integers that the indices and bounds of a sparse matrix may be: indices of `u32` and bounds of
 /// `usize` can be borrowed, others are copied.
@@ -125,6 +126,7 @@ impl<'a, S: Data<Elem = f64>> IntoColumns<'a> for &ArrayBase<S, Ix2> {
         let mut starts = vec![0];
         let (mut rows, mut values) = (Vec::new(), Vec::new());
         for column in self.columns() {
+            check_interrupt();
             for (row, &value) in (0u32..).zip(column).filter(|(_, value)| **value != 0.0) {
                 rows.push(row);
                 values.push(value);

@@ -9,7 +9,7 @@ use super::metric::{Labels, Metric, distinct};
 use super::ranking::Ranking;
 use super::rules::Rules;
 use crate::data::Queries;
-use crate::interrupt::check_interrupt;
+use crate::interrupt::{check_interrupt, least_part};
 
 /// A mean over the queries where a measure is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -137,6 +137,7 @@ pub(crate) fn per_query(
 ) -> Vec<Vec<Option<f64>>> {
     (0..queries.len())
         .into_par_iter()
+        .with_min_len(least_part(queries.len()))
         .map(|query| {
             check_interrupt();
             let rows = queries.range(query);

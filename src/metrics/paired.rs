@@ -29,7 +29,7 @@ use serde::Serialize;
 
 use super::MetricsError;
 use super::evaluate::Score;
-use crate::interrupt::check_interrupt;
+use crate::interrupt::{check_interrupt, least_part};
 
 /// Queries that differ up to which the randomisation test is exact.
 pub const EXACT: usize = 20;
@@ -202,6 +202,7 @@ fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
     };
     let far = (0..options.resamples)
         .into_par_iter()
+        .with_min_len(least_part(options.resamples))
         .filter(as_far)
         .count();
     (1 + far) as f64 / (1 + options.resamples) as f64
@@ -217,7 +218,8 @@ fn bootstrap(differences: &[f64], options: &PairedOptions) -> [f64; 2] {
         drawn.sum::<f64>() / count as f64
     };
     let draws = options.resamples.max(1);
-    let mut means: Vec<f64> = (0..draws).into_par_iter().map(mean).collect();
+    let parts = (0..draws).into_par_iter().with_min_len(least_part(draws));
+    let mut means: Vec<f64> = parts.map(mean).collect();
     means.sort_unstable_by(f64::total_cmp);
     let outside = (1.0 - options.confidence.clamp(0.0, 1.0)) / 2.0;
     [quantile(&means, outside), quantile(&means, 1.0 - outside)]
@@ -238,7 +240,10 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::interrupt::Interrupt;
 
     fn compare(differences: &[f64], seed: u64) -> Paired {
         let first: Vec<Option<f64>> = differences.iter().copied().map(Some).collect();
@@ -247,6 +252,24 @@ mod tests {
             ..PairedOptions::default()
         };
         paired(&first, &vec![Some(0.0); first.len()], &options).unwrap()
+    }
+
+    #[test]
+    fn a_request_ends_many_draws_at_once() {
+        let (interrupt, begin) = (Interrupt::new(), Instant::now());
+        interrupt.request();
+        let options = PairedOptions {
+            resamples: 100_000_000,
+            ..PairedOptions::default()
+        };
+        let first: Vec<_> = (0..100).map(|place| Some(f64::from(place))).collect();
+        let compare = || paired(&first, &[Some(0.5); 100], &options);
+        assert!(interrupt.run(2, compare).unwrap().is_none());
+        assert!(
+            begin.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            begin.elapsed()
+        );
     }
 
     #[test]

@@ -14,7 +14,7 @@ use super::error::TrainError;
 use super::factor::{Eigen, Panel, Square, extreme_eigenvalues};
 use super::weights::Weights;
 use crate::data::Dataset;
-use crate::interrupt::check_interrupt;
+use crate::interrupt::{check_interrupt, least_part};
 use crate::kernels::add_scaled;
 use crate::names::names;
 
@@ -263,6 +263,7 @@ impl Kernel {
     ) -> Vec<f64> {
         let (rows, own) = (Rows::new(dataset), Rows::new(basis));
         let all = (0..dataset.rows()).into_par_iter();
+        let all = all.with_min_len(least_part(dataset.rows()));
         let scores = all.map_init(
             || vec![0.0; basis.rows()],
             |values, row| {

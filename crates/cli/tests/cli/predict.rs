@@ -105,3 +105,75 @@ fn inputs_may_come_by_standard_input() {
         );
     }
 }
+
+#[test]
+fn data_of_another_corpus_are_refused_by_their_names() {
+    let folder = Folder::new();
+    let names = |shift: usize| -> String {
+        (1..=20)
+            .map(|name| format!("n{}\n", name + shift))
+            .collect()
+    };
+    folder.write("a.names.txt", names(0));
+    folder.write("b-names.txt", names(1));
+    for data in ["a.svm", "b-test.svm", "c.svm"] {
+        folder.write(data, TEST);
+    }
+    let select = "select train.svm -k 4 --lambda 1 --names a.names.txt";
+    folder.stdout(&format!("{select} -o model.json"));
+    folder.stdout("select train.svm -k 4 --lambda 1 -o unnamed.json");
+    let plain = folder.stdout("predict model.json c.svm");
+    for sound in [
+        "model.json a.svm",
+        "model.json c.svm --names a.names.txt",
+        "model.json b-test.svm --names a.names.txt",
+        "unnamed.json b-test.svm",
+    ] {
+        assert_eq!(folder.stdout(&format!("predict {sound}")), plain, "{sound}");
+    }
+    let other = "b-names.txt: expected \"n";
+    for command in [
+        "predict model.json b-test.svm",
+        "predict model.json c.svm --names b-names.txt",
+        "evaluate b-test.svm --model model.json",
+        "evaluate b-test.svm --model unnamed.json --model model.json",
+        "evaluate a.svm --model model.json --names b-names.txt",
+        "explain model.json b-test.svm x",
+        "corpus project b-test.svm --model model.json -o p.svm",
+        &format!("{select} --test b-test.svm"),
+    ] {
+        folder.refused(&format!("{command} => {other}"));
+        folder.refused(&format!("{command} => corpus build --columns"));
+    }
+    // A table has names of its own.
+    folder.write("t.csv", "n1,n2,n3,n4,n5,n6,n7\n1,2,3,4,5,6,7\n");
+    folder.write("t-names.txt", names(1));
+    folder.stdout("predict model.json t.csv");
+}
+
+#[test]
+fn a_model_takes_no_memory_for_columns_that_it_only_claims() {
+    let folder = Folder::new();
+    folder.write(
+        "train.csv",
+        "a,b,grade,query\n1,2,3,q\n2,1,1,q\n5,1,2,r\n1,7,1,r\n",
+    );
+    folder.stdout("select train.csv --label grade --query query -k 2 --lambda 1 -o model.json");
+    let plain = folder.stdout("predict model.json train.csv");
+    let claimed = folder
+        .read("model.json")
+        .replace("\"columns\": 2", "\"columns\": 4000000000");
+    folder.write("claimed.json", claimed);
+    folder.write(
+        "train.svm",
+        "3 qid:q 1:1 2:2\n1 qid:q 1:2 2:1\n2 qid:r 1:5 2:1\n1 qid:r 1:1 2:7\n",
+    );
+    for data in ["train.csv", "train.svm"] {
+        assert_eq!(
+            folder.stdout(&format!("predict claimed.json {data} --max-memory 100MB")),
+            plain
+        );
+    }
+    folder.stdout("evaluate train.csv --model claimed.json");
+    folder.stdout("explain claimed.json train.csv q");
+}
