@@ -110,9 +110,8 @@ fn inputs_may_come_by_standard_input() {
 fn data_of_another_corpus_are_refused_by_their_names() {
     let folder = Folder::new();
     let names = |shift: usize| -> String {
-        (1..=20)
-            .map(|name| format!("n{}\n", name + shift))
-            .collect()
+        let names = (1..=20).map(|name| format!("n{}", name + shift));
+        names.collect::<Vec<_>>().join("\n")
     };
     folder.write("a.names.txt", names(0));
     folder.write("b-names.txt", names(1));
