@@ -109,8 +109,10 @@ fn inputs_may_come_by_standard_input() {
 #[test]
 fn data_of_another_corpus_are_refused_by_their_names() {
     let folder = Folder::new();
-    let names =
-        |shift: usize| -> String { (1..=7).map(|name| format!("n{}\n", name + shift)).collect() };
+    let names = |shift: usize| {
+        let names: Vec<String> = (1..=7).map(|name| format!("n{}", name + shift)).collect();
+        names.join("\n")
+    };
     folder.write("a.names.txt", names(0));
     folder.write("b-names.txt", names(1));
     for data in ["a.svm", "b-test.svm", "c.svm"] {
