@@ -170,6 +170,55 @@ fn names_take_no_memory_for_columns_between_them() {
 }
 
 #[test]
+fn a_model_keeps_its_estimator_and_the_names_of_all_columns() {
+    let names = ["a", "b", "", "d \u{1}", "e"].map(str::to_owned);
+    let parameters = json!({"alpha": "1/64u", "cv": {"tuple": [1, 2.5]}});
+    let estimator = Estimator {
+        class: "GreedyRankRLS".to_owned(),
+        parameters: parameters.as_object().unwrap().clone(),
+    };
+    let model = model()
+        .with_column_names(names.to_vec())
+        .with_estimator(estimator);
+    assert_eq!(parse(&text(&model)).unwrap(), model);
+    assert_eq!(text(&parse(&text(&model)).unwrap()), text(&model));
+    for feature in model.features() {
+        assert_eq!(
+            feature.name.as_ref(),
+            Some(&names[feature.feature as usize])
+        );
+    }
+    let refused = refusal(&model, "/column_names", json!(["a"]));
+    assert!(
+        refused.contains("column_names: expected 5 names"),
+        "{refused}"
+    );
+}
+
+#[test]
+fn names_of_other_data_are_refused() {
+    let model = model();
+    let check = |names: &[&str]| {
+        let names: FeatureNames = names.iter().collect();
+        let checked = model.check_names(&names, Path::new("n.txt"));
+        checked.map_err(|error| error.to_string())
+    };
+    // The third column has no name in the model, and the last ones have none in the data.
+    assert_eq!(check(&["one", "zwei", "drei", "", "five"]), Ok(()));
+    assert_eq!(check(&["one", "zwei"]), Ok(()));
+    assert_eq!(check(&[]), Ok(()));
+    let place = model.features()[0].feature as usize;
+    let mut names = ["one", "zwei", "", "four", "five"];
+    let name = std::mem::replace(&mut names[place], "other");
+    let expected = format!(
+        "n.txt: expected {name:?} as the name of column {}, as the model has it, found \"other\"",
+        place + 1
+    );
+    let message = check(&names).unwrap_err();
+    assert!(message.starts_with(&expected), "{message}");
+}
+
+#[test]
 fn a_model_keeps_how_its_table_was_read() {
     let table = TableOptions {
         label: Some("grade".to_owned()),

@@ -136,6 +136,20 @@ mod tests {
     }
 
     #[test]
+    fn numbers_fill_a_column_in_place() {
+        let queries = Queries::from_sizes(&[2, 2]).unwrap();
+        let column = [f64::NAN, 0.0, f64::NAN, -4.0];
+        for (missing, expected) in [
+            (Missing::Mean, [0.0, 0.0, -4.0, -4.0]),
+            (Missing::Value(2.5), [2.5, 0.0, 2.5, -4.0]),
+        ] {
+            let mut values = column;
+            missing.fill(&[0, 1, 2, 3], &mut values, &queries);
+            assert_eq!(values, expected);
+        }
+    }
+
+    #[test]
     fn means_of_equal_and_of_large_values_are_right() {
         assert_eq!(mean(&[f64::MAX, f64::MAX, f64::NAN], 3), Some(f64::MAX));
         assert_eq!(mean(&[f64::MAX, f64::MAX], 4), Some(f64::MAX / 2.0));

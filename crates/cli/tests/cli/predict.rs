@@ -109,15 +109,17 @@ fn inputs_may_come_by_standard_input() {
 #[test]
 fn data_of_another_corpus_are_refused_by_their_names() {
     let folder = Folder::new();
-    let names = |shift: usize| -> String {
-        let names = (1..=20).map(|name| format!("n{}", name + shift));
-        names.collect::<Vec<_>>().join("\n")
+    let names = |shift: usize| {
+        let names: Vec<String> = (1..=7).map(|name| format!("n{}", name + shift)).collect();
+        names.join("\n")
     };
     folder.write("a.names.txt", names(0));
     folder.write("b-names.txt", names(1));
     for data in ["a.svm", "b-test.svm", "c.svm"] {
         folder.write(data, TEST);
     }
+    folder.write("d.svm", TRAIN);
+    folder.write("d.names.txt", names(1));
     let select = "select train.svm -k 4 --lambda 1 --names a.names.txt";
     folder.stdout(&format!("{select} -o model.json"));
     folder.stdout("select train.svm -k 4 --lambda 1 -o unnamed.json");
@@ -130,12 +132,12 @@ fn data_of_another_corpus_are_refused_by_their_names() {
     ] {
         assert_eq!(folder.stdout(&format!("predict {sound}")), plain, "{sound}");
     }
-    let other = "b-names.txt: expected \"n";
+    let other = "names.txt: expected \"n";
     for command in [
         "predict model.json b-test.svm",
         "predict model.json c.svm --names b-names.txt",
         "evaluate b-test.svm --model model.json",
-        "evaluate b-test.svm --model unnamed.json --model model.json",
+        "evaluate d.svm --model unnamed.json --model model.json",
         "evaluate a.svm --model model.json --names b-names.txt",
         "explain model.json b-test.svm x",
         "corpus project b-test.svm --model model.json -o p.svm",
