@@ -397,7 +397,7 @@ mod memory_tests {
             };
             let errors = bounded.errors(&round, &drawn);
             assert!(errors.iter().any(|error| error.is_finite()));
-            assert!(bounded.work.alive[0] > bounded.work.alive[1]);
+            assert!(bounded.work.alive[1] > bounded.work.alive[2]);
             assert_eq!(bounded.residuals.iter().flatten().count(), 0);
             let best = step as usize;
             state.add(Addition {
