@@ -147,6 +147,7 @@ class _Selecting(SelectorMixin, Ranker):
     def _measures(self) -> bool:
         """Whether anything but the criterion is a measure."""
         return False
+
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
         settings, target = facts["settings"], facts["settings"].get("target", {})
@@ -187,7 +188,9 @@ class _Selecting(SelectorMixin, Ranker):
         if criterion != "squared":
             criterion = {"ranking": {"metric": criterion, "convention": convention}}
         elif convention != "standard" and not self._measures():
-            raise ValueError("convention has nothing to measure: it goes with a measure as criterion")
+            raise ValueError(
+                "convention has nothing to measure: it goes with a measure as criterion"
+            )
         return {
             "k": min(_data.count(self.n_features_to_select, "n_features_to_select"), columns),
             "lambda": 1.0,
@@ -411,8 +414,8 @@ class GreedyRankRLS(_Selecting):
         test: Any = None,
     ) -> tuple[SelectionPath, Any, BaseException | None]:
         alpha, asked = _data.ridge(self.alpha, "alpha"), self.n_features_to_select
-        alpha = None if alpha == "auto" else alpha
-        how = json.dumps({"alpha": alpha, "selection": options, "asked": int(asked)})
+        given = None if alpha == "auto" else alpha
+        how = json.dumps({"alpha": given, "selection": options, "asked": int(asked)})
         threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, options["k"], "features", Step) as told:
             text, model, weights, scores, ended = _rankrls.select(

@@ -31,7 +31,7 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
             "are the data of another corpus? Build them with the columns of the training data"
         }
         Remedy::WriteModel => "to_json writes models, and so does the command",
-        Remedy::GiveTeacher => "pass them as teacher=",
+        Remedy::GiveTeacher => "as teacher=",
         Remedy::LeaveOut(Some(name)) => {
             return Some(format!("leave it out, of a file by ignore=[{name:?}]").into());
         }

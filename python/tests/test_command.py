@@ -118,7 +118,16 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
     )
     model.fit(train.X, train.y, qid=train.qid)
     table = tmp_path / "models.json"
-    options = ["-k", 6, "--lambdas", "4,16", "--strategies", "bounded,distil", "--evidence", "folds:3"]
+    options = [
+        "-k",
+        6,
+        "--lambdas",
+        "4,16",
+        "--strategies",
+        "bounded,distil",
+        "--evidence",
+        "folds:3",
+    ]
     options += ["--measure", "cindex", "--metrics", "map", "--csv", table]
     command("tune", TRAIN, *options)
     rows = json.loads(table.read_text())

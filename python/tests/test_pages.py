@@ -26,7 +26,9 @@ GreedyRankRLS(2000, alpha=1.0, strategy="dense").fit(X, X[:, 0], qid=qid)
 """
 
 
-@pytest.mark.parametrize("page", ["README.md", "python/README.md", "docs/python.md", "docs/from-scikit-learn.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "python/README.md", "docs/python.md", "docs/from-scikit-learn.md"]
+)
 def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
     blocks = re.compile(r"```python\n(.*?)```\n(?:\n((?:    [^\n]+\n)+))?", re.DOTALL)
     blocks = blocks.findall((ROOT / page).read_text())

@@ -105,7 +105,9 @@ def test_grades_that_are_counts_are_told():
     assert told(lambda: metrics.score(labels, scores, qid=qid, metric="ndcg@10")) == [message]
     linear = {"metrics": "ndcg@10", "gain": "linear"}
     assert told(lambda: metrics.evaluate(labels, scores, qid=qid, **linear)) == []
-    (message,) = told(lambda: metrics.evaluate(labels, scores, qid=qid, metrics="map", gain="linear"))
+    (message,) = told(
+        lambda: metrics.evaluate(labels, scores, qid=qid, metrics="map", gain="linear")
+    )
     assert message == "gain has no effect on these measures"
     X, y, qid = ranked()
     model = GreedyRankRLS(1, alpha=1.0, criterion="ndcg@2")
@@ -172,7 +174,9 @@ def test_sound_data_get_no_warning(parses):
         data = getattr(datasets, f"load_{name}")()
         order = np.random.default_rng(0).permutation(len(data.data))
         X, y = data.data[order], data.target[order]
-        assert told(lambda X=X, y=y: RankRLS(alpha="1u").fit(X, y, qid=np.arange(len(y)) // 10)) == []
+        assert (
+            told(lambda X=X, y=y: RankRLS(alpha="1u").fit(X, y, qid=np.arange(len(y)) // 10)) == []
+        )
     assert told(lambda: GreedyRankRLS(3, alpha=16).fit(train.X, train.y, qid=train.qid)) == []
     scores = np.arange(len(test.y))
     assert told(lambda: metrics.evaluate(test.y, scores, qid=test.qid)) == []

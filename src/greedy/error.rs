@@ -106,7 +106,7 @@ pub enum SelectError {
     TeacherScores,
     /// A teacher that ranks would have to train on the columns that they share.
     #[error(
-        "ranks do not train a teacher: expected its scores for the rows; {}",
+        "ranks do not train a teacher: expected its scores for the rows {}",
         Remedy::GiveTeacher
     )]
     SharedTeacher,

@@ -36,7 +36,7 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::MoreMemory => "raise --max-memory",
         Remedy::MoreMemoryOrLessData => "raise --max-memory, or select from fewer rows or columns",
         Remedy::GiveTeacher => {
-            "pass them as --teacher FILE, which rankrls train --holdout-scores FILE writes"
+            "as --teacher FILE, which rankrls train --holdout-scores FILE writes"
         }
         Remedy::SameColumns => {
             "are the data of another corpus? Build them with the columns of the training data: \

@@ -173,9 +173,7 @@ impl Remedy {
             Self::MoreMemoryOrLessData => {
                 "raise max_memory, or select from fewer rows or columns".into()
             }
-            Self::GiveTeacher => {
-                "add the scores of a teacher to the data by Dataset::with_teacher".into()
-            }
+            Self::GiveTeacher => "by Dataset::with_teacher".into(),
             Self::Resume => "resume it".into(),
             Self::LeaveOut(Some(name)) => {
                 format!("leave it out, of a table by putting {name:?} into TableOptions::ignore")
