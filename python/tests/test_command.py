@@ -28,20 +28,28 @@ def test_selections_are_those_of_the_command(strategy, parses, command):
     assert model.lqo_cindex_path_.tolist() == [step["lqo_cindex"] for step in found["steps"]]
 
 
+def facts(path):
+    """A model without names, which the package finds beside the data, and without parameters."""
+    model = json.loads(path.read_text())
+    for feature in model["features"]:
+        feature.pop("name", None)
+    return {key: model[key] for key in model if key not in ("estimator", "column_names")}
+
+
 @pytest.mark.parametrize("strategy", ["auto", *EXACT, *OTHERS])
 def test_defaults_are_those_of_the_command(strategy, parses, command, tmp_path):
     train, _ = parses
     model = GreedyRankRLS(4, strategy=strategy).fit(train.X, train.y, qid=train.qid)
     command("select", TRAIN, "--strategy", strategy, "-k", 4, "-o", tmp_path / "model.json")
     model.to_json(tmp_path / "ours.json")
-    assert (tmp_path / "ours.json").read_text() == (tmp_path / "model.json").read_text()
+    assert facts(tmp_path / "ours.json") == facts(tmp_path / "model.json")
 
 
 def test_training_defaults_are_those_of_the_command(parses, command, tmp_path):
     train, _ = parses
     RankRLS().fit(train.X, train.y, qid=train.qid).to_json(tmp_path / "ours.json")
     command("train", TRAIN, "-o", tmp_path / "model.json")
-    assert (tmp_path / "ours.json").read_text() == (tmp_path / "model.json").read_text()
+    assert facts(tmp_path / "ours.json") == facts(tmp_path / "model.json")
 
 
 def test_each_loads_the_models_of_the_other(parses, command, tmp_path):

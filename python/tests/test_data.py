@@ -218,7 +218,7 @@ DATA = [
     ({"teacher": np.ones(90)}, "they teach nothing"),
     ({"callback": 3}, "expected something to call"),
     ({"X": np.ones((90, 3))}, "constant within every query"),
-    ({"qid": np.arange(90)}, "every query has one row"),
+    ({"qid": np.arange(90)}, "has a single row"),
 ]
 PARAMETERS = [
     ({"n_jobs": 10**9}, "n_jobs: expected at most 4096 threads"),

@@ -137,6 +137,13 @@ def test_models_are_those_of_the_command(params, scattered, command, tmp_path, m
     names = {"random_state": "seed"}
     # The choice of the command, which has no name there.
     given = {names.get(name, name): value for name, value in params.items() if value != "auto"}
+    # The command has a kernel with its parameters in one value.
+    kernel = {name: given.pop(name) for name in ("degree", "coef0", "gamma") if name in given}
+    if given.get("kernel") == "gaussian" and kernel:
+        given["kernel"] += f":{kernel['gamma']}"
+    elif given.get("kernel") == "polynomial" and kernel:
+        parts = (kernel.get("degree", 2), kernel.get("coef0", 0), kernel.get("gamma", 1))
+        given["kernel"] += "".join(f":{part}" for part in parts)
     options = [f"--{name}={value}" for name, value in given.items()]
     if pairs is not None:
         options += ["--pairs", "pairs.txt"]

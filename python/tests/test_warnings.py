@@ -163,7 +163,7 @@ def test_parameters_without_effect_are_refused(given, params, message):
 def test_a_row_a_query_is_the_cause():
     X, y, _ = ranked()
     for estimator in FITS:
-        with pytest.raises(ValueError, match="every query has one row.*pass the query of each row"):
+        with pytest.raises(ValueError, match="has a single row.*pass the query of each row"):
             estimator.fit(X, y, qid=np.arange(48))
 
 
