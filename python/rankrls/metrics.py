@@ -8,7 +8,6 @@ queries without a value; "letor" reproduces published LETOR 4.0 figures.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -156,20 +155,6 @@ def evaluate(
     found, warned = _rankrls.evaluate(names, *ordered, json.dumps(rules))
     tell(warned)
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
-
-
-def _warn_of_idle(names: list[str], rules: dict[str, Any]) -> None:
-    """Warns of rules that none of the measures heeds."""
-    heeding = {
-        "relevant_from": ("map", "p@", "mrr"),
-        "gain": ("ndcg@", "mean-ndcg"),
-        "max_grade": ("err",),
-    }
-    usual = {"gain": "exponential"}
-    for rule, measures in heeding.items():
-        idle = not any(name.startswith(measures) for name in names)
-        if rule in rules and rules[rule] != usual.get(rule) and idle:
-            warnings.warn(f"{rule} has no effect on these measures", UserWarning, stacklevel=3)
 
 
 def score(
