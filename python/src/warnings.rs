@@ -12,7 +12,9 @@ pub(crate) fn told(warnings: impl IntoIterator<Item = Warning>) -> Vec<Told> {
 
 fn worded(mut warning: Warning) -> Told {
     let column = warning.column().map(|column| column.feature);
-    if let Warning::RowNumbers(suspect) | Warning::Identifiers(suspect) = &mut warning {
+    if let Warning::RowNumbers(suspect) | Warning::Identifiers(suspect) | Warning::Places(suspect) =
+        &mut warning
+    {
         suspect.index = suspect.feature.into();
     }
     let text = warning.to_string();

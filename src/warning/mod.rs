@@ -55,6 +55,8 @@ pub enum Warning {
     RowNumbers(SuspectColumn),
     /// A column has another whole number in each row.
     Identifiers(SuspectColumn),
+    /// A column counts the rows of each query, which are in the order of their labels.
+    Places(SuspectColumn),
     /// Ids of queries that are the numbers of their rows.
     SizesAsQueries {
         /// The id of the first query.
@@ -179,6 +181,20 @@ impl fmt::Display for SuspectColumn {
     }
 }
 
+const COUNTS_ROWS: &str =
+    "counts the rows, as an index of pandas or R does, and says nothing of other rows";
+
+const IDENTIFIES_ROWS: &str = "has another whole number in each row, as identifiers are, which say nothing of \
+    other rows";
+
+const PLACES_ROWS: &str = "counts the rows of each query, and these are in the order of their labels: it tells \
+    the labels, and says nothing of rows in another order";
+
+fn tell_column(f: &mut fmt::Formatter<'_>, column: &SuspectColumn, fault: &str) -> fmt::Result {
+    let remedy = Remedy::LeaveOut(column.name.clone());
+    write!(f, "{column} {fault}; {remedy}")
+}
+
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -192,18 +208,9 @@ impl fmt::Display for Warning {
                 "the header has numbers alone, such as {first:?}: is it the first row of the data? Then \
                  write a header before it"
             ),
-            Self::RowNumbers(column) => write!(
-                f,
-                "{column} counts the rows, as an index of pandas or R does, and says nothing of other \
-                 rows; {}",
-                Remedy::LeaveOut(column.name.clone())
-            ),
-            Self::Identifiers(column) => write!(
-                f,
-                "{column} has another whole number in each row, as identifiers are, which say nothing \
-                 of other rows; {}",
-                Remedy::LeaveOut(column.name.clone())
-            ),
+            Self::RowNumbers(column) => tell_column(f, column, COUNTS_ROWS),
+            Self::Identifiers(column) => tell_column(f, column, IDENTIFIES_ROWS),
+            Self::Places(column) => tell_column(f, column, PLACES_ROWS),
             Self::SizesAsQueries { first } => write!(
                 f,
                 "the queries have as many rows as their ids say, such as {first:?}: are these the sizes of \
@@ -359,7 +366,9 @@ impl Warning {
     /// The column that it is about.
     pub fn column(&self) -> Option<&SuspectColumn> {
         match self {
-            Self::RowNumbers(column) | Self::Identifiers(column) => Some(column),
+            Self::RowNumbers(column) | Self::Identifiers(column) | Self::Places(column) => {
+                Some(column)
+            }
             _ => None,
         }
     }
@@ -388,6 +397,7 @@ impl Warning {
             match numbering {
                 Numbering::Rows => Self::RowNumbers(column),
                 Numbering::Identifiers => Self::Identifiers(column),
+                Numbering::Places => Self::Places(column),
             }
         }));
         warnings.extend(sizes_as_queries(data.queries()));

@@ -17,12 +17,15 @@ fn table(name: &str, number: impl Fn(usize) -> f64) -> String {
     text
 }
 
+/// The number of a row.
+type Number = fn(usize) -> f64;
+
 const TABLE: &str = "--label grade --query query -k 1 --lambda 1";
 
 #[test]
 fn row_numbers_are_told_by_any_name_in_any_order() {
     let folder = Folder::empty();
-    let orders: [fn(usize) -> f64; 5] = [
+    let orders: [Number; 5] = [
         |row| row as f64,
         |row| 1.0 + row as f64,
         |row| 47.0 - row as f64,
@@ -64,6 +67,39 @@ fn row_numbers_are_told_by_any_name_in_any_order() {
     let rows = (0..20).map(|row| format!("{} qid:{} 1:{} 7:{row}\n", row % 3, row / 4, row % 5));
     folder.write("t.svm", rows.collect::<String>());
     folder.warns("select t.svm -k 1 --lambda 1 => column 7 counts the rows");
+}
+
+#[test]
+fn identifiers_and_places_are_told_by_column() {
+    let folder = Folder::empty();
+    let places = "counts the rows of each query, and these are in the order of their labels";
+    let identifiers = "has another whole number in each row";
+    let suspects: [(&str, Number, &str); 4] = [
+        ("rank", |row| (row % 4) as f64, places),
+        ("rank", |row| (4 - row % 4) as f64, places),
+        (
+            "seen",
+            |row| 1.6e9 + ((row * 29 % 48).pow(2) * 100_003) as f64,
+            identifiers,
+        ),
+        (
+            "docId",
+            |row| ((row * 29 % 48).pow(2) * 7) as f64,
+            identifiers,
+        ),
+    ];
+    for (name, number, told) in suspects {
+        folder.write("t.csv", table(name, number));
+        folder.warns(&format!("select t.csv {TABLE} => column {name:?} {told}"));
+        folder.warns(&format!("select t.csv {TABLE} => --ignore {name:?}"));
+        let (_, errors) = folder.run(&format!("select t.csv {TABLE} --ignore {name}"));
+        assert_eq!(errors, "");
+    }
+    folder.write(
+        "t.csv",
+        table("length", |row| ((row * 29 % 48).pow(2) * 7) as f64),
+    );
+    assert_eq!(folder.run(&format!("select t.csv {TABLE}")).1, "");
 }
 
 #[test]
