@@ -79,7 +79,7 @@ impl GreedyRankRls {
         self.auto.as_ref()
     }
 
-    /// What deserves a second look.
+    /// Warnings about the selection and its ridge parameter.
     pub fn warnings(&self) -> Vec<Warning> {
         let edge = self.auto.as_ref().and_then(|auto| auto.tuned.edge());
         edge.into_iter().chain(self.selection.warnings()).collect()

@@ -30,7 +30,7 @@
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`letor`]: the experiment of the LETOR collections.
 //! - [`checkpoint`]: going on after a process has ended.
-//! - [`warning`]: what deserves a second look in data and results.
+//! - [`warning`]: warnings about data and results, as values.
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
 //!

@@ -1,4 +1,4 @@
-//! What deserves a second look in data and results, as values that each front end tells its users.
+//! Warnings: values that say which data and results deserve a second look. Each front end words them.
 //!
 //! Nothing is wrong for certain, so that nothing is refused; on sound data there are none.
 //!
@@ -33,7 +33,7 @@ use crate::tune::{self, Tuned};
 
 use numbering::{Numbering, numberings};
 
-/// What deserves a second look, with its facts. [`Display`](fmt::Display) has the words for users.
+/// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Warning {
@@ -373,7 +373,7 @@ impl Warning {
         }
     }
 
-    /// Of more names than columns.
+    /// Warns of more names than columns.
     pub fn of_names(data: &Dataset<'_>) -> Option<Self> {
         let names = data.names().map_or(0, FeatureNames::len);
         let (columns, base) = (data.width(), data.index_base());
@@ -384,7 +384,7 @@ impl Warning {
         })
     }
 
-    /// Of names, columns and ids of queries: data that are not what they were read as.
+    /// Warns of names, columns and query identifiers that look as if the data were read wrongly.
     pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
         let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
         warnings.extend(numberings(data).into_iter().map(|(position, numbering)| {
@@ -404,7 +404,7 @@ impl Warning {
         warnings
     }
 
-    /// Of the header of a table that was read into `data`.
+    /// Warns of the header of a table that was read into `data`.
     pub fn of_header(data: &Dataset<'_>, table: &TableOptions) -> Option<Self> {
         let features = data.names().into_iter().flat_map(FeatureNames::iter);
         let others = table.label.iter().chain(&table.query).chain(&table.ignore);
@@ -422,7 +422,7 @@ impl Warning {
         })
     }
 
-    /// Of queries and labels from which little or nothing can be learnt.
+    /// Warns of queries and labels that teach little or nothing.
     pub fn of_queries(data: &Dataset<'_>) -> Vec<Self> {
         let (queries, labels) = (data.queries(), data.labels());
         let few = (2..5).contains(&queries.len());
@@ -437,7 +437,8 @@ impl Warning {
         few.into_iter().chain(constant).collect()
     }
 
-    /// Of measures that make gains of these `labels`; `choice`: whether a user may ask for another gain.
+    /// Warns of measures that make gains of these large `labels`. `choice` says whether a user may ask for
+    /// another gain.
     pub fn of_grades(metrics: &[Metric], labels: &[f64], rules: &Rules, choice: bool) -> Vec<Self> {
         let largest = labels.iter().copied().fold(0.0, f64::max);
         let grade = rules.max_grade.unwrap_or(largest);
@@ -461,7 +462,7 @@ impl Warning {
         warnings.next().into_iter().collect()
     }
 
-    /// Of a criterion that makes gains of these `labels`.
+    /// Warns of a criterion that makes gains of these large `labels`.
     pub fn of_criterion(criterion: Criterion, labels: &[f64]) -> Vec<Self> {
         match criterion {
             Criterion::Squared => Vec::new(),
@@ -471,7 +472,7 @@ impl Warning {
         }
     }
 
-    /// Of `rules` that none of `metrics` heeds.
+    /// Warns of `rules` that none of `metrics` heeds.
     pub fn of_rules(metrics: &[Metric], rules: &Rules) -> Vec<Self> {
         let given = [
             (
@@ -500,7 +501,7 @@ impl Warning {
         warnings.collect()
     }
 
-    /// Of folds of rows that cut `queries`.
+    /// Warns of folds of rows that cut `queries`.
     pub fn of_folds(groups: &Groups, queries: &Queries) -> Option<Self> {
         if queries.len() < 2 || !groups.are_of_rows(queries) {
             return None;
@@ -524,8 +525,8 @@ impl Warning {
         })
     }
 
-    /// Of a number `chosen`, called `what`, at an end of those `tried`, which says little of what lies
-    /// beyond.
+    /// Warns of a number `chosen`, called `what`, that is the least or the largest of those `tried`: a
+    /// number beyond them may do better.
     pub fn of_edge(
         what: impl Into<Cow<'static, str>>,
         chosen: f64,
@@ -543,7 +544,7 @@ impl Warning {
         })
     }
 
-    /// Of a condition number.
+    /// Warns of a large condition number.
     fn of_condition(condition: f64, bound: bool) -> Option<Self> {
         // Nothing is said where half of the digits are left, or three quarters lost at most.
         let silent = if bound { 1e12 } else { 1e8 };
@@ -571,7 +572,7 @@ fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
 }
 
 impl Dataset<'_> {
-    /// What deserves a second look before anything is learnt. O(nnz) time at most.
+    /// Warnings about the data, before anything is learnt. O(nnz) time at most.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Warning::of_columns(self);
         warnings.extend(Warning::of_queries(self));
@@ -580,7 +581,7 @@ impl Dataset<'_> {
 }
 
 impl Selection {
-    /// What deserves a second look.
+    /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let (taken, asked) = (self.steps.len(), self.options.k);
         let exhausted = self.ending == Ending::Exhausted;
@@ -604,7 +605,7 @@ impl Tuned {
         Warning::of_edge("the chosen lambda", self.lambda().value(), tried)
     }
 
-    /// What deserves a second look.
+    /// Warnings about the result.
     ///
     /// # Panics
     /// As [`chosen`](Self::chosen).
@@ -620,7 +621,7 @@ impl Tuned {
 }
 
 impl GridOutcome {
-    /// What deserves a second look.
+    /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let best = &self.cells[self.best];
         let mut warnings: Vec<Warning> = Vec::new();

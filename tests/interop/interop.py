@@ -72,8 +72,9 @@ def same_numbers(left, right):
     return left.tobytes() == right.tobytes()
 
 
-def decimal(generator):
-    """A decimal number in one of the notations that both readers take."""
+def decimal(generator, largest=150):
+    """A decimal number in one of the notations that both readers take, with exponents below `largest`:
+    values whose squares overflow are refused, labels are not."""
     digits = generator.choice(
         [
             str(generator.randrange(1000)),
@@ -82,7 +83,7 @@ def decimal(generator):
             f"{generator.randrange(100)}.",
             f".{generator.randrange(1000)}",
             f"{generator.randrange(1, 10**17)}",
-            f"{generator.uniform(1, 10):.{generator.randrange(1, 17)}f}e{generator.randrange(-300, 150)}",
+            f"{generator.uniform(1, 10):.{generator.randrange(1, 17)}f}e{generator.randrange(-300, largest)}",
             f"{generator.randrange(1, 99)}E+{generator.randrange(20):02}",
         ]
     )
@@ -96,7 +97,7 @@ def svmlight(generator):
         for _ in range(generator.randrange(1, 6)):
             columns = sorted(generator.sample(range(1, 60), generator.randrange(0, 9)))
             pairs = [f"{column}:{decimal(generator)}" for column in columns]
-            tokens = [decimal(generator), f"qid:{query}", *pairs]
+            tokens = [decimal(generator, 300), f"qid:{query}", *pairs]
             line = generator.choice([" ", "  ", "\t"]).join(tokens)
             line += generator.choice(["", "", " ", "# 7:1 qid:3", " # docid = GX-1 é"])
             lines.append(line)

@@ -27,6 +27,7 @@ use super::console::Console;
 use super::files::{DataPath, InPath};
 use super::numbers::{counted, number, sizes};
 use super::ranks;
+use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::Bytes;
 
@@ -208,12 +209,13 @@ impl DataArgs {
         model: &Model,
         path: &Path,
         names: &ColumnNames,
+        session: &Session<'_>,
     ) -> Result<()> {
         // Columns of tables are found by their names.
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.budget(), |names, file| {
+        names.check(path, self.budget(), session, |names, file| {
             model.check_names(names, file)
         })
     }
@@ -228,10 +230,11 @@ impl DataArgs {
         path: &Path,
         names: &ColumnNames,
         wanted: Wanted,
-        console: Console,
+        session: &Session<'_>,
     ) -> Result<Loaded> {
+        let console = session.console;
         self.check(1)?;
-        self.check_names(model, path, names)?;
+        self.check_names(model, path, names, session)?;
         let names = || model.feature_names();
         let options = self
             .options(0)
@@ -262,16 +265,18 @@ pub(crate) struct ColumnNames {
 
 impl ColumnNames {
     /// Has `same` judge the names of the data at `path`, and the file that they are in, where there are
-    /// any.
+    /// any. Refuses an output of `session` that would replace this file.
     fn check(
         &self,
         path: &Path,
         budget: Option<u64>,
+        session: &Session<'_>,
         same: impl FnOnce(&FeatureNames, &Path) -> Result<(), ReadError>,
     ) -> Result<()> {
         let named = self.names.as_deref().map(Path::to_path_buf);
         let file = named.or_else(|| names_beside(path));
         if let Some(file) = file {
+            session.files.check_read("the file of names", &file)?;
             return Ok(same(&read_names(&file, budget)?, &file)?);
         }
         if embedded(path).is_some() {
@@ -334,13 +339,14 @@ impl TrainingData {
         path: &Path,
         train: &Dataset<'_>,
         held: u64,
-        console: Console,
+        session: &Session<'_>,
     ) -> Result<Loaded> {
+        let console = session.console;
         let names = || train.names().cloned().unwrap_or_default();
         let names = self.read.by_name(path).then(names);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
-            ColumnNames::default().check(path, self.read.budget(), |names, file| {
+            ColumnNames::default().check(path, self.read.budget(), session, |names, file| {
                 names.check_same((0..).zip(known.iter()), base, "the training data", file)
             })?;
         }
@@ -387,9 +393,9 @@ impl Input {
         data: &TrainingData,
         teacher: &TeacherArgs,
         [validation, test]: [Option<&DataPath>; 2],
-        console: Console,
+        session: &Session<'_>,
     ) -> Result<Self> {
-        let (mut train, shards, seconds) = data.train_or_shards(console)?;
+        let (mut train, shards, seconds) = data.train_or_shards(session.console)?;
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.budget())?;
             let with_scores = train.with_teacher(scores);
@@ -398,7 +404,7 @@ impl Input {
         let (mut number, mut held) = (0, train.memory());
         let mut other = |path: &DataPath| -> Result<Loaded> {
             number += 1;
-            let loaded = data.other(number, path, &train, held, console)?;
+            let loaded = data.other(number, path, &train, held, session)?;
             held += loaded.dataset.memory();
             Ok(loaded)
         };
@@ -564,7 +570,7 @@ pub(crate) fn read_named(
     Ok(dataset)
 }
 
-/// What was read but is unknown to `to`, such as a model.
+/// A warning of columns that were read but that `to`, such as a model, does not know.
 pub(crate) fn dropped(loaded: &Loaded, to: &str) -> Option<Warning> {
     (loaded.dropped_columns > 0).then(|| Warning::Dropped {
         entries: loaded.dropped_entries,

@@ -15,7 +15,6 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::args::{self, RulesArgs, usage};
-use super::console::Console;
 use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
 use super::files::{DataPath, InPath, OutPath};
 use super::numbers::printable;
@@ -82,7 +81,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     args.data.check(1)?;
     let console = session.console;
     let csv = session.create(args.csv.as_ref())?;
-    let (loaded, rankings) = args.rankings(console)?;
+    let (loaded, rankings) = args.rankings(session)?;
     let rules = args.rules.rules();
     console.warn_all(Warning::of_rules(&args.metrics, &rules));
     let labels = loaded.dataset.labels();
@@ -118,7 +117,8 @@ struct Ranking {
 
 impl EvaluateArgs {
     /// The data, and all rankings: those of models first.
-    fn rankings(&self, console: Console) -> Result<(Loaded, Vec<Ranking>)> {
+    fn rankings(&self, session: &Session<'_>) -> Result<(Loaded, Vec<Ranking>)> {
+        let console = session.console;
         let mut rankings = Vec::new();
         let mut one_query = false;
         // Models of the same columns share the data; each finds its own columns of a table.
@@ -138,7 +138,8 @@ impl EvaluateArgs {
             let columns = (model.data().columns, model.index_base(), table.missing);
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => {
-                    self.data.check_names(&model, &self.path, &self.names)?;
+                    let names = &self.names;
+                    self.data.check_names(&model, &self.path, names, session)?;
                     loaded
                 }
                 None if read.is_some() && &*self.path == Path::new("-") => {
@@ -150,7 +151,7 @@ impl EvaluateArgs {
                 None => {
                     drop(read.take());
                     self.data
-                        .read_for(&model, &self.path, &self.names, Wanted::Labels, console)?
+                        .read_for(&model, &self.path, &self.names, Wanted::Labels, session)?
                 }
             };
             let dropped = [loaded.dropped_entries, loaded.dropped_columns];

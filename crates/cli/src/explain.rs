@@ -72,13 +72,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     let model = Model::read(&args.model)?;
     let mut reading = args.data.clone();
     let id = args.id.clone().or_else(|| reading.take_query());
-    let loaded = reading.read_for(
-        &model,
-        &args.path,
-        &args.names,
-        Wanted::Queries,
-        session.console,
-    )?;
+    let loaded = reading.read_for(&model, &args.path, &args.names, Wanted::Queries, session)?;
     let data = &loaded.dataset;
     let query = query(data, &id.unwrap_or_default(), &args.path)?;
     let file = || args.path.display().to_string();

@@ -40,13 +40,9 @@ pub(crate) struct PredictArgs {
 pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode> {
     let output = args.output.as_ref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
-    let loaded = args.data.read_for(
-        &model,
-        &args.path,
-        &args.names,
-        Wanted::Features,
-        session.console,
-    )?;
+    let loaded = args
+        .data
+        .read_for(&model, &args.path, &args.names, Wanted::Features, session)?;
     let scores = loaded.dataset.in_input_order(model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;

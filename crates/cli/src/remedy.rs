@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use rankrls::{Parameter, Remedy};
 
-/// What to pass to the command.
+/// The option that a remedy asks for.
 pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(match remedy {
         Remedy::GiveQueries => {

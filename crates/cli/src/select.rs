@@ -155,7 +155,7 @@ impl SelectArgs {
         Ok(())
     }
 
-    /// What to select, and how.
+    /// The options of the selection.
     fn options(&self) -> SelectionOptions {
         let options = self.selection.options(self.k);
         SelectionOptions {
@@ -173,7 +173,7 @@ impl SelectArgs {
             self.validation.as_ref(),
             self.test.as_ref().filter(|_| session.leads()),
         ];
-        let mut input = Input::read(&self.data, &self.teacher, others, console)?;
+        let mut input = Input::read(&self.data, &self.teacher, others, session)?;
         let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if input.shards.is_some() && filters && peers.count() == 1 {
             let path = self.data.path.display();

@@ -1,10 +1,10 @@
-//! What a user can do about a fault or a warning, as a value that each front end words.
+//! Remedies: values that say how a user mends a fault. Each front end words them.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// What to do about a fault or a warning.
+/// A way to mend a fault, or to answer a warning.
 ///
 /// The command words a remedy as an option, the Python package as an argument, and the library as a
 /// method: a user is told what there is to write. A front end calls [`word_by`](Self::word_by) once;

@@ -1,4 +1,4 @@
-//! What a file is by its first bytes, where it is no text that can be read.
+//! Files that are no text for a reader, told by their first bytes.
 
 use std::fmt;
 
@@ -61,7 +61,7 @@ const NUMPY: &str = "NumPy's arrays are read from files that end in .npz or .npy
 /// Bytes at the beginning or further on, what they are the beginning of, and what to do about it.
 type Row = (usize, &'static [u8], &'static str, &'static str);
 
-/// What is no text at all.
+/// Files that are no text.
 #[rustfmt::skip]
 const BINARY: &[Row] = &[
     (0, b"\xff\xfe\0\0", "UTF-32 text", SAVE),
@@ -111,7 +111,7 @@ const BINARY: &[Row] = &[
     (0, b"\x7fELF", "a program", ""),
 ];
 
-/// What is text, but not of data.
+/// Texts that hold no data.
 #[rustfmt::skip]
 const TEXT: &[Row] = &[
     (0, b"version https://git-lfs.github.com/spec/", "a pointer of Git LFS in place of the file", "fetch the file by git lfs pull"),

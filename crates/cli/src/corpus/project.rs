@@ -79,7 +79,7 @@ pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode>
     let (names, wanted) = (ColumnNames::default(), Wanted::Labels);
     let loaded = args
         .data
-        .read_for(&model, &args.path, &names, wanted, session.console)?;
+        .read_for(&model, &args.path, &names, wanted, session)?;
     let dataset = loaded.dataset;
     let projected = if args.keep_numbers {
         model.keep(&dataset)

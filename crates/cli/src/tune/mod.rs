@@ -206,11 +206,12 @@ impl TuneArgs {
 }
 
 /// The data, with labels that the measures can be taken of.
-fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
+fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
+    let (console, peers) = (session.console, &**session.peers);
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
     let validation = args.judging.validation();
     let others = [validation, test];
-    let mut input = Input::read(&args.data, &args.teacher, others, console)?;
+    let mut input = Input::read(&args.data, &args.teacher, others, session)?;
     if input.shards.is_some() && peers.count() == 1 {
         let path = args.data.path.display();
         bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");
@@ -237,7 +238,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let plot_file = args.plot.create(session)?;
     let model_file = session.create(args.output.as_ref())?;
     let page_file = session.create(args.html.as_ref())?;
-    let input = read(args, console, &**peers)?;
+    let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
     let mut options = args.options(validation);

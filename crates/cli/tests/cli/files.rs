@@ -361,3 +361,32 @@ fn a_link_to_nothing_is_followed() {
     }
     folder.refused("select train.svm -k 1 --lambda 1 -o around.json => around.json");
 }
+
+/// Names that stand beside the data are read, and so no output replaces them.
+#[test]
+fn names_beside_data_for_a_model_are_inputs() {
+    let folder = folder();
+    folder.run("select train.svm -k 1 --lambda 1 --names names.txt -o named.json");
+    for (beside, other) in [("test.names.txt", "test-names.txt"), ("test-names.txt", "")] {
+        folder.write(beside, folder.read("names.txt"));
+        for run in [
+            format!("predict named.json test.svm -o {beside}"),
+            format!("evaluate test.svm --model named.json --metrics cindex --csv ./{beside}"),
+            format!(
+                "select train.svm -k 1 --lambda 1 --names names.txt --test test.svm -o {beside}"
+            ),
+        ] {
+            let errors = folder.fails(&run, 2);
+            assert!(
+                errors.contains("the file of names name the same file"),
+                "{errors}"
+            );
+            assert_eq!(folder.read(beside), folder.read("names.txt"), "{run}");
+        }
+        if !other.is_empty() {
+            folder.run(&format!("predict named.json test.svm -o {other}"));
+            fs::remove_file(folder.path(beside)).unwrap();
+            fs::remove_file(folder.path(other)).unwrap();
+        }
+    }
+}

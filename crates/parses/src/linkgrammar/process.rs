@@ -1,6 +1,7 @@
 //! The program at the other end of three pipes.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::Arc;
@@ -480,53 +481,47 @@ fn pass_on(asked: &Receiver<String>, mut stdin: ChildStdin) {
     }
 }
 
-/// Sends lines until there are no more, one is too long, or nobody takes them.
-fn forward(from: impl Read, to: &SyncSender<Said>) {
+/// Hands over each line without its end, and whether it was cut at `longest` bytes, until there are no
+/// more or `take` breaks.
+fn each_line(from: impl Read, longest: usize, mut take: impl FnMut(&str, bool) -> ControlFlow<()>) {
     let mut reader = BufReader::new(from);
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        match reader
-            .by_ref()
-            .take(LINE as u64)
-            .read_until(b'\n', &mut bytes)
-        {
-            Ok(0) | Err(_) => return,
-            Ok(LINE) if !bytes.ends_with(b"\n") => {
-                let _ = to.send(Said::TooLong);
-                return;
-            }
-            Ok(_) => {
-                let line = String::from_utf8_lossy(&bytes);
-                let line = line.trim_end_matches(['\n', '\r']).to_owned();
-                if to.send(Said::Line(line)).is_err() {
-                    return;
-                }
-            }
+        let mut line = reader.by_ref().take(longest as u64);
+        let Ok(1..) = line.read_until(b'\n', &mut bytes) else {
+            return;
+        };
+        let cut = bytes.len() == longest && !bytes.ends_with(b"\n");
+        let line = String::from_utf8_lossy(&bytes);
+        if take(line.trim_end_matches(['\n', '\r']), cut).is_break() {
+            return;
         }
     }
+}
+
+/// Sends lines until there are no more, one is too long, or nobody takes them.
+fn forward(from: impl Read, to: &SyncSender<Said>) {
+    each_line(from, LINE, |line, cut| {
+        let said = if cut {
+            Said::TooLong
+        } else {
+            Said::Line(line.to_owned())
+        };
+        if to.send(said).is_err() || cut {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    });
 }
 
 /// Sends lines as messages may have them, and drops those for which there is no room: the program
 /// does not wait for anybody to read them.
 fn take_notes(from: impl Read, to: &SyncSender<String>) {
-    let mut reader = BufReader::new(from);
-    let mut bytes = Vec::new();
-    loop {
-        bytes.clear();
-        match reader
-            .by_ref()
-            .take(NOTE as u64)
-            .read_until(b'\n', &mut bytes)
-        {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {
-                let line = String::from_utf8_lossy(&bytes);
-                let line = escaped(line.trim_end_matches(['\n', '\r']));
-                let _ = to.try_send(line);
-            }
-        }
-    }
+    each_line(from, NOTE, |line, _| {
+        let _ = to.try_send(escaped(line));
+        ControlFlow::Continue(())
+    });
 }
 
 /// The program does not run, or does not start as the known versions do. What is wrong with one sentence
