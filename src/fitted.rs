@@ -380,7 +380,7 @@ mod tests {
         let options = SelectionOptions {
             strategy: Some(StrategyKind::Sampled),
             sample: Some(7),
-            seed: 3,
+            seed: Some(3),
             query_weight: QueryWeight::Size,
             ..SelectionOptions::new(5, Lambda::new(4.0).unwrap())
         };

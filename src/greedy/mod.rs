@@ -8,6 +8,8 @@
 //! change.
 
 mod addition;
+#[cfg(feature = "clap")]
+pub mod args;
 mod criterion;
 mod density;
 mod driver;
@@ -32,8 +34,8 @@ pub(crate) use criterion::tied_predictions;
 pub use criterion::{Criterion, RankingCriterion, lqo_cindex};
 pub use driver::{Advance, Greedy, Step};
 pub use error::SelectError;
-pub(crate) use options::SEED;
 pub use options::SelectionOptions;
+pub(crate) use options::is_default;
 pub(crate) use plan::agreed;
 pub use plan::{Estimate, Plan, estimates, plan};
 pub use select::{Earlier, Ending, Event, Observer, Selection, resume_among, select, select_among};

@@ -75,14 +75,15 @@ pub enum Ending {
     Interrupted,
 }
 
-/// A finished selection. As JSON: the strategy, the teacher, weights, condition and ending.
+/// A finished selection. As JSON: what was asked for, the teacher, weights, condition and ending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
     /// The strategy used.
+    #[serde(skip)]
     pub strategy: StrategyKind,
     /// What was asked for, with every choice made: the strategy, candidates drawn each step (if not
     /// all were judged), what was learnt from. Without a memory limit.
-    #[serde(skip)]
+    #[serde(flatten)]
     pub options: SelectionOptions,
     /// The ridge parameter used.
     #[serde(skip)]

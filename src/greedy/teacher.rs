@@ -140,7 +140,14 @@ impl TeacherPredictions {
             return Err(SelectError::Parted { what });
         }
         check_values(candidates, lambdas.lambdas(candidates.unit())[0])?;
-        Self::train(candidates, &labels, &lambdas, teacher.solver, options.seed).map(Some)
+        Self::train(
+            candidates,
+            &labels,
+            &lambdas,
+            teacher.solver,
+            options.seed(),
+        )
+        .map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.

@@ -177,7 +177,7 @@ impl<'a> Tuning<'a> {
         if queries == 1 {
             return Err(SelectError::OneQuery.into());
         }
-        let evidence = Evidence::folds(queries, asked.seed);
+        let evidence = Evidence::folds(queries, asked.seed());
         let options = TuneOptions {
             evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
             rule: Rule::Best,

@@ -162,7 +162,7 @@ impl TuneOptions {
     pub fn quick(selection: SelectionOptions) -> Self {
         let evidence = Evidence::Folds {
             count: 3,
-            seed: selection.seed,
+            seed: selection.seed(),
         };
         let k = selection.k.min(20);
         Self {

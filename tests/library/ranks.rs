@@ -55,7 +55,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
                 strategy: Some(strategy),
                 query_weight: QueryWeight::ALL[weight],
                 scale: Scale::ALL[scale],
-                seed,
+                seed: Some(seed),
                 ..SelectionOptions::new(6, Lambda::new(lambda).unwrap())
             };
             match variant {

@@ -66,7 +66,7 @@ fn every_strategy_goes_on_from_every_step() {
     }
     let sampled = SelectionOptions {
         sample: Some(50),
-        seed: 7,
+        seed: Some(7),
         ..by(StrategyKind::Bounded, K, 1.0)
     };
     check(&candidates, data.labels(), &sampled);
@@ -185,7 +185,7 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
     };
     let other = SelectionOptions {
         strategy: Some(StrategyKind::Dense),
-        seed: 9,
+        seed: Some(9),
         sample: Some(3),
         query_weight: QueryWeight::Size,
         criterion: Criterion::Ranking {
@@ -346,7 +346,7 @@ fn tunings_go_on_from_anywhere() {
     sampled.selection = SelectionOptions {
         strategy: Some(StrategyKind::Sampled),
         sample: Some(20),
-        seed: 3,
+        seed: Some(3),
         query_weight: QueryWeight::Size,
         ..sampled.selection
     };
@@ -441,7 +441,7 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let selection = SelectionOptions {
         strategy: Some(StrategyKind::Sampled),
         sample: Some(5),
-        seed: 4,
+        seed: Some(4),
         query_weight: QueryWeight::Pairs,
         ..SelectionOptions::new(7, None)
     };

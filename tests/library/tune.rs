@@ -264,14 +264,14 @@ fn the_chosen_selection_is_what_select_finds() {
             },
         ] {
             let mut options = by(strategy, 15, &LAMBDAS);
-            options.selection.seed = 3;
+            options.selection.seed = Some(3);
             options.rule = rule;
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
             let options = SelectionOptions::new(tuned.choice.k, tuned.lambda());
             let options = SelectionOptions {
                 strategy: Some(strategy),
-                seed: 3,
+                seed: Some(3),
                 ..options
             };
             let alone = select(&data, &options, &mut ()).unwrap();

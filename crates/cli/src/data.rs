@@ -33,6 +33,7 @@ use rankrls::memory::Bytes;
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
     #[arg(long, help = format_help(), value_parser = one_of(formats(), Format::name), default_value_t)]
     format: Format,
@@ -44,10 +45,14 @@ pub(crate) struct DataArgs {
     regroup: bool,
     /// Queries of data that have none: the query of each row of DATA, one a line, or the sizes of the
     /// queries; given again, the queries of --validation, then of --test
-    #[arg(long, value_name = "FILE", conflicts_with = "query_size")]
+    #[arg(
+        long = "query-file",
+        value_name = "FILE",
+        conflicts_with = "query_size"
+    )]
     queries: Vec<InPath>,
     /// Queries of data that have none: every N rows are one
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(id = "query_size", long = "rows-per-query", value_name = "N", value_parser = at_least_one)]
     query_size: Option<usize>,
     /// Column of a table that has the labels
     #[arg(long, value_name = "COLUMN")]
@@ -64,7 +69,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "X|mean", allow_negative_numbers = true)]
     missing: Option<Missing>,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Running")]
     max_memory: Option<Bytes>,
 }
 
@@ -120,11 +125,11 @@ impl DataArgs {
         if self.queries.len() > data {
             let found = self.queries.len();
             return Err(usage(format_args!(
-                "--queries: expected at most {data}, one for each data to read, found {found}"
+                "--query-file: expected at most {data}, one for each data to read, found {found}"
             )));
         }
         if self.queries.iter().any(|path| path.as_os_str() == "-") {
-            return Err(usage("--queries: expected a file, found standard input"));
+            return Err(usage("--query-file: expected a file, found standard input"));
         }
         Ok(())
     }
@@ -259,7 +264,7 @@ impl DataArgs {
 pub(crate) struct ColumnNames {
     /// Names of the columns of DATA: a model that has other names for them is refused. A table has
     /// its own [default: NAME.names.txt or NAME-names.txt beside DATA]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     names: Option<InPath>,
 }
 
@@ -291,12 +296,12 @@ impl ColumnNames {
 pub(crate) struct TrainingData {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
     /// small corpus that comes with the program
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help_heading = None::<&str>)]
     pub(crate) path: DataPath,
     #[command(flatten)]
     pub(crate) read: DataArgs,
     /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) names: Option<InPath>,
 }
 
@@ -589,7 +594,7 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     let (path, rows) = (path.display(), queries.rows());
     bail!(
         "{path}: measures are means over queries, found none: {sizes}{}; if all rows are one \
-         query, pass --query-size {rows}",
+         query, pass --rows-per-query {rows}",
         Remedy::GiveQueries
     );
 }
@@ -605,7 +610,7 @@ fn sizes_beside(path: &Path) -> Option<String> {
     let file = [".query", ".group"].into_iter().find_map(beside)?;
     let file = file.display();
     Some(format!(
-        "if {file} has the sizes of queries, pass --queries {file}"
+        "if {file} has the sizes of queries, pass --query-file {file}"
     ))
 }
 

@@ -45,23 +45,23 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "QUERY", required_unless_present = "query")]
     id: Option<String>,
     /// Explain this row alone [default with --versus: the first of all others]
-    #[arg(long, value_name = "ROW", value_parser = at_least_one)]
+    #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
     row: Option<usize>,
     /// Hold the score against that of this row, not against the mean of the query
-    #[arg(long, value_name = "ROW", value_parser = at_least_one)]
+    #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
     versus: Option<usize>,
     /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
+    #[arg(help_heading = "Output", long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
     top: Option<usize>,
     /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `corpus build`
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     texts: Option<InPath>,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
     data: DataArgs,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 

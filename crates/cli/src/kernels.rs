@@ -13,6 +13,7 @@ use super::args::usage;
 use super::files::{InPath, Named, Names};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Training")]
 pub(super) struct KernelArgs {
     /// Kernel: linear, x.z; gaussian:GAMMA, exp(-gamma |x-z|^2); polynomial:DEGREE:COEF0:GAMMA,
     /// (gamma x.z + coef0)^degree; precomputed, where column j of DATA has the values with row j of

@@ -8,11 +8,11 @@ use rankrls::{Parameter, Remedy};
 pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(match remedy {
         Remedy::GiveQueries => {
-            "give the queries by --query-size N or --queries FILE, for tables by --query COLUMN, or \
+            "give the queries by --rows-per-query N or --query-file FILE, for tables by --query COLUMN, or \
              write them into the data: query_id= of scikit-learn's dump_svmlight_file"
         }
         Remedy::NameQueries => {
-            "name it by --query COLUMN, or give the queries by --query-size N or --queries FILE"
+            "name it by --query COLUMN, or give the queries by --rows-per-query N or --query-file FILE"
         }
         Remedy::NameLabels => "give --label COLUMN, and --query COLUMN for the queries",
         Remedy::ReadMissing => {

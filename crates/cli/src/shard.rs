@@ -35,13 +35,13 @@ pub(crate) struct ShardArgs {
     #[command(flatten)]
     data: TrainingData,
     /// Parts to make, at most as many as there are columns
-    #[arg(long, value_name = "P", value_parser = at_least_one_part)]
+    #[arg(long, value_name = "P", help_heading = "Output", value_parser = at_least_one_part)]
     parts: NonZeroUsize,
     /// Folder for the parts, not there yet or empty
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: OutPath,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 

@@ -48,7 +48,7 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     source: SourceArgs,
     /// Prefix of the names of all files
-    #[arg(short, long, value_name = "PREFIX")]
+    #[arg(short, long, value_name = "PREFIX", help_heading = "Output")]
     output: OutPrefix,
     #[command(flatten)]
     parser: ParserArgs,
@@ -56,15 +56,16 @@ pub(crate) struct BuildArgs {
     options: BuildOptions,
     /// Write the rows of all sentences over these columns, those of another corpus, for a model of
     /// it; sentences may be without heads (_), and have labels of 0 then
-    #[arg(long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
+    #[arg(help_heading = "Features and labels", long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
     columns: Option<InPath>,
     /// Print the manifest
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
 /// Where candidates come from.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Candidates")]
 #[group(required = true, multiple = false)]
 struct SourceArgs {
     /// Parse the sentences with the Link Grammar parser
@@ -81,20 +82,25 @@ struct SourceArgs {
 struct ParserArgs {
     /// Seconds that the parser has for a sentence
     #[arg(long, value_name = "S", default_value_t = 10)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u64).range(1..=3600))]
     time_limit: u64,
     /// Most linkages that the parser looks at for the cheapest ones, up to 100000
     #[arg(long, value_name = "N", default_value_t = 1000)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
     /// The Link Grammar parser
-    #[arg(long, value_name = "PROGRAM", default_value = "link-parser")]
+    #[arg(
+        help_heading = "Parser",
+        long,
+        value_name = "PROGRAM",
+        default_value = "link-parser"
+    )]
     link_parser: OsString,
     /// Go on with the journal of a run that was ended
-    #[arg(long)]
+    #[arg(help_heading = "Parser", long)]
     resume: bool,
     /// Keep PREFIX.journal, for other features of the same parses with --resume
-    #[arg(long)]
+    #[arg(help_heading = "Parser", long)]
     keep_journal: bool,
 }
 

@@ -300,7 +300,7 @@ fn a_model_remembers_what_it_was_trained_on() {
     let expected = "expected a column \"topic\" of queries";
     assert!(error.contains(expected), "{error}");
     folder.run("predict model.json bare.csv --query theme");
-    folder.run("predict model.json bare.csv --query-size 5");
+    folder.run("predict model.json bare.csv --rows-per-query 5");
 }
 
 #[test]
