@@ -34,7 +34,6 @@ pub use driver::{Advance, Greedy, Step};
 pub use error::SelectError;
 pub(crate) use options::SEED;
 pub use options::SelectionOptions;
-pub(crate) use plan::agreed;
 pub use plan::{Estimate, Plan, estimates, plan};
 pub use select::{Earlier, Ending, Event, Observer, Selection, resume_among, select, select_among};
 pub use stability::{Frequency, Stability};

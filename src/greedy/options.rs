@@ -8,6 +8,7 @@ use super::{
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
+use crate::memory::Memory;
 use crate::metrics::check_labels;
 use crate::{Lambda, Parameter, QueryWeight, Ridge};
 
@@ -49,9 +50,9 @@ pub struct SelectionOptions {
     pub lambda: Option<Ridge>,
     /// How many features to select.
     pub k: usize,
-    /// Bytes that data, candidates and strategy may take together; `None`: no limit.
-    #[serde(default, skip_serializing)]
-    pub max_memory: Option<u64>,
+    /// Bytes that data, candidates and strategy may take together, and what else is in use.
+    #[serde(default, rename = "max_memory", skip_serializing)]
+    pub memory: Memory,
 }
 
 /// The seed of random draws where nobody gives another.
@@ -72,7 +73,7 @@ impl SelectionOptions {
             target: TargetOptions::default(),
             lambda: lambda.into(),
             k,
-            max_memory: None,
+            memory: Memory::default(),
         }
     }
 
@@ -242,7 +243,7 @@ impl SelectionOptions {
             seed: sample.map_or(SEED, |_| self.seed),
             target,
             lambda: lambda.into(),
-            max_memory: None,
+            memory: Memory::default(),
             ..self
         }
     }

@@ -16,9 +16,11 @@ use super::{
     Tuning,
 };
 use crate::columns::ColumnClasses;
-use crate::greedy::{Plan, SelectError, SelectionOptions, Step, TeacherPredictions, agreed};
+use crate::data::Dataset;
+use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
 use crate::interrupt::unless_ended;
 use crate::lambda::{MOST_BEYOND, beyond};
+use crate::memory::Memory;
 use crate::metrics::check_labels;
 use crate::{Lambda, Lambdas};
 
@@ -32,8 +34,8 @@ pub(super) fn outcomes(
     let &Tuning {
         dataset,
         options,
+        validation,
         earlier,
-        held,
         ..
     } = tuning;
     let judged = tuning.judged()?;
@@ -45,34 +47,31 @@ pub(super) fn outcomes(
         [] => vec![meter(judged)],
         folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
     };
-    let held = held + candidates.memory();
-    let held = folds
-        .iter()
-        .map(Fold::memory)
-        .fold(held, u64::saturating_add);
     let results = results_memory(candidates, queries.len(), options);
-    let held = held.saturating_add(results);
-    let (held, max_memory) = agreed(candidates.peers(), held, options.selection.max_memory);
+    let validation = validation.map_or(0, Dataset::memory);
+    let memory = [dataset.memory(), validation, candidates.memory(), results]
+        .into_iter()
+        .chain(folds.iter().map(Fold::memory))
+        .fold(options.selection.memory, Memory::holding);
     let run = Run {
         options,
         whole: Part {
             candidates,
-            target: dataset.into(),
+            target: Target {
+                // The run has counted them.
+                memory: 0,
+                ..dataset.into()
+            },
         },
         folds: &folds,
         meters: &meters,
         earlier,
         queries: queries.len(),
-        held,
-        limit: max_memory.unwrap_or(u64::MAX),
+        memory: candidates.peers().agreed(memory),
         observer: Mutex::new(observer),
         stopped: AtomicBool::new(false),
     };
-    let mut selections = options.selections();
-    for selection in &mut selections {
-        selection.max_memory = max_memory;
-    }
-    run.selections(&selections)
+    run.selections(&options.selections())
 }
 
 /// Bytes that the results of all paths of a strategy take.
