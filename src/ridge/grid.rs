@@ -18,7 +18,7 @@ use super::trained::{RidgeProblem, Trained};
 use super::weights::Weights;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, Queries};
-use crate::lambda::beyond;
+use crate::lambda::LambdaSearch;
 use crate::metrics::{Metric, Rules, check_labels};
 use crate::{Lambda, Lambdas, Objective};
 
@@ -256,8 +256,8 @@ impl TrainGrid {
         source: &Source,
         out: &Out,
     ) -> Result<(Vec<Cell>, Best), TrainError> {
-        let mut tried = self.lambdas.lambdas(problem.unit());
-        let (first, mut next) = (tried.len(), tried.clone());
+        let mut next = self.lambdas.lambdas(problem.unit());
+        let mut search = LambdaSearch::new(&next, self.lambdas.is_open());
         let (mut cells, mut best) = (Vec::new(), None::<Best>);
         while !next.is_empty() {
             let mut together = out.together(problem, &next)?.into_iter();
@@ -284,12 +284,10 @@ impl TrainGrid {
                     holdout,
                 });
             }
-            let edge = best.as_ref().filter(|_| self.lambdas == Lambdas::Auto);
-            let past = edge.and_then(|best| beyond(&tried, first, best.lambda));
-            tried.extend(past);
+            let past = best.as_ref().and_then(|best| search.go_on(best.lambda));
             next = past.into_iter().collect();
         }
-        if self.lambdas == Lambdas::Auto {
+        if self.lambdas.is_open() {
             cells.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
         }
         Ok((cells, best.ok_or(TrainError::NoChoice)?))

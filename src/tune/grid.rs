@@ -15,14 +15,14 @@ use super::{
     Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
     Tuning,
 };
+use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
 use crate::interrupt::unless_ended;
-use crate::lambda::{MOST_BEYOND, beyond};
+use crate::lambda::LambdaSearch;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
-use crate::{Lambda, Lambdas};
 
 /// The outcome of every path of the grid, one strategy and scale of labels after the other, and
 /// whether they were ended before their time.
@@ -76,12 +76,7 @@ pub(super) fn outcomes(
 
 /// Bytes that the results of all paths of a strategy take.
 fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOptions) -> u64 {
-    // Where the grid goes on past its edge, for each lambda more.
-    let beyond = match options.lambdas {
-        Lambdas::Auto => MOST_BEYOND,
-        Lambdas::Given(_) => 0,
-    };
-    let paths = options.grid(candidates.unit()).len() + beyond;
+    let paths = options.search(candidates.unit()).most();
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
     let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;
     let weights = weights.saturating_mul(size_of::<f64>() as u64);
@@ -111,7 +106,7 @@ impl Run<'_> {
             };
             all.extend(paths?);
             let cut = |path: &Outcome| path.ending == Ending::Interrupted;
-            let more = later > 0 || self.options.lambdas == Lambdas::Auto || all.iter().any(cut);
+            let more = later > 0 || self.options.lambdas.is_open() || all.iter().any(cut);
             if self.is_stopped() && more {
                 interrupted = true;
                 break;
@@ -128,15 +123,14 @@ impl Run<'_> {
         later: usize,
     ) -> Result<Vec<Outcome>, TuneError> {
         let candidates = self.candidates();
-        let grid = self.options.grid(candidates.unit());
+        let mut search = self.options.search(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
-        let later = later * grid.len() * self.selections_of_path() * steps;
+        let later = later * search.tried().len() * self.selections_of_path() * steps;
         let mut teachers = PartPredictions::new();
-        let mut outcomes = self.grid(selection, &grid, later, &mut teachers)?;
-        while self.options.lambdas == Lambdas::Auto && !self.is_stopped() {
-            let tried: Vec<Lambda> = outcomes.iter().map(|path| path.lambda).collect();
+        let mut outcomes = self.grid(selection, search.tried(), later, &mut teachers)?;
+        while !self.is_stopped() {
             let choice = self.options.choose(&outcomes);
-            let past = choice.and_then(|choice| beyond(&tried, grid.len(), tried[choice.position]));
+            let past = choice.and_then(|choice| search.go_on(outcomes[choice.position].lambda));
             let Some(lambda) = past else {
                 break;
             };
