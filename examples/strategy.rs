@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let classes = ColumnClasses::new(&data);
     let options = SelectionOptions::new(10, Lambda::new(16.0)?);
-    let plan = plan(&classes, data.memory(), &options)?;
+    let plan = plan(&classes, &data, &options)?;
     let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[])?;
     let mut greedy = greedy.with_strategy(Box::new(Alignment));
     println!("LQO error of  exact  aligned");

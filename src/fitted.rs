@@ -138,7 +138,7 @@ impl GreedyRankRlsParams {
         seed: u64 => 0.seed;
 
         /// Bytes that data, candidates and strategy may take together. No limit by default.
-        max_memory: u64 => 0.max_memory;
+        max_memory: u64 => 0.memory;
     }
 
     /// Selects features of `data` and fits their weights.
@@ -161,13 +161,13 @@ impl GreedyRankRlsParams {
         observer: &mut dyn Observer,
     ) -> Result<GreedyRankRls, TuneError> {
         self.0.check_effects(&[self.0.strategy], false, false)?;
-        let (classes, held) = (self.0.candidates(data), data.memory());
-        let (lambda, auto) = choose_lambda(&self.0, &classes, data, held, &mut ())?;
+        let classes = self.0.candidates(data);
+        let (lambda, auto) = choose_lambda(&self.0, &classes, data, &mut ())?;
         let options = SelectionOptions {
             lambda: lambda.into(),
             ..self.0
         };
-        let selection = select_among(&classes, data, held, &options, observer)?;
+        let selection = select_among(&classes, data, &options, observer)?;
         Ok(GreedyRankRls {
             features: selection.features(),
             auto,
@@ -329,7 +329,7 @@ impl RankRlsParams {
         scale: Scale => 0.options.scale;
 
         /// Bytes that data, column classes and solver may take together. No limit by default.
-        max_memory: u64 => 0.options.max_memory;
+        max_memory: u64 => 0.options.memory;
     }
 
     /// Fits weights, or coefficients of rows, to `data`.
@@ -344,7 +344,7 @@ impl RankRlsParams {
             grid.holdout = Scheme::Factored;
         }
         let classes = options.column_classes(data);
-        let mut outcome = grid.train(data, data.memory(), Some(&classes))?;
+        let mut outcome = grid.train(data, Some(&classes))?;
         let cell = outcome.cells.swap_remove(outcome.best);
         let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
         let model = Model::from_fit(fit, &cell, choice, data, &summary, options);

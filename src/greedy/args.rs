@@ -12,10 +12,10 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
 ) -> impl TypedValueParser<Value = T> {
     let all: Vec<T> = all.into_iter().collect();
     let names = PossibleValuesParser::new(all.iter().map(|&value| name(value)));
-    names.map(move |found| {
+    names.try_map(move |found| {
         let mut values = all.iter().copied();
         let value = values.find(|&value| name(value) == found);
-        value.expect("the parser lets names of values through alone")
+        value.ok_or_else(|| format!("no value is called {found}"))
     })
 }
 

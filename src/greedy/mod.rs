@@ -36,7 +36,6 @@ pub use driver::{Advance, Greedy, Step};
 pub use error::SelectError;
 pub use options::SelectionOptions;
 pub(crate) use options::is_default;
-pub(crate) use plan::agreed;
 pub use plan::{Estimate, Plan, estimates, plan};
 pub use select::{Earlier, Ending, Event, Observer, Selection, resume_among, select, select_among};
 pub use stability::{Frequency, Stability};

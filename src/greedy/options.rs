@@ -11,6 +11,7 @@ use super::{
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
+use crate::memory::Memory;
 use crate::metrics::check_labels;
 use crate::{Lambda, Parameter, QueryWeight, Ridge};
 
@@ -91,10 +92,10 @@ pub struct SelectionOptions {
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", command(flatten))]
     pub target: TargetOptions,
-    /// Bytes that data, candidates and strategy may take together; `None`: no limit.
-    #[serde(skip_serializing)]
+    /// Bytes that data, candidates and strategy may take together, and what else is in use.
+    #[serde(rename = "max_memory", skip_serializing)]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub max_memory: Option<u64>,
+    pub memory: Memory,
 }
 
 /// Whether a setting is as it is where nobody gives it: such settings are not written.
@@ -125,8 +126,7 @@ impl SelectionOptions {
     /// The settings that somebody gave, by name and as in JSON; those of the target stand among the others.
     /// Strategy, lambda and the number of features are left out.
     pub fn given(&self) -> Vec<(String, Value)> {
-        let document = serde_json::to_value(self).expect("settings have names for keys");
-        let Value::Object(mut settings) = document else {
+        let Ok(Value::Object(mut settings)) = serde_json::to_value(self) else {
             return Vec::new();
         };
         if let Some(Value::Object(target)) = settings.remove("target") {
@@ -302,7 +302,7 @@ impl SelectionOptions {
             seed: sample.map(|_| self.seed()),
             target,
             lambda: lambda.into(),
-            max_memory: None,
+            memory: Memory::default(),
             ..self
         }
     }

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::{
-    SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions, TeacherLambdas, TeacherPlan,
+    SelectError, SelectionOptions, Shape, StrategyKind, Target, TargetOptions, TeacherLambdas,
+    TeacherPlan,
 };
 use crate::columns::{ColumnClasses, Summary};
-use crate::peers::Peers;
+use crate::memory::Memory;
 
 /// What a selection is about to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -56,51 +57,37 @@ pub struct Estimate {
 }
 
 /// What each strategy would take for the selection that `options` describe, whatever strategy
-/// they ask for. `held` bytes are in use besides the candidates.
-pub fn estimates(
+/// they ask for.
+pub fn estimates<'a>(
     candidates: &ColumnClasses,
-    held: u64,
+    target: impl Into<Target<'a>>,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.sample);
-    let (base, options) = agreed_options(candidates, held, options);
-    estimates_of(&shape, candidates, base, &options)
+    let memory = agreed_memory(candidates, &target.into(), options);
+    estimates_of(&shape, candidates, memory, options)
 }
 
-/// The bytes in use, and the bytes allowed, of the ranks that have most and are allowed least: so all
-/// ranks plan alike.
-pub(crate) fn agreed(peers: &dyn Peers, held: u64, max_memory: Option<u64>) -> (u64, Option<u64>) {
-    let all = peers.all(&(held, max_memory));
-    let held = all.iter().map(|&(held, _)| held).fold(0, u64::max);
-    (held, all.iter().filter_map(|&(_, limit)| limit).min())
-}
-
-/// The bytes in use with the candidates, and the options with the bytes allowed, as all ranks agree.
-fn agreed_options(
+/// With the data and the candidates in use, as all ranks agree.
+fn agreed_memory(
     candidates: &ColumnClasses,
-    held: u64,
+    target: &Target<'_>,
     options: &SelectionOptions,
-) -> (u64, SelectionOptions) {
-    let base = held.saturating_add(candidates.memory());
-    let (base, max_memory) = agreed(candidates.peers(), base, options.max_memory);
-    (
-        base,
-        SelectionOptions {
-            max_memory,
-            ..*options
-        },
-    )
+) -> Memory {
+    let memory = options.memory.holding(target.memory);
+    let memory = memory.holding(candidates.memory());
+    candidates.peers().agreed(memory)
 }
 
 /// What `strategy` learns from, and the teacher that this takes.
 fn resolved_target(
     strategy: StrategyKind,
     candidates: &ColumnClasses,
-    base: u64,
+    memory: Memory,
     options: &SelectionOptions,
 ) -> (TargetOptions, Option<TeacherPlan>) {
     let target = options.target.resolved(strategy, candidates);
-    let available = options.max_memory.unwrap_or(u64::MAX).saturating_sub(base);
+    let available = memory.left().unwrap_or(u64::MAX);
     let teacher = |lambdas: TeacherLambdas| {
         let count = lambdas.lambdas(candidates.unit()).len();
         TeacherPlan::new(candidates, count, available)
@@ -108,24 +95,23 @@ fn resolved_target(
     (target, target.teacher_lambda.map(teacher))
 }
 
-/// What each strategy would take for a selection of this `shape`, with `base` bytes in use.
+/// What each strategy would take for a selection of this `shape`, with data and candidates in use.
 fn estimates_of(
     shape: &Shape,
     candidates: &ColumnClasses,
-    base: u64,
+    memory: Memory,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let teacher = resolved_target(strategy, candidates, base, options).1;
-        let memory = strategy.memory(shape);
-        let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
-        let total = base.saturating_add(memory);
+        let teacher = resolved_target(strategy, candidates, memory, options).1;
+        let bytes = strategy.memory(shape);
+        let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
         Estimate {
             strategy,
-            memory,
-            total,
+            memory: bytes,
+            total: memory.holding(bytes).held,
             exact: strategy.is_exact() && options.sample.is_none(),
-            fits: options.max_memory.is_none_or(|limit| total <= limit),
+            fits: memory.allows(bytes),
             able: options.suits(strategy),
         }
     };
@@ -136,6 +122,7 @@ fn estimates_of(
 fn choose(
     estimates: &[Estimate],
     shape: &Shape,
+    memory: Memory,
     options: &SelectionOptions,
 ) -> Result<Estimate, SelectError> {
     // Those that will do: the one asked for, or any exact one.
@@ -153,7 +140,7 @@ fn choose(
         SelectError::Memory {
             strategy: options.strategy,
             needed: asked.map(|found| found.total).min().unwrap_or(0),
-            limit: options.max_memory.unwrap_or(u64::MAX),
+            limit: memory.limit.unwrap_or(u64::MAX),
             fitting: others.filter(|kind| !kind.is_baseline()).collect(),
         }
     })
@@ -163,18 +150,19 @@ fn choose(
 ///
 /// # Errors
 /// As [`select`](super::select()).
-pub fn plan(
+pub fn plan<'a>(
     candidates: &ColumnClasses,
-    held: u64,
+    target: impl Into<Target<'a>>,
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.sample);
-    let (base, options) = &agreed_options(candidates, held, options);
-    let estimates = estimates_of(&shape, candidates, *base, options);
+    let memory = agreed_memory(candidates, &target.into(), options);
+    let estimates = estimates_of(&shape, candidates, memory, options);
     let whole = shape.of_all(candidates.summary());
-    let chosen = choose(&estimates, &whole, options)?;
-    let (target, teacher) = resolved_target(chosen.strategy, candidates, *base, options);
+    let chosen = choose(&estimates, &whole, memory, options)?;
+    let (target, teacher) = resolved_target(chosen.strategy, candidates, memory, options);
+    let room = memory.holding(chosen.memory).left();
     Ok(Plan {
         strategy: chosen.strategy,
         steps: shape.k,
@@ -182,10 +170,7 @@ pub fn plan(
         teacher,
         summary: candidates.summary(),
         memory: chosen.memory,
-        room: options
-            .max_memory
-            .unwrap_or(u64::MAX)
-            .saturating_sub(chosen.total),
+        room: room.unwrap_or(u64::MAX),
     })
 }
 
@@ -205,20 +190,19 @@ mod tests {
         let data = data();
         let candidates = ColumnClasses::new(&data);
         let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
-        let held = data.memory();
-        let estimates = estimates(&candidates, held, &options).into_iter();
+        let estimates = estimates(&candidates, &data, &options).into_iter();
         for estimate in estimates.filter(|estimate| !estimate.strategy.needs_grades()) {
             let asked = SelectionOptions {
                 strategy: Some(estimate.strategy),
                 ..options
             };
             assert!(estimate.fits && estimate.able);
-            let within = |limit| {
+            let within = |limit: Option<u64>| {
                 let options = SelectionOptions {
-                    max_memory: limit,
+                    memory: Memory::limit(limit),
                     ..asked
                 };
-                plan(&candidates, held, &options)
+                plan(&candidates, &data, &options)
             };
             let unlimited = within(None).unwrap();
             assert_eq!(unlimited.memory, estimate.memory);
@@ -250,7 +234,7 @@ mod tests {
             sample: Some(1),
             ..SelectionOptions::new(2, Lambda::new(1.0).unwrap())
         };
-        let found = estimates(&candidates, 0, &options);
+        let found = estimates(&candidates, &data, &options);
         assert!(found.iter().all(|estimate| !estimate.exact));
         let dense = found.iter().find(|e| e.strategy == StrategyKind::Dense);
         assert!(!dense.unwrap().able);

@@ -136,25 +136,22 @@ pub fn select(
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let candidates = options.candidates(dataset);
-    let data = dataset.memory();
-    select_among(&candidates, dataset, data, options, observer)
+    select_among(&candidates, dataset, options, observer)
 }
 
-/// Selects among candidates that have been found before. `held` bytes are in use besides
-/// the candidates and count towards the limit. Queries weigh what they weigh in the candidates, and
-/// columns are scaled as there, whatever the options say.
+/// Selects among candidates that have been found before. Queries weigh what they weigh in the candidates,
+/// and columns are scaled as there, whatever the options say.
 ///
 /// # Errors
 /// As [`select`].
 pub fn select_among<'a>(
     candidates: &'a ColumnClasses,
     target: impl Into<Target<'a>>,
-    held: u64,
     options: &SelectionOptions,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let nothing = Earlier::default();
-    resume_among(candidates, target, held, options, nothing, observer)
+    resume_among(candidates, target, options, nothing, observer)
 }
 
 /// Goes on with a selection that has taken the steps of `earlier` before: adds their features without
@@ -167,19 +164,19 @@ pub fn select_among<'a>(
 pub fn resume_among<'a>(
     candidates: &'a ColumnClasses,
     target: impl Into<Target<'a>>,
-    held: u64,
     options: &SelectionOptions,
     earlier: impl Into<Earlier<'a>>,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    let plan = plan(candidates, held, options)?;
+    let target = target.into();
+    let plan = plan(candidates, target, options)?;
     if options
         .known_lambda(Some(plan.strategy), candidates)
         .is_none()
     {
         return Err(SelectError::NoLambda);
     }
-    let (target, earlier) = (target.into(), earlier.into());
+    let earlier = earlier.into();
     plan.log();
     // On a thread of the pool: a step has many short parallel parts, and each would otherwise
     // wake another thread to start and this one when it ends.

@@ -17,6 +17,8 @@ use super::StrategyKind;
 use super::args;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
+#[cfg(doc)]
+use crate::memory::Memory;
 use crate::names::names;
 use crate::{Lambda, Lambdas, Ridge};
 
@@ -36,13 +38,17 @@ pub struct Target<'a> {
     pub labels: &'a [f64],
     /// A score for each row by a ranker that had not seen the row's query, `m`.
     pub teacher: Option<&'a [f64]>,
+    /// Bytes of the data that they are of, which count towards the limit of [`Memory`].
+    pub memory: u64,
 }
 
 impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
     fn from(labels: &'a L) -> Self {
+        let labels = labels.as_ref();
         Self {
-            labels: labels.as_ref(),
+            labels,
             teacher: None,
+            memory: size_of_val(labels) as u64,
         }
     }
 }
@@ -52,6 +58,7 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
         Self {
             labels: dataset.labels(),
             teacher: dataset.teacher(),
+            memory: dataset.memory(),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
+use crate::memory::Memory;
 use crate::ridge::{Cell, Fit, Kernel, Weights};
 use crate::{SelectionOptions, select};
 
@@ -34,7 +35,7 @@ fn model() -> Model {
     // Neither the seed nor the memory has a part in it.
     let options = SelectionOptions {
         seed: Some(9),
-        max_memory: Some(1 << 30),
+        memory: Memory::limit(1 << 30),
         ..SelectionOptions::new(3, Lambda::new(0.3).unwrap())
     };
     let selection = select(&data, &options, &mut ()).unwrap();

@@ -19,8 +19,7 @@ pub struct AutoLambda {
 ///
 /// A number is taken as it is. A share is taken of the [unit](ColumnClasses::unit) of `candidates`. Auto is
 /// [`TargetOptions::ridge`](crate::greedy::TargetOptions::ridge) for the strategy `distil`; for all
-/// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`. `held` bytes are in
-/// use besides the candidates.
+/// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`.
 ///
 /// ```
 /// use rankrls::data::sample;
@@ -30,7 +29,7 @@ pub struct AutoLambda {
 /// let data = sample::train();
 /// let options = SelectionOptions::new(5, None);
 /// let candidates = options.candidates(&data);
-/// let (lambda, auto) = choose_lambda(&options, &candidates, &data, data.memory(), &mut ())?;
+/// let (lambda, auto) = choose_lambda(&options, &candidates, &data, &mut ())?;
 /// assert_eq!(lambda, auto.expect("folds chose").tuned.lambda());
 /// let selection = select(&data, &SelectionOptions::new(5, lambda), &mut ())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -44,7 +43,6 @@ pub fn choose_lambda(
     options: &SelectionOptions,
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
-    held: u64,
     observer: &mut dyn Observer,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
@@ -53,7 +51,6 @@ pub fn choose_lambda(
     let quick = TuneOptions::quick(*options);
     let tuning = Tuning {
         candidates: Some(candidates),
-        held,
         ..Tuning::new(dataset, &quick)
     };
     match tuning.run(observer) {
@@ -71,7 +68,7 @@ pub fn choose_lambda(
                     lambda: lambda.into(),
                     ..*options
                 };
-                select_among(candidates, dataset, held, &options, &mut ())?;
+                select_among(candidates, dataset, &options, &mut ())?;
             }
             Err(TuneError::NoLambda(Box::new(error)))
         }

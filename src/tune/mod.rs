@@ -97,32 +97,28 @@ pub struct Tuning<'a> {
     pub validation: Option<&'a Dataset<'a>>,
     /// What [`TuneOptions::candidates`] found before; `None`: it is asked again.
     pub candidates: Option<&'a ColumnClasses>,
-    /// Bytes in use besides the candidates, which count towards the limit.
-    pub held: u64,
     /// What an earlier run has found. Its steps are taken again without a search; the end is, to the
     /// last bit, that of a run that was never interrupted.
     pub earlier: Earlier<'a>,
 }
 
 impl<'a> Tuning<'a> {
-    /// A choice from the start, with the memory of the data in use.
+    /// A choice from the start.
     pub fn new(dataset: &'a Dataset<'a>, options: &'a TuneOptions) -> Self {
         Self {
             dataset,
             options,
             validation: None,
             candidates: None,
-            held: dataset.memory(),
             earlier: Earlier::default(),
         }
     }
 
-    /// This choice with `validation` data to judge by, and their memory in use.
+    /// This choice with `validation` data to judge by.
     #[must_use]
     pub fn validated(self, validation: &'a Dataset<'a>) -> Self {
         Self {
             validation: Some(validation),
-            held: self.held + validation.memory(),
             ..self
         }
     }
@@ -184,8 +180,8 @@ impl<'a> Tuning<'a> {
             lambdas: Lambdas::of(&[lambda]),
             selection: SelectionOptions {
                 strategy,
-                target,
                 k,
+                target,
                 ..*asked
             },
             strategies: Vec::new(),

@@ -703,7 +703,7 @@ mod tests {
         let options = TrainOptions::new().solver(Solver::Dual);
         let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
         let grid = TrainGrid::new(&lambdas, options);
-        let outcome = grid.train(&data, 0, None).unwrap();
+        let outcome = grid.train(&data, None).unwrap();
         let edge = |warning: &Warning| {
             matches!(warning, Warning::Edge { chosen, .. } if *chosen
             == outcome.cells[outcome.best].lambda.value())

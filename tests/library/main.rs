@@ -8,6 +8,7 @@ mod golden;
 mod letor;
 #[path = "../support/long.rs"]
 mod long;
+mod memory;
 mod metrics;
 mod numerics;
 mod oracle;

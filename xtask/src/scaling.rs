@@ -11,7 +11,8 @@ use std::path::Path;
 use anyhow::{Result, anyhow};
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::{SelectError, SelectionOptions, select_among};
-use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind, memory};
+use rankrls::memory::{self, Memory};
+use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind};
 
 use crate::commands::corpora;
 use crate::study::{Cells, Panel, Study, seconds_of};
@@ -189,11 +190,11 @@ fn measure(study: &str, name: &str, data: &Dataset<'_>, trials: &[Trial]) -> Res
         let options = SelectionOptions {
             strategy: Some(strategy),
             // The data are in memory already, and not counted as free.
-            max_memory: memory::budget().map(|budget| budget + held),
+            memory: Memory::limit(memory::budget().map(|budget| budget + held)),
             ..SelectionOptions::new(k, Lambda::new(lambda)?)
         };
         start_peak();
-        let select = || select_among(&candidates, data.labels(), data.memory(), &options, &mut ());
+        let select = || select_among(&candidates, data, &options, &mut ());
         let (seconds, selection) = seconds_of(select);
         let peak = memory::peak();
         let selection = match selection {

@@ -127,7 +127,7 @@ impl Group {
                     sample: (strategy == StrategyKind::Sampled).then_some(setting.kappa),
                     ..SelectionOptions::new(setting.k, Lambda::new(16.0)?)
                 };
-                let select = || select_among(&classes, data.labels(), 0, &options, &mut ());
+                let select = || select_among(&classes, data.labels(), &options, &mut ());
                 let (seconds, found) = seconds_of(select);
                 found.context("there are candidates")?;
                 let value = value as f64 / self.unit;

@@ -155,7 +155,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
         target: args.target,
-        max_memory: args.data.read.budget(),
+        memory: input.others_in(args.data.read.memory()),
         ..SelectionOptions::new(args.k, args.lambda)
     };
     let candidates = input.candidates(&options)?;
@@ -242,7 +242,7 @@ impl<'a> Run<'a> {
         let Some(candidates) = found.transpose()? else {
             return Ok(None);
         };
-        let memory = plan(&candidates, input.memory(), options)?.memory;
+        let memory = plan(&candidates, &input.train, options)?.memory;
         let nothing = Earlier::default();
         let selection = tested.select(input, &candidates, options, nothing, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;

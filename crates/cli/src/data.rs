@@ -29,7 +29,7 @@ use super::numbers::{counted, number, sizes};
 use super::ranks;
 use super::session::Session;
 use super::settings::TeacherArgs;
-use rankrls::memory::Bytes;
+use rankrls::memory::{Bytes, Memory};
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]
@@ -115,9 +115,9 @@ fn format_help() -> String {
 
 impl DataArgs {
     /// Bytes that may be taken, where the machine tells its memory.
-    pub(crate) fn budget(&self) -> Option<u64> {
+    pub(crate) fn memory(&self) -> Memory {
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
-        asked.or_else(memory::budget)
+        Memory::limit(asked.or_else(memory::budget))
     }
 
     /// Refuses queries of more data than the command reads, or from standard input.
@@ -205,7 +205,7 @@ impl DataArgs {
                 ignore: Vec::new(),
                 ..self.table()
             })
-            .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
+            .memory(self.memory().holding(held))
     }
 
     /// Refuses data at `path` whose columns have other names than `model` knows.
@@ -220,7 +220,7 @@ impl DataArgs {
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.budget(), session, |names, file| {
+        names.check(path, self.memory(), session, |names, file| {
             model.check_names(names, file)
         })
     }
@@ -274,7 +274,7 @@ impl ColumnNames {
     fn check(
         &self,
         path: &Path,
-        budget: Option<u64>,
+        memory: Memory,
         session: &Session<'_>,
         same: impl FnOnce(&FeatureNames, &Path) -> Result<(), ReadError>,
     ) -> Result<()> {
@@ -282,7 +282,7 @@ impl ColumnNames {
         let file = named.or_else(|| names_beside(path));
         if let Some(file) = file {
             session.files.check_read("the file of names", &file)?;
-            return Ok(same(&read_names(&file, budget)?, &file)?);
+            return Ok(same(&read_names(&file, memory)?, &file)?);
         }
         if embedded(path).is_some() {
             same(&sample::names(), path)?;
@@ -331,7 +331,7 @@ impl TrainingData {
         let shards = Shards::open(&self.path)?;
         let mut rows = shards.rows()?;
         if let Some(names) = &self.names {
-            rows = rows.with_names(read_names(names, self.read.budget())?)?;
+            rows = rows.with_names(read_names(names, self.read.memory())?)?;
         }
         Ok((rows, Some(shards), begin.elapsed().as_secs_f64()))
     }
@@ -351,7 +351,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(names);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
-            ColumnNames::default().check(path, self.read.budget(), session, |names, file| {
+            ColumnNames::default().check(path, self.read.memory(), session, |names, file| {
                 names.check_same((0..).zip(known.iter()), base, "the training data", file)
             })?;
         }
@@ -363,14 +363,14 @@ impl TrainingData {
 }
 
 /// Scores from a file for the rows of `dataset`, called `name` in messages, in its order; read
-/// within `budget` bytes.
+/// within `memory`.
 pub(crate) fn scores_of(
     dataset: &Dataset<'_>,
     name: impl Display,
     path: &Path,
-    budget: Option<u64>,
+    memory: Memory,
 ) -> Result<Vec<f64>> {
-    let scores = read_scores(path, budget)?;
+    let scores = read_scores(path, memory)?;
     let (rows, found) = (dataset.rows(), scores.len());
     if rows != found {
         let path = path.display();
@@ -402,7 +402,7 @@ impl Input {
     ) -> Result<Self> {
         let (mut train, shards, seconds) = data.train_or_shards(session.console)?;
         if let Some(path) = &teacher.teacher {
-            let scores = scores_of(&train, "the data", path, data.read.budget())?;
+            let scores = scores_of(&train, "the data", path, data.read.memory())?;
             let with_scores = train.with_teacher(scores);
             train = with_scores.with_context(|| path.display().to_string())?;
         }
@@ -454,10 +454,10 @@ impl Input {
         let Some(shards) = &self.shards else {
             return Ok(options.candidates(&self.train));
         };
-        let limit = options.max_memory.unwrap_or(u64::MAX);
         let steps = options.k.min(self.train.width());
         let state = State::memory(self.train.rows(), steps);
-        let room = limit.saturating_sub(self.memory().saturating_add(state));
+        let memory = options.memory.holding(self.train.memory()).holding(state);
+        let room = memory.left().unwrap_or(u64::MAX);
         let (weight, scale) = (options.query_weight, options.scale);
         Ok(shards.candidates(&self.train, weight, scale, room)?)
     }
@@ -489,11 +489,11 @@ impl Input {
         Some(TestPath::new(&test.dataset, metrics, rules))
     }
 
-    /// Bytes held.
-    pub(crate) fn memory(&self) -> u64 {
+    /// Of the memory that a selection may take, what the data besides those of training hold.
+    pub(crate) fn others_in(&self, memory: Memory) -> Memory {
         let others = [&self.validation, &self.test].into_iter().flatten();
         let others = others.map(|loaded| loaded.dataset.memory());
-        self.train.memory() + others.sum::<u64>()
+        others.fold(memory, Memory::holding)
     }
 }
 

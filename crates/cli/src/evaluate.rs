@@ -167,8 +167,8 @@ impl EvaluateArgs {
             data::read(&options, &self.path, console)?
         };
         for path in &self.scores {
-            let (data, budget) = (self.path.display(), self.data.budget());
-            let scores = data::scores_of(&loaded.dataset, data, path, budget)?;
+            let (data, memory) = (self.path.display(), self.data.memory());
+            let scores = data::scores_of(&loaded.dataset, data, path, memory)?;
             rankings.push(self.ranking(path, &loaded, &scores, [0, 0])?);
         }
         if !one_query {

@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         (None, None) => {}
     }
     if let Some(path) = &args.texts {
-        let texts = read_texts(path, args.data.budget())?;
+        let texts = read_texts(path, args.data.memory())?;
         let (rows, found) = (data.rows(), texts.len());
         if rows != found {
             let (path, data) = (path.display(), file());

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use anyhow::Result;
 use clap::Args;
 use rankrls::data::read::read_rows;
+use rankrls::memory::Memory;
 use rankrls::ridge::{Kernel, KernelKind, draw_basis};
 use rankrls::{Dataset, Lambda, Lambdas, TrainError, UnknownName};
 
@@ -154,7 +155,7 @@ impl KernelArgs {
         &self,
         data: &Dataset<'_>,
         seed: u64,
-        budget: Option<u64>,
+        memory: Memory,
     ) -> Result<Option<Vec<usize>>> {
         let path = match &self.basis {
             None => return Ok(None),
@@ -163,7 +164,7 @@ impl KernelArgs {
             }
             Some(Basis::File(path)) => path,
         };
-        let rows = read_rows(path, data.rows(), budget)?;
+        let rows = read_rows(path, data.rows(), memory)?;
         let places: Vec<usize> = data.in_input_order((0..data.rows()).collect());
         Ok(Some(rows.into_iter().map(|row| places[row]).collect()))
     }

@@ -10,7 +10,7 @@ use clap::Args;
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Measures};
-use rankrls::memory::{self, Bytes};
+use rankrls::memory::{self, Bytes, Memory};
 use rankrls::metrics::Convention;
 use rankrls::tune::{Curve, Measure, Rule, TuneError};
 use rankrls::warning::Warning;
@@ -108,10 +108,8 @@ impl LetorArgs {
         let (begin, console) = (Instant::now(), session.console);
         tracing::info!(fold = %folder.display(), "reading");
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
-        let max_memory = asked.or_else(memory::budget);
-        let reading = ReadOptions::new()
-            .format(Format::Svmlight)
-            .max_memory(max_memory);
+        let memory = Memory::limit(asked.or_else(memory::budget));
+        let reading = ReadOptions::new().format(Format::Svmlight).memory(memory);
         let fold = Fold::read(folder, &reading)?;
         let name = &fold.name;
         let measured = [(&fold.validation, "validation"), (&fold.test, "test")];
@@ -124,7 +122,7 @@ impl LetorArgs {
             strategy: self.strategy,
             query_weight: self.query_weight,
             target: self.target,
-            max_memory,
+            memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), None)
         };
         let mut watch = Watch::named(session, name);

@@ -159,7 +159,7 @@ impl SelectArgs {
             k: self.k,
             lambda: self.lambda,
             criterion: criterion.under(self.rules.rules().convention),
-            max_memory: self.data.read.budget(),
+            memory: self.data.read.memory(),
             ..self.settings
         }
     }
@@ -199,14 +199,13 @@ impl SelectArgs {
                 self.k
             );
         }
-        let Some((mut options, steps)) = model.selection(self.k) else {
+        let Some((options, steps)) = model.selection(self.k) else {
             bail!(
                 "{}: the features were not selected but {}: there is no path to go on from",
                 path.display(),
                 model.strategy()
             );
         };
-        options.max_memory = self.data.read.budget();
         Ok(Some(Progress {
             steps,
             ..Progress::new(model.data().hash, options)
@@ -216,13 +215,15 @@ impl SelectArgs {
     /// Prints the memory that every strategy would take.
     fn plan(&self, session: &Session<'_>) -> Result<ExitCode> {
         let input = self.read(session)?;
+        let options = self.options();
         let options = SelectionOptions {
             strategy: None,
-            ..self.options()
+            memory: input.others_in(options.memory),
+            ..options
         };
         let candidates = input.candidates(&options)?;
         let candidates = candidates.among(Arc::clone(session.peers));
-        let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
+        let plan = PlanReport::new(&input.train, &candidates, &options)?;
         session.end(self.json, &plan, || plan.text(), Ok(()))
     }
 }
@@ -246,6 +247,8 @@ impl Job<'_> {
         let begin = Instant::now();
         let (args, input, session) = (self.args, &self.input, self.session);
         let mut options = args.options();
+        let memory = input.others_in(options.memory);
+        options.memory = memory;
         if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
         }
@@ -266,9 +269,8 @@ impl Job<'_> {
             progress = checkpoint.earlier(&mut options, extended, &input.train)?;
         }
         // All ranks go on from where the first does; each may take the memory that it may.
-        let max_memory = options.max_memory;
         (options, progress) = ranks::of_first(&**session.peers, (options, progress));
-        options.max_memory = max_memory;
+        options.memory = memory;
         let earlier = progress.as_ref().map(Earlier::from).unwrap_or_default();
         let taken = earlier.steps.len();
         if taken > 0 {
@@ -348,9 +350,8 @@ pub(super) fn choose_lambda(
 ) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
     let (begin, console) = (Instant::now(), session.console);
     let mut watch = Watch::named(session, "lambda");
-    let held = input.memory();
     let chosen =
-        watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, held, watch))?;
+        watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, watch))?;
     match chosen.unwrap_or(Err(TuneError::Interrupted)) {
         Ok((lambda, auto)) => {
             let choice = auto.map(|auto| LambdaChoice::new(&auto, begin.elapsed()));
@@ -390,13 +391,13 @@ impl<'a> Tested<'a> {
         earlier: Earlier<'_>,
         watch: &mut Watch<'_, Progress>,
     ) -> Result<Option<Selection>> {
-        let (train, held) = (&input.train, input.memory());
+        let train = &input.train;
         let selection = watch.run(|watch| {
             let mut observer = |event: Event<'_>| {
                 self.event(event)?;
                 watch.event(event)
             };
-            resume_among(candidates, train, held, options, earlier, &mut observer)
+            resume_among(candidates, train, options, earlier, &mut observer)
         })?;
         match self.path.as_ref().and_then(TestPath::error) {
             None => Ok(selection.transpose()?),

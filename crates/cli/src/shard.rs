@@ -73,7 +73,7 @@ pub(crate) fn run(args: &ShardArgs, session: &Session<'_>) -> Result<ExitCode> {
         args.output.display()
     ));
     let sharding =
-        Sharding::begin(&args.output, args.parts, read.budget())?.with_table(read.table());
+        Sharding::begin(&args.output, args.parts, read.memory().limit)?.with_table(read.table());
     let options = sharding.options(read.options(0));
     let rows = read_named(options, args.data.names.as_ref(), &args.data.path, console);
     let rows = match (sharding.failure(), rows) {

@@ -330,7 +330,7 @@ impl TrainArgs {
             .scale(self.weight.scale)
             .lambdas(self.lambda.count())
             .solver(self.solver)
-            .max_memory(self.data.read.budget())
+            .memory(self.data.read.memory())
     }
 
     /// The preferences among the rows of `data`.
@@ -339,7 +339,7 @@ impl TrainArgs {
             return Ok(None);
         };
         let places: Vec<u32> = data.in_input_order((0..).take(data.rows()).collect());
-        let lines = read_preferences(path, data.rows(), self.data.read.budget())?;
+        let lines = read_preferences(path, data.rows(), self.data.read.memory())?;
         let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
             preferred: places[preferred as usize],
             other: places[other as usize],
@@ -359,7 +359,7 @@ impl TrainArgs {
             None => Scheme::Auto,
             Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
             Some(HoldoutChoice::File(path)) => {
-                let folds = read_folds(path, self.data.read.budget())?;
+                let folds = read_folds(path, self.data.read.memory())?;
                 let name = path.display();
                 let (what, expected) = match preferences {
                     Some(count) => ("preference", count),
@@ -407,12 +407,12 @@ impl TrainArgs {
         let preferences = self.preferences(train)?;
         let count = preferences.as_ref().map(Preferences::len);
         let rules = Rules::from(Convention::default());
-        let grid = TrainGrid {
+        let mut grid = TrainGrid {
             lambdas: self.lambda.clone(),
             kernels,
             basis: self
                 .kernel
-                .basis(train, self.seed, self.data.read.budget())?,
+                .basis(train, self.seed, self.data.read.memory())?,
             holdout: self.scheme(train, count)?,
             keep_pairs: self.holdout_scores.is_some(),
             measure: measure.map(|metric| (metric, rules)),
@@ -421,8 +421,8 @@ impl TrainArgs {
         };
         let candidates = options.column_classes(train);
         let (restricted, own);
-        let (data, found, held) = match &self.features {
-            None => (train, &candidates, train.memory()),
+        let (data, found) = match &self.features {
+            None => (train, &candidates),
             Some(path) => {
                 let features = read_features(path, train.index_base(), train.width())?;
                 restricted = train.features_subset(&features)?;
@@ -437,19 +437,17 @@ impl TrainArgs {
                          the examples of a query apart"
                     );
                 }
-                let held = train.memory() + restricted.memory() + candidates.memory();
-                (&restricted, &own, held)
+                grid.options = options.holding(train.memory() + candidates.memory());
+                (&restricted, &own)
             }
         };
         let models = grid.lambdas.count() * grid.kernels.len();
-        let outcome = grid
-            .train(data, held, Some(found))
-            .map_err(|error| match error {
-                TrainError::OneQuery if models > 1 && self.holdout.is_none() => {
-                    anyhow!("which lambda is best is not known, as {error}")
-                }
-                error => error.into(),
-            })?;
+        let outcome = grid.train(data, Some(found)).map_err(|error| match error {
+            TrainError::OneQuery if models > 1 && self.holdout.is_none() => {
+                anyhow!("which lambda is best is not known, as {error}")
+            }
+            error => error.into(),
+        })?;
         let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };

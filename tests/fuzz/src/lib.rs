@@ -18,6 +18,7 @@ use rankrls::data::read::{
 };
 use rankrls::data::{DataFiles, DataHash, Part, Strings, write_names};
 use rankrls::greedy::{SelectionOptions, Step, resume_among};
+use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::{
@@ -172,7 +173,7 @@ fn options(flags: u8) -> ReadOptions {
         .zero_based(flags & 1 != 0)
         .regroup(flags & 2 != 0)
         .width((flags & 4 != 0).then_some(usize::from(flags >> 3)))
-        .max_memory(LIMIT)
+        .memory(LIMIT)
 }
 
 /// Writes data and reads them back: the same.
@@ -344,7 +345,7 @@ pub fn table(input: &[u8]) -> bool {
         .format(format)
         .regroup(flags & 2 != 0)
         .unlabelled(flags & 4 != 0)
-        .max_memory(LIMIT)
+        .memory(LIMIT)
         .table(TableOptions {
             label: named(8, "grade"),
             query: named(16, "query"),
@@ -419,13 +420,13 @@ fn all_parts(folder: &Path) -> Result<(Dataset<'static>, DataHash), ShardError> 
 /// Names of features.
 pub fn names(input: &[u8]) -> bool {
     let path = file("x.names.txt", input);
-    let names = match within(input, || read::read_names(&path, Some(LIMIT))) {
+    let names = match within(input, || read::read_names(&path, Memory::limit(LIMIT))) {
         Ok(names) => names,
         Err(error) => return explained(&error, input),
     };
     let mut written = Vec::new();
     write_names(&names, &mut written).expect("names of a file fit their lines");
-    let again = read::read_names(&file("y.names.txt", &written), None);
+    let again = read::read_names(&file("y.names.txt", &written), Memory::default());
     assert_eq!(again.expect("what was written can be read"), names);
     true
 }
@@ -433,7 +434,7 @@ pub fn names(input: &[u8]) -> bool {
 /// Scores.
 pub fn scores(input: &[u8]) -> bool {
     let path = file("x.scores.txt", input);
-    match within(input, || read::read_scores(&path, Some(LIMIT))) {
+    match within(input, || read::read_scores(&path, Memory::limit(LIMIT))) {
         Ok(scores) => scores.iter().all(|score| score.is_finite()) || panic!("{scores:?}"),
         Err(error) => explained(&error, input),
     }
@@ -446,25 +447,25 @@ pub fn lists(input: &[u8]) -> bool {
     let Some((&kind, text)) = input.split_first() else {
         return false;
     };
-    let (path, limit) = (file("x.list.txt", text), Some(LIMIT));
+    let (path, memory) = (file("x.list.txt", text), Memory::limit(LIMIT));
     let read = within(text, || match kind % 6 {
         regroup @ (0 | 1) => {
-            let options = ReadOptions::new().regroup(regroup == 1).max_memory(LIMIT);
+            let options = ReadOptions::new().regroup(regroup == 1).memory(LIMIT);
             let options = options.row_queries(RowQueries::File(path));
             let rows = b"1 1:1\n".repeat(ROWS);
             let loaded = options.read_from(&rows[..], NAME)?;
             sound(&loaded.dataset);
             Ok(())
         }
-        2 => read::read_preferences(&path, ROWS, limit).map(|list| {
+        2 => read::read_preferences(&path, ROWS, memory).map(|list| {
             for ([preferred, other], magnitude, weight) in list {
                 assert!(preferred.max(other) < 7 && magnitude.is_finite() && weight > 0.0);
             }
         }),
-        3 => read::read_rows(&path, ROWS, limit)
+        3 => read::read_rows(&path, ROWS, memory)
             .map(|rows| assert!(rows.iter().all(|&row| row < ROWS))),
-        4 => read::read_folds(&path, limit).map(drop),
-        _ => read::read_texts(&path, limit).map(drop),
+        4 => read::read_folds(&path, memory).map(drop),
+        _ => read::read_texts(&path, memory).map(drop),
     });
     match read {
         Ok(()) => true,
@@ -568,7 +569,7 @@ fn replay(options: &SelectionOptions, steps: &[Step]) {
         ..*options
     };
     let candidates = ColumnClasses::new(&data);
-    if let Ok(selection) = resume_among(&candidates, data.labels(), 0, &options, steps, &mut ()) {
+    if let Ok(selection) = resume_among(&candidates, data.labels(), &options, steps, &mut ()) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(
             selection

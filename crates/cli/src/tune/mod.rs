@@ -225,7 +225,7 @@ impl TuneArgs {
         let selection = SelectionOptions {
             k: self.k,
             criterion: selection.criterion.under(rules.convention),
-            max_memory: self.data.read.budget(),
+            memory: self.data.read.memory(),
             ..selection
         };
         TuneOptions {
@@ -281,6 +281,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
     let mut options = args.options(validation);
+    let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
+    options.selection.memory = options.selection.memory.holding(test);
     let candidates = options.candidates(&input.train);
     let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
@@ -298,7 +300,6 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         options: &options,
         validation,
         candidates: Some(&candidates),
-        held: input.memory(),
         earlier,
     };
     let tuned = watch.run(|watch| tuning.run(watch))?;
