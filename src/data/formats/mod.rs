@@ -13,6 +13,7 @@ use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
 use crate::setters::setters;
 
 mod dense;
+mod effects;
 mod lines;
 mod missing;
 mod npy;
@@ -362,7 +363,6 @@ impl ReadOptions {
             first: base.first(),
             width: self.width,
             missing: self.table.missing.map(Missing::in_place),
-            named: self.table.label.is_some() || self.table.query.is_some(),
         }
     }
 
