@@ -6,7 +6,6 @@ use std::path::Path;
 use rankrls::Remedy;
 
 #[path = "../../python/src/remedy.rs"]
-#[expect(dead_code, unreachable_pub, reason = "the words of another crate")]
 mod python;
 
 /// The text of all files with this ending in a folder.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use rankrls_files::error::Fault;
+use rankrls_files::input::is_stdin;
 use rankrls_files::{Parameter, Remedy};
 
 use super::{Format, ReadError, ReadOptions, RowQueries};
@@ -31,7 +32,7 @@ impl ReadOptions {
                 format!("a table, in which {parameter} names columns")
             }
             Parameter::ZeroBased => format!("svmlight, for {parameter}"),
-            _ => format!("data that are not read yet, for {parameter}"),
+            _ => format!("a file, for {parameter}"),
         };
         let found = format.map_or(
             "data in parts, which keep how they were read",
@@ -45,7 +46,12 @@ impl ReadOptions {
             _ => leave,
         };
         let fault = Fault::mismatch(expected, found).remedy(remedy);
-        Err(fault.of(&path.to_string_lossy()))
+        let name = if is_stdin(path) {
+            "<stdin>".into()
+        } else {
+            path.to_string_lossy()
+        };
+        Err(fault.of(&name))
     }
 
     /// The options that were given, of those that some data do not heed.
