@@ -77,6 +77,7 @@ impl Reading {
 pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bound<'_, PyDict>> {
     let options = reading.options()?;
     let (data, beside) = job::finish(py, 0, || {
+        options.check_effects([&*path])?;
         let data = options.read(&path)?.dataset;
         // Tables have names of their own, and those of readers come before those beside the data.
         let beside = names_beside(&path).filter(|_| data.names().is_none());

@@ -14,6 +14,7 @@ mod numerics;
 mod oracle;
 mod parses;
 mod ranks;
+mod remedies;
 mod resume;
 mod ridge;
 mod shards;

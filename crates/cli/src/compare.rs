@@ -196,7 +196,9 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
 impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, session: &Session<'_>) -> Result<()> {
-        self.data.read.check(1 + usize::from(self.test.is_some()))?;
+        self.data
+            .read
+            .check([&self.data.path].into_iter().chain(&self.test))?;
         let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
         each_once("strategy", &names)?;
         let strategies = self.strategies.iter().map(|one| Some(one.kind));

@@ -120,10 +120,12 @@ impl DataArgs {
         Memory::limit(asked.or_else(memory::budget))
     }
 
-    /// Refuses queries of more data than the command reads, or from standard input.
-    pub(crate) fn check(&self, data: usize) -> Result<()> {
-        if self.queries.len() > data {
-            let found = self.queries.len();
+    /// Refuses queries of more data than the command reads, or from standard input, and options that none
+    /// of the `data` heed.
+    pub(crate) fn check<'a>(&self, data: impl IntoIterator<Item = &'a DataPath>) -> Result<()> {
+        let data: Vec<&Path> = data.into_iter().map(|path| &**path).collect();
+        if self.queries.len() > data.len() {
+            let (data, found) = (data.len(), self.queries.len());
             return Err(usage(format_args!(
                 "--query-file: expected at most {data}, one for each data to read, found {found}"
             )));
@@ -131,7 +133,7 @@ impl DataArgs {
         if self.queries.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("--query-file: expected a file, found standard input"));
         }
-        Ok(())
+        self.options(0).check_effects(data).map_err(usage)
     }
 
     /// Takes the column of queries away, where its name was given for something else.
@@ -232,13 +234,13 @@ impl DataArgs {
     pub(crate) fn read_for(
         &self,
         model: &Model,
-        path: &Path,
+        path: &DataPath,
         names: &ColumnNames,
         wanted: Wanted,
         session: &Session<'_>,
     ) -> Result<Loaded> {
         let console = session.console;
-        self.check(1)?;
+        self.check([path])?;
         self.check_names(model, path, names, session)?;
         let names = || model.feature_names();
         let options = self

@@ -78,7 +78,7 @@ pub(crate) struct EvaluateArgs {
 }
 
 pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.data.check(1)?;
+    args.data.check([&args.path])?;
     let console = session.console;
     let csv = session.create(args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(session)?;

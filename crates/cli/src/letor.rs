@@ -131,16 +131,7 @@ impl LetorArgs {
             None | Some(Err(LetorError::Tune(TuneError::Interrupted))) => return Ok(None),
             Some(outcome) => outcome.map_err(|error| anyhow!("{name}: {error}"))?,
         };
-        let lambdas = outcome.paths.iter().map(|path| path.lambda.value());
-        for (model, chosen) in [
-            ("features", &outcome.greedy),
-            ("all columns", &outcome.all_features),
-        ] {
-            let what = format!("{name}: the lambda of {model}");
-            let chosen = chosen.lambda.value();
-            console.warn_all(Warning::of_edge(what, chosen, lambdas.clone()));
-        }
-        console.warn_all(outcome.selection.warnings());
+        console.warn_all(outcome.warnings(name));
         let (labels, rules) = (fold.test.dataset.labels(), Convention::Letor.into());
         console.warn_all(Warning::of_grades(&MEASURES, labels, &rules, false));
         Ok(Some(FoldReport {

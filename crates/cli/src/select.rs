@@ -132,7 +132,9 @@ impl SelectArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
         let others = [&self.validation, &self.test].into_iter().flatten();
-        self.data.read.check(1 + others.count())?;
+        self.data
+            .read
+            .check([&self.data.path].into_iter().chain(others))?;
         let (options, measured) = (self.options(), self.test.is_some());
         let strategies = [options.strategy];
         check_selection(&options, &strategies, &self.rules, measured)?;

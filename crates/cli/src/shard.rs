@@ -67,7 +67,7 @@ struct PartReport {
 pub(crate) fn run(args: &ShardArgs, session: &Session<'_>) -> Result<ExitCode> {
     let (console, interrupt) = (session.console, session.interrupt);
     let read = &args.data.read;
-    read.check(1)?;
+    read.check([&args.data.path])?;
     interrupt.leaves(format!(
         "{} has no manifest, and can be removed",
         args.output.display()

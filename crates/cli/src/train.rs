@@ -295,7 +295,7 @@ fn entry(cell: &Cell, scheme: Option<&Scheme>) -> Value {
 impl TrainArgs {
     /// Refuses mistakes that the parser cannot see; else the kernels.
     fn check(&self) -> Result<Vec<Kernel>> {
-        self.data.read.check(1)?;
+        self.data.read.check([&self.data.path])?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Named(Scheme::Nothing)));
         let pairs = self.objective.objective == Objective::Pairs;

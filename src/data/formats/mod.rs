@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::setters::setters;
 
 mod dense;
+mod effects;
 mod lines;
 mod missing;
 mod npy;
@@ -363,7 +364,6 @@ impl ReadOptions {
             first: base.first(),
             width: self.width,
             missing: self.table.missing.map(Missing::in_place),
-            named: self.table.label.is_some() || self.table.query.is_some(),
         }
     }
 

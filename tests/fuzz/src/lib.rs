@@ -24,6 +24,7 @@ use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::{
     ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, QueryWeight, Scale, StrategyKind,
 };
+use rankrls_files::{Journal, JournalError};
 use rankrls_parses::corpus::Listing;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
 use serde::Serialize;
@@ -60,6 +61,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("model", model),
     ("checkpoint", checkpoint),
     ("manifest", manifest),
+    ("journal", journal),
     ("conllu", conllu),
 ];
 
@@ -601,6 +603,68 @@ pub fn manifest(input: &[u8]) -> bool {
         }
         Err(error) => names_the_file(&error, NAME),
     }
+}
+
+const JOURNAL: &str = "fuzz/1";
+
+/// A journal: as it is; or the lines of the input as its records, perhaps after a sound first one.
+pub fn journal(input: &[u8]) -> bool {
+    let Some((&kind, text)) = input.split_first() else {
+        return false;
+    };
+    let head = format!(r#"{{"schema":"{JOURNAL}","run":1}}"#);
+    let written = match kind % 3 {
+        0 => text.to_vec(),
+        1 => journal_of(text),
+        _ => journal_of(&[head.as_bytes(), b"\n", text].concat()),
+    };
+    let path = file("x.journal", &written);
+    let (journal, records) = match within(&written, || resumed(&path)) {
+        Ok(found) => found,
+        Err(error) => {
+            assert_eq!(fs::read(&path).expect("the file is there"), written);
+            return names_the_file(&error, "x.journal");
+        }
+    };
+    let mut journal = journal;
+    journal.append(&records).expect("the folder takes a line");
+    drop(journal);
+    let (_, again) = resumed(&path).expect("what was written can be read");
+    assert_eq!(again[..records.len()], records);
+    assert_eq!(again[records.len()..], [serde_json::Value::from(records)]);
+    true
+}
+
+/// A journal and its records, each read as the run goes on and once more.
+fn resumed(path: &Path) -> Result<(Journal, Vec<serde_json::Value>), JournalError> {
+    let mut places = Vec::new();
+    let same = |_: &u8| Ok::<_, JournalError>(());
+    let journal = Journal::resume(path, JOURNAL, &1, same, |place, text| {
+        if let Ok(record) = serde_json::from_slice::<serde_json::Value>(text) {
+            places.push((place, record));
+        }
+        Ok(())
+    })?;
+    let mut records = Vec::new();
+    for (place, record) in places {
+        assert_eq!(journal.read::<serde_json::Value>(place)?, record);
+        records.push(record);
+    }
+    Ok((journal, records))
+}
+
+/// The lines as records under right checksums; the last one has its end only where the text has.
+fn journal_of(text: &[u8]) -> Vec<u8> {
+    let (mut written, mut sum) = (Vec::new(), "0".repeat(16));
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let record = line.strip_suffix(b"\n").unwrap_or(line);
+        let hash = blake3::hash(&[sum.as_bytes(), record].concat()).to_hex();
+        sum = hash[..16].to_owned();
+        let before = format!(r#"{{"checksum":"{sum}","record":"#);
+        written.extend([before.as_bytes(), record, b"}"].concat());
+        written.extend(&line[record.len()..]);
+    }
+    written
 }
 
 /// CoNLL-U.

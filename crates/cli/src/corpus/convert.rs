@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode>
     let target = args
         .target
         .create("OUT", &args.output, names.as_deref(), session)?;
-    args.data.check(1)?;
+    args.data.check([&args.input])?;
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.input, session.console)?;
     target.write(&dataset)?;

@@ -88,7 +88,7 @@ struct Memory {
 }
 
 pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.data.check(1)?;
+    args.data.check([&args.path])?;
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.path, session.console)?;
     let report = InfoReport::new(&dataset, args)?;

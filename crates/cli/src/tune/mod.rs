@@ -167,7 +167,9 @@ impl TuneArgs {
         self.teacher.check(target, &strategies, peers)?;
         let validation = self.judging.validation();
         let others = [validation, self.test.as_ref()].into_iter().flatten();
-        self.data.read.check(1 + others.count())
+        self.data
+            .read
+            .check([&self.data.path].into_iter().chain(others))
     }
 
     /// The strategies to choose from; `None`: the fastest exact one.
