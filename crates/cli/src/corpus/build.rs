@@ -156,6 +156,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     drop(progress);
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
+    warn_poor(&manifest, console);
     if args.json {
         // What the file has: it names what was left out.
         return session.end_as_written(&manifest);
@@ -187,6 +188,19 @@ fn warn_skipped(manifest: &Manifest, console: Console) {
         let more = manifest.skipped.len() - NAMED;
         console.warn(format_args!("{more} more are named in the manifest"));
     }
+}
+
+/// Warns of templates that hardly tell the candidates of a sentence apart.
+fn warn_poor(manifest: &Manifest, console: Console) {
+    let Some(part) = manifest.train.as_ref().filter(|part| part.is_poor()) else {
+        return;
+    };
+    let (columns, varying) = (part.columns, part.varying_columns);
+    console.warn(format_args!(
+        "the candidates of a sentence differ in {varying} of {columns} columns, and no other column can rank: \
+         words are the same in all parses of a sentence; add templates such as labels to --templates, or \
+         leave the option out for all templates"
+    ));
 }
 
 const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed{left}";
