@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
-import numbers
 import warnings
 from collections.abc import Iterable, Sequence
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +15,8 @@ from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _get_feature_names
 
 from . import _rankrls
@@ -26,6 +28,18 @@ ROUTE_QUERIES = (
     "sklearn.set_config(enable_metadata_routing=True), and set_fit_request(qid=True) and "
     "set_score_request(qid=True) of the estimator"
 )
+
+# What parameters may be, as scikit-learn checks it.
+COUNT: Any = Interval(Integral, 1, 2**63, closed="left")
+NUMBER: Any = Interval(Real, None, None, closed="neither")
+RIDGE: list[Any] = [str, Interval(Real, 0, None, closed="neither")]
+SEED: list[Any] = [Interval(Integral, 0, 2**64, closed="left"), np.random.RandomState, None]
+SIZE: list[Any] = [str, Interval(Integral, 1, 2**64, closed="left"), None]
+THREADS: list[Any] = [
+    Interval(Integral, None, -1, closed="right"),
+    Interval(Integral, 1, 4096, closed="both"),
+    None,
+]
 
 
 def is_sparse(X: Any) -> bool:
@@ -43,24 +57,23 @@ def sound(X: Any) -> Any:
         return unmasked(X)
     if X.ndim != 2:
         raise ValueError(f"X: expected rows by columns, found an array of shape {X.shape}")
-    if X.format not in ("csr", "csc"):
-        X = X.tocoo()
-        values, rows, columns = (_part(X, name) for name in ("data", "row", "col"))
-        if not len(values) == len(rows) == len(columns):
-            raise ValueError("X: expected a row and a column for each value")
-        _check_places(rows, X.shape[0])
-        _check_places(columns, X.shape[1])
-        return type(X)((values, (rows, columns)), shape=X.shape).tocsc()
-    outer, inner = X.shape if X.format == "csr" else X.shape[::-1]
-    values, places, starts = (_part(X, name) for name in ("data", "indices", "indptr"))
-    whole = len(starts) == outer + 1 and starts[0] == 0 and not (starts[1:] < starts[:-1]).any()
-    if not whole or starts[-1] > min(len(places), len(values)):
-        raise ValueError(
-            f"X: expected indptr to rise from 0 to the number of entries, in {outer + 1} places"
-        )
-    values, places = values[: starts[-1]], places[: starts[-1]]
-    _check_places(places, inner)
-    return type(X)((values, places, starts), shape=X.shape)
+    found = ""
+    try:
+        if X.format not in ("csr", "csc"):
+            X = X.tocoo()
+            values, rows, columns = (_part(X, name) for name in ("data", "row", "col"))
+            return type(X)((values, (rows, columns)), shape=X.shape).tocsc()
+        values, places, starts = (_part(X, name) for name in ("data", "indices", "indptr"))
+        found = f"; indices are from {places.min(initial=0)} to {places.max(initial=0)}"
+        end = starts.max(initial=0)
+        made = type(X)((values[:end], places[:end], starts), shape=X.shape)
+        made.check_format(full_check=True)
+        # SciPy does not look at them where there are no entries.
+        if (starts[1:] < starts[:-1]).any():
+            raise ValueError("indptr must be a non-decreasing sequence")
+    except ValueError as error:
+        raise ValueError(f"X: not a sound matrix: {error}{found}") from error
+    return made
 
 
 def unmasked(values: Any) -> Any:
@@ -98,16 +111,9 @@ def _part(X: Any, name: str) -> NDArray[Any]:
     kinds, what = ("biufOU", "numbers") if name == "data" else ("iu", "whole numbers")
     if part.ndim != 1 or part.dtype.kind not in kinds:
         raise ValueError(
-            f"X: expected one dimension of {what} as {name}, found {part.dtype} of shape "
-            f"{part.shape}"
+            f"expected one dimension of {what} as {name}, found {part.dtype} of shape {part.shape}"
         )
     return np.require(part, part.dtype.newbyteorder("="), ["C", "A"])
-
-
-def _check_places(places: NDArray[Any], size: int) -> None:
-    if len(places) and not (places.min() >= 0 and places.max() < size):
-        worst = places.min() if places.min() < 0 else places.max()
-        raise ValueError(f"X: expected indices from 0 to {size - 1}, found {worst}")
 
 
 def canonical(X: Any) -> Any:
@@ -138,39 +144,21 @@ def floats(
         raise ValueError(f"{name}: expected numbers: {error}") from error
 
 
-def labels(y: Any, rows: int) -> NDArray[np.float64]:
-    """Finite labels, one a row."""
-    column = column_or_1d(unmasked(y), warn=True)
-    if len(column) != rows:
-        raise ValueError(f"y: expected {rows} labels, one a row of X, found {len(column)}")
-    values = floats(column, "y")
-    finite = np.isfinite(values)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        # The words that scikit-learn's checks look for.
-        what = (
-            "NaN" if np.isnan(values[row]) else "infinity or a value too large for dtype('float64')"
-        )
-        raise ValueError(
-            f"Input y contains {what}. The label of row {row} is {values[row]}; leave out rows "
-            "without a label"
-        )
-    return values
-
-
-def scores(values: Any, rows: int, name: str) -> NDArray[np.float64]:
+def row_values(values: Any, rows: int, name: str) -> NDArray[np.float64]:
     """Finite numbers, one a row."""
-    array = floats(values, name)
-    if array.shape != (rows,):
-        raise ValueError(
-            f"{name}: expected {rows} numbers, one a row of X, found an array of shape "
-            f"{array.shape}"
-        )
-    finite = np.isfinite(array)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        raise ValueError(f"{name}: row {row} is {array[row]}: expected finite numbers")
-    return array
+    try:
+        column = column_or_1d(unmasked(values), warn=True)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from error
+    if len(column) != rows:
+        raise ValueError(f"{name}: expected {rows} numbers, one a row of X, found {len(column)}")
+    found = floats(column, name)
+    try:
+        assert_all_finite(found, input_name=name)
+    except ValueError as error:
+        row = int(np.argmin(np.isfinite(found)))
+        raise ValueError(f"{name}: row {row} is {found[row]}: leave it out. {error}") from None
+    return found
 
 
 def filled(X: Any, codes: NDArray[np.int64], missing: str, n_jobs: int) -> Any:
@@ -279,11 +267,11 @@ def training(
         )
     return {
         "x": matrix,
-        "y": labels(y, rows),
+        "y": row_values(y, rows, "y"),
         "codes": codes,
         "ids": id_texts(ids),
         "known": ids,
-        "teacher": None if teacher is None else scores(teacher, rows, "teacher"),
+        "teacher": None if teacher is None else row_values(teacher, rows, "teacher"),
         "validation": None if validation is None else canonical(validation),
     }
 
@@ -303,7 +291,7 @@ def row_numbers(values: Any, rows: int, name: str) -> NDArray[np.int64]:
 def basis(values: Any, rows: int) -> int | list[int] | None:
     """A number of rows, or different rows of `X`."""
     if values is None or np.ndim(values) == 0:
-        return None if values is None else min(count(values, "basis"), rows + 1)
+        return None if values is None else min(int(values), rows + 1)
     found = row_numbers(values, rows, "basis")
     if found.ndim != 1 or len(np.unique(found)) < len(found):
         raise ValueError("basis: expected a number of rows, or a list with each row once")
@@ -338,66 +326,28 @@ def threads(n_jobs: int | None) -> int:
     """As many threads as `n_jobs` asks for: all processors for None, one in a worker of joblib or
     of a pool of processes.
     """
-    if n_jobs is None:
-        n_jobs = -1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs: expected a whole number other than 0, found {n_jobs!r}")
-    count = int(n_jobs)
-    if count < 0:
-        # Others work there already.
-        busy = multiprocessing.current_process().daemon or get_active_backend()[0].nesting_level
-        count = 1 if busy else max(1, cpu_count() + 1 + count)
-    if count > 4096:
-        raise ValueError(f"n_jobs: expected at most 4096 threads, found {n_jobs}")
-    return count
+    count = -1 if n_jobs is None else int(n_jobs)
+    if count >= 0:
+        return count
+    # Others work there already.
+    busy = multiprocessing.current_process().daemon or get_active_backend()[0].nesting_level
+    return 1 if busy else max(1, cpu_count() + 1 + count)
 
 
 def seed(random_state: Any) -> int:
     """A seed: that of the command for None."""
     if random_state is None:
         return 1
-    if isinstance(random_state, numbers.Integral):
-        if not 0 <= int(random_state) < 2**64:
-            raise ValueError(
-                f"random_state: expected a number from 0 on, below 2^64, found {random_state}"
-            )
+    if isinstance(random_state, Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def size(max_memory: int | str | None) -> int | None:
     """A number of bytes."""
-    if max_memory is None:
-        return None
     if isinstance(max_memory, str):
         return int(_rankrls.memory_size(text(max_memory, "max_memory")))
-    if not isinstance(max_memory, numbers.Integral) or not 0 < int(max_memory) < 2**64:
-        raise ValueError(
-            f"max_memory: expected a number of bytes or a size such as '8GiB', found {max_memory!r}"
-        )
-    return int(max_memory)
-
-
-def count(value: Any, name: str, end: int = 2**63) -> int:
-    """A whole number from 1 on, below `end`."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
-        raise ValueError(f"{name}: expected a whole number from 1 on, found {value!r}")
-    if int(value) >= end:
-        raise ValueError(f"{name}: expected less than {end:,}, found {value}")
-    return int(value)
-
-
-def number(value: Any, name: str) -> float:
-    """A finite number; whether it is in its range is for the compiled part to say."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real):
-        raise ValueError(f"{name}: expected a number, found {value!r}")
-    try:
-        found = float(value)
-    except OverflowError:
-        found = np.inf
-    if not np.isfinite(found):
-        raise ValueError(f"{name}: expected a finite number, found {value}")
-    return found
+    return None if max_memory is None else int(max_memory)
 
 
 def text(value: Any, name: str) -> str:
@@ -408,33 +358,6 @@ def text(value: Any, name: str) -> str:
     except ValueError as error:
         raise ValueError(f"{name}: expected text that UTF-8 can hold: {error}") from error
     return found
-
-
-def ridge(value: Any, name: str) -> str:
-    """A ridge parameter for the compiled part to read: a number, or text such as "1/64u"."""
-    if isinstance(value, str):
-        return text(value, name)
-    found = number(value, name)
-    if found <= 0:
-        raise ValueError(f"{name}: expected a number above 0, found {found:g}")
-    return repr(found)
-
-
-def ridge_list(values: Any, name: str) -> str:
-    """Several of them, or the only one."""
-    if isinstance(values, (str, numbers.Real)) or not isinstance(values, Iterable):
-        return ridge(values, name)
-    listed = np.ravel(values).tolist() if isinstance(values, np.ndarray) else list(values)
-    if not listed:
-        raise ValueError(f"{name}: expected at least one number, found none")
-    return ",".join(ridge(value, name) for value in listed)
-
-
-def flag(value: Any, name: str) -> bool:
-    """True or false."""
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name}: expected True or False, found {value!r}")
-    return bool(value)
 
 
 def is_same(value: Any, other: Any) -> bool:
@@ -460,6 +383,11 @@ def plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else float(value)
 
 
+def document(options: dict[str, Any]) -> str:
+    """Options for the compiled part, which reads them from JSON."""
+    return json.dumps(options, default=plain)
+
+
 def from_plain(value: Any) -> Any:
     """A parameter from what `plain` has made of it."""
     if isinstance(value, dict):
@@ -477,9 +405,10 @@ def check_memory(bytes_needed: int, what: str) -> None:
         )
 
 
-def name_list(names: Sequence[str] | str, name: str) -> list[str]:
-    """Names, given as a list or separated by commas."""
-    if not isinstance(names, Iterable):
-        raise ValueError(f"{name}: expected names, found {names!r}")
-    parts = names.split(",") if isinstance(names, str) else names
-    return [text(part, name).strip() for part in parts]
+def items(values: Any, name: str) -> list[str]:
+    """What is given as a list, as text with commas, or alone: each as text."""
+    if isinstance(values, str):
+        values = values.split(",")
+    elif isinstance(values, Real):
+        values = [values]
+    return [text(each, name).strip() for each in values]

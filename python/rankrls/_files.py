@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 from . import _data, _rankrls
 from ._warnings import tell
@@ -37,6 +38,20 @@ class RankingData(NamedTuple):
     def __repr__(self) -> str:
         rows, columns = self.X.shape
         return f"RankingData({rows} rows, {columns} columns, {self.X.nnz} entries)"
+
+
+_READING: dict[str, list[Any]] = {
+    "n_features": [_data.COUNT, None],
+    "zero_based": ["boolean"],
+    "regroup": ["boolean"],
+    "format": [str],
+    "label": [str, None],
+    "query": [str, None],
+    "ignore": [str, "array-like"],
+    "missing": [str, _data.NUMBER, None],
+    "query_size": [_data.COUNT, None],
+    "max_memory": _data.SIZE,
+}
 
 
 def read_svmlight(
@@ -94,6 +109,11 @@ def read_svmlight(
         Bytes, or a size such as "8GiB", that the data may take. By default what the machine has
         left.
 
+    Returns
+    -------
+    RankingData
+        Matrix, labels, the query of each row, and names of features where there are any.
+
     Raises
     ------
     FileNotFoundError
@@ -113,32 +133,22 @@ def read_svmlight(
     >>> data.X.shape, data.y.tolist(), data.qid.tolist()
     ((4, 3), [2.0, 0.0, 1.0, 0.0], ['a', 'a', 'b', 'b'])
     """
+    validate_parameter_constraints(_READING, locals(), "read_svmlight")
     if queries is not None and query_size is not None:
         raise ValueError("queries and query_size both say what the queries are: pass one of them")
 
-    def given(value: Any, name: str, convert: Callable[[Any, str], Any]) -> Any:
-        return None if value is None else convert(value, name)
-
-    def place(value: Any, _: str) -> Path:
-        return Path(value)
-
-    def filling(value: Any, name: str) -> str:
-        return (
-            _data.text(value, name) if isinstance(value, str) else repr(_data.number(value, name))
-        )
-
     reading = {
-        "zero_based": _data.flag(zero_based, "zero_based"),
-        "regroup": _data.flag(regroup, "regroup"),
-        "width": given(n_features, "n_features", _data.count),
-        "names": given(names, "names", place),
-        "format": _data.text(format, "format"),
-        "label": given(label, "label", _data.text),
-        "query": given(query, "query", _data.text),
-        "ignore": [ignore] if isinstance(ignore, str) else _data.name_list(ignore, "ignore"),
-        "missing": given(missing, "missing", filling),
-        "queries": given(queries, "queries", place),
-        "query_size": given(query_size, "query_size", _data.count),
+        "zero_based": zero_based,
+        "regroup": regroup,
+        "width": n_features,
+        "names": None if names is None else Path(names),
+        "format": format,
+        "label": label,
+        "query": query,
+        "ignore": [ignore] if isinstance(ignore, str) else _data.items(ignore, "ignore"),
+        "missing": None if missing is None else _data.text(missing, "missing"),
+        "queries": None if queries is None else Path(queries),
+        "query_size": query_size,
         "max_memory": _data.size(max_memory),
     }
     found = _rankrls.read(Path(path), reading)

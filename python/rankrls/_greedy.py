@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _rankrls
 from ._path import SelectionPath, Step, TuneStep, reporting
 from ._ranker import Labels, QueryWeight, Ranker, Scale
+from ._settings import SETTINGS, documented, given
 from ._warnings import tell
 
 if TYPE_CHECKING:
@@ -31,6 +34,18 @@ class _Selecting(SelectorMixin, Ranker):
     """
 
     _search: ClassVar[Callable[..., tuple[SelectionPath, Any, BaseException | None]]]
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Ranker._parameter_constraints,
+        "n_features_to_select": [_data.COUNT],
+        "criterion": [str],
+        "convention": [StrOptions({"standard", "letor"})],
+        "refit": [str, None],
+        "refit_alpha": [*_data.RIDGE, None],
+        "blend": [Interval(Real, 0, 1, closed="both"), None],
+        "teacher_alpha": [*_data.RIDGE, "array-like", None],
+        "n_candidates": [_data.COUNT, None],
+        "verbose": ["verbose"],
+    }
     n_features_to_select: int = 10
     _: KW_ONLY
     criterion: str = "squared"
@@ -65,14 +80,34 @@ class _Selecting(SelectorMixin, Ranker):
         return self._of_columns("support_", False, np.ones(k, dtype=bool))
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of `X`, in the order of `X`, not of `selected_` and `weights_`."""
+        """The selected columns of `X`, in the order of `X`, not of `selected_` and `weights_`.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        {ndarray, sparse matrix} of shape (m, k)
+            The columns, of the type of `X`, or of that of `set_output`.
+        """
         check_is_fitted(self)
         known = self._check_names(X, _data.column_names(X))
         return super().transform(_data.sound(known))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """The names of the selected columns, in the order of `X`; their numbers after an x where
-        there are none.
+        """The names of the selected columns, in the order of `X`.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            The names of all columns, where the model knows none; those that it knows must be equal.
+
+        Returns
+        -------
+        ndarray of shape (k,)
+            The names; the number of a column after an x where it has none.
         """
         check_is_fitted(self)
         if input_features is not None or hasattr(self, "feature_names_in_"):
@@ -102,22 +137,6 @@ class _Selecting(SelectorMixin, Ranker):
             raise ImportError("to_frame needs pandas: pip install pandas") from error
         columns = {"feature": self.selected_, "name": self._names(), "weight": self.weights_}
         return pd.DataFrame({**columns, "step": np.arange(1, self.n_features_ + 1)})
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        """The sum of weight times column in order of selection: the bits of the command."""
-        if self._is_wide(X):
-            return super()._scores(X)
-        scores, columns = np.zeros(X.shape[0]), X[:, self.selected_]
-        if not _data.is_sparse(X):
-            for column, weight in zip(columns.T, self.weights_, strict=True):
-                scores += weight * column
-            return scores
-        columns = columns.tocsc()
-        columns.sum_duplicates()
-        for place, weight in enumerate(self.weights_):
-            entries = slice(columns.indptr[place], columns.indptr[place + 1])
-            scores[columns.indices[entries]] += weight * columns.data[entries]
-        return scores
 
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
         facts = super()._adopt(model)
@@ -150,59 +169,40 @@ class _Selecting(SelectorMixin, Ranker):
 
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        settings, target = facts["settings"], facts["settings"].get("target", {})
-        criterion, _, convention = settings.get("criterion", "squared").partition(" (")
-        known = {
-            "n_features_to_select": max(1, settings.get("k", 1)),
+        known = given(facts["settings"])
+        criterion, _, convention = known.pop("criterion", "squared").partition(" (")
+        return {
+            **{name: known[name] for name in SETTINGS if name in known and name != "strategy"},
+            "n_features_to_select": max(1, known.get("n_features_to_select", 1)),
             "criterion": criterion,
-            "convention": convention.removesuffix(")") or None,
-            "scale": settings.get("scale"),
-            "query_weight": settings.get("query_weight"),
-            "labels": target.get("labels"),
-            "refit": target.get("refit"),
-            "refit_alpha": target.get("refit_lambda"),
-            "blend": target.get("blend"),
-            "teacher_alpha": target.get("teacher_lambda"),
-            "n_candidates": settings.get("candidates"),
-            "random_state": settings.get("seed"),
+            "convention": convention.removesuffix(")") or "standard",
         }
-        return {name: value for name, value in known.items() if value is not None}
 
     def _options(self, columns: int) -> dict[str, Any]:
-        """`SelectionOptions` of the compiled part. Their lambda stands for any."""
-
-        def given(name: str, convert: Callable[[Any, str], Any]) -> Any:
-            value = getattr(self, name)
-            return None if value is None else convert(value, name)
-
-        convention = _data.text(self.convention, "convention")
-        if convention not in ("standard", "letor"):
-            raise ValueError(f"convention: expected 'standard' or 'letor', found {convention!r}")
-        criterion: Any = _data.text(self.criterion, "criterion")
-        if criterion != "squared":
-            criterion = criterion if convention == "standard" else f"{criterion} ({convention})"
-        elif convention != "standard" and not self._measures():
-            raise ValueError(
-                "convention has nothing to measure: it goes with a measure as criterion"
-            )
-        return {
-            "k": min(_data.count(self.n_features_to_select, "n_features_to_select"), columns),
-            "lambda": 1.0,
-            "strategy": None,
-            "criterion": criterion,
-            "target": {
-                "labels": given("labels", _data.text),
-                "refit": given("refit", _data.text),
-                "refit_lambda": given("refit_alpha", _data.ridge),
-                "blend": given("blend", _data.number),
-                "teacher_lambda": given("teacher_alpha", _data.ridge_list),
-            },
-            "scale": _data.text(self.scale, "scale"),
-            "query_weight": _data.text(self.query_weight, "query_weight"),
-            "candidates": given("n_candidates", _data.count),
-            "seed": _data.seed(self.random_state),
+        """`SelectionOptions` of the compiled part."""
+        options: dict[str, Any] = {
+            "k": min(self.n_features_to_select, columns),
             "max_memory": _data.size(self.max_memory),
+            "target": {},
         }
+        for name, setting in SETTINGS.items():
+            # Strategies are for one estimator to say.
+            value = None if name == "strategy" else getattr(self, name)
+            if name == "random_state":
+                value = _data.seed(value)
+            elif name.endswith("alpha") and value is not None:
+                value = ",".join(_data.items(value, name))
+            if value is not None:
+                within = options["target"] if setting["of_target"] else options
+                within[setting["name"]] = value
+        if self.convention != "standard":
+            if self.criterion != "squared":
+                options["criterion"] += f" ({self.convention})"
+            elif not self._measures():
+                raise ValueError(
+                    "convention has nothing to measure: it goes with a measure as criterion"
+                )
+        return options
 
     def fit(
         self,
@@ -242,6 +242,13 @@ class _Selecting(SelectorMixin, Ranker):
             Called with each `Step` of `GreedyRankRLS`, or `TuneStep` of every selection of
             `GreedyRankRLSCV`; a true result ends the selection there, or all selections, and the
             choice is made among what there is.
+        **refused
+            Nothing: other arguments are refused, `sample_weight` with the reason.
+
+        Returns
+        -------
+        estimator
+            The fitted estimator.
 
         Raises
         ------
@@ -265,12 +272,14 @@ class _Selecting(SelectorMixin, Ranker):
         self, X: Any, y: Any, qid: Any, group: Any, teacher: Any, X_validation: Any
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Training data and parameters as the compiled part takes them."""
+        self._validate_params()
         matrix = self._checked(X, fit=True)
         validation = None if X_validation is None else self._checked(X_validation, fit=False)
         data = _data.training(matrix, y, qid, group, teacher, validation)
         return data, self._options(matrix.shape[1])
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class GreedyRankRLS(_Selecting):
     """Selects features by exact leave-query-out error, and ranks by them.
@@ -293,31 +302,9 @@ class GreedyRankRLS(_Selecting):
         RankRLS on all columns, for few queries and many columns. "sampled", "residual", "backfit",
         "univariate", "fs-ed" and "random" are cheaper or there to compare. "fs-ed" takes labels of
         at most 16 grades.
-    criterion : str, default="squared"
-        What each step improves most: the squared error, or a measure of the leave-query-out
-        predictions such as "ndcg@10" (strategies "dense" and "lowmem").
+    {settings}
     convention : {"standard", "letor"}, default="standard"
-        Conventions of the measure.
-    labels : {"raw", "sqrt-sd", "unit"}, optional
-        Scale of the labels within each query: divided by the root of their standard deviation, or
-        by the deviation. By default "raw", and "sqrt-sd" with "distil".
-    scale : {"none", "sd", "max"}, default="none"
-        What centred columns are divided by. Weights stay in units of the data.
-    query_weight : {"uniform", "pairs", "size"}, default="uniform"
-        What a query of n rows counts: 1, n or 1/n.
-    refit : {"labels", "cross-fitted"}, optional
-        What the weights are fitted to; "cross-fitted", three quarters of what a teacher predicts,
-        is the default of "distil".
-    refit_alpha : float or str, optional
-        The ridge parameter of cross-fitted weights. By default "1/64u".
-    blend : float, optional
-        Share of the labels in what "distil" selects by, from 0 to 1. By default 0.2, and 0.4 from
-        500 queries on.
-    teacher_alpha : float, str or sequence of them, optional
-        Ridge parameters of the teacher, at most eight: that of least hold-out error is taken. By
-        default "1/64u..4u:2", and up to three past an edge.
-    n_candidates : int, optional
-        Candidates drawn at random in each step. By default all, and 59 with strategy "sampled".
+        Conventions of the measure that is the criterion.
     max_memory : int or str, optional
         Bytes, or a size such as "8GiB". By default what the machine has left.
     n_jobs : int, optional
@@ -349,15 +336,20 @@ class GreedyRankRLS(_Selecting):
         Concordance index of the leave-query-out predictions after each step.
     identical_ : list of ndarray
         For each selected column, the others that centre to the same one up to sign.
-    strategy_, alpha_, refit_alpha_
-        The strategy and ridge parameters that were taken; the last is that of cross-fitted weights,
-        or None.
+    strategy_ : str
+        The strategy that was taken.
+    alpha_ : float
+        The ridge parameter that was taken.
+    refit_alpha_ : float or None
+        That of cross-fitted weights; None where labels are fitted.
     path_ : SelectionPath
         Everything that the selection found.
     partial_ : SelectionPath
         What there was when Ctrl-C or an exception of the callback ended `fit`.
-    n_features_in_, feature_names_in_
-        Columns of the training data, and their names where they are all text.
+    n_features_in_ : int
+        n, the columns of the training data.
+    feature_names_in_ : ndarray of shape (n,)
+        Their names, where they are all text.
 
     References
     ----------
@@ -382,13 +374,22 @@ class GreedyRankRLS(_Selecting):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_Selecting._parameter_constraints,
+        "alpha": _data.RIDGE,
+        "strategy": [str],
+    }
     _: KW_ONLY
     alpha: float | str = "auto"
     strategy: str = "auto"
 
     def _options(self, columns: int) -> dict[str, Any]:
-        strategy = _data.text(self.strategy, "strategy")
-        return super()._options(columns) | {"strategy": None if strategy == "auto" else strategy}
+        options = super()._options(columns)
+        if self.alpha != "auto":
+            options["lambda"] = _data.text(self.alpha, "alpha")
+        if self.strategy != "auto":
+            options["strategy"] = self.strategy
+        return options
 
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
@@ -407,9 +408,7 @@ class GreedyRankRLS(_Selecting):
         keep_path: bool = False,
         test: Any = None,
     ) -> tuple[SelectionPath, Any, BaseException | None]:
-        alpha, asked = _data.ridge(self.alpha, "alpha"), self.n_features_to_select
-        given = None if alpha == "auto" else alpha
-        how = json.dumps({"alpha": given, "selection": options, "asked": int(asked)})
+        how = _data.document({"selection": options, "asked": self.n_features_to_select})
         threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, options["k"], "features", Step) as told:
             text, model, weights, scores, ended = _rankrls.select(
@@ -438,16 +437,28 @@ def select_path(
 
     Parameters
     ----------
-    X, y, qid, group, teacher, X_validation
-        As in `GreedyRankRLS.fit`.
+    X : {array-like, sparse matrix} of shape (m, n)
+        Examples by features, as in `GreedyRankRLS.fit`.
+    y : array-like of shape (m,)
+        Labels: more is better.
+    qid : array-like of shape (m,), optional
+        The query of each row.
+    group : array-like of int, optional
+        Sizes of consecutive queries, in place of `qid`.
     X_test : {array-like, sparse matrix} of shape (m_test, n), optional
         Rows to score after each step.
     n_features_to_select : int, default=10
         Steps to take, k.
+    teacher : array-like of shape (m,), optional
+        Scores by another model, as in `GreedyRankRLS.fit`.
+    X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
+        Rows at whose values strategy "fs-ed" compares densities.
     callback : callable, optional
         Called with each `Step`; a true result ends the selection.
     **params
-        Other parameters of `GreedyRankRLS`.
+        Other parameters of `GreedyRankRLS`: `alpha`, `strategy`, `criterion`, `convention`,
+        `labels`, `scale`, `query_weight`, `refit`, `refit_alpha`, `blend`, `teacher_alpha`,
+        `n_candidates`, `max_memory`, `n_jobs`, `random_state` and `verbose`.
 
     Returns
     -------
@@ -481,6 +492,7 @@ def select_path(
     return path
 
 
+@documented
 @dataclass(eq=False, repr=False)
 class GreedyRankRLSCV(_Selecting):
     """Chooses ridge parameter, number of features and strategy by query folds.
@@ -507,8 +519,8 @@ class GreedyRankRLSCV(_Selecting):
         Measures to report besides.
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
-    criterion, convention, labels, scale, query_weight, refit, refit_alpha, blend, teacher_alpha, \
-n_candidates, max_memory, n_jobs, random_state, verbose
+    {settings}
+    convention, max_memory, n_jobs, random_state, verbose
         As in `GreedyRankRLS`; `random_state` also draws the folds.
 
     Attributes
@@ -528,9 +540,24 @@ n_candidates, max_memory, n_jobs, random_state, verbose
     stability_ : float or None
         How much the features of the folds agree with the chosen alpha (Nogueira's index): 1 if they
         are the same, about 0 if by chance.
-    selected_, weights_, n_features_, support_, ranking_, coef_, lqo_error_path_, \
-lqo_cindex_path_, identical_, path_
+    selected_, weights_ : ndarray of shape (k,)
         As in `GreedyRankRLS`, of the chosen model, which is trained on all queries.
+    n_features_ : int
+        k, the number of selected columns.
+    support_, ranking_, coef_ : ndarray of shape (n,)
+        As in `GreedyRankRLS`.
+    lqo_error_path_, lqo_cindex_path_ : ndarray of shape (k,)
+        As in `GreedyRankRLS`.
+    identical_ : list of ndarray
+        As in `GreedyRankRLS`.
+    refit_alpha_ : float or None
+        As in `GreedyRankRLS`.
+    path_ : SelectionPath
+        Everything that the selection found.
+    n_features_in_ : int
+        n, the columns of the training data.
+    feature_names_in_ : ndarray of shape (n,)
+        Their names, where they are all text.
     partial_ : SelectionPath
         The longest path from all queries, without weights, when Ctrl-C or an exception of the
         callback ended `fit`.
@@ -549,6 +576,15 @@ lqo_cindex_path_, identical_, path_
     (8,)
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_Selecting._parameter_constraints,
+        "alphas": [*_data.RIDGE, "array-like"],
+        "strategies": [str, "array-like"],
+        "cv": [Interval(Integral, 2, 2**63, closed="left"), StrOptions({"lqo"})],
+        "scoring": [str],
+        "metrics": [str, "array-like"],
+        "rule": [StrOptions({"best", "one-se"})],
+    }
     n_features_to_select: int = 20
     _: KW_ONLY
     alphas: str | Sequence[float | str] = "auto"
@@ -574,25 +610,18 @@ lqo_cindex_path_, identical_, path_
 
     def _grid(self, selection: dict[str, Any]) -> dict[str, Any]:
         """`TuneOptions` of the compiled part."""
-        if self.rule not in ("best", "one-se"):
-            raise ValueError(f"rule: expected 'best' or 'one-se', found {self.rule!r}")
-        by_lqo = isinstance(self.cv, str) and self.cv == "lqo"
-        if not by_lqo and (not isinstance(self.cv, (int, np.integer)) or not 2 <= self.cv < 2**63):
-            raise ValueError(
-                f"cv: expected a number of folds from 2 on, or 'lqo', found {self.cv!r}"
-            )
-        strategies = _data.name_list(self.strategies, "strategies")
+        strategies = _data.items(self.strategies, "strategies")
         if "auto" in strategies and len(strategies) > 1:
             raise ValueError("strategies: 'auto' stands alone; name the strategies to choose from")
         evidence: dict[str, Any] = {"kind": "lqo"}
-        if not by_lqo:
-            evidence = {"kind": "folds", "count": int(self.cv), "seed": selection["seed"]}
+        if self.cv != "lqo":
+            evidence = {"kind": "folds", "count": self.cv, "seed": selection["seed"]}
         return {
-            "lambdas": _data.ridge_list(self.alphas, "alphas"),
+            "lambdas": ",".join(_data.items(self.alphas, "alphas")),
             "strategies": [name for name in strategies if name != "auto"],
             "evidence": evidence,
-            "measure": _data.text(self.scoring, "scoring"),
-            "metrics": _data.name_list(self.metrics, "metrics"),
+            "measure": self.scoring,
+            "metrics": _data.items(self.metrics, "metrics"),
             "rules": {"convention": self.convention},
             "rule": {"name": self.rule},
             "selection": selection,
@@ -610,7 +639,7 @@ lqo_cindex_path_, identical_, path_
         total = _rankrls.alphas(grid["lambdas"]) * max(1, len(grid["strategies"])) * steps
         threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, total, "steps", TuneStep, steps) as told:
-            text, model, ended = _rankrls.tune(data, json.dumps(grid), threads, told)
+            text, model, ended = _rankrls.tune(data, _data.document(grid), threads, told)
         found = json.loads(text)
         if ended is None:
             tell(found["warnings"], getattr(self, "feature_names_in_", None))

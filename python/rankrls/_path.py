@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -133,8 +132,6 @@ def reporting(
     """
     if callback is not None and not callable(callback):
         raise ValueError(f"callback: expected something to call with each step, found {callback!r}")
-    if not isinstance(verbose, numbers.Integral):
-        raise ValueError(f"verbose: expected a whole number, or True or False, found {verbose!r}")
     bar, done = _bar(total, unit) if verbose else None, 0
 
     def told(*values: Any) -> bool:

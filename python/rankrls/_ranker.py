@@ -71,6 +71,15 @@ class Ranker(RegressorMixin, BaseEstimator):
     objective: str = "query"
     # Parameters of the machine, which belong to no model.
     _OF_MACHINE: ClassVar = ("max_memory", "n_jobs", "verbose")
+    # What each parameter may be; of text the compiled part knows more.
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "labels": [str, None],
+        "scale": [str],
+        "query_weight": [str],
+        "max_memory": _data.SIZE,
+        "n_jobs": _data.THREADS,
+        "random_state": _data.SEED,
+    }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -81,6 +90,12 @@ class Ranker(RegressorMixin, BaseEstimator):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in self.__dict__
+
+    def _validate_params(self) -> None:
+        super()._validate_params()
+        for name, value in self.get_params(deep=False).items():
+            if isinstance(value, str):
+                _data.text(value, name)
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -249,7 +264,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (m, n)
             Rows with the columns of the training data. Of a frame, the selected columns are enough.
             A model of the command that was trained with missing values takes the same for nan.
-        qid, group
+        qid, group : array-like, optional
             Queries, as in `fit`: only for rows with nan, and a model that takes the mean of their
             query for it.
 
@@ -266,24 +281,16 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         matrix = self._filled(self._rows(X), qid, group)
-        values = matrix.data if _data.is_sparse(matrix) else matrix
-        if not np.isfinite(values.sum()) and not np.isfinite(values).all():
-            # It refuses them, and says where the value is.
-            self.model_.scores(_data.canonical(matrix), 1)
-        return self._scores(matrix)
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        if self._linear and not self._is_wide(X):
-            return np.asarray(X @ self.coef_)
-        scores: NDArray[np.float64] = self.model_.scores(
-            _data.canonical(X), _data.threads(self.n_jobs)
-        )
+        # Other numbers are refused by the compiled part, which says where they are.
+        if _data.is_sparse(matrix) or not self._linear or not np.isfinite(matrix.sum()):
+            threads = _data.threads(self.n_jobs)
+            scored: NDArray[np.float64] = self.model_.scores(_data.canonical(matrix), threads)
+            return scored
+        # Its sums, without a copy: in the order of the features.
+        scores = np.zeros(matrix.shape[0])
+        for feature, weight in zip(self.model_.features, self.model_.weights, strict=True):
+            scores += weight * matrix[:, feature]
         return scores
-
-    @staticmethod
-    def _is_wide(X: Any) -> bool:
-        """Whether a number for each column is far more than the entries."""
-        return bool(_data.is_sparse(X) and X.shape[1] > max(X.nnz, 2**20))
 
     def _filled(self, X: Any, qid: Any, group: Any) -> Any:
         """The matrix with numbers for nan, where the model says which."""
@@ -312,7 +319,7 @@ class Ranker(RegressorMixin, BaseEstimator):
             Rows.
         y : array-like of shape (m,)
             Labels.
-        qid, group
+        qid, group : array-like, optional
             Queries, as in `fit`; for objective "global" and "pairs" all rows are one without them.
         sample_weight : None
             There for `sklearn.pipeline.Pipeline`, which passes it on; refused if it is not None.
@@ -350,13 +357,18 @@ class Ranker(RegressorMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
             Rows with the columns of the training data.
-        query : optional
+        query : hashable, optional
             An id of `qid`, or with `group` the number of a query, from 0. Not needed where all rows
             are one query.
-        qid, group
+        qid, group : array-like, optional
             Queries, as in `fit`; without them all rows are one.
         versus : int, optional
             A row of `X` in the query, from 0, to hold the scores against; by default their mean.
+
+        Returns
+        -------
+        Explanation
+            The rows by falling score, and what each feature adds to it.
 
         Raises
         ------
@@ -422,6 +434,11 @@ class Ranker(RegressorMixin, BaseEstimator):
         ----------
         path : path-like, optional
             Where to write it, for ``rankrls predict`` or `from_json`.
+
+        Returns
+        -------
+        str
+            The document.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -445,6 +462,11 @@ class Ranker(RegressorMixin, BaseEstimator):
         ----------
         source : path-like or str
             The file, or the document itself.
+
+        Returns
+        -------
+        estimator
+            One of this class, fitted.
 
         Raises
         ------

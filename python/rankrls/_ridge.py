@@ -6,13 +6,16 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from numbers import Integral, Real
 from types import FrameType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.utils._param_validation import Interval
 
 from . import _data, _rankrls
 from ._ranker import Labels, QueryWeight, Ranker, Scale
+from ._settings import given
 from ._warnings import tell
 
 
@@ -67,9 +70,20 @@ class RankRLS(Ranker):
         from the factors: with "cg" and, under objective "query", for a single query.
     keep_pairs : bool, default=False
         Whether to keep the predictions of "lpo": two numbers for each pair of rows.
-    labels, scale, query_weight, max_memory, n_jobs, random_state
-        As in `GreedyRankRLS`. `scale` goes with the linear kernel without `basis`, `query_weight`
-        with objective "query".
+    labels : {"raw", "sqrt-sd", "unit"}, default="raw"
+        Scale of the labels within each query: divided by the root of their standard deviation, or
+        by the deviation. Not for objective "pairs".
+    scale : {"none", "sd", "max"}, default="none"
+        What centred columns are divided by, under the linear kernel without a basis.
+    query_weight : {"uniform", "pairs", "size"}, default="uniform"
+        What a query of n rows counts under objective "query": 1, n or 1/n.
+    max_memory : int or str, optional
+        Bytes, or a size such as "8GiB". By default what the machine has left.
+    n_jobs : int, optional
+        Threads; results do not depend on it. None and -1 take all cores, and one in a worker of
+        joblib.
+    random_state : int, RandomState or None, default=None
+        Seed of random draws. None is seed 1: equal calls give equal results.
 
     Attributes
     ----------
@@ -99,8 +113,10 @@ class RankRLS(Ranker):
         Their concordance index; nan where no query has a pair to order.
     condition_ : float
         A bound of how much rounding may be amplified.
-    n_features_in_, feature_names_in_
-        As in `GreedyRankRLS`.
+    n_features_in_ : int
+        n, the columns of the training data.
+    feature_names_in_ : ndarray of shape (n,)
+        Their names, where they are all text.
 
     References
     ----------
@@ -128,6 +144,20 @@ class RankRLS(Ranker):
     True
     """
 
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **Ranker._parameter_constraints,
+        "alpha": [*_data.RIDGE, "array-like"],
+        "objective": [str],
+        "kernel": [str],
+        "gamma": [Interval(Real, 0, None, closed="neither")],
+        "degree": [Interval(Integral, 1, 2**31, closed="both")],
+        "coef0": [Interval(Real, 0, None, closed="left")],
+        "basis": [_data.COUNT, "array-like", None],
+        "solver": [str],
+        "holdout": [str, "array-like", None],
+        "keep_pairs": ["boolean"],
+        "labels": [str],
+    }
     alpha: float | str | Sequence[float | str] = "auto"
     _: KW_ONLY
     objective: Literal["query", "global", "pairs"] = "query"
@@ -189,6 +219,13 @@ class RankRLS(Ranker):
             units of the scores, by default 1; and the weight of the pair, by default 1. Rows count
             in this `X`: cross-validation of scikit-learn hands over parts of the rows, where the
             same numbers are other rows, and is refused.
+        **refused
+            Nothing: other arguments are refused, `sample_weight` with the reason.
+
+        Returns
+        -------
+        RankRLS
+            The fitted estimator.
 
         Raises
         ------
@@ -198,6 +235,7 @@ class RankRLS(Ranker):
         MemoryError
             Where the solver takes more than `max_memory`: the message names solvers that fit.
         """
+        self._validate_params()
         if (self.objective == "pairs") != (pairs is not None):
             raise ValueError("objective='pairs' and pairs= of fit go together")
         if pairs is not None and _is_validated():
@@ -217,28 +255,27 @@ class RankRLS(Ranker):
         data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=0)
         preferences = None if pairs is None else _data.preferences(pairs, rows)
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
-        solver = _data.text(self.solver, "solver")
         training = {
-            "alpha": _data.ridge_list(self.alpha, "alpha"),
-            "kernel": _data.text(self.kernel, "kernel"),
-            "gamma": _data.number(self.gamma, "gamma"),
-            "degree": min(_data.count(self.degree, "degree"), 2**31),
-            "coef0": _data.number(self.coef0, "coef0"),
+            "alpha": ",".join(_data.items(self.alpha, "alpha")),
+            "kernel": self.kernel,
+            "gamma": self.gamma,
+            "degree": self.degree,
+            "coef0": self.coef0,
             "basis": _data.basis(self.basis, rows),
             "holdout": _data.holdout(self.holdout, *held_out),
-            "keep_pairs": _data.flag(self.keep_pairs, "keep_pairs"),
+            "keep_pairs": self.keep_pairs,
             "pairs": preferences,
             "seed": _data.seed(self.random_state),
             "options": {
-                "objective": _data.text(self.objective, "objective"),
-                "solver": None if solver == "auto" else solver,
-                "query_weight": _data.text(self.query_weight, "query_weight"),
-                "scale": _data.text(self.scale, "scale"),
-                "labels": _data.text(self.labels, "labels"),
+                "objective": self.objective,
+                "solver": None if self.solver == "auto" else self.solver,
+                "query_weight": self.query_weight,
+                "scale": self.scale,
+                "labels": self.labels,
                 "max_memory": _data.size(self.max_memory),
             },
         }
-        found = _rankrls.train(data, json.dumps(training), _data.threads(self.n_jobs))
+        found = _rankrls.train(data, _data.document(training), _data.threads(self.n_jobs))
         report = json.loads(found["report"])
         tell(report["warnings"], getattr(self, "feature_names_in_", None))
         given = ("holdout", "basis")
@@ -287,17 +324,17 @@ class RankRLS(Ranker):
 
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        settings, target = facts["settings"], facts["settings"].get("target", {})
+        known = given(facts["settings"])
         kernel = facts["kernel"] or {"kind": "linear"}
         reduced = facts["basis"] is not None and facts["basis"] < facts["rows"]
-        known = {
-            "alpha": settings["lambda"],
+        return {
+            **{
+                name: known[name]
+                for name in ("alpha", "labels", "scale", "query_weight")
+                if name in known
+            },
             "objective": facts["objective"],
             "kernel": kernel.pop("kind"),
             **kernel,
-            "basis": facts["basis"] if reduced else None,
-            "labels": target.get("labels"),
-            "scale": settings.get("scale"),
-            "query_weight": settings["query_weight"],
+            **({"basis": facts["basis"]} if reduced else {}),
         }
-        return {name: value for name, value in known.items() if value is not None}

@@ -10,10 +10,17 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils._param_validation import (
+    Interval,
+    StrOptions,
+    validate_parameter_constraints,
+)
+from sklearn.utils.validation import _num_samples
 
 from . import _data, _rankrls
 from ._warnings import tell
@@ -77,6 +84,15 @@ class Comparison:
     losses: int
 
 
+_RULES: dict[str, list[Any]] = {
+    "metrics": [str, "array-like"],
+    "convention": [StrOptions({"standard", "letor"})],
+    "gain": [StrOptions({"exponential", "linear"})],
+    "relevant_from": [_data.NUMBER, None],
+    "max_grade": [_data.NUMBER, None],
+}
+
+
 def evaluate(
     y_true: Any,
     y_score: Any,
@@ -131,28 +147,23 @@ def evaluate(
     >>> round(found["cindex"].mean, 4), found["cindex"].per_query.round(4).tolist()
     (0.3333, [0.6667, 0.0])
     """
-    scores = _data.floats(y_score, "y_score")
-    if scores.ndim != 1:
-        raise ValueError(
-            f"y_score: expected one score a row, found an array of shape {scores.shape}"
-        )
+    validate_parameter_constraints(_RULES, locals(), "evaluate")
     if qid is None and group is None:
         raise ValueError(
             f"only rows of one query are compared: {_data.GIVE_QUERIES}. {_data.ROUTE_QUERIES}"
         )
-    labels = _data.labels(y_true, len(scores))
-    codes, _ = _data.queries(qid, group, len(scores))
-    scores = _data.scores(scores, len(scores), "y_score")
+    rows = _num_samples(y_score)
+    labels = _data.row_values(y_true, rows, "y_true")
+    codes, _ = _data.queries(qid, group, rows)
+    scores = _data.row_values(y_score, rows, "y_score")
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes).tolist()
     rules: dict[str, Any] = {"convention": convention, "gain": gain}
     given = {"relevant_from": relevant_from, "max_grade": max_grade}
-    rules.update(
-        {name: _data.number(value, name) for name, value in given.items() if value is not None}
-    )
-    names = ",".join(_data.name_list(metrics, "metrics"))
+    rules.update({name: value for name, value in given.items() if value is not None})
+    names = ",".join(_data.items(metrics, "metrics"))
     ordered = labels[order], scores[order], sizes
-    found, warned = _rankrls.evaluate(names, *ordered, json.dumps(rules))
+    found, warned = _rankrls.evaluate(names, *ordered, _data.document(rules))
     tell(warned)
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
 
@@ -170,12 +181,24 @@ def score(
 
     Parameters
     ----------
-    y_true, y_score, qid, group
-        As in `evaluate`.
+    y_true, y_score : array-like of shape (m,)
+        Labels and scores.
+    qid, group : array-like, optional
+        Queries, as in `evaluate`.
     metric : str, default="ndcg@10"
         The measure.
     **rules
-        The other parameters of `evaluate`.
+        The parameters `convention`, `gain`, `relevant_from` and `max_grade` of `evaluate`.
+
+    Returns
+    -------
+    float
+        The mean over the queries that have a value; nan if none has.
+
+    Raises
+    ------
+    ValueError
+        As `evaluate`.
 
     Examples
     --------
@@ -187,6 +210,13 @@ def score(
     """
     found = evaluate(y_true, y_score, qid=qid, group=group, metrics=[metric], **rules)
     return next(iter(found.values())).mean
+
+
+_DRAWS: dict[str, list[Any]] = {
+    "resamples": [Interval(Integral, 1, 10**8, closed="left")],
+    "confidence": [Interval(Real, 0, 1, closed="neither")],
+    "random_state": _data.SEED,
+}
 
 
 def paired(
@@ -210,6 +240,11 @@ def paired(
     random_state : int, RandomState or None, default=None
         Seed of the draws; None is seed 1.
 
+    Returns
+    -------
+    Comparison
+        The mean difference, its standard error and interval, and the test of it.
+
     Raises
     ------
     ValueError
@@ -222,6 +257,7 @@ def paired(
     >>> found.difference, found.wins, found.ties, found.p
     (0.25, 2, 1, 0.5)
     """
+    validate_parameter_constraints(_DRAWS, locals(), "paired")
     ours, theirs = (
         _data.floats(given.per_query if isinstance(given, Measured) else given, name)
         for name, given in (("first", first), ("second", second))
@@ -231,11 +267,8 @@ def paired(
             "expected a value for each query, found arrays of shape "
             f"{ours.shape} and {theirs.shape}"
         )
-    share = _data.number(confidence, "confidence")
-    if not 0 < share < 1:
-        raise ValueError(f"confidence: expected a share between 0 and 1, found {confidence}")
-    draws = _data.count(resamples, "resamples", end=10**8)
-    found = _known(_rankrls.paired(ours, theirs, draws, share, _data.seed(random_state)))
+    seed = _data.seed(random_state)
+    found = _known(_rankrls.paired(ours, theirs, resamples, confidence, seed))
     interval = np.broadcast_to(found.pop("interval"), 2)
     return Comparison(**found, interval=tuple(interval.tolist()))
 

@@ -1,7 +1,6 @@
 """Diagrams by Matplotlib, which ``pip install './python[plot]'`` brings.
 
-Each function draws into the axes `ax`, or into new ones, and returns them. It raises an ImportError
-without Matplotlib.
+Each function raises an ImportError without Matplotlib.
 """
 
 from __future__ import annotations
@@ -36,8 +35,15 @@ def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes
     ----------
     model : GreedyRankRLS, GreedyRankRLSCV or SelectionPath
         What was fitted.
+    ax : Axes, optional
+        Where to draw; by default new ones.
     what : {"lqo_error", "lqo_cindex"}, default="lqo_error"
         What to draw.
+
+    Returns
+    -------
+    Axes
+        Those that were drawn into.
 
     Raises
     ------
@@ -72,8 +78,15 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
     ----------
     model : GreedyRankRLSCV
         What was fitted. The chosen model is marked, with a bar of one standard error.
+    ax : Axes, optional
+        Where to draw; by default new ones.
     metric : str, optional
         One of its `metrics`; by default what it chose by.
+
+    Returns
+    -------
+    Axes
+        Those that were drawn into.
 
     Raises
     ------
@@ -136,6 +149,13 @@ def comparison(
         same queries may overlap where `metrics.paired` tells them apart.
     measure : str, optional
         The measure to draw, where `found` has several of each ranking.
+    ax : Axes, optional
+        Where to draw; by default new ones.
+
+    Returns
+    -------
+    Axes
+        Those that were drawn into.
 
     Raises
     ------

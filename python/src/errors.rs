@@ -125,10 +125,13 @@ pub(crate) fn options<T: DeserializeOwned>(json: &str) -> Result<T> {
             _ => None,
         });
         let name = match keys.next_back() {
-            Some("metric") => "criterion".to_owned(),
             Some("measure") => "scoring".to_owned(),
+            Some("k" | "asked") => "n_features_to_select".to_owned(),
+            Some("candidates") => "n_candidates".to_owned(),
+            Some("count") => "cv".to_owned(),
             key => key.unwrap_or("options").replace("lambda", "alpha"),
         };
-        value(format_args!("{name}: {}", error.inner()))
+        let told = error.inner().to_string().replace("lambda", "alpha");
+        value(format_args!("{name}: {told}"))
     })
 }

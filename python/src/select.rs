@@ -2,13 +2,16 @@
 
 use std::ops::ControlFlow;
 
+use clap::{Arg, Args as _, Command};
 use numpy::ndarray::Array2;
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
-use rankrls::greedy::{Ending, Event, Observer, Selection, Step, WeightsPath, select_among};
+use rankrls::greedy::{
+    Ending, Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among,
+};
 use rankrls::memory::{Bytes, budget};
 use rankrls::tune::{self, TuneError};
-use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, Warning};
+use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, SelectionOptions, Warning};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -22,8 +25,6 @@ use crate::warnings::{Told, told};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    /// `None`: chosen by three folds.
-    alpha: Option<Ridge>,
     selection: SelectionOptions,
     /// Features asked for, which may be more than there are columns.
     asked: usize,
@@ -33,6 +34,39 @@ struct Options {
 pub(crate) fn checked(options: &mut SelectionOptions) -> Result<()> {
     options.memory = options.memory.within(budget());
     Ok(options.check_strategy()?)
+}
+
+/// What is said of a setting.
+#[derive(Serialize)]
+struct Setting {
+    name: String,
+    /// Whether it is one of [`TargetOptions`].
+    of_target: bool,
+    help: String,
+    /// All values, where they have names.
+    values: Vec<String>,
+}
+
+/// The settings of a selection, in JSON.
+#[pyfunction]
+pub(crate) fn settings() -> Result<String> {
+    let of_target = TargetOptions::augment_args(Command::new("target"));
+    let of_target: Vec<_> = of_target.get_arguments().map(Arg::get_id).collect();
+    let all = SelectionOptions::augment_args(Command::new("settings"));
+    let settings = all.get_arguments().map(|setting| Setting {
+        name: setting.get_long().unwrap_or_default().replace('-', "_"),
+        of_target: of_target.contains(&setting.get_id()),
+        help: setting
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default(),
+        values: setting
+            .get_possible_values()
+            .iter()
+            .map(|value| value.get_name().to_owned())
+            .collect(),
+    });
+    Ok(serde_json::to_string(&settings.collect::<Vec<_>>())?)
 }
 
 /// Bytes of a size such as 8GiB.
@@ -89,7 +123,6 @@ fn work(
     data: &DataView<'_>,
     test: Option<View<'_>>,
     Options {
-        alpha,
         selection: mut options,
         asked,
     }: Options,
@@ -99,7 +132,6 @@ fn work(
     let data = data.dataset()?;
     let test = test.map(Dataset::unlabelled).transpose()?;
     let candidates = options.candidates(&data);
-    options.lambda = alpha;
     let Some((lambda, edge)) = choose_lambda(&data, &candidates, &options, watch)? else {
         return Ok(None);
     };

@@ -35,10 +35,9 @@ fn check_memory(
 /// How many ridge parameters a grid has to begin with.
 #[pyfunction]
 pub(crate) fn alphas(grid: &str) -> Result<usize> {
-    let grid: Lambdas = grid
-        .parse()
-        .map_err(|error| value(format_args!("alphas: {error}")))?;
-    Ok(grid.count())
+    let grid: Result<Lambdas, String> = grid.parse();
+    let worded = |error: String| value(format!("alphas: {}", error.replace("lambda", "alpha")));
+    Ok(grid.map_err(worded)?.count())
 }
 
 /// The chosen selection, and all that were judged.

@@ -132,16 +132,22 @@ def test_measures_agree_with_scikit_learn():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"y_true": [1, 0]}, "expected 3 labels"),
-        ({"y_score": [[1], [2], [3]]}, "expected one score a row"),
+        ({"y_true": [1, 0]}, "y_true: expected 3 numbers"),
+        ({"y_score": [[1, 1], [2, 1], [3, 1]]}, "y_score: .*1d array"),
         ({"y_score": [1, np.nan, 2]}, "y_score: row 1 is nan"),
         ({"qid": None}, "only rows of one query are compared"),
         ({"metrics": "auc"}, 'unknown metric "auc"'),
         ({"metrics": []}, "empty name"),
         ({"y_true": [1, -1, 0], "metrics": "ndcg@10"}, "needs grades"),
-        ({"convention": "other"}, "other"),
-        ({"y_score": [1j, 2, 3]}, "y_score: expected numbers: found complex ones"),
-        ({"relevant_from": np.nan}, "relevant_from: expected a finite number"),
+        (
+            {"convention": "other"},
+            "'convention' parameter of evaluate must be a str among .*Got 'other'",
+        ),
+        ({"y_score": [1j, 2, 3]}, "y_score: Complex data not supported"),
+        (
+            {"relevant_from": np.nan},
+            "'relevant_from' parameter of evaluate must be a float .*Got nan",
+        ),
     ],
 )
 def test_measures_that_are_refused(arguments, message):
@@ -169,9 +175,9 @@ def test_two_rankings_are_compared():
     assert (found.wins, found.ties, found.losses) == (40, 0, 0)
     with pytest.raises(ValueError, match="cannot be paired"):
         metrics.paired([1.0], [1.0, 2.0])
-    with pytest.raises(ValueError, match="confidence"):
+    with pytest.raises(ValueError, match="'confidence' parameter of paired must be a float"):
         metrics.paired([1.0], [1.0], confidence=95)
-    with pytest.raises(ValueError, match="resamples: expected less than 100,000,000"):
+    with pytest.raises(ValueError, match="'resamples' .*an int in the range .*100000000"):
         metrics.paired([1.0], [1.0], resamples=2**62)
 
 
@@ -211,7 +217,7 @@ def test_files_that_are_refused(tmp_path, small):
         rankrls.write_svmlight(tmp_path / "none" / "a.svm", X, y, group=[90])
     with pytest.raises(ValueError, match=r"row \d, column 0 is NaN"):
         rankrls.write_svmlight(tmp_path / "a.svm", X * np.nan, y, group=[90])
-    with pytest.raises(ValueError, match="X: expected .* numbers as data, found complex128"):
+    with pytest.raises(ValueError, match="X: .* numbers as data, found complex128"):
         rankrls.write_svmlight(tmp_path / "a.svm", X * 1j, y, group=[90])
     assert not (tmp_path / "a.svm").exists()
 
@@ -303,11 +309,11 @@ def test_tables_are_read_as_the_command_reads_them(tmp_path):
         ({}, "pass the name of that column as label="),
         ({"label": "grade", "query": "query"}, "pass missing=0; as the mean"),
         ({"missing": "median", **columns}, "missing: expected a finite number, or mean"),
-        ({"missing": np.nan, **columns}, "missing: expected a finite number"),
+        ({"missing": np.nan, **columns}, "'missing' parameter of read_svmlight must be .*Got nan"),
         ({"format": "arff"}, 'format: expected one of auto, svmlight, .* found "arff"'),
         ({"queries": path, "query_size": 2}, "pass one of them"),
-        ({"query_size": 0}, "query_size: expected a whole number from 1 on"),
-        ({"regroup": "no"}, "regroup: expected True or False"),
+        ({"query_size": 0}, "'query_size' .*an int in the range .*Got 0"),
+        ({"regroup": "no"}, "'regroup' .*'bool'.*Got 'no'"),
         ({"max_memory": "much"}, "max_memory: "),
     ):
         with pytest.raises(ValueError, match=message):

@@ -1,0 +1,57 @@
+"""The settings of a selection: their names, values and descriptions are those of the library."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+from dataclasses import fields
+from typing import Any, TypeVar
+
+from . import _rankrls
+
+Class = TypeVar("Class", bound=type)
+
+# Parameters that scikit-learn calls otherwise.
+_NAMES = {
+    "k": "n_features_to_select",
+    "lambda": "alpha",
+    "candidates": "n_candidates",
+    "refit_lambda": "refit_alpha",
+    "teacher_lambda": "teacher_alpha",
+    "seed": "random_state",
+}
+
+# What the library says of each setting, by the name of the parameter.
+SETTINGS: dict[str, dict[str, Any]] = {
+    _NAMES.get(setting["name"], setting["name"]): setting
+    for setting in json.loads(_rankrls.settings())
+}
+
+
+def given(settings: dict[str, Any]) -> dict[str, Any]:
+    """The parameters behind `settings` of a model."""
+    settings = {**settings, **settings.get("target", {})}
+    return {_NAMES.get(name, name): value for name, value in settings.items() if name != "target"}
+
+
+def documented(estimator: Class) -> Class:
+    """Describes the settings where the docstring of `estimator` has {settings}."""
+    parameters = {field.name: field for field in fields(estimator)}
+    lines = []
+    for name, setting in SETTINGS.items():
+        if name in ("random_state", "strategy"):
+            continue
+        field = parameters[name]
+        kind = str(field.type).replace("Sequence[float | str]", "sequence").replace(" | ", " or ")
+        if setting["values"]:
+            kind = "{" + ", ".join(f'"{value}"' for value in setting["values"]) + "}"
+        kind = kind.removesuffix(" or None")
+        usual = "optional" if field.default is None else f"default={json.dumps(field.default)}"
+        words = re.sub(r" \[default: (.*)\]$", r". By default \1", setting["help"]) + "."
+        words = re.sub(r"\blambda\b", "alpha", words)
+        lines += [f"{name} : {kind}, {usual}", textwrap.indent(textwrap.fill(words, 88), "    ")]
+    if estimator.__doc__:
+        text = textwrap.indent("\n".join(lines), "    ").strip()
+        estimator.__doc__ = estimator.__doc__.replace("{settings}", text)
+    return estimator
