@@ -292,7 +292,7 @@ RIDGE = [
     ({"kernel": "precomputed"}, {}, "90 rows and 30 columns: expected a column for each row"),
     ({"kernel": "precomputed"}, {"X": K}, "not symmetric: .* row 5, column 3 and 0.5 in row 3"),
     ({"kernel": "precomputed"}, {"X": -np.eye(90)}, "the kernel is indefinite"),
-    ({"kernel": "gaussian", "solver": "primal"}, {}, "a kernel has the solver 'dual'"),
+    ({"kernel": "gaussian", "solver": "primal"}, {}, "a kernel has the solver dual"),
     ({"kernel": "gaussian", "scale": "sd"}, {}, "scale goes with kernel='linear'"),
     ({"kernel": "gaussian", "max_memory": "100kB"}, {}, "a reduced set fits, with a basis of"),
     ({"basis": 91}, {}, "a basis of 91 rows: expected from 1 to 90"),

@@ -20,7 +20,6 @@ use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
 use crate::interrupt::unless_ended;
-use crate::lambda::LambdaSearch;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
 

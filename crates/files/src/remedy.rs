@@ -80,6 +80,20 @@ pub enum Parameter {
     Validation,
     /// What columns are divided by.
     Scale,
+    /// Which pairs of rows are to be ordered.
+    Objective,
+    /// Preferences among rows.
+    Preferences,
+    /// What a query counts.
+    QueryWeight,
+    /// The scale of the labels.
+    Labels,
+    /// The kernel.
+    Kernel,
+    /// Rows that a kernel model is over.
+    Basis,
+    /// What is held out.
+    Holdout,
     /// Whether a file counts its columns from 0.
     ZeroBased,
     /// Conventions of measures.
@@ -106,6 +120,13 @@ impl Parameter {
             Self::TeacherLambda => "TargetOptions::teacher_lambda",
             Self::Validation => "Dataset::with_validation",
             Self::Scale => "SelectionOptions::scale",
+            Self::Objective => "TrainOptions::objective",
+            Self::Preferences => "TrainGrid::preferences",
+            Self::QueryWeight => "TrainOptions::query_weight",
+            Self::Labels => "TrainOptions::labels",
+            Self::Kernel => "TrainGrid::kernels",
+            Self::Basis => "TrainGrid::basis",
+            Self::Holdout => "TrainGrid::holdout",
             Self::ZeroBased => "ReadOptions::zero_based",
             Self::Convention => "Rules::convention",
             Self::Gain => "Rules::gain",
