@@ -23,7 +23,7 @@ use crate::{Lambda, Parameter, QueryWeight, Ridge};
 /// };
 /// # Ok::<(), rankrls::InvalidLambda>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectionOptions {
     /// The strategy; `None`: the fastest exact one that fits into memory.
@@ -168,6 +168,10 @@ impl SelectionOptions {
         }
         if self.sample == Some(0) {
             return Err(SelectError::NothingSampled);
+        }
+        let teacher = self.target.teacher_lambda.as_ref();
+        if teacher.is_some_and(|lambdas| lambdas.count() == 0) {
+            return Err(SelectError::NoTeacherLambdas);
         }
         let queries = candidates.queries();
         if queries.largest() < 2 {

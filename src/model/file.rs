@@ -241,7 +241,7 @@ impl<F> Document<F> {
             convention,
             objective: model.objective,
             query_weight: settings.query_weight,
-            target: settings.target,
+            target: settings.target.clone(),
             scale: settings.scale,
             candidates: settings.sample,
             seed: settings.sample.map(|_| settings.seed),
@@ -365,7 +365,7 @@ impl Document<Vec<SelectedFeature>> {
             scale: self.scale,
             sample: self.candidates,
             seed: self.seed.unwrap_or(SEED),
-            target: self.target,
+            target: self.target.clone(),
             ..SelectionOptions::new(self.features.len(), self.lambda)
         })
     }

@@ -167,7 +167,7 @@ impl<'a> Tuning<'a> {
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
         let target = TargetOptions {
             labels: Some(chosen.labels()),
-            ..asked.target
+            ..asked.target.clone()
         };
         let queries = self.dataset.queries().len();
         if queries == 1 {
@@ -182,7 +182,7 @@ impl<'a> Tuning<'a> {
                 strategy,
                 target,
                 k,
-                ..*asked
+                ..asked.clone()
             },
             strategies: Vec::new(),
             labels: Vec::new(),

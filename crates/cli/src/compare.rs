@@ -340,7 +340,7 @@ impl<'a> Comparison<'a> {
                 strategy: Some(one.kind),
                 sample: one.sample,
                 seed,
-                ..*options
+                ..options.clone()
             };
             let run = |seed| Run::new(one, &options(seed), args, input, session).transpose();
             Entry::new(one, (1..=seeds).map_while(run).collect(), &metrics)

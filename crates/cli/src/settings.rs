@@ -5,10 +5,10 @@ use anyhow::Result;
 use clap::builder::TypedValueParser;
 use clap::{ArgAction, Args};
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Criterion, Refit, SelectError, TargetOptions, TeacherLambdas};
+use rankrls::greedy::{Criterion, Refit, SelectError, TargetOptions};
 use rankrls::metrics::Metric;
 use rankrls::peers::Peers;
-use rankrls::{QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
+use rankrls::{Lambdas, QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
 
 use super::args::{RulesArgs, at_least_one, auto_or, one_of, usage};
 use super::files::InPath;
@@ -111,7 +111,7 @@ pub(crate) struct TargetArgs {
     /// Ridge parameters of the teacher, RankRLS on all columns, at most eight; the one of least
     /// hold-out error is taken [default: 1/64u..4u:2, and on past an edge while that is best]
     #[arg(long, value_name = "LIST")]
-    pub(crate) teacher_lambda: Option<TeacherLambdas>,
+    pub(crate) teacher_lambda: Option<Lambdas>,
 }
 
 impl TargetArgs {
@@ -122,7 +122,7 @@ impl TargetArgs {
             refit: self.refit,
             refit_lambda: self.refit_lambda,
             blend: self.blend,
-            teacher_lambda: self.teacher_lambda,
+            teacher_lambda: self.teacher_lambda.clone(),
         }
     }
 }
@@ -161,7 +161,7 @@ impl TeacherArgs {
     ) -> Result<()> {
         let given = self.teacher.is_some();
         let options = SelectionOptions {
-            target: *target,
+            target: target.clone(),
             ..SelectionOptions::new(1, None)
         };
         let checked = options.check_effects(strategies, given, false);
@@ -187,7 +187,7 @@ pub(crate) fn check_selection(
     strategies.iter().try_for_each(|&strategy| {
         let options = SelectionOptions {
             strategy,
-            ..*options
+            ..options.clone()
         };
         options.check_strategy().map_err(usage)
     })
