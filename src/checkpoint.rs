@@ -249,8 +249,8 @@ impl Record for Progress {
     fn new(data: DataHash, settings: SelectionOptions) -> Self {
         Self {
             data,
-            settings,
             strategy: settings.strategy,
+            settings,
             teacher: None,
             steps: Vec::new(),
         }
@@ -494,7 +494,7 @@ mod tests {
         let path = folder.path().join("run.checkpoint");
         let data = DataHash::of(&sample::test());
         let settings = SelectionOptions::new(3, None);
-        let progress = Progress::new(data, settings);
+        let progress = Progress::new(data, settings.clone());
         progress.save(&path).unwrap();
         assert_eq!(Progress::load(&path, data, &settings).unwrap(), progress);
         std::fs::read(path).unwrap()

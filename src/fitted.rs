@@ -97,7 +97,7 @@ impl GreedyRankRls {
 }
 
 /// Parameters of [`GreedyRankRls`].
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct GreedyRankRlsParams(SelectionOptions);
 
 impl GreedyRankRlsParams {
@@ -165,7 +165,7 @@ impl GreedyRankRlsParams {
         let (lambda, auto) = choose_lambda(&self.0, &classes, data, &mut ())?;
         let options = SelectionOptions {
             lambda: lambda.into(),
-            ..self.0
+            ..self.0.clone()
         };
         let selection = select_among(&classes, data, &options, observer)?;
         Ok(GreedyRankRls {

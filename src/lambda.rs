@@ -360,6 +360,9 @@ impl TryFrom<WrittenGrid> for Lambdas {
     fn try_from(written: WrittenGrid) -> Result<Self, String> {
         match written {
             WrittenGrid::Auto(text) => text.parse(),
+            WrittenGrid::Given(list) if list.is_empty() => {
+                Err("expected lambdas, found none".into())
+            }
             WrittenGrid::Given(list) => Ok(Self::Given(list)),
         }
     }
@@ -514,7 +517,9 @@ mod tests {
             let json = serde_json::to_string(&lambdas).unwrap();
             assert_eq!(serde_json::from_str::<Lambdas>(&json).unwrap(), lambdas);
         }
-        assert!(serde_json::from_str::<Lambdas>("[0.0]").is_err());
+        for refused in ["[0.0]", "[]"] {
+            assert!(serde_json::from_str::<Lambdas>(refused).is_err());
+        }
     }
 
     #[test]

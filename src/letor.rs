@@ -291,7 +291,7 @@ pub fn run(
         measure: Measure::Metric(MEASURES[0]),
         metrics: MEASURES.to_vec(),
         rules: Convention::Letor.into(),
-        ..TuneOptions::new(*options, lambdas)
+        ..TuneOptions::new(options.clone(), lambdas)
     };
     let memory = &mut options.selection.memory;
     *memory = memory.holding(fold.test.dataset.memory());

@@ -251,7 +251,6 @@ class RankRLS(Ranker):
                 f"only rows of one query are compared: {_data.GIVE_QUERIES}; "
                 f"group=[{rows}] compares all rows. {_data.ROUTE_QUERIES}"
             )
-        self._check_combinations()
         data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=0)
         preferences = None if pairs is None else _data.preferences(pairs, rows)
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
@@ -300,18 +299,6 @@ class RankRLS(Ranker):
             if report["scheme"] == "lqo":
                 self.lqo_predictions_ = predictions
         return self
-
-    def _check_combinations(self) -> None:
-        """Refuses parameters that have nothing to act on."""
-        linear, reduced = self.kernel == "linear", self.basis is not None
-        if self.scale != "none" and (reduced or not linear):
-            raise ValueError("scale goes with kernel='linear', without a basis")
-        if self.query_weight != "uniform" and self.objective != "query":
-            raise ValueError("query_weight goes with objective='query'")
-        if self.labels != "raw" and self.objective == "pairs":
-            raise ValueError("labels has nothing to scale: pairs are learnt from")
-        if self.solver not in ("auto", "dual") and not (linear or reduced):
-            raise ValueError("a kernel has the solver 'dual'; with a basis it has the others, too")
 
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
         facts = super()._adopt(model)

@@ -90,12 +90,14 @@ impl Training {
                 scheme.seed(self.seed)
             }
         };
-        Ok(TrainGrid {
+        let grid = TrainGrid {
             kernels: vec![self.kernel()?],
             holdout,
             keep_pairs: self.keep_pairs,
             ..TrainGrid::new(self.alpha.clone(), self.options.within(budget()))
-        })
+        };
+        grid.check(self.basis.is_some(), self.pairs.is_some())?;
+        Ok(grid)
     }
 
     /// The basis, preferences and folds of `grid` among the rows of `data`.

@@ -140,7 +140,9 @@ impl<'a> Greedy<'a> {
             candidates,
             labels,
             target: TargetOptions {
-                teacher_lambda: teacher.as_ref().and_then(|predictions| predictions.tried),
+                teacher_lambda: teacher
+                    .as_ref()
+                    .and_then(|predictions| predictions.tried.clone()),
                 ..plan.target
             },
             teacher: teacher.map(|predictions| predictions.teacher),
@@ -172,7 +174,7 @@ impl<'a> Greedy<'a> {
 
     /// The labels and the teacher, with every choice made and the ridge parameters that were tried.
     pub fn target(&self) -> TargetOptions {
-        self.target
+        self.target.clone()
     }
 
     /// The teacher, if there is one.

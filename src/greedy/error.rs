@@ -21,6 +21,9 @@ pub enum SelectError {
     /// An empty random subset was asked for.
     #[error("0 candidates a step: expected at least one")]
     NothingSampled,
+    /// An empty list of ridge parameters for the teacher.
+    #[error("{}: expected at least one, found none", Parameter::TeacherLambda)]
+    NoTeacherLambdas,
     /// Auto, where only folds could choose.
     #[error(
         "the ridge parameter is auto, which folds choose before a selection: give a number, a share \

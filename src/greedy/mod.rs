@@ -42,6 +42,6 @@ pub use stability::{Frequency, Stability};
 pub use state::State;
 pub use strategies::{ExpectedDivergence, Sampler, StrategyKind};
 pub use strategy::{Round, Shape, Strategy, TIE_TOLERANCE, Work};
-pub use target::{Refit, Target, TargetOptions, TeacherLambdas};
+pub use target::{Refit, Target, TargetOptions};
 pub use teacher::{Teacher, TeacherPlan, TeacherPredictions};
 pub use test_path::{TestPath, WeightsPath};

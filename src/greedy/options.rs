@@ -28,7 +28,7 @@ use crate::{Lambda, Parameter, QueryWeight, Ridge};
 /// };
 /// # Ok::<(), rankrls::InvalidLambda>(())
 /// ```
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Selection"))]
@@ -227,6 +227,10 @@ impl SelectionOptions {
         }
         if self.sample == Some(0) {
             return Err(SelectError::NothingSampled);
+        }
+        let teacher = self.target.teacher_lambda.as_ref();
+        if teacher.is_some_and(|lambdas| lambdas.count() == 0) {
+            return Err(SelectError::NoTeacherLambdas);
         }
         let queries = candidates.queries();
         if queries.largest() < 2 {

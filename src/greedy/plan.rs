@@ -2,15 +2,16 @@
 
 use serde::Serialize;
 
+use super::target::teacher_search;
 use super::{
-    SelectError, SelectionOptions, Shape, StrategyKind, Target, TargetOptions, TeacherLambdas,
-    TeacherPlan,
+    SelectError, SelectionOptions, Shape, StrategyKind, Target, TargetOptions, TeacherPlan,
 };
+use crate::Lambdas;
 use crate::columns::{ColumnClasses, Summary};
 use crate::memory::Memory;
 
 /// What a selection is about to do.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The strategy.
     pub strategy: StrategyKind,
@@ -88,11 +89,12 @@ fn resolved_target(
 ) -> (TargetOptions, Option<TeacherPlan>) {
     let target = options.target.resolved(strategy, candidates);
     let available = memory.left().unwrap_or(u64::MAX);
-    let teacher = |lambdas: TeacherLambdas| {
-        let count = lambdas.lambdas(candidates.unit()).len();
+    let teacher = |lambdas: &Lambdas| {
+        let count = teacher_search(lambdas, candidates.unit()).tried().len();
         TeacherPlan::new(candidates, count, available)
     };
-    (target, target.teacher_lambda.map(teacher))
+    let plan = target.teacher_lambda.as_ref().map(teacher);
+    (target, plan)
 }
 
 /// What each strategy would take for a selection of this `shape`, with data and candidates in use.
@@ -194,13 +196,13 @@ mod tests {
         for estimate in estimates.filter(|estimate| !estimate.strategy.needs_grades()) {
             let asked = SelectionOptions {
                 strategy: Some(estimate.strategy),
-                ..options
+                ..options.clone()
             };
             assert!(estimate.fits && estimate.able);
             let within = |limit: Option<u64>| {
                 let options = SelectionOptions {
                     memory: Memory::limit(limit),
-                    ..asked
+                    ..asked.clone()
                 };
                 plan(&candidates, &data, &options)
             };

@@ -237,7 +237,7 @@ fn run(
     let options = SelectionOptions {
         query_weight: candidates.query_weight(),
         scale: candidates.scale(),
-        ..*options
+        ..options.clone()
     };
     Ok(Selection {
         strategy: plan.strategy,

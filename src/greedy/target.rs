@@ -6,9 +6,6 @@
 //! the features have been selected by whatever strategy. `docs/quality.md` has why, and what it
 //! is worth.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -17,6 +14,7 @@ use super::StrategyKind;
 use super::args;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
+use crate::lambda::LambdaSearch;
 #[cfg(doc)]
 use crate::memory::Memory;
 use crate::names::names;
@@ -75,7 +73,7 @@ pub enum Refit {
 names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
 /// What is learnt from.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Labels and teacher"))]
@@ -108,11 +106,11 @@ pub struct TargetOptions {
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "share")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = args::share))]
     pub blend: Option<f64>,
-    /// Ridge parameters of the teacher, RankRLS on all columns, at most eight. The teacher takes the one of
-    /// least hold-out error [default: 1/64u..4u:2, and on past an edge while that is best]
+    /// Ridge parameters of the teacher, RankRLS on all columns. The teacher takes the one of least hold-out
+    /// error [default: 1/64u..4u:2, and on past an edge while that is best]
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "LIST"))]
-    pub teacher_lambda: Option<TeacherLambdas>,
+    pub teacher_lambda: Option<Lambdas>,
 }
 
 /// Reads a share, or nothing.
@@ -146,7 +144,7 @@ impl TargetOptions {
     /// These options with every choice made that counts for `strategy` among `candidates`, ridge
     /// parameters as numbers, and without the other choices.
     #[must_use]
-    pub fn resolved(self, strategy: StrategyKind, candidates: &ColumnClasses) -> Self {
+    pub fn resolved(&self, strategy: StrategyKind, candidates: &ColumnClasses) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
         let distils = strategy.distils();
         let default = if distils {
@@ -165,113 +163,23 @@ impl TargetOptions {
             refit: has_teacher.then_some(refit),
             refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
             blend: distils.then(|| self.blend.unwrap_or(blend)),
-            teacher_lambda: has_teacher
-                .then(|| self.teacher_lambda.unwrap_or_default().resolved(unit)),
+            teacher_lambda: has_teacher.then(|| match &self.teacher_lambda {
+                None | Some(Lambdas::Auto) => Lambdas::Auto,
+                Some(given) => Lambdas::of(&Lambda::grid(&given.lambdas(unit))),
+            }),
         }
     }
 }
 
-/// Most ridge parameters of a teacher.
-const MOST_LAMBDAS: usize = 8;
+/// Ridge parameters of a teacher that nobody gives, in shares of the unit.
+const TEACHER: [(u32, u32); 5] = [(1, 64), (1, 16), (1, 4), (1, 1), (4, 1)];
 
-/// Ridge parameters of a teacher, from one to eight, and whether there may be more past an edge.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Lambdas", into = "Lambdas")]
-pub struct TeacherLambdas {
-    ridges: [Ridge; MOST_LAMBDAS],
-    count: usize,
-    open: bool,
-}
-
-impl TeacherLambdas {
-    /// The numbers for data with this `unit`, each once, ascending.
-    pub fn lambdas(&self, unit: f64) -> Vec<Lambda> {
-        let ridges = self.ridges[..self.count].iter();
-        let lambdas: Vec<Lambda> = ridges.map(|ridge| ridge.lambda(unit)).collect();
-        Lambda::grid(&lambdas)
-    }
-
-    /// Whether the list goes on, up to three times, while the best is at its edge.
-    pub(super) fn is_open(&self) -> bool {
-        self.open
-    }
-
-    /// These ridge parameters as numbers, for data with this `unit`.
-    fn resolved(&self, unit: f64) -> Self {
-        Self {
-            open: self.open,
-            ..Self::of(&self.lambdas(unit))
-        }
-    }
-
-    /// These numbers and no more; `None` unless they are from one to eight.
-    pub fn new(lambdas: &[Lambda]) -> Option<Self> {
-        let ridges = lambdas.iter().copied().map(Ridge::Number).collect();
-        Lambdas::Given(ridges).try_into().ok()
-    }
-
-    /// A list of numbers that are few enough.
-    pub(super) fn of(lambdas: &[Lambda]) -> Self {
-        Self::new(lambdas).unwrap_or_default()
-    }
-}
-
-impl Default for TeacherLambdas {
-    /// 1/64, 1/16, 1/4, 1 and 4 of the unit, and more past an edge.
-    fn default() -> Self {
-        let mut ridges = [Ridge::fraction((1, 64)); MOST_LAMBDAS];
-        ridges[1..5].copy_from_slice(&[(1, 16), (1, 4), (1, 1), (4, 1)].map(Ridge::fraction));
-        Self {
-            ridges,
-            count: 5,
-            open: true,
-        }
-    }
-}
-
-impl TryFrom<Lambdas> for TeacherLambdas {
-    type Error = String;
-
-    fn try_from(lambdas: Lambdas) -> Result<Self, String> {
-        let Lambdas::Given(list) = lambdas else {
-            return Ok(Self::default());
-        };
-        let count = list.len();
-        let mut ridges = [Ridge::fraction((1, 64)); MOST_LAMBDAS];
-        let own = ridges.get_mut(..count).filter(|own| !own.is_empty());
-        let own = own.ok_or_else(|| {
-            format!("expected from 1 to {MOST_LAMBDAS} lambdas for the teacher, found {count}")
-        })?;
-        own.copy_from_slice(&list);
-        Ok(Self {
-            ridges,
-            count,
-            open: false,
-        })
-    }
-}
-
-impl From<TeacherLambdas> for Lambdas {
-    fn from(lambdas: TeacherLambdas) -> Self {
-        if lambdas.open {
-            return Self::Auto;
-        }
-        Self::Given(lambdas.ridges[..lambdas.count].to_vec())
-    }
-}
-
-impl FromStr for TeacherLambdas {
-    type Err = String;
-
-    /// A list as [`Lambdas`] reads it.
-    fn from_str(text: &str) -> Result<Self, String> {
-        text.parse::<Lambdas>()?.try_into()
-    }
-}
-
-impl fmt::Display for TeacherLambdas {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Lambdas::from(*self).fmt(formatter)
+/// The search for the ridge parameter of a teacher, among `lambdas` of this `unit`.
+pub(super) fn teacher_search(lambdas: &Lambdas, unit: f64) -> LambdaSearch {
+    let shares = || TEACHER.map(|share| Ridge::fraction(share).lambda(unit));
+    match lambdas {
+        Lambdas::Auto => LambdaSearch::new(&shares(), true),
+        given @ Lambdas::Given(_) => LambdaSearch::new(&given.lambdas(unit), false),
     }
 }
 
@@ -302,8 +210,7 @@ mod tests {
             )
         );
         assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
-        let lambdas = |target: TargetOptions| target.teacher_lambda.unwrap().lambdas(f64::NAN);
-        assert_eq!(lambdas(distil), [0.25, 1.0, 4.0, 16.0, 64.0].map(lambda));
+        assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
         assert_eq!(none.resolved(StrategyKind::Distil, &many).blend, Some(0.4));
         let given = TargetOptions {
             labels: Some(LabelScale::Raw),
@@ -317,7 +224,8 @@ mod tests {
             (refit.blend, refit.refit_lambda),
             (None, given.refit_lambda)
         );
-        assert_eq!(lambdas(refit), [2.0, 16.0].map(lambda));
+        let lambdas = [2.0, 16.0].map(lambda);
+        assert_eq!(refit.teacher_lambda, Some(Lambdas::of(&lambdas)));
         assert_eq!(refit, refit.resolved(StrategyKind::Dense, &many));
     }
 
@@ -326,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_lambdas_are_short() {
-        let parsed: TeacherLambdas = "64, 4,4".parse().unwrap();
-        assert_eq!(parsed.lambdas(1.0), [4.0, 64.0].map(lambda));
-        assert!(!parsed.is_open() && "auto".parse::<TeacherLambdas>().unwrap().is_open());
-        for text in ["", "1,,2", "0", "1,2,3,4,5,6,7,8,9"] {
-            assert!(text.parse::<TeacherLambdas>().is_err(), "{text}");
-        }
+    fn a_teacher_has_a_list_of_its_own() {
+        let auto = teacher_search(&Lambdas::Auto, 16.0);
+        assert_eq!(auto.tried(), [0.25, 1.0, 4.0, 16.0, 64.0].map(lambda));
+        assert_eq!(auto.most(), 8);
+        let given = teacher_search(&"64, 1/4u,4".parse().unwrap(), 16.0);
+        assert_eq!(given.tried(), [4.0, 64.0].map(lambda));
+        assert_eq!(given.most(), 2);
     }
 }

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
 use super::state::centred_and_scaled;
-use super::target::{Target, TeacherLambdas};
+use super::target::{Target, teacher_search};
 use super::{Plan, SelectError, SelectionOptions};
+use crate::Lambdas;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::kernels;
@@ -92,7 +93,7 @@ pub struct Teacher {
 pub struct TeacherPredictions {
     pub(super) teacher: Teacher,
     /// The ridge parameters that were tried; `None` for scores that were given.
-    pub(super) tried: Option<TeacherLambdas>,
+    pub(super) tried: Option<Lambdas>,
     /// A prediction for each example, centred and weighted as labels are, `m`.
     predictions: Vec<f64>,
 }
@@ -120,7 +121,7 @@ impl TeacherPredictions {
         plan: &Plan,
         options: &SelectionOptions,
     ) -> Result<Option<Self>, SelectError> {
-        let (Some(teacher), Some(lambdas)) = (plan.teacher, plan.target.teacher_lambda) else {
+        let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.target.teacher_lambda) else {
             return Ok(None);
         };
         let labels = weighted_labels(candidates, target.labels, plan);
@@ -139,22 +140,16 @@ impl TeacherPredictions {
             let what = "a teacher, RankRLS on all columns,".to_owned();
             return Err(SelectError::Parted { what });
         }
-        check_values(candidates, lambdas.lambdas(candidates.unit())[0])?;
-        Self::train(
-            candidates,
-            &labels,
-            &lambdas,
-            teacher.solver,
-            options.seed(),
-        )
-        .map(Some)
+        let search = teacher_search(lambdas, candidates.unit());
+        check_values(candidates, search.tried()[0])?;
+        Self::train(candidates, &labels, search, teacher.solver, options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.
     pub(super) fn train(
         candidates: &ColumnClasses,
         labels: &[f64],
-        lambdas: &TeacherLambdas,
+        mut search: LambdaSearch,
         solver: Solver,
         seed: u64,
     ) -> Result<Self, SelectError> {
@@ -173,8 +168,7 @@ impl TeacherPredictions {
         };
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.
-        let mut next = lambdas.lambdas(candidates.unit());
-        let mut search = LambdaSearch::new(&next, lambdas.is_open());
+        let mut next = search.tried().to_vec();
         let together = solver.has_holdout() || candidates.summary().nonzeros <= SMALL;
         let mut many = if together { next.len() } else { 2 };
         let mut best: Option<(Lambda, Holdout)> = None;
@@ -205,7 +199,7 @@ impl TeacherPredictions {
                     .filter(|ended| !ended.is_within(TOLERANCE))
                     .map(|ended| ended.residual),
             },
-            tried: Some(TeacherLambdas::of(search.tried())),
+            tried: Some(Lambdas::of(search.tried())),
             predictions: holdout.predictions,
         })
     }

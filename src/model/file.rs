@@ -214,7 +214,7 @@ impl<F> Document<F> {
                 strategy: None,
                 lambda: None,
                 k: 0,
-                ..model.settings
+                ..model.settings.clone()
             },
             index_base: base.first(),
             table: model.table.clone(),
@@ -325,7 +325,7 @@ impl Document<Vec<SelectedFeature>> {
             strategy: self.strategy.selects_by(),
             lambda: lambda.into(),
             k,
-            ..*given
+            ..given.clone()
         })
     }
 

@@ -160,7 +160,7 @@ impl Model {
             lambda: selection.lambda,
             settings: SelectionOptions {
                 k: selection.steps.len(),
-                ..selection.options
+                ..selection.options.clone()
             },
             index_base: dataset.index_base(),
             table: TableOptions::default(),
@@ -321,7 +321,10 @@ impl Model {
             alive: Vec::new(),
         };
         let steps = self.features.iter().zip(&self.path).map(step);
-        let options = SelectionOptions { k, ..self.settings };
+        let options = SelectionOptions {
+            k,
+            ..self.settings.clone()
+        };
         self.strategy
             .is_selection()
             .then(|| (options, steps.collect()))

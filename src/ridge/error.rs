@@ -125,9 +125,44 @@ pub enum TrainError {
     NoPreferences,
     /// Several models, and nothing to choose by.
     #[error(
-        "without hold-outs it is not known which of several models is best: expected a single one, or a hold-out scheme"
+        "{} cannot tell which of several models is best: expected a single one, or a hold-out scheme",
+        Remedy::Set(Parameter::Holdout, "none")
     )]
     NoChoice,
+    /// The objective of preferences without them, or preferences with another.
+    #[error(
+        "{} and {} go together",
+        Remedy::Set(Parameter::Objective, "pairs"),
+        Parameter::Preferences
+    )]
+    PairsApart,
+    /// Weights of queries under an objective that has none.
+    #[error(
+        "{} goes with {}",
+        Parameter::QueryWeight,
+        Remedy::Set(Parameter::Objective, "query")
+    )]
+    NoQueries,
+    /// A scale of labels that nothing is learnt from.
+    #[error(
+        "{} has nothing to scale: the pairs are learnt from",
+        Parameter::Labels
+    )]
+    NoLabels,
+    /// A scale of columns that are not what is learnt from.
+    #[error(
+        "{} goes with {}, without {}",
+        Parameter::Scale,
+        Remedy::Set(Parameter::Kernel, "linear"),
+        Parameter::Basis
+    )]
+    NoScale,
+    /// A solver of columns, for kernel values.
+    #[error(
+        "a kernel has the solver dual; with {} it has the others, too",
+        Parameter::Basis
+    )]
+    DualOnly,
     /// A measure to choose by that the labels do not have.
     #[error(transparent)]
     Measure(#[from] MetricsError),

@@ -150,6 +150,41 @@ impl TrainGrid {
         }
     }
 
+    /// Refuses what does not go together, whatever the data. A front end asks before it reads them: `reduced`
+    /// and `preferred` say whether there will be a basis and preferences, which are rows of the data.
+    /// [`train`](Self::train) asks again.
+    ///
+    /// # Errors
+    /// [`TrainError::NoChoice`], [`PairsApart`](TrainError::PairsApart),
+    /// [`NoQueries`](TrainError::NoQueries), [`NoLabels`](TrainError::NoLabels),
+    /// [`NoScale`](TrainError::NoScale) and [`DualOnly`](TrainError::DualOnly).
+    pub fn check(&self, reduced: bool, preferred: bool) -> Result<(), TrainError> {
+        let options = &self.options;
+        let pairs = options.objective == Objective::Pairs;
+        let weighs = options.query_weight != QueryWeight::Uniform;
+        let linear = self.kernels.iter().all(Kernel::is_linear);
+        let other = options.solver.is_some_and(|solver| solver != Solver::Dual);
+        let mistakes = [
+            (
+                self.holdout == Scheme::Nothing && self.models() > 1,
+                TrainError::NoChoice,
+            ),
+            (pairs != preferred, TrainError::PairsApart),
+            (
+                weighs && !options.objective.is_query(),
+                TrainError::NoQueries,
+            ),
+            (pairs && !options.labels.is_raw(), TrainError::NoLabels),
+            (
+                !options.scale.is_none() && (reduced || !linear),
+                TrainError::NoScale,
+            ),
+            (other && !linear && !reduced, TrainError::DualOnly),
+        ];
+        let found = mistakes.into_iter().find(|(made, _)| *made);
+        found.map_or(Ok(()), |(_, mistake)| Err(mistake))
+    }
+
     /// Trains on `data`. `classes` are those that [`TrainOptions::column_classes`] finds in them, where
     /// they are known: linear models of the columns use them.
     ///
@@ -161,10 +196,8 @@ impl TrainGrid {
         data: &Dataset<'_>,
         classes: Option<&ColumnClasses>,
     ) -> Result<GridOutcome, TrainError> {
+        self.check(self.basis.is_some(), self.preferences.is_some())?;
         self.check_measure(data)?;
-        if self.models() > 1 && self.holdout == Scheme::Nothing {
-            return Err(TrainError::NoChoice);
-        }
         let mut best = None::<(f64, GridOutcome)>;
         let mut cells = Vec::with_capacity(self.models());
         for &kernel in &self.kernels {

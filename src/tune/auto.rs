@@ -48,7 +48,7 @@ pub fn choose_lambda(
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
         return Ok((lambda, None));
     }
-    let quick = TuneOptions::quick(*options);
+    let quick = TuneOptions::quick(options.clone());
     let tuning = Tuning {
         candidates: Some(candidates),
         ..Tuning::new(dataset, &quick)
@@ -66,7 +66,7 @@ pub fn choose_lambda(
             if let TuneError::NoModel { lambda, .. } = error {
                 let options = SelectionOptions {
                     lambda: lambda.into(),
-                    ..*options
+                    ..options.clone()
                 };
                 select_among(candidates, dataset, &options, &mut ())?;
             }

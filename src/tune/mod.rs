@@ -167,7 +167,7 @@ impl<'a> Tuning<'a> {
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
         let target = TargetOptions {
             labels: Some(chosen.labels()),
-            ..asked.target
+            ..asked.target.clone()
         };
         let queries = self.dataset.queries().len();
         if queries == 1 {
@@ -181,8 +181,8 @@ impl<'a> Tuning<'a> {
             selection: SelectionOptions {
                 strategy,
                 k,
-                target,
-                ..*asked
+                target: target.clone(),
+                ..asked.clone()
             },
             strategies: Vec::new(),
             labels: Vec::new(),

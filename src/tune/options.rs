@@ -188,7 +188,7 @@ impl TuneOptions {
         let strategy = filter.or(self.selection.strategy);
         let selection = SelectionOptions {
             strategy,
-            ..self.selection
+            ..self.selection.clone()
         };
         selection.candidates(dataset)
     }
@@ -201,18 +201,18 @@ impl TuneOptions {
 
     /// A selection for each strategy with each scale of labels.
     pub fn selections(&self) -> Vec<SelectionOptions> {
-        let asked = self.selection;
+        let asked = &self.selection;
         let mut all = Vec::new();
         for strategy in axis(&self.strategies, asked.strategy) {
             for labels in axis(&self.labels, asked.target.labels) {
                 let target = TargetOptions {
                     labels,
-                    ..asked.target
+                    ..asked.target.clone()
                 };
                 all.push(SelectionOptions {
                     strategy,
                     target,
-                    ..asked
+                    ..asked.clone()
                 });
             }
         }

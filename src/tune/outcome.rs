@@ -97,7 +97,7 @@ impl Outcome {
             lambda,
             options: SelectionOptions {
                 lambda: None,
-                ..*options
+                ..options.clone()
             },
             unit,
             teacher: None,
@@ -132,15 +132,11 @@ impl Outcome {
     /// [`select`](greedy::select()) finds with this lambda, `k` and strategy. `None` unless
     /// there are as many.
     pub fn selection(&self, k: usize) -> Option<Selection> {
-        let (points, options) = (self.points.get(..k)?, self.options);
-        let strategy = options.strategy?;
+        let (points, options) = (self.points.get(..k)?, self.options.clone());
+        let (strategy, target) = (options.strategy?, options.target.clone());
         Some(Selection {
             strategy,
-            options: SelectionOptions { k, ..options }.resolved(
-                strategy,
-                self.lambda,
-                options.target,
-            ),
+            options: SelectionOptions { k, ..options }.resolved(strategy, self.lambda, target),
             lambda: self.lambda,
             unit: self.unit,
             teacher: self.teacher,

@@ -52,7 +52,7 @@ impl<'a, 'r> Path<'a, 'r> {
         let sampler = job.options.sampler(job.plan.strategy);
         let options = SelectionOptions {
             sample: sampler.map(|sampler| sampler.size),
-            target: job.plan.target,
+            target: job.plan.target.clone(),
             ..job.options
         };
         let unit = run.candidates().unit();

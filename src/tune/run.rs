@@ -96,7 +96,7 @@ impl Run<'_> {
     ) -> Result<Result<Job, Outcome>, TuneError> {
         let mut options = SelectionOptions {
             lambda: lambda.into(),
-            ..*selection
+            ..selection.clone()
         };
         if let Some(recorded) = self.earlier.path(&options, lambda) {
             options.strategy = Some(recorded.path.strategy);
@@ -116,7 +116,7 @@ impl Run<'_> {
         let plan = self.plan_among(self.whole, options)?;
         let options = SelectionOptions {
             strategy: Some(plan.strategy),
-            ..*options
+            ..options.clone()
         };
         let fold = |fold: &Fold| match self.plan_among(fold.part(), &options) {
             Ok(plan) => Ok(Some(plan)),
@@ -152,7 +152,10 @@ impl Run<'_> {
             held: self.memory.held.saturating_sub(candidates.memory()),
             ..self.memory
         };
-        let options = SelectionOptions { memory, ..*options };
+        let options = SelectionOptions {
+            memory,
+            ..options.clone()
+        };
         let plan = plan(candidates, part.target, &options)?;
         // Selections that may be at work at once share what is left.
         let selections = self.most_paths().max(1) * self.selections_of_path();

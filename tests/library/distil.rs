@@ -5,9 +5,11 @@ use crate::oracle::problems::problems;
 use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas, select};
+use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, select};
 use rankrls::memory::Memory;
-use rankrls::{Dataset, Lambda, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind};
+use rankrls::{
+    Dataset, Lambda, Lambdas, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind,
+};
 
 /// Ten queries or more, of one row and more.
 fn drawn() -> impl Strategy<Value = Problem> {
@@ -30,8 +32,8 @@ fn raw() -> TargetOptions {
     }
 }
 
-fn teacher(lambdas: &[f64]) -> Option<TeacherLambdas> {
-    TeacherLambdas::new(&grid(lambdas))
+fn teacher(lambdas: &[f64]) -> Lambdas {
+    Lambdas::of(&grid(lambdas))
 }
 
 /// Labels less the residuals of models without each query; those of least error.
@@ -118,7 +120,7 @@ proptest! {
         let target = TargetOptions {
             refit: Some(Refit::Labels),
             blend: Some(share),
-            teacher_lambda: teacher(&teaching),
+            teacher_lambda: Some(teacher(&teaching)),
             ..raw()
         };
         let options = SelectionOptions {
@@ -148,7 +150,7 @@ proptest! {
         let target = TargetOptions {
             refit: Some(Refit::CrossFitted),
             refit_lambda: Some(Ridge::Number(Lambda::new(3.0).unwrap())),
-            teacher_lambda: teacher(&[4.0, 16.0, 64.0]),
+            teacher_lambda: Some(teacher(&[4.0, 16.0, 64.0])),
             ..raw()
         };
         let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut ()) else {
@@ -304,7 +306,7 @@ fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
     // So little that no system fits, and folds are taken by conjugate gradients.
     let folds = SelectionOptions {
         memory: Memory::limit(6 << 20),
-        ..distil
+        ..distil.clone()
     };
     for (options, solver) in [(distil, "dual"), (folds, "cg")] {
         let run = |threads: usize| on(threads, || select(&data, &options, &mut ()).unwrap());
@@ -324,4 +326,19 @@ fn rows_keep_their_teacher_in_parts_of_the_data() {
     let part = data.queries_subset(&[1, 3]).unwrap();
     assert_eq!(part.teacher(), Some(&[2.0, 3.0, 6.0, 7.0][..]));
     assert_eq!(part.queries(), &Queries::from_sizes(&[2, 2]).unwrap());
+}
+
+#[test]
+fn a_teacher_without_a_ridge_parameter_is_refused() {
+    let options = SelectionOptions {
+        strategy: Some(StrategyKind::Distil),
+        target: TargetOptions {
+            teacher_lambda: Some(teacher(&[])),
+            ..TargetOptions::default()
+        },
+        ..SelectionOptions::new(2, None)
+    };
+    let error = select(&rankrls::data::sample::train(), &options, &mut ()).unwrap_err();
+    assert_eq!(error, SelectError::NoTeacherLambdas);
+    assert!(error.to_string().contains("at least one"), "{error}");
 }

@@ -67,7 +67,7 @@ fn grid(objective: Objective) -> TrainGrid {
     let options = TrainOptions::new().objective(objective);
     TrainGrid {
         holdout: Scheme::Nothing,
-        ..TrainGrid::new(lambda(), options.solver(Solver::Primal))
+        ..TrainGrid::new(lambda(), options.solver(Solver::Dual))
     }
 }
 
@@ -126,7 +126,7 @@ fn kernels_and_reduced_sets_count_it() {
 fn problems_count_it() {
     let data = sample::train();
     let one = data.as_one_query();
-    let options = TrainOptions::new().solver(Solver::Primal);
+    let options = TrainOptions::new().solver(Solver::Dual);
     let classes = options.column_classes(&data);
     let preferences = preferences(&data);
     let matrix = || Kernel::gaussian(0.01).unwrap().matrix(&data).unwrap();

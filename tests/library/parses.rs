@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 
 use rankrls::data::{LabelScale, sample};
-use rankrls::greedy::{Refit, TargetOptions, TeacherLambdas};
+use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, RankRls, Selection, SelectionOptions, Solver, StrategyKind,
-    select,
+    ColumnClasses, Dataset, Lambda, Lambdas, RankRls, Selection, SelectionOptions, Solver,
+    StrategyKind, select,
 };
 use serde::Deserialize;
 
@@ -156,7 +156,7 @@ fn distil_is_its_definition() {
             refit: Some(Refit::CrossFitted),
             refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
             blend: Some(expected.blend),
-            teacher_lambda: TeacherLambdas::new(&lambdas),
+            teacher_lambda: Some(Lambdas::of(&lambdas)),
         },
         ..SelectionOptions::new(
             expected.features.len(),

@@ -220,13 +220,13 @@ fn plans_are_those_of_the_rank_that_has_most() {
         let own = Partition::share(&data, 3, peers.rank());
         let options = SelectionOptions {
             memory: Memory::limit(limit - peers.rank() as u64),
-            ..options
+            ..options.clone()
         };
         let candidates = options.candidates(&own).among(peers);
         assert!(candidates.len() < candidates.summary().column_classes / 2);
         let refused = SelectionOptions {
             memory: Memory::limit(u64::from(candidates.peers().rank() == 1)),
-            ..options
+            ..options.clone()
         };
         let refused = plan(&candidates, &own, &refused).unwrap_err();
         (plan(&candidates, &own, &options).unwrap(), refused)

@@ -140,7 +140,7 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
     let options = options(2.0);
     let hash = DataHash::of(&data);
     let whole = select_among(&candidates, data.labels(), &options, &mut ()).unwrap();
-    let mut progress = Progress::new(hash, options);
+    let mut progress = Progress::new(hash, options.clone());
     for after in [2, 3, 7, K] {
         let steps = progress.steps.clone();
         let checkpointer = Checkpointer::new(&path, Duration::ZERO, progress).unwrap();
@@ -388,7 +388,7 @@ fn steps_of_another_tuning_are_refused() {
         &SelectionOptions {
             k: 1,
             lambda: options.grid(1.0)[1].into(),
-            ..options.selection
+            ..options.selection.clone()
         },
         &mut (),
     );

@@ -128,13 +128,13 @@ fn parts_that_take_turns_select_as_the_whole() {
     let mut wanted: Vec<SelectionOptions> = strategies
         .map(|strategy| SelectionOptions {
             strategy: Some(strategy),
-            ..base
+            ..base.clone()
         })
         .collect();
     wanted.push(SelectionOptions {
         query_weight: QueryWeight::Pairs,
         scale: Scale::Sd,
-        ..wanted[0]
+        ..wanted[0].clone()
     });
     wanted.push(SelectionOptions {
         criterion: Criterion::Ranking {

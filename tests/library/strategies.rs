@@ -472,7 +472,7 @@ fn strategies_without_predictions_refuse_a_measure() {
     for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
         let asked = SelectionOptions {
             strategy: Some(strategy),
-            ..options
+            ..options.clone()
         };
         let error = select(&dataset, &asked, &mut ()).unwrap_err();
         let text = error.to_string();

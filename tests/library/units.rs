@@ -83,7 +83,7 @@ proptest! {
         let by = |data: &Dataset<'_>| {
             let options = SelectionOptions {
                 strategy: Some(strategy),
-                target,
+                target: target.clone(),
                 scale,
                 query_weight: weight,
                 ..SelectionOptions::new(6, None)

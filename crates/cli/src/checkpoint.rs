@@ -91,9 +91,9 @@ impl CheckpointArgs {
                      found {found}"
                 );
             }
-            *options = extended.settings;
+            *options = extended.settings.clone();
         }
-        let Some(mut progress) = self.record::<Progress>(train, || *options)? else {
+        let Some(mut progress) = self.record::<Progress>(train, || options.clone())? else {
             return Ok(extended);
         };
         if progress.steps.is_empty() {

@@ -154,7 +154,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
-        target: args.target,
+        target: args.target.clone(),
         memory: input.others_in(args.data.read.memory()),
         ..SelectionOptions::new(args.k, args.lambda)
     };
@@ -202,8 +202,8 @@ impl CompareArgs {
         let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
         each_once("strategy", &names)?;
         let strategies = self.strategies.iter().map(|one| Some(one.kind));
-        let (target, strategies) = (self.target, strategies.collect::<Vec<_>>());
-        self.teacher.check(&target, &strategies, &**session.peers)?;
+        let (target, strategies) = (&self.target, strategies.collect::<Vec<_>>());
+        self.teacher.check(target, &strategies, &**session.peers)?;
         self.rules.check(self.test.is_some(), false)
     }
 }
@@ -348,7 +348,7 @@ impl<'a> Comparison<'a> {
                 strategy: Some(one.kind),
                 sample: one.sample,
                 seed: Some(seed),
-                ..*options
+                ..options.clone()
             };
             let run = |seed| Run::new(one, &options(seed), args, input, session).transpose();
             Entry::new(one, (1..=seeds).map_while(run).collect(), &metrics)

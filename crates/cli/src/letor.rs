@@ -121,7 +121,7 @@ impl LetorArgs {
         let options = SelectionOptions {
             strategy: self.strategy,
             query_weight: self.query_weight,
-            target: self.target,
+            target: self.target.clone(),
             memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), None)
         };
@@ -174,7 +174,7 @@ struct Report<'a> {
 
 impl<'a> Report<'a> {
     fn new(args: &'a LetorArgs, folds: Vec<FoldReport>) -> Self {
-        let target = args.target;
+        let target = args.target.clone();
         let means = means_of_tests(&folds).map(|means| by_name(["test"], [means]));
         Self {
             schema: "rankrls.letor/1",

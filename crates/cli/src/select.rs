@@ -162,7 +162,7 @@ impl SelectArgs {
             lambda: self.lambda,
             criterion: criterion.under(self.rules.rules().convention),
             memory: self.data.read.memory(),
-            ..self.settings
+            ..self.settings.clone()
         }
     }
 

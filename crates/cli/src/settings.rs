@@ -69,7 +69,7 @@ impl TeacherArgs {
     ) -> Result<()> {
         let given = self.teacher.is_some();
         let options = SelectionOptions {
-            target: *target,
+            target: target.clone(),
             ..SelectionOptions::new(1, None)
         };
         let checked = options.check_effects(strategies, given, false);
@@ -95,7 +95,7 @@ pub(crate) fn check_selection(
     strategies.iter().try_for_each(|&strategy| {
         let options = SelectionOptions {
             strategy,
-            ..*options
+            ..options.clone()
         };
         options.check_strategy().map_err(usage)
     })

@@ -172,14 +172,14 @@ struct ObjectiveArgs {
 }
 
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let kernels = args.check()?;
+    let grid = args.grid()?;
     let console = session.console;
     let output = session.create(args.output.as_ref())?;
     let scores = session.create(args.holdout_scores.as_ref())?;
     let plot = args.plot.create(session)?;
     let (train, load_seconds) = args.data.train(console)?;
     let spinner = console.spinner("training");
-    let trained = args.train(&train, kernels, load_seconds);
+    let trained = args.train(&train, grid, load_seconds);
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
@@ -293,44 +293,48 @@ fn entry(cell: &Cell, scheme: Option<&Scheme>) -> Value {
 }
 
 impl TrainArgs {
-    /// Refuses mistakes that the parser cannot see; else the kernels.
-    fn check(&self) -> Result<Vec<Kernel>> {
+    /// All that does not depend on the rows of the data. Refuses mistakes that the parser cannot see.
+    fn grid(&self) -> Result<TrainGrid> {
         self.data.read.check([&self.data.path])?;
-        let kernels = self.kernel.kernels()?;
-        let none = matches!(self.holdout, Some(HoldoutChoice::Named(Scheme::Nothing)));
-        let pairs = self.objective.objective == Objective::Pairs;
-        let weighs = self.weight.query_weight != QueryWeight::Uniform;
-        let (linear, reduced) = (self.kernel.is_linear(), self.kernel.basis.is_some());
-        let mistake = if none && self.lambda.count() * kernels.len() > 1 {
-            "--holdout none cannot tell which lambda is best: expected a single --lambda"
-        } else if none && self.holdout_scores.is_some() {
-            "--holdout none has no predictions for --holdout-scores"
-        } else if pairs != self.objective.pairs.is_some() {
-            "--objective pairs and --pairs FILE go together"
-        } else if !self.objective.objective.is_query() && weighs {
-            "--query-weight goes with --objective query"
-        } else if pairs && !self.labels.is_raw() {
-            "--labels has nothing to scale: --pairs are learnt from"
-        } else if !self.weight.scale.is_none() && (reduced || !linear) {
-            "--scale goes with --kernel linear, without --basis"
-        } else if !linear && !reduced && self.solver.is_some_and(|solver| solver != Solver::Dual) {
-            "a kernel has the solver dual; with --basis it has the others, too"
-        } else {
-            return Ok(kernels);
-        };
-        Err(usage(mistake))
-    }
-
-    /// How to train.
-    fn options(&self) -> TrainOptions {
-        TrainOptions::new()
+        let options = TrainOptions::new()
             .objective(self.objective.objective)
             .query_weight(self.weight.query_weight)
             .labels(self.labels)
             .scale(self.weight.scale)
-            .lambdas(self.lambda.count())
             .solver(self.solver)
-            .memory(self.data.read.memory())
+            .memory(self.data.read.memory());
+        let holdout = match &self.holdout {
+            Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
+            None | Some(HoldoutChoice::File(_)) => Scheme::Auto,
+        };
+        let rules = Rules::from(Convention::default());
+        let grid = TrainGrid {
+            kernels: self.kernel.kernels()?,
+            holdout,
+            keep_pairs: self.holdout_scores.is_some(),
+            measure: self.measure.metric().map(|metric| (metric, rules)),
+            ..TrainGrid::new(self.lambda.clone(), options)
+        };
+        let (basis, pairs) = (&self.kernel.basis, &self.objective.pairs);
+        grid.check(basis.is_some(), pairs.is_some())
+            .map_err(usage)?;
+        if grid.holdout == Scheme::Nothing && self.holdout_scores.is_some() {
+            let mistake = "--holdout none has no predictions for --holdout-scores";
+            return Err(usage(mistake));
+        }
+        Ok(grid)
+    }
+
+    /// Gives `grid` the basis, the preferences and the folds among the rows of `data`.
+    fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<()> {
+        let memory = self.data.read.memory();
+        grid.basis = self.kernel.basis(data, self.seed, memory)?;
+        grid.preferences = self.preferences(data)?;
+        if let Some(HoldoutChoice::File(path)) = &self.holdout {
+            let preferences = grid.preferences.as_ref().map(Preferences::len);
+            grid.holdout = self.folds(path, data, preferences)?;
+        }
+        Ok(())
     }
 
     /// The preferences among the rows of `data`.
@@ -353,72 +357,48 @@ impl TrainArgs {
         ))
     }
 
-    /// What to hold out of `data`, or of so many preferences.
-    fn scheme(&self, data: &Dataset<'_>, preferences: Option<usize>) -> Result<Scheme> {
-        Ok(match &self.holdout {
-            None => Scheme::Auto,
-            Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
-            Some(HoldoutChoice::File(path)) => {
-                let folds = read_folds(path, self.data.read.memory())?;
-                let name = path.display();
-                let (what, expected) = match preferences {
-                    Some(count) => ("preference", count),
-                    None => ("row", data.rows()),
-                };
-                let names: Vec<&str> = folds.iter().collect();
-                if let Some(line) = names.iter().position(|name| name.is_empty()) {
-                    bail!(
-                        "{name}:{}: expected the fold of a {what}, found nothing",
-                        line + 1
-                    );
-                }
-                if names.len() != expected {
-                    let found = names.len();
-                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
-                }
-                let in_order: Vec<&str> = match (preferences, data.input_rows()) {
-                    (None, Some(rows)) => rows.iter().map(|&row| names[row as usize]).collect(),
-                    _ => names,
-                };
-                let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
-                let name = format!("folds:{name}");
-                Scheme::Given { name, groups }
-            }
-        })
+    /// The folds of the rows of `data`, or of so many preferences, in the file at `path`.
+    fn folds(&self, path: &Path, data: &Dataset<'_>, preferences: Option<usize>) -> Result<Scheme> {
+        let folds = read_folds(path, self.data.read.memory())?;
+        let name = path.display();
+        let (what, expected) = match preferences {
+            Some(count) => ("preference", count),
+            None => ("row", data.rows()),
+        };
+        let names: Vec<&str> = folds.iter().collect();
+        if let Some(line) = names.iter().position(|name| name.is_empty()) {
+            bail!(
+                "{name}:{}: expected the fold of a {what}, found nothing",
+                line + 1
+            );
+        }
+        if names.len() != expected {
+            let found = names.len();
+            bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
+        }
+        let in_order = match preferences {
+            None => data.in_row_order(&names)?,
+            Some(_) => names,
+        };
+        let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
+        let name = format!("folds:{name}");
+        Ok(Scheme::Given { name, groups })
     }
 
     /// The best model, of data that were read in `load_seconds`.
     fn train(
         &self,
         train: &Dataset<'_>,
-        kernels: Vec<Kernel>,
+        mut grid: TrainGrid,
         load_seconds: f64,
     ) -> Result<(Model, Report)> {
         let begin = Instant::now();
-        let measure = match self.measure {
-            Measure::SquaredError => None,
-            Measure::Metric(metric) => Some(metric),
-        };
         let features = match self.features {
             Some(_) => FeatureChoice::Given,
             None => FeatureChoice::All,
         };
-        let options = self.options();
-        let preferences = self.preferences(train)?;
-        let count = preferences.as_ref().map(Preferences::len);
-        let rules = Rules::from(Convention::default());
-        let mut grid = TrainGrid {
-            lambdas: self.lambda.clone(),
-            kernels,
-            basis: self
-                .kernel
-                .basis(train, self.seed, self.data.read.memory())?,
-            holdout: self.scheme(train, count)?,
-            keep_pairs: self.holdout_scores.is_some(),
-            measure: measure.map(|metric| (metric, rules)),
-            preferences,
-            options,
-        };
+        self.place(&mut grid, train)?;
+        let options = grid.options;
         let candidates = options.column_classes(train);
         let (restricted, own);
         let (data, found) = match &self.features {
@@ -461,7 +441,7 @@ impl TrainArgs {
                 Fit::Kernel { rows, .. } => Some(rows.len()),
                 Fit::Linear(_) => None,
             },
-            measure,
+            measure: self.measure.metric(),
             options: options.solver(outcome.solver),
             features,
             weights: model.features().len(),

@@ -100,6 +100,20 @@ parameters! {
     Validation => "Dataset::with_validation",
     /// What columns are divided by.
     Scale => "SelectionOptions::scale",
+    /// Which pairs of rows are to be ordered.
+    Objective => "TrainOptions::objective",
+    /// Preferences among rows.
+    Preferences => "TrainGrid::preferences",
+    /// What a query counts.
+    QueryWeight => "TrainOptions::query_weight",
+    /// The scale of the labels.
+    Labels => "TrainOptions::labels",
+    /// The kernel.
+    Kernel => "TrainGrid::kernels",
+    /// Rows that a kernel model is over.
+    Basis => "TrainGrid::basis",
+    /// What is held out.
+    Holdout => "TrainGrid::holdout",
     /// The format of data.
     Format => "ReadOptions::format",
     /// Whether a file counts its columns from 0.

@@ -568,7 +568,7 @@ fn replay(options: &SelectionOptions, steps: &[Step]) {
     let data = tiny();
     let options = SelectionOptions {
         strategy: Some(StrategyKind::LowMem),
-        ..*options
+        ..options.clone()
     };
     let candidates = ColumnClasses::new(&data);
     if let Ok(selection) = resume_among(&candidates, data.labels(), &options, steps, &mut ()) {

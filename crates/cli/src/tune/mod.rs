@@ -223,7 +223,7 @@ impl TuneArgs {
     fn options(&self, validation: Option<&Dataset<'_>>) -> TuneOptions {
         let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
         let evidence = asked.evidence(self.settings.selection.seed(), validation);
-        let (selection, rules) = (self.settings.selection, self.rules.rules());
+        let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
         let selection = SelectionOptions {
             k: self.k,
             criterion: selection.criterion.under(rules.convention),

@@ -201,7 +201,7 @@ impl<'a> Report<'a> {
         Self {
             schema: "rankrls.tuning/1",
             options: TuneOptions {
-                selection: chosen.options,
+                selection: chosen.options.clone(),
                 ..options.clone()
             },
             better: if options.measure.lower_is_better() {
