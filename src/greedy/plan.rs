@@ -3,16 +3,17 @@
 use serde::Serialize;
 
 use super::{
-    SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions, TeacherLambdas, TeacherPlan,
+    OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions,
+    TeacherLambdas, TeacherPlan,
 };
 use crate::columns::{ColumnClasses, Summary};
 use crate::peers::Peers;
 
 /// What a selection is about to do.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The strategy.
-    pub strategy: StrategyKind,
+    pub strategy: Planned,
     /// Steps to take: `k`, or the number of candidates if that is less.
     pub steps: usize,
     /// How the columns fall into classes.
@@ -30,7 +31,7 @@ pub struct Plan {
 
 impl Plan {
     pub(crate) fn log(&self) {
-        let (strategy, steps, bytes) = (self.strategy, self.steps, self.memory);
+        let (strategy, steps, bytes) = (&self.strategy, self.steps, self.memory);
         tracing::info!(%strategy, steps, bytes, "selecting");
     }
 }
@@ -94,7 +95,7 @@ fn agreed_options(
 
 /// What `strategy` learns from, and the teacher that this takes.
 fn resolved_target(
-    strategy: StrategyKind,
+    strategy: Option<StrategyKind>,
     candidates: &ColumnClasses,
     base: u64,
     options: &SelectionOptions,
@@ -116,7 +117,7 @@ fn estimates_of(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let teacher = resolved_target(strategy, candidates, base, options).1;
+        let teacher = resolved_target(Some(strategy), candidates, base, options).1;
         let memory = strategy.memory(shape);
         let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
         let total = base.saturating_add(memory);
@@ -168,24 +169,46 @@ pub fn plan(
     held: u64,
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
+    plan_with(candidates, held, options, None)
+}
+
+/// Plans a selection as [`plan`], by a strategy of the caller's `own` where there is one.
+pub(crate) fn plan_with(
+    candidates: &ColumnClasses,
+    held: u64,
+    options: &SelectionOptions,
+    own: Option<&OwnStrategy>,
+) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.sample);
     let (base, options) = &agreed_options(candidates, held, options);
-    let estimates = estimates_of(&shape, candidates, *base, options);
-    let whole = shape.of_all(candidates.summary());
-    let chosen = choose(&estimates, &whole, options)?;
-    let (target, teacher) = resolved_target(chosen.strategy, candidates, *base, options);
+    let (strategy, memory) = if let Some(own) = own {
+        let memory = own.begin().memory(&shape);
+        let memory = memory.saturating_add(shape.base_memory());
+        (Planned::Own(own.clone()), memory)
+    } else {
+        let estimates = estimates_of(&shape, candidates, *base, options);
+        let whole = shape.of_all(candidates.summary());
+        let chosen = choose(&estimates, &whole, options)?;
+        (Planned::Known(chosen.strategy), chosen.memory)
+    };
+    let (target, teacher) = resolved_target(strategy.kind(), candidates, *base, options);
+    let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
+    let (needed, limit) = (
+        base.saturating_add(memory),
+        options.max_memory.unwrap_or(u64::MAX),
+    );
+    if needed > limit {
+        return Err(SelectError::OwnMemory { needed, limit });
+    }
     Ok(Plan {
-        strategy: chosen.strategy,
+        strategy,
         steps: shape.k,
         target,
         teacher,
         summary: candidates.summary(),
-        memory: chosen.memory,
-        room: options
-            .max_memory
-            .unwrap_or(u64::MAX)
-            .saturating_sub(chosen.total),
+        memory,
+        room: limit - needed,
     })
 }
 
@@ -227,7 +250,7 @@ mod tests {
                 tight,
                 Plan {
                     room: 0,
-                    ..unlimited
+                    ..unlimited.clone()
                 }
             );
             match (unlimited.teacher, within(Some(estimate.total - 1))) {

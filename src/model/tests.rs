@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::Lambda;
+use crate::SelectionOptions;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
+use crate::greedy::job::select;
 use crate::ridge::{Cell, Fit, Kernel, Weights};
-use crate::{SelectionOptions, select};
 
 const TEXT: &str = "\
 2 qid:a 1:1 2:0.3 4:1 5:1

@@ -1,10 +1,12 @@
 //! The ridge parameter of a selection that leaves it open.
 
+use std::borrow::Cow;
+
 use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{SelectionOptions, select_among};
+use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, plan_with};
 
 /// How folds chose a ridge parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,7 +27,8 @@ pub struct AutoLambda {
 /// ```
 /// use rankrls::data::sample;
 /// use rankrls::tune::choose_lambda;
-/// use rankrls::{SelectionOptions, select};
+/// use rankrls::SelectionOptions;
+/// use rankrls::greedy::job::select;
 ///
 /// let data = sample::train();
 /// let options = SelectionOptions::new(5, None);
@@ -47,12 +50,25 @@ pub fn choose_lambda(
     held: u64,
     observer: &mut dyn Observer,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
+    choose_lambda_with(options, None, candidates, dataset, held, observer)
+}
+
+/// Chooses as [`choose_lambda`], for a strategy of the caller's `own` where there is one.
+pub(crate) fn choose_lambda_with(
+    options: &SelectionOptions,
+    own: Option<&OwnStrategy>,
+    candidates: &ColumnClasses,
+    dataset: &Dataset<'_>,
+    held: u64,
+    observer: &mut dyn Observer,
+) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
         return Ok((lambda, None));
     }
     let quick = TuneOptions::quick(*options);
     let tuning = Tuning {
         candidates: Some(candidates),
+        own,
         held,
         ..Tuning::new(dataset, &quick)
     };
@@ -71,7 +87,11 @@ pub fn choose_lambda(
                     lambda: lambda.into(),
                     ..*options
                 };
-                select_among(candidates, dataset, held, &options, &mut ())?;
+                let (target, nothing) = (dataset.into(), Earlier::default());
+                let plan = plan_with(candidates, held, &options, own)?;
+                let candidates = Cow::Borrowed(candidates);
+                Selecting::begin(candidates, target, plan, &options, nothing, &mut ())?
+                    .run(&mut ())?;
             }
             Err(TuneError::NoLambda(Box::new(error)))
         }

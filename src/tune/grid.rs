@@ -33,6 +33,7 @@ pub(super) fn outcomes(
         dataset,
         options,
         earlier,
+        own,
         held,
         ..
     } = tuning;
@@ -62,6 +63,7 @@ pub(super) fn outcomes(
         folds: &folds,
         meters: &meters,
         earlier,
+        own,
         queries: queries.len(),
         held,
         limit: max_memory.unwrap_or(u64::MAX),

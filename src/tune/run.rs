@@ -9,7 +9,9 @@ use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
-use crate::greedy::{Advance, Plan, SelectError, SelectionOptions, TeacherPredictions, plan};
+use crate::greedy::{
+    Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
+};
 
 /// What a teacher predicts of each part: the same for every path of a strategy.
 pub(super) type PartPredictions = Vec<Result<Option<TeacherPredictions>, SelectError>>;
@@ -23,6 +25,8 @@ pub(super) struct Run<'a> {
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
     pub(super) earlier: Earlier<'a>,
+    /// The strategy, where the library does not have it.
+    pub(super) own: Option<&'a OwnStrategy>,
     /// Queries that values are of.
     pub(super) queries: usize,
     /// Bytes held all the time, candidates and results included.
@@ -55,7 +59,7 @@ impl Job {
 
     /// Which path it is.
     pub(super) fn path(&self) -> PathId {
-        PathId::new(&self.options, self.lambda, self.plan.strategy)
+        PathId::new(&self.options, self.lambda, self.plan.strategy.kind())
     }
 
     /// Steps of all selections, at most.
@@ -100,12 +104,14 @@ impl Run<'_> {
             ..*selection
         };
         if let Some(recorded) = self.earlier.path(&options, lambda) {
-            options.strategy = Some(recorded.path.strategy);
+            options.strategy = recorded.path.strategy;
         }
         let reason = match self.plan(&options, lambda) {
             Ok(job) if self.held.saturating_add(job.memory) <= self.limit => return Ok(Ok(job)),
             Ok(job) => self.refusal(&job),
-            Err(error @ SelectError::Memory { .. }) => error.to_string(),
+            Err(error @ (SelectError::Memory { .. } | SelectError::OwnMemory { .. })) => {
+                error.to_string()
+            }
             Err(error) => return Err(error.into()),
         };
         options.strategy = None;
@@ -116,7 +122,7 @@ impl Run<'_> {
     fn plan(&self, options: &SelectionOptions, lambda: Lambda) -> Result<Job, SelectError> {
         let plan = self.plan_among(self.whole, options)?;
         let options = SelectionOptions {
-            strategy: Some(plan.strategy),
+            strategy: plan.strategy.kind(),
             ..*options
         };
         let fold = |fold: &Fold| match self.plan_among(fold.part(), &options) {
@@ -150,7 +156,7 @@ impl Run<'_> {
         options.ranking(part.target.labels, candidates.queries())?;
         // Candidates are counted once more there.
         let others = self.held.saturating_sub(candidates.memory());
-        let plan = plan(candidates, others, options)?;
+        let plan = plan_with(candidates, others, options, self.own)?;
         // Selections that may be at work at once share what is left.
         let selections = self.most_paths().max(1) * self.selections_of_path();
         Ok(Plan {

@@ -5,7 +5,8 @@ use crate::oracle::problems::problems;
 use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas, select};
+use rankrls::greedy::job::select;
+use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas};
 use rankrls::{Dataset, Lambda, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind};
 
 /// Ten queries or more, of one row and more.

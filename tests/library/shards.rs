@@ -6,13 +6,12 @@ use std::path::Path;
 
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, sample, write_svmlight};
-use rankrls::greedy::{
-    Criterion, Ending, SelectError, Selection, Step, resume_among, select_among,
-};
+use rankrls::greedy::job::{resume_among, select, select_among};
+use rankrls::greedy::{Criterion, Ending, SelectError, Selection, Step};
 use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::{
     ColumnClasses, Convention, Dataset, Lambda, Metric, QueryWeight, Scale, SelectionOptions,
-    StrategyKind, select,
+    StrategyKind,
 };
 use serde_json::{Value, json};
 
@@ -108,7 +107,12 @@ fn assert_same(found: &Selection, expected: &Selection) {
         };
         selection.steps.iter().map(step).collect()
     };
-    assert_eq!(bits(found), bits(expected), "{}", expected.strategy);
+    assert_eq!(
+        bits(found),
+        bits(expected),
+        "{}",
+        expected.strategy.unwrap()
+    );
     assert_eq!(found.weights, expected.weights);
     assert_eq!(
         (&found.classes, found.ending),

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::{SelectError, SelectionOptions, select_among};
+use rankrls::greedy::job::select_among;
+use rankrls::greedy::{SelectError, SelectionOptions};
 use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind, memory};
 
 use crate::commands::corpora;

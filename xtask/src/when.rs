@@ -3,7 +3,8 @@
 //! Data are drawn, and their column classes found, before anything is timed.
 
 use anyhow::{Context, Result};
-use rankrls::greedy::{SelectionOptions, select_among};
+use rankrls::greedy::SelectionOptions;
+use rankrls::greedy::job::select_among;
 use rankrls::{ColumnClasses, Lambda, StrategyKind};
 
 use crate::study::{Cells, Panel, Study, seconds_of};

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use rankrls::greedy::{Criterion, Selection, SelectionOptions, Stability, TargetOptions, Teacher};
-use rankrls::tune::{AutoLambda, Measure, Outcome};
+use rankrls::greedy::job::TestPath;
+use rankrls::greedy::{Criterion, Selection, SelectionOptions, TargetOptions, Teacher};
+use rankrls::tune::{AutoLambda, Measure, Outcome, Stability};
 use rankrls::warning::Warning;
-use rankrls::{Dataset, Lambda, QueryWeight, Ridge, StrategyKind, TestPath};
+use rankrls::{Dataset, Lambda, QueryWeight, Ridge, StrategyKind};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -210,7 +211,7 @@ impl<'a> SelectionReport<'a> {
             selection,
             options,
             lambda_choice: None,
-            densities_at: (selection.strategy == StrategyKind::FsEd).then(|| DensitiesAt {
+            densities_at: (selection.strategy == Some(StrategyKind::FsEd)).then(|| DensitiesAt {
                 training: validation.is_none(),
                 rows: validation.unwrap_or(dataset).rows(),
             }),
@@ -237,7 +238,8 @@ impl<'a> SelectionReport<'a> {
     pub(crate) fn text(&self) -> String {
         let (options, unit) = (self.options, self.data.unit);
         let lambda = ridge(self.selection.lambda.value(), unit);
-        let mut text = format!("strategy {}, lambda {lambda}", self.selection.strategy);
+        let strategy = self.selection.strategy_name();
+        let mut text = format!("strategy {strategy}, lambda {lambda}");
         if let Criterion::Ranking { metric, convention } = options.criterion {
             let _ = write!(text, ", criterion {metric} ({convention})");
         }
@@ -267,7 +269,8 @@ impl<'a> SelectionReport<'a> {
     pub(crate) fn body(&self) -> String {
         let criterion = self.options.criterion.to_string();
         let mut text = format!("\n{}\n", path_table(&self.steps, &criterion));
-        if self.selection.strategy.distils() {
+        let strategy = self.selection.strategy;
+        if strategy.is_some_and(StrategyKind::distils) {
             text.push_str(BIASED);
         }
         if let Some(sizes) = &self.test {
