@@ -103,8 +103,9 @@ impl GreedyRankRls {
         self
     }
 
-    /// A `strategy` of your own, of which each selection takes a clone. It works on any part of the
-    /// columns, so that it serves data in files and ranks, too.
+    /// A `strategy` of your own, in place of one of the library: each selection takes a clone. It sees the
+    /// criterion and the drawn candidates of a step in the [`Round`](crate::greedy::strategy::Round). Models
+    /// call it `own`.
     ///
     /// ```
     /// use rankrls::GreedyRankRls;

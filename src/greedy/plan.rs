@@ -163,7 +163,7 @@ fn choose(
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
 ///
 /// # Errors
-/// As [`select`](super::select()).
+/// As [`select`](super::job::select()).
 pub fn plan(
     candidates: &ColumnClasses,
     held: u64,
