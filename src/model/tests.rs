@@ -115,7 +115,7 @@ fn every_choice_of_features_reads_back() {
     }
     let error = serde_json::from_str::<FeatureChoice>("\"auto\"").unwrap_err();
     let error = error.to_string();
-    assert!(error.contains("`random`, `all`, `given`"), "{error}");
+    assert!(error.contains("`random`, `own`, `all`, `given`"), "{error}");
 }
 
 #[test]
