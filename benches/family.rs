@@ -83,7 +83,7 @@ fn family(criterion: &mut Criterion) {
             ..TrainGrid::new(&[Lambda::new(1.0).expect("above 0")], options)
         };
         group.bench_function(name, |bencher| {
-            bencher.iter(|| grid.train(black_box(&data), 0, None).expect("a model"));
+            bencher.iter(|| grid.train(black_box(&data), None).expect("a model"));
         });
     }
     group.finish();

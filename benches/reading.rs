@@ -122,7 +122,7 @@ fn parts(criterion: &mut Criterion) {
     let lambda = Lambda::new(16.0).expect("a lambda above 0");
     let options = SelectionOptions::new(5, lambda);
     let select = |candidates: &ColumnClasses| {
-        select_among(candidates, &rows, 0, &options, &mut ()).expect("a selection")
+        select_among(candidates, &rows, &options, &mut ()).expect("a selection")
     };
     let whole = options.candidates(&ZIPF.dataset());
     group.bench_function("select, whole", |bench| bench.iter(|| select(&whole)));

@@ -53,8 +53,7 @@ impl<'a> Subject<'a> {
     }
 
     fn select(&self, options: &SelectionOptions) -> Selection {
-        let (labels, held) = (self.data.labels(), self.data.memory());
-        let selection = select_among(&self.candidates, labels, held, options, &mut ());
+        let selection = select_among(&self.candidates, self.data, options, &mut ());
         selection.expect("there are candidates and no limit")
     }
 

@@ -156,7 +156,7 @@ mod tests {
         let candidates = SelectionOptions::new(3, None).candidates(&data);
         let select = || {
             let options = SelectionOptions::new(3, one());
-            select_among(&candidates, &data, 0, &options, &mut ())
+            select_among(&candidates, &data, &options, &mut ())
         };
         assert!(interrupt.run(2, select).unwrap().is_none());
     }

@@ -250,8 +250,8 @@ const EXPONENT: f64 = 1000.0;
 /// Divisors of the unit in [`Lambdas::Auto`].
 const AUTO: [u32; 5] = [256, 64, 16, 4, 1];
 
-/// Most lambdas that a grid goes on past its edge.
-pub(crate) const MOST_BEYOND: usize = 3;
+/// Most lambdas that a search goes on past its edge.
+const MOST_BEYOND: usize = 3;
 
 impl Lambdas {
     /// The numbers of a list, one by one.
@@ -269,6 +269,11 @@ impl Lambdas {
             Self::Given(list) => list.iter().map(number).collect(),
             Self::Auto => None,
         }
+    }
+
+    /// Whether there are more where the best is at the edge.
+    pub(crate) fn is_open(&self) -> bool {
+        *self == Self::Auto
     }
 
     /// How many there are to begin with.
@@ -290,23 +295,58 @@ impl Lambdas {
     }
 }
 
-/// Whether `chosen` is at an end of the several `tried` ones, so that another may do better.
-pub(crate) fn at_edge(tried: &[Lambda], chosen: Lambda) -> bool {
-    let ends = Lambda::grid(tried);
-    ends.len() > 1 && [ends.first(), ends.last()].contains(&Some(&chosen))
+/// A search for the best of a list of lambdas, which may go on past its edge while the best is there.
+#[derive(Debug)]
+pub(crate) struct LambdaSearch {
+    /// Each once, ascending.
+    tried: Vec<Lambda>,
+    /// How many they may become.
+    most: usize,
 }
 
-/// The lambda to try next where `best` is at an edge of the grid of `tried` ones, which began with
-/// `first` of them and may go on: four times as large, or a fourth.
-pub(crate) fn beyond(tried: &[Lambda], first: usize, best: Lambda) -> Option<Lambda> {
-    let ends = Lambda::grid(tried);
-    let factor = match &ends[..] {
-        _ if tried.len() >= first + MOST_BEYOND => return None,
-        [.., last] if *last == best => 4.0,
-        [least, ..] if *least == best => 0.25,
-        _ => return None,
-    };
-    Lambda::new(best.0 * factor).ok()
+impl LambdaSearch {
+    /// Tries all of `lambdas`, and up to three more where the list is `open`.
+    pub(crate) fn new(lambdas: &[Lambda], open: bool) -> Self {
+        let tried = Lambda::grid(lambdas);
+        let beyond = if open { MOST_BEYOND } else { 0 };
+        let most = tried.len() + beyond;
+        Self { tried, most }
+    }
+
+    /// Each once, ascending.
+    pub(crate) fn tried(&self) -> &[Lambda] {
+        &self.tried
+    }
+
+    /// How many they may become.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// Leaves out some of the list, which are not worth a try.
+    pub(crate) fn skip(&mut self, lambdas: &[Lambda]) {
+        self.tried.retain(|lambda| !lambdas.contains(lambda));
+        self.most -= lambdas.len();
+    }
+
+    /// Tries another lambda where `best` is at an edge: four times as large, or a fourth.
+    pub(crate) fn go_on(&mut self, best: Lambda) -> Option<Lambda> {
+        let (factor, place) = match &self.tried[..] {
+            all if all.len() >= self.most => return None,
+            [.., last] if *last == best => (4.0, self.tried.len()),
+            [least, ..] if *least == best => (0.25, 0),
+            _ => return None,
+        };
+        let lambda = Lambda::new(best.0 * factor).ok()?;
+        self.tried.insert(place, lambda);
+        Some(lambda)
+    }
+
+    /// Whether `chosen` is at an end of several, so that another may do better.
+    pub(crate) fn ends_at(&self, chosen: Lambda) -> bool {
+        let ends = [self.tried.first(), self.tried.last()];
+        self.tried.len() > 1 && ends.contains(&Some(&chosen))
+    }
 }
 
 impl From<Lambda> for Lambdas {
@@ -524,15 +564,24 @@ mod tests {
     }
 
     #[test]
-    fn a_grid_goes_on_past_the_edge_that_is_best() {
-        let grid =
-            |values: &[f64]| -> Vec<Lambda> { values.iter().map(|&value| Lambda(value)).collect() };
-        let tried = grid(&[1.0, 4.0, 16.0]);
-        assert_eq!(beyond(&tried, 3, Lambda(16.0)), Some(Lambda(64.0)));
-        assert_eq!(beyond(&tried, 3, Lambda(1.0)), Some(Lambda(0.25)));
-        assert_eq!(beyond(&tried, 3, Lambda(4.0)), None);
-        let tried = grid(&[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0]);
-        assert_eq!(beyond(&tried, 3, Lambda(1024.0)), None);
-        assert_eq!(beyond(&tried, 6, Lambda(1024.0)), Some(Lambda(4096.0)));
+    fn a_search_goes_on_past_the_edge_that_is_best() {
+        let search = |open| LambdaSearch::new(&[16.0, 1.0, 4.0, 4.0].map(Lambda), open);
+        let mut closed = search(false);
+        assert_eq!(closed.tried(), [1.0, 4.0, 16.0].map(Lambda));
+        assert_eq!((closed.go_on(Lambda(16.0)), closed.most()), (None, 3));
+        assert!(closed.ends_at(Lambda(1.0)) && !closed.ends_at(Lambda(4.0)));
+        let mut open = search(true);
+        assert_eq!(open.go_on(Lambda(4.0)), None);
+        assert_eq!(open.go_on(Lambda(1.0)), Some(Lambda(0.25)));
+        assert_eq!(open.go_on(Lambda(16.0)), Some(Lambda(64.0)));
+        assert_eq!(open.go_on(Lambda(64.0)), Some(Lambda(256.0)));
+        assert_eq!((open.go_on(Lambda(256.0)), open.most()), (None, 6));
+        let mut less = search(true);
+        less.skip(&[1.0, 4.0].map(Lambda));
+        assert!(!less.ends_at(Lambda(16.0)));
+        assert_eq!(less.go_on(Lambda(16.0)), Some(Lambda(64.0)));
+        assert_eq!((less.most(), less.tried().len()), (4, 2));
+        let mut last = LambdaSearch::new(&[Lambda(f64::MAX)], true);
+        assert_eq!(last.go_on(Lambda(f64::MAX)), None);
     }
 }

@@ -286,22 +286,25 @@ pub fn run(
     observer: &mut dyn Observer,
 ) -> Result<FoldOutcome, LetorError> {
     let validation = &fold.validation.dataset;
-    let options = TuneOptions {
+    let mut options = TuneOptions {
         evidence: Evidence::of(validation),
         measure: Measure::Metric(MEASURES[0]),
         metrics: MEASURES.to_vec(),
         rules: Convention::Letor.into(),
         ..TuneOptions::new(*options, lambdas)
     };
+    let memory = &mut options.selection.memory;
+    *memory = memory.holding(fold.test.dataset.memory());
     let candidates = if options.selection.strategy == Some(StrategyKind::FsEd) {
         options.candidates(&fold.train.clone().with_validation(validation.clone()))
     } else {
         options.candidates(&fold.train)
     };
-    let mut tuning = Tuning::new(&fold.train, &options).validated(validation);
-    tuning.held += fold.test.dataset.memory();
-    tuning.candidates = Some(&candidates);
-    let (tuned, held) = (tuning.run(observer)?, tuning.held);
+    let tuning = Tuning {
+        candidates: Some(&candidates),
+        ..Tuning::new(&fold.train, &options).validated(validation)
+    };
+    let tuned = tuning.run(observer)?;
     if tuned.interrupted {
         return Err(TuneError::Interrupted.into());
     }
@@ -312,9 +315,9 @@ pub fn run(
         .labels(options.selection.target.labels.unwrap_or_default())
         .scale(options.selection.scale)
         .lambdas(tuned.outcomes.len())
-        .max_memory(options.selection.max_memory);
+        .memory(options.selection.memory.holding(validation.memory()));
     let classes = training.column_classes(&fold.train);
-    let problem = RidgeProblem::among(&fold.train, &classes, held, &training)?;
+    let problem = RidgeProblem::among(&fold.train, &classes, &training)?;
     let paths = tuned.outcomes.iter().map(|path| {
         let weights = match problem.train(path.lambda) {
             Ok(trained) => Some((trained.weights(), trained.convergence())),

@@ -1,11 +1,77 @@
-//! The memory that the machine has left, what this process took, and sizes as people write them.
+//! The memory that a call may take, what the machine has left and this process took, and sizes as people
+//! write them.
 //!
-//! Known on Linux only: elsewhere everything is `None`.
+//! What the machine has is known on Linux only: elsewhere it is `None`.
 
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+
+use serde::Deserialize;
+
+/// The memory that a call may take: a limit, and what the caller has taken of it. As JSON: the limit.
+///
+/// ```
+/// use rankrls::memory::Memory;
+///
+/// let memory = Memory::limit(8 << 30).holding(2 << 30);
+/// assert_eq!(memory.left(), Some(6 << 30));
+/// assert_eq!(Memory::default().holding(2 << 30).left(), None);
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(from = "Option<u64>")]
+pub struct Memory {
+    /// Bytes that may be in use, in all; `None`: no limit.
+    pub limit: Option<u64>,
+    /// Bytes in use besides the data and the column classes that a call is given, which it counts.
+    pub held: u64,
+}
+
+impl Memory {
+    /// At most so many `bytes` in all, of which nothing is taken; `None`: no limit.
+    pub fn limit(bytes: impl Into<Option<u64>>) -> Self {
+        let (limit, held) = (bytes.into(), 0);
+        Self { limit, held }
+    }
+
+    /// With so many `bytes` more in use.
+    #[must_use]
+    pub fn holding(self, bytes: u64) -> Self {
+        let held = self.held.saturating_add(bytes);
+        Self { held, ..self }
+    }
+
+    /// With a limit of so many `bytes`, unless there is one.
+    #[must_use]
+    pub fn within(self, bytes: Option<u64>) -> Self {
+        let limit = self.limit.or(bytes);
+        Self { limit, ..self }
+    }
+
+    /// Bytes that may be taken yet; `None`: no limit.
+    pub fn left(self) -> Option<u64> {
+        self.limit.map(|limit| limit.saturating_sub(self.held))
+    }
+
+    /// Whether so many `bytes` more are within the limit.
+    pub fn allows(self, bytes: u64) -> bool {
+        let all = self.holding(bytes).held;
+        self.limit.is_none_or(|limit| all <= limit)
+    }
+}
+
+impl From<Option<u64>> for Memory {
+    fn from(limit: Option<u64>) -> Self {
+        Self::limit(limit)
+    }
+}
+
+impl From<u64> for Memory {
+    fn from(limit: u64) -> Self {
+        Self::limit(limit)
+    }
+}
 
 /// Least memory that is left to others, in bytes.
 const LEAST_MARGIN: u64 = 256 << 20;
@@ -201,6 +267,22 @@ impl fmt::Display for Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_held_counts_towards_the_limit() {
+        let memory = Memory::limit(10).holding(3).holding(4);
+        assert_eq!((memory.held, memory.left()), (7, Some(3)));
+        assert!(memory.allows(3) && !memory.allows(4));
+        assert!(!memory.holding(4).allows(0));
+        assert_eq!(memory.holding(u64::MAX).left(), Some(0));
+        assert_eq!(memory.within(Some(99)), memory);
+        let open = Memory::default().holding(7);
+        assert!(open.allows(u64::MAX) && open.left().is_none());
+        assert_eq!(open.within(Some(10)), memory);
+        let read = |json| serde_json::from_str::<Memory>(json).unwrap();
+        assert_eq!(read("10"), Memory::limit(10));
+        assert_eq!(read("null"), Memory::default());
+    }
 
     #[test]
     fn the_limit_of_the_process_is_known() {

@@ -19,7 +19,7 @@
 //! let paths = on_threads(3, |peers| {
 //!     let own = Partition::share(&data, peers.count(), peers.rank());
 //!     let candidates = options.candidates(&own).among(peers);
-//!     select_among(&candidates, &own, own.memory(), &options, &mut ())
+//!     select_among(&candidates, &own, &options, &mut ())
 //! });
 //! for path in paths {
 //!     assert_eq!(path?.errors(), alone.errors());
@@ -36,6 +36,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::memory::Memory;
 
 /// The ranks of a job, as one of them sees them.
 ///
@@ -76,6 +78,13 @@ impl dyn Peers + '_ {
     /// Whether a rank says yes.
     pub fn any(&self, yes: bool) -> bool {
         self.all(&yes).contains(&true)
+    }
+
+    /// The memory of the ranks that hold most and are allowed least: so all ranks plan alike.
+    pub(crate) fn agreed(&self, own: Memory) -> Memory {
+        let all = self.all(&(own.held, own.limit));
+        let held = all.iter().map(|&(held, _)| held).fold(0, u64::max);
+        Memory::limit(all.iter().filter_map(|&(_, limit)| limit).min()).holding(held)
     }
 
     /// The least of the ranks' numbers.

@@ -52,6 +52,7 @@ use crate::data::{
     Columns, CompleteOutput, DataHash, MatrixLayout, Output, columns_of_npz, write_names,
     write_npz, write_svmlight,
 };
+use crate::memory::Memory;
 use crate::{Dataset, DatasetError, FeatureNames, IndexBase};
 
 /// The schema of manifests.
@@ -376,7 +377,7 @@ impl Shards {
         }
         if let Some(expected) = manifest.names {
             let path = self.folder.join(NAMES);
-            let names = read_names(&path, None)?;
+            let names = read_names(&path, Memory::default())?;
             if names.len() != manifest.columns {
                 let expected = format!("{} names", manifest.columns);
                 return Err(ShardError::damaged(

@@ -124,4 +124,4 @@ macro_rules! readers {
     )*};
 }
 
-readers! { svmlight rlscore npz table shards names scores lists features model checkpoint manifest conllu }
+readers! { svmlight rlscore npz table shards names scores lists features model checkpoint manifest journal conllu }

@@ -151,26 +151,20 @@ class _Selecting(SelectorMixin, Ranker):
     @staticmethod
     def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
         settings, target = facts["settings"], facts["settings"].get("target", {})
-        criterion = settings["criterion"]
-        if isinstance(criterion, dict):
-            criterion = {
-                "criterion": criterion["ranking"]["metric"],
-                "convention": criterion["ranking"]["convention"],
-            }
-        else:
-            criterion = {"criterion": criterion}
+        criterion, _, convention = settings.get("criterion", "squared").partition(" (")
         known = {
-            "n_features_to_select": max(1, settings["k"]),
+            "n_features_to_select": max(1, settings.get("k", 1)),
+            "criterion": criterion,
+            "convention": convention.removesuffix(")") or None,
             "scale": settings.get("scale"),
-            "query_weight": settings["query_weight"],
+            "query_weight": settings.get("query_weight"),
             "labels": target.get("labels"),
             "refit": target.get("refit"),
             "refit_alpha": target.get("refit_lambda"),
             "blend": target.get("blend"),
             "teacher_alpha": target.get("teacher_lambda"),
-            "n_candidates": settings["sample"],
-            "random_state": None if settings["sample"] is None else settings["seed"],
-            **criterion,
+            "n_candidates": settings.get("candidates"),
+            "random_state": settings.get("seed"),
         }
         return {name: value for name, value in known.items() if value is not None}
 
@@ -186,7 +180,7 @@ class _Selecting(SelectorMixin, Ranker):
             raise ValueError(f"convention: expected 'standard' or 'letor', found {convention!r}")
         criterion: Any = _data.text(self.criterion, "criterion")
         if criterion != "squared":
-            criterion = {"ranking": {"metric": criterion, "convention": convention}}
+            criterion = criterion if convention == "standard" else f"{criterion} ({convention})"
         elif convention != "standard" and not self._measures():
             raise ValueError(
                 "convention has nothing to measure: it goes with a measure as criterion"
@@ -205,7 +199,7 @@ class _Selecting(SelectorMixin, Ranker):
             },
             "scale": _data.text(self.scale, "scale"),
             "query_weight": _data.text(self.query_weight, "query_weight"),
-            "sample": given("n_candidates", _data.count),
+            "candidates": given("n_candidates", _data.count),
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
         }

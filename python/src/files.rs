@@ -11,7 +11,7 @@ use rankrls::data::read::{
     Format, ReadOptions, RowQueries, TableOptions, names_beside, read_names,
 };
 use rankrls::data::{Dataset, Output};
-use rankrls::memory::{Bytes, budget};
+use rankrls::memory::{Bytes, Memory, budget};
 use rankrls::{IndexBase, Warning};
 
 use crate::data::{Array, Data};
@@ -38,6 +38,10 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
+    fn memory(&self) -> Memory {
+        Memory::limit(self.max_memory.or_else(budget))
+    }
+
     fn options(&self) -> Result<ReadOptions> {
         let mut formats = [Format::Auto].into_iter().chain(Format::ALL);
         let format = formats.clone().find(|format| format.name() == self.format);
@@ -64,7 +68,7 @@ impl Reading {
                 missing,
                 ignore: self.ignore.clone(),
             })
-            .max_memory(self.max_memory.or_else(budget)))
+            .memory(self.memory()))
     }
 }
 
@@ -73,12 +77,12 @@ impl Reading {
 pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bound<'_, PyDict>> {
     let options = reading.options()?;
     let (data, beside) = job::finish(py, 0, || {
+        options.check_effects([&*path])?;
         let data = options.read(&path)?.dataset;
         // Tables have names of their own, and those of readers come before those beside the data.
         let beside = names_beside(&path).filter(|_| data.names().is_none());
-        let limit = reading.max_memory.or_else(budget);
         // Nobody asked for them: a file that is not of names is none.
-        let beside = beside.and_then(|file| read_names(&file, limit).ok());
+        let beside = beside.and_then(|file| read_names(&file, reading.memory()).ok());
         Ok((data, beside))
     })?;
     let matrix = Compressed::new(&data, &path, reading.max_memory)?;

@@ -32,7 +32,7 @@ struct Options {
 
 /// Limits options to the memory that there is, and checks them.
 pub(crate) fn checked(options: &mut SelectionOptions) -> Result<()> {
-    options.max_memory = options.max_memory.or_else(budget);
+    options.memory = options.memory.within(budget());
     Ok(options.check_strategy()?)
 }
 
@@ -76,7 +76,7 @@ fn choose_lambda(
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
     let mut observer = move |_: tune::Event<'_>| watch.flow();
-    match tune::choose_lambda(options, candidates, data, data.memory(), &mut observer) {
+    match tune::choose_lambda(options, candidates, data, &mut observer) {
         Err(TuneError::Interrupted) => Ok(None),
         chosen => {
             let (lambda, auto) = chosen?;
@@ -118,7 +118,7 @@ fn work(
         let told = (number, step.feature, step.lqo_error, step.lqo_cindex);
         watch.tell(move |py| told.into_pyobject(py))
     };
-    let selection = select_among(&candidates, &data, data.memory(), &options, &mut observer)?;
+    let selection = select_among(&candidates, &data, &options, &mut observer)?;
     let path = taken.path.as_ref();
     let mut warnings = data.warnings();
     warnings.extend(Warning::of_criterion(options.criterion, data.labels()));

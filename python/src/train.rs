@@ -136,7 +136,7 @@ impl Training {
         let options = grid.options;
         let classes = options.column_classes(data);
         let mut outcome = grid
-            .train(data, data.memory(), Some(&classes))
+            .train(data, Some(&classes))
             .map_err(|error| in_input_rows(error, &inputs))?;
         let mut warnings = Warning::of_columns(data);
         if self.options.compares_queries() {

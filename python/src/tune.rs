@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rankrls::greedy::Step;
 use rankrls::greedy::job::plan;
 use rankrls::tune::{Choice, Event, Outcome, PathId, TuneError, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Lambdas, Model as Fitted, SelectError, Warning};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Model as Fitted, SelectError, Warning};
 use serde::Serialize;
 use serde_json::json;
 
@@ -18,9 +18,13 @@ use crate::select::{self, checked};
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
-fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions) -> Result<()> {
+fn check_memory(
+    data: &Dataset<'_>,
+    candidates: &ColumnClasses,
+    options: &TuneOptions,
+) -> Result<()> {
     for selection in options.selections() {
-        match plan(candidates, held, &selection) {
+        match plan(candidates, data, &selection) {
             Err(error @ SelectError::Memory { .. }) => return Err(error.into()),
             Err(_) => break,
             Ok(_) => {}
@@ -80,7 +84,7 @@ pub(crate) fn tune<'py>(
             candidates: Some(&candidates),
             ..Tuning::new(&data, &options)
         };
-        check_memory(&candidates, tuning.held, &options)?;
+        check_memory(&data, &candidates, &options)?;
         let mut observer = |event: Event<'_>| {
             let Event::Stepped {
                 path,

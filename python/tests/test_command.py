@@ -136,7 +136,7 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
         "--evidence",
         "folds:3",
     ]
-    options += ["--measure", "cindex", "--metrics", "map", "--csv", table]
+    options += ["--choose-by", "cindex", "--metrics", "map", "--csv", table]
     command("tune", TRAIN, *options)
     rows = json.loads(table.read_text())
     rows = rows["models"] if isinstance(rows, dict) else rows

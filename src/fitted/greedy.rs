@@ -183,7 +183,7 @@ impl GreedyRankRls {
         seed: u64 => options.seed;
 
         /// Bytes that data, candidates and strategy may take together. No limit by default.
-        max_memory: u64 => options.max_memory;
+        max_memory: u64 => options.memory;
     }
 
     /// Selects features of `data` and fits their weights.
@@ -242,9 +242,8 @@ impl GreedyRankRls {
         let (options, own) = (&self.options, self.own.as_ref());
         let Some(tune) = &self.tune else {
             options.check_effects(&[options.strategy], false, false)?;
-            let (candidates, held) = (options.candidates(data), data.memory());
-            let (lambda, auto) =
-                choose_lambda_with(options, own, &candidates, data, held, &mut ())?;
+            let candidates = options.candidates(data);
+            let (lambda, auto) = choose_lambda_with(options, own, &candidates, data, &mut ())?;
             return Ok(Chosen {
                 options: SelectionOptions {
                     lambda: lambda.into(),
@@ -273,9 +272,9 @@ impl GreedyRankRls {
             candidates,
             tuned,
         } = chosen;
-        let plan = plan_with(&candidates, data.memory(), &options, self.own.as_ref())?;
-        let (candidates, nothing) = (Cow::Owned(candidates), Earlier::default());
         let target = data.into();
+        let plan = plan_with(&candidates, target, &options, self.own.as_ref())?;
+        let (candidates, nothing) = (Cow::Owned(candidates), Earlier::default());
         let work = Selecting::begin(candidates, target, plan, &options, nothing, &mut ())?;
         Ok(Steps {
             work,
@@ -478,7 +477,7 @@ mod tests {
         let options = SelectionOptions {
             strategy: Some(StrategyKind::Sampled),
             sample: Some(7),
-            seed: 3,
+            seed: Some(3),
             query_weight: QueryWeight::Size,
             ..SelectionOptions::new(5, Lambda::new(4.0).unwrap())
         };

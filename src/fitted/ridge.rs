@@ -134,7 +134,7 @@ impl RankRls {
         scale: Scale => grid.options.scale;
 
         /// Bytes that data, column classes and solver may take together. No limit by default.
-        max_memory: u64 => grid.options.max_memory;
+        max_memory: u64 => grid.options.memory;
     }
 
     /// Fits weights, or coefficients of rows, to `data`.
@@ -152,7 +152,7 @@ impl RankRls {
             grid.holdout = Scheme::Factored;
         }
         let classes = options.column_classes(data);
-        let mut outcome = grid.train(data, data.memory(), Some(&classes))?;
+        let mut outcome = grid.train(data, Some(&classes))?;
         let cell = outcome.cells.swap_remove(outcome.best);
         let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
         let model = Model::from_fit(fit, &cell, choice, data, &summary, options);

@@ -15,7 +15,7 @@ use crate::metrics::{
 
 /// What a greedy step improves most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String", into = "String")]
 pub enum Criterion {
     /// The sum over queries of the squared centred leave-query-out residuals.
     #[default]
@@ -36,6 +36,33 @@ impl fmt::Display for Criterion {
             Self::Squared => formatter.pad("squared"),
             Self::Ranking { metric, .. } => metric.fmt(formatter),
         }
+    }
+}
+
+/// How JSON has it: `ndcg@10`, or `ndcg@10 (letor)` under another convention than the standard one.
+impl From<Criterion> for String {
+    fn from(criterion: Criterion) -> Self {
+        match criterion {
+            Criterion::Ranking { convention, .. } if convention != Convention::Standard => {
+                format!("{criterion} ({convention})")
+            }
+            _ => criterion.to_string(),
+        }
+    }
+}
+
+impl TryFrom<String> for Criterion {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parts = text
+            .strip_suffix(')')
+            .and_then(|text| text.split_once(" ("));
+        let Some((name, convention)) = parts else {
+            return text.parse();
+        };
+        let convention: Convention = convention.parse().map_err(|error| format!("{error}"))?;
+        Ok(name.parse::<Self>()?.under(convention))
     }
 }
 

@@ -9,6 +9,8 @@
 //! strategy [`adopt`](strategy::Strategy::adopt) the change.
 
 mod addition;
+#[cfg(feature = "clap")]
+pub mod args;
 mod criterion;
 mod density;
 mod driver;
@@ -38,8 +40,8 @@ pub use teacher::Teacher;
 pub(crate) use addition::{Addition, LastStep, centre, centre_again, centred};
 pub(crate) use criterion::{RankingCriterion, lqo_cindex, tied_predictions};
 pub(crate) use driver::{Advance, Greedy};
-pub(crate) use options::SEED;
-pub(crate) use plan::{Plan, agreed, plan, plan_with};
+pub(crate) use options::is_default;
+pub(crate) use plan::{Plan, plan, plan_with};
 pub(crate) use select::{Earlier, Event, Observer, Selecting, on_pool};
 pub(crate) use state::State;
 pub(crate) use strategies::Sampler;

@@ -1,17 +1,23 @@
 //! What to select, and how.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
+#[cfg(feature = "clap")]
+use super::args;
 use super::strategies::fs_ed_errors;
 use super::{
     Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
+use crate::memory::Memory;
 use crate::metrics::check_labels;
 use crate::{Lambda, Parameter, QueryWeight, Ridge};
 
-/// What to select, and how: for the library, checkpoints, and the arguments of commands.
+/// What to select, and how. Each setting is written here alone: its help is the first paragraph of its
+/// comment. The arguments of commands, models, checkpoints, reports and Python's parameters have it from
+/// here.
 ///
 /// ```
 /// use rankrls::{Lambda, SelectionOptions, StrategyKind};
@@ -22,40 +28,83 @@ use crate::{Lambda, Parameter, QueryWeight, Ridge};
 /// };
 /// # Ok::<(), rankrls::InvalidLambda>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Selection"))]
 pub struct SelectionOptions {
-    /// The strategy; `None`: the fastest exact one that fits into memory.
-    pub strategy: Option<StrategyKind>,
-    /// The quantity that each step improves most.
-    pub criterion: Criterion,
-    /// How much a query counts.
-    pub query_weight: QueryWeight,
-    /// What each column is divided by.
-    #[serde(default, skip_serializing_if = "Scale::is_none")]
-    pub scale: Scale,
-    /// Candidates to judge a step, drawn at random; `None`: all, or 59 with the strategy `sampled`.
-    pub sample: Option<usize>,
-    /// Seed of the random draws. Equal seeds give equal features on every platform and at any number
-    /// of threads.
-    pub seed: u64,
-    /// What is learnt from.
-    #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
-    pub target: TargetOptions,
-    /// The ridge parameter; `None`: auto. For the strategy `distil` auto is
-    /// [`TargetOptions::ridge`]. For all others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses
-    /// it by folds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// Strategy: auto is the fastest exact one that fits into memory
+    // Written so, as clap takes a plain `Option` for an argument that may be missing.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "NAME", default_value = "auto")
+    )]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
+    pub strategy: std::option::Option<StrategyKind>,
+    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`TargetOptions::ridge`]. For all
+    /// others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
+    // Commands take one, or several.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub lambda: Option<Ridge>,
     /// How many features to select.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub k: usize,
-    /// Bytes that data, candidates and strategy may take together; `None`: no limit.
-    #[serde(default, skip_serializing)]
-    pub max_memory: Option<u64>,
+    /// What each step improves most
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "NAME", default_value = "squared")
+    )]
+    #[cfg_attr(feature = "clap", arg(help = args::criterion_help()))]
+    pub criterion: Criterion,
+    /// Weight of a query of n examples: uniform 1, pairs n, size 1/n. Uniform counts examples alike, pairs
+    /// counts pairs alike, size counts queries alike
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "NAME", default_value = "uniform")
+    )]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(QueryWeight::ALL, QueryWeight::name)))]
+    pub query_weight: QueryWeight,
+    /// Divide each column, centred within queries: sd by its root mean square, max by its largest absolute
+    /// value. Weights stay in the units of the data
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "NAME", default_value = "none")
+    )]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Scale::ALL, Scale::name)))]
+    pub scale: Scale,
+    /// Judge only N candidates in a step, drawn at random [default: all; 59 with the strategy sampled]
+    #[serde(rename = "candidates", skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long = "candidates", value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::at_least_one))]
+    pub sample: Option<usize>,
+    /// Seed of the random draws: equal seeds give equal features, on every platform and at any number of
+    /// threads
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, default_value = "1"))]
+    pub seed: Option<u64>,
+    /// What is learnt from.
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", command(flatten))]
+    pub target: TargetOptions,
+    /// Bytes that data, candidates and strategy may take together, and what else is in use.
+    #[serde(rename = "max_memory", skip_serializing)]
+    #[cfg_attr(feature = "clap", arg(skip))]
+    pub memory: Memory,
+}
+
+/// Whether a setting is as it is where nobody gives it: such settings are not written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The seed of random draws where nobody gives another.
-pub(crate) const SEED: u64 = 1;
+const SEED: u64 = 1;
 
 impl SelectionOptions {
     /// Selection of `k` features with ridge parameter `lambda`, `None` for auto, by the fastest exact
@@ -63,17 +112,28 @@ impl SelectionOptions {
     /// all candidates; queries weigh alike; the seed is 1.
     pub fn new(k: usize, lambda: impl Into<Option<Ridge>>) -> Self {
         Self {
-            strategy: None,
-            criterion: Criterion::Squared,
-            query_weight: QueryWeight::Uniform,
-            scale: Scale::None,
-            sample: None,
-            seed: SEED,
-            target: TargetOptions::default(),
-            lambda: lambda.into(),
             k,
-            max_memory: None,
+            lambda: lambda.into(),
+            ..Self::default()
         }
+    }
+
+    /// The seed of the random draws.
+    pub fn seed(&self) -> u64 {
+        self.seed.unwrap_or(SEED)
+    }
+
+    /// The settings that somebody gave, by name and as in JSON; those of the target stand among the others.
+    /// Strategy, lambda and the number of features are left out.
+    pub fn given(&self) -> Vec<(String, Value)> {
+        let Ok(Value::Object(mut settings)) = serde_json::to_value(self) else {
+            return Vec::new();
+        };
+        if let Some(Value::Object(target)) = settings.remove("target") {
+            settings.extend(target);
+        }
+        settings.retain(|name, _| !["strategy", "lambda", "k"].contains(&name.as_str()));
+        settings.into_iter().collect()
     }
 
     /// The ridge parameter for `strategy` among `candidates`, where that is said or follows from the
@@ -239,10 +299,10 @@ impl SelectionOptions {
         Self {
             strategy,
             sample,
-            seed: sample.map_or(SEED, |_| self.seed),
+            seed: sample.map(|_| self.seed()),
             target,
             lambda: lambda.into(),
-            max_memory: None,
+            memory: Memory::default(),
             ..self
         }
     }
@@ -251,7 +311,7 @@ impl SelectionOptions {
     pub(crate) fn sampler(&self, strategy: Option<StrategyKind>) -> Option<Sampler> {
         let usual = strategy.and_then(StrategyKind::default_sample);
         let size = self.sample.or(usual)?;
-        let seed = self.seed;
+        let seed = self.seed();
         Some(Sampler { size, seed })
     }
 }

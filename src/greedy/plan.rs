@@ -3,11 +3,11 @@
 use serde::Serialize;
 
 use super::{
-    OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions,
-    TeacherLambdas, TeacherPlan,
+    OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, Target,
+    TargetOptions, TeacherLambdas, TeacherPlan,
 };
 use crate::columns::{ColumnClasses, Summary};
-use crate::peers::Peers;
+use crate::memory::Memory;
 
 /// What a selection is about to do.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,51 +57,37 @@ pub struct Estimate {
 }
 
 /// What each strategy would take for the selection that `options` describe, whatever strategy
-/// they ask for. `held` bytes are in use besides the candidates.
-pub fn estimates(
+/// they ask for.
+pub fn estimates<'a>(
     candidates: &ColumnClasses,
-    held: u64,
+    target: impl Into<Target<'a>>,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.sample);
-    let (base, options) = agreed_options(candidates, held, options);
-    estimates_of(&shape, candidates, base, &options)
+    let memory = agreed_memory(candidates, &target.into(), options);
+    estimates_of(&shape, candidates, memory, options)
 }
 
-/// The bytes in use, and the bytes allowed, of the ranks that have most and are allowed least: so all
-/// ranks plan alike.
-pub(crate) fn agreed(peers: &dyn Peers, held: u64, max_memory: Option<u64>) -> (u64, Option<u64>) {
-    let all = peers.all(&(held, max_memory));
-    let held = all.iter().map(|&(held, _)| held).fold(0, u64::max);
-    (held, all.iter().filter_map(|&(_, limit)| limit).min())
-}
-
-/// The bytes in use with the candidates, and the options with the bytes allowed, as all ranks agree.
-fn agreed_options(
+/// With the data and the candidates in use, as all ranks agree.
+fn agreed_memory(
     candidates: &ColumnClasses,
-    held: u64,
+    target: &Target<'_>,
     options: &SelectionOptions,
-) -> (u64, SelectionOptions) {
-    let base = held.saturating_add(candidates.memory());
-    let (base, max_memory) = agreed(candidates.peers(), base, options.max_memory);
-    (
-        base,
-        SelectionOptions {
-            max_memory,
-            ..*options
-        },
-    )
+) -> Memory {
+    let memory = options.memory.holding(target.memory);
+    let memory = memory.holding(candidates.memory());
+    candidates.peers().agreed(memory)
 }
 
 /// What `strategy` learns from, and the teacher that this takes.
 fn resolved_target(
     strategy: Option<StrategyKind>,
     candidates: &ColumnClasses,
-    base: u64,
+    memory: Memory,
     options: &SelectionOptions,
 ) -> (TargetOptions, Option<TeacherPlan>) {
     let target = options.target.resolved(strategy, candidates);
-    let available = options.max_memory.unwrap_or(u64::MAX).saturating_sub(base);
+    let available = memory.left().unwrap_or(u64::MAX);
     let teacher = |lambdas: TeacherLambdas| {
         let count = lambdas.lambdas(candidates.unit()).len();
         TeacherPlan::new(candidates, count, available)
@@ -109,24 +95,23 @@ fn resolved_target(
     (target, target.teacher_lambda.map(teacher))
 }
 
-/// What each strategy would take for a selection of this `shape`, with `base` bytes in use.
+/// What each strategy would take for a selection of this `shape`, with data and candidates in use.
 fn estimates_of(
     shape: &Shape,
     candidates: &ColumnClasses,
-    base: u64,
+    memory: Memory,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let teacher = resolved_target(Some(strategy), candidates, base, options).1;
-        let memory = strategy.memory(shape);
-        let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
-        let total = base.saturating_add(memory);
+        let teacher = resolved_target(Some(strategy), candidates, memory, options).1;
+        let bytes = strategy.memory(shape);
+        let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
         Estimate {
             strategy,
-            memory,
-            total,
+            memory: bytes,
+            total: memory.holding(bytes).held,
             exact: strategy.is_exact() && options.sample.is_none(),
-            fits: options.max_memory.is_none_or(|limit| total <= limit),
+            fits: memory.allows(bytes),
             able: options.suits(strategy),
         }
     };
@@ -137,6 +122,7 @@ fn estimates_of(
 fn choose(
     estimates: &[Estimate],
     shape: &Shape,
+    memory: Memory,
     options: &SelectionOptions,
 ) -> Result<Estimate, SelectError> {
     // Those that will do: the one asked for, or any exact one.
@@ -154,7 +140,7 @@ fn choose(
         SelectError::Memory {
             strategy: options.strategy,
             needed: asked.map(|found| found.total).min().unwrap_or(0),
-            limit: options.max_memory.unwrap_or(u64::MAX),
+            limit: memory.limit.unwrap_or(u64::MAX),
             fitting: others.filter(|kind| !kind.is_baseline()).collect(),
         }
     })
@@ -164,51 +150,51 @@ fn choose(
 ///
 /// # Errors
 /// As [`select`](super::job::select()).
-pub fn plan(
+pub fn plan<'a>(
     candidates: &ColumnClasses,
-    held: u64,
+    target: impl Into<Target<'a>>,
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
-    plan_with(candidates, held, options, None)
+    plan_with(candidates, target.into(), options, None)
 }
 
 /// Plans a selection as [`plan`], by a strategy of the caller's `own` where there is one.
 pub(crate) fn plan_with(
     candidates: &ColumnClasses,
-    held: u64,
+    target: Target<'_>,
     options: &SelectionOptions,
     own: Option<&OwnStrategy>,
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.sample);
-    let (base, options) = &agreed_options(candidates, held, options);
-    let (strategy, memory) = if let Some(own) = own {
-        let memory = own.begin().memory(&shape);
-        let memory = memory.saturating_add(shape.base_memory());
-        (Planned::Own(own.clone()), memory)
+    let memory = agreed_memory(candidates, &target, options);
+    let (strategy, bytes) = if let Some(own) = own {
+        let bytes = own.begin().memory(&shape);
+        let bytes = bytes.saturating_add(shape.base_memory());
+        (Planned::Own(own.clone()), bytes)
     } else {
-        let estimates = estimates_of(&shape, candidates, *base, options);
+        let estimates = estimates_of(&shape, candidates, memory, options);
         let whole = shape.of_all(candidates.summary());
-        let chosen = choose(&estimates, &whole, options)?;
+        let chosen = choose(&estimates, &whole, memory, options)?;
         (Planned::Known(chosen.strategy), chosen.memory)
     };
-    let (target, teacher) = resolved_target(strategy.kind(), candidates, *base, options);
-    let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
-    let (needed, limit) = (
-        base.saturating_add(memory),
-        options.max_memory.unwrap_or(u64::MAX),
-    );
-    if needed > limit {
-        return Err(SelectError::OwnMemory { needed, limit });
+    let (target, teacher) = resolved_target(strategy.kind(), candidates, memory, options);
+    let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
+    if !memory.allows(bytes) {
+        return Err(SelectError::OwnMemory {
+            needed: memory.holding(bytes).held,
+            limit: memory.limit.unwrap_or(u64::MAX),
+        });
     }
+    let room = memory.holding(bytes).left();
     Ok(Plan {
         strategy,
         steps: shape.k,
         target,
         teacher,
         summary: candidates.summary(),
-        memory,
-        room: limit - needed,
+        memory: bytes,
+        room: room.unwrap_or(u64::MAX),
     })
 }
 
@@ -228,20 +214,19 @@ mod tests {
         let data = data();
         let candidates = ColumnClasses::new(&data);
         let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
-        let held = data.memory();
-        let estimates = estimates(&candidates, held, &options).into_iter();
+        let estimates = estimates(&candidates, &data, &options).into_iter();
         for estimate in estimates.filter(|estimate| !estimate.strategy.needs_grades()) {
             let asked = SelectionOptions {
                 strategy: Some(estimate.strategy),
                 ..options
             };
             assert!(estimate.fits && estimate.able);
-            let within = |limit| {
+            let within = |limit: Option<u64>| {
                 let options = SelectionOptions {
-                    max_memory: limit,
+                    memory: Memory::limit(limit),
                     ..asked
                 };
-                plan(&candidates, held, &options)
+                plan(&candidates, &data, &options)
             };
             let unlimited = within(None).unwrap();
             assert_eq!(unlimited.memory, estimate.memory);
@@ -273,7 +258,7 @@ mod tests {
             sample: Some(1),
             ..SelectionOptions::new(2, Lambda::new(1.0).unwrap())
         };
-        let found = estimates(&candidates, 0, &options);
+        let found = estimates(&candidates, &data, &options);
         assert!(found.iter().all(|estimate| !estimate.exact));
         let dense = found.iter().find(|e| e.strategy == StrategyKind::Dense);
         assert!(!dense.unwrap().able);

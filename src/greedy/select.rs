@@ -76,14 +76,15 @@ pub enum Ending {
     Interrupted,
 }
 
-/// A finished selection. As JSON: the strategy, the teacher, weights, condition and ending.
+/// A finished selection. As JSON: what was asked for, the teacher, weights, condition and ending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
     /// The strategy used; `None`: one that the library does not have.
+    #[serde(skip)]
     pub strategy: Option<StrategyKind>,
     /// What was asked for, with every choice made: the strategy, candidates drawn each step (if not
     /// all were judged), what was learnt from. Without a memory limit.
-    #[serde(skip)]
+    #[serde(flatten)]
     pub options: SelectionOptions,
     /// The ridge parameter used.
     #[serde(skip)]
@@ -141,25 +142,22 @@ pub fn select(
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let candidates = options.candidates(dataset);
-    let data = dataset.memory();
-    select_among(&candidates, dataset, data, options, observer)
+    select_among(&candidates, dataset, options, observer)
 }
 
-/// Selects among candidates that have been found before. `held` bytes are in use besides
-/// the candidates and count towards the limit. Queries weigh what they weigh in the candidates, and
-/// columns are scaled as there, whatever the options say.
+/// Selects among candidates that have been found before. Queries weigh what they weigh in the candidates,
+/// and columns are scaled as there, whatever the options say.
 ///
 /// # Errors
 /// As [`select`].
 pub fn select_among<'a>(
     candidates: &'a ColumnClasses,
     target: impl Into<Target<'a>>,
-    held: u64,
     options: &SelectionOptions,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let nothing = Earlier::default();
-    resume_among(candidates, target, held, options, nothing, observer)
+    resume_among(candidates, target, options, nothing, observer)
 }
 
 /// Goes on with a selection that has taken the steps of `earlier` before: adds their features without
@@ -172,13 +170,12 @@ pub fn select_among<'a>(
 pub fn resume_among<'a>(
     candidates: &'a ColumnClasses,
     target: impl Into<Target<'a>>,
-    held: u64,
     options: &SelectionOptions,
     earlier: impl Into<Earlier<'a>>,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    let plan = plan(candidates, held, options)?;
     let (target, earlier) = (target.into(), earlier.into());
+    let plan = plan(candidates, target, options)?;
     on_pool(|| {
         let candidates = Cow::Borrowed(candidates);
         let begun = Selecting::begin(candidates, target, plan, options, earlier, observer)?;

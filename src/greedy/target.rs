@@ -13,8 +13,12 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::StrategyKind;
+#[cfg(feature = "clap")]
+use super::args;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
+#[cfg(doc)]
+use crate::memory::Memory;
 use crate::names::names;
 use crate::{Lambda, Lambdas, Ridge};
 
@@ -34,13 +38,17 @@ pub struct Target<'a> {
     pub labels: &'a [f64],
     /// A score for each row by a ranker that had not seen the row's query, `m`.
     pub teacher: Option<&'a [f64]>,
+    /// Bytes of the data that they are of, which count towards the limit of [`Memory`].
+    pub memory: u64,
 }
 
 impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
     fn from(labels: &'a L) -> Self {
+        let labels = labels.as_ref();
         Self {
-            labels: labels.as_ref(),
+            labels,
             teacher: None,
+            memory: size_of_val(labels) as u64,
         }
     }
 }
@@ -50,6 +58,7 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
         Self {
             labels: dataset.labels(),
             teacher: dataset.teacher(),
+            memory: dataset.memory(),
         }
     }
 }
@@ -68,26 +77,41 @@ names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fit
 /// What is learnt from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Labels and teacher"))]
 pub struct TargetOptions {
-    /// Scale of the training labels, in whose units errors are; `None`: raw, or `sqrt-sd` with the
-    /// strategy `distil`.
+    /// Scale of the training labels within each query: sqrt-sd divides by the root of their standard
+    /// deviation, unit by the deviation. Errors are in its units [default: raw; sqrt-sd with the strategy
+    /// distil]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SCALE"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(LabelScale::ALL, LabelScale::name)))]
     pub labels: Option<LabelScale>,
-    /// What the weights are fitted to; `None`: the labels, or with the strategy `distil`
-    /// cross-fitted.
+    /// What to fit the weights to: labels, or cross-fitted, three quarters of what a teacher predicts and a
+    /// quarter of the labels [default: labels; cross-fitted with the strategy distil]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "TARGET", hide_possible_values = true)
+    )]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Refit::ALL, Refit::name)))]
     pub refit: Option<Refit>,
-    /// Ridge parameter of cross-fitted weights; `None`: 1/64 of the unit.
+    /// Ridge parameter of cross-fitted weights, a number or a share as of lambda [default: 1/64u]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "LAMBDA", allow_negative_numbers = true)
+    )]
     pub refit_lambda: Option<Ridge>,
-    /// Share of the labels in what `distil` selects by, from 0 to 1, the rest being the teacher's;
-    /// `None`: 0.2, or 0.4 from 500 queries on.
+    /// Share of the labels in what the strategy distil selects by, from 0 to 1. The rest is the teacher's
+    /// [default: 0.2; 0.4 from 500 queries on]
     #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "share")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = args::share))]
     pub blend: Option<f64>,
-    /// Ridge parameters of the teacher, RankRLS on all columns, of which the one of least hold-out
-    /// error is taken; `None`: 1/64, 1/16, 1/4, 1 and 4 of the unit, and on past an edge while that
-    /// is best.
+    /// Ridge parameters of the teacher, RankRLS on all columns, at most eight. The teacher takes the one of
+    /// least hold-out error [default: 1/64u..4u:2, and on past an edge while that is best]
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LIST"))]
     pub teacher_lambda: Option<TeacherLambdas>,
 }
 
@@ -107,11 +131,6 @@ impl TargetOptions {
     /// the unit, and 1/64 from 500 queries on.
     pub fn ridge(queries: usize) -> Ridge {
         Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
-    }
-
-    /// Whether nothing is asked for.
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
     }
 
     /// The scale of the labels for `strategy`, or for the fastest exact one.
@@ -278,7 +297,7 @@ mod tests {
         let (few, many) = (candidates(112), candidates(560));
         assert_eq!(few.unit(), 16.0);
         let none = TargetOptions::default();
-        assert!(none.resolved(StrategyKind::Bounded, &many).is_default());
+        assert_eq!(none.resolved(StrategyKind::Bounded, &many), none);
         let distil = none.resolved(StrategyKind::Distil, &few);
         assert_eq!(
             (distil.labels, distil.blend, distil.refit),

@@ -14,7 +14,7 @@ use super::{Plan, SelectError, SelectionOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::kernels;
-use crate::lambda::{Lambda, at_edge, beyond};
+use crate::lambda::{Lambda, LambdaSearch};
 use crate::metrics::mean_concordance;
 use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 
@@ -140,7 +140,14 @@ impl TeacherPredictions {
             return Err(SelectError::Parted { what });
         }
         check_values(candidates, lambdas.lambdas(candidates.unit())[0])?;
-        Self::train(candidates, &labels, &lambdas, teacher.solver, options.seed).map(Some)
+        Self::train(
+            candidates,
+            &labels,
+            &lambdas,
+            teacher.solver,
+            options.seed(),
+        )
+        .map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.
@@ -167,24 +174,23 @@ impl TeacherPredictions {
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.
         let mut next = lambdas.lambdas(candidates.unit());
+        let mut search = LambdaSearch::new(&next, lambdas.is_open());
         let together = solver.has_holdout() || candidates.summary().nonzeros <= SMALL;
         let mut many = if together { next.len() } else { 2 };
-        let (mut first, mut tried) = (next.len(), Vec::with_capacity(next.len()));
         let mut best: Option<(Lambda, Holdout)> = None;
         while !next.is_empty() {
             let now = next.split_off(next.len().saturating_sub(std::mem::replace(&mut many, 1)));
             let holdouts = problem.holdouts(&now, &groups, TOLERANCE)?;
-            tried.extend(&now);
             let all = best.into_iter().chain(now.iter().copied().zip(holdouts));
             best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
             let found = best.as_ref().map(|(lambda, _)| *lambda);
             if !next.is_empty() && found != now.first().copied() {
                 // The error only rises from here down.
+                search.skip(&next);
                 next.clear();
-                first = tried.len();
             }
-            let edge = found.filter(|_| next.is_empty() && lambdas.is_open());
-            next.extend(edge.and_then(|best| beyond(&tried, first, best)));
+            let found = found.filter(|_| next.is_empty());
+            next.extend(found.and_then(|best| search.go_on(best)));
         }
         let (lambda, holdout) = best.expect("a list of lambdas is not empty");
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
@@ -193,13 +199,13 @@ impl TeacherPredictions {
                 solver: Some(solver),
                 lambda: Some(lambda),
                 cindex: holdout.cindex,
-                at_edge: at_edge(&tried, lambda),
+                at_edge: search.ends_at(lambda),
                 residual: holdout
                     .convergence
                     .filter(|ended| !ended.is_within(TOLERANCE))
                     .map(|ended| ended.residual),
             },
-            tried: Some(TeacherLambdas::of(&Lambda::grid(&tried))),
+            tried: Some(TeacherLambdas::of(search.tried())),
             predictions: holdout.predictions,
         })
     }

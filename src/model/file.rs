@@ -15,10 +15,9 @@ use super::{
 };
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
-use crate::greedy::{Criterion, SEED, SelectionOptions, TargetOptions};
-use crate::metrics::{Convention, Metric};
+use crate::greedy::{SelectionOptions, is_default};
 use crate::ridge::Kernel;
-use crate::{Lambda, Objective, QueryWeight, Scale};
+use crate::{Lambda, Objective};
 use rankrls_files::error::Fault;
 use rankrls_files::{Output, Remedy, read_whole};
 
@@ -140,22 +139,11 @@ struct Document<F> {
     schema: String,
     strategy: FeatureChoice,
     lambda: Lambda,
-    #[serde(default)]
-    criterion: CriterionName,
-    #[serde(default)]
-    convention: Option<Convention>,
     #[serde(default, skip_serializing_if = "Objective::is_query")]
     objective: Objective,
-    #[serde(default)]
-    query_weight: QueryWeight,
-    #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
-    target: TargetOptions,
-    #[serde(default, skip_serializing_if = "Scale::is_none")]
-    scale: Scale,
-    /// Column classes drawn each step, if not all were judged.
-    candidates: Option<usize>,
-    /// The seed of the draws.
-    seed: Option<u64>,
+    /// Without strategy, lambda and the number of features.
+    #[serde(default, skip_serializing_if = "is_default")]
+    settings: SelectionOptions,
     index_base: u32,
     #[serde(default, skip_serializing_if = "TableOptions::is_default")]
     table: TableOptions,
@@ -170,16 +158,6 @@ struct Document<F> {
     estimator: Option<Estimator>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     column_names: Vec<String>,
-}
-
-/// `squared`, or a measure.
-#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum CriterionName {
-    #[default]
-    Squared,
-    #[serde(untagged)]
-    Measure(Metric),
 }
 
 /// A feature to be written, with its columns counted as in the data file.
@@ -228,25 +206,18 @@ impl<T: Serialize> Serialize for Line<T> {
 
 impl<F> Document<F> {
     fn new(model: &Model, features: F) -> Self {
-        let (base, settings) = (model.index_base, &model.settings);
-        let (criterion, convention) = match settings.criterion {
-            Criterion::Squared => (CriterionName::Squared, None),
-            Criterion::Ranking { metric, convention } => {
-                (CriterionName::Measure(metric), Some(convention))
-            }
-        };
+        let base = model.index_base;
         let mut document = Self {
             schema: SCHEMA.to_owned(),
             strategy: model.strategy,
             lambda: model.lambda,
-            criterion,
-            convention,
             objective: model.objective,
-            query_weight: settings.query_weight,
-            target: settings.target,
-            scale: settings.scale,
-            candidates: settings.sample,
-            seed: settings.sample.map(|_| settings.seed),
+            settings: SelectionOptions {
+                strategy: None,
+                lambda: None,
+                k: 0,
+                ..model.settings
+            },
             index_base: base.first(),
             table: model.table.clone(),
             kernel: model.expansion.as_ref().map(|basis| basis.kernel),
@@ -343,32 +314,20 @@ impl Document<Vec<SelectedFeature>> {
     }
 
     fn settings(&self) -> Result<SelectionOptions, Fault> {
+        let given = &self.settings;
         require!(
-            self.candidates.is_some() == self.seed.is_some();
-            "seed": "a seed together with a number of candidates, or neither", "one of them"
+            given.sample.is_some() == given.seed.is_some();
+            "settings.seed": "a seed together with a number of candidates, or neither", "one of them"
         );
-        require!(self.candidates != Some(0); "candidates": "1 or more", 0);
-        let criterion = match (self.criterion, self.convention) {
-            (CriterionName::Squared, None) => Criterion::Squared,
-            (CriterionName::Squared, Some(found)) => {
-                refuse!("convention": "null, as the criterion squared has none", found)
-            }
-            (CriterionName::Measure(metric), Some(convention)) => {
-                Criterion::Ranking { metric, convention }
-            }
-            (CriterionName::Measure(metric), None) => {
-                refuse!("convention": "that of the criterion {metric}", "null")
-            }
-        };
+        require!(given.sample != Some(0); "settings.candidates": "1 or more", 0);
+        let (k, lambda) = (self.features.len(), self.lambda);
+        let own = given.strategy.is_none() && given.lambda.is_none() && given.k == 0;
+        require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
         Ok(SelectionOptions {
             strategy: self.strategy.selects_by(),
-            criterion,
-            query_weight: self.query_weight,
-            scale: self.scale,
-            sample: self.candidates,
-            seed: self.seed.unwrap_or(SEED),
-            target: self.target,
-            ..SelectionOptions::new(self.features.len(), self.lambda)
+            lambda: lambda.into(),
+            k,
+            ..*given
         })
     }
 
@@ -461,7 +420,7 @@ impl Document<Vec<SelectedFeature>> {
         let (path, features, strategy) = (&self.path, &self.features, self.strategy);
         let (count, found) = (features.len(), path.len());
         if !strategy.is_selection() {
-            require!(self.seed.is_none(); "seed": "null", "a seed");
+            require!(self.settings.seed.is_none(); "settings.seed": "none", "a seed");
             require!(found == 0; "path": "no steps, with strategy {strategy}", found);
             return Ok(());
         }

@@ -10,6 +10,7 @@ use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
 use crate::greedy::job::select;
+use crate::memory::Memory;
 use crate::ridge::{Cell, Fit, Kernel, Weights};
 
 const TEXT: &str = "\
@@ -34,8 +35,8 @@ fn model() -> Model {
     let data = data();
     // Neither the seed nor the memory has a part in it.
     let options = SelectionOptions {
-        seed: 9,
-        max_memory: Some(1 << 30),
+        seed: Some(9),
+        memory: Memory::limit(1 << 30),
         ..SelectionOptions::new(3, Lambda::new(0.3).unwrap())
     };
     let selection = select(&data, &options, &mut ()).unwrap();
@@ -295,8 +296,22 @@ fn every_contradiction_is_refused() {
         ("/lambda", json!(-1), "lambda is -1"),
         ("/strategy", json!("best"), "unknown variant"),
         ("/extra", json!(1), "unknown field `extra`"),
-        ("/seed", json!(1), "seed: expected a seed together"),
-        ("/candidates", json!(0), "seed: expected a seed together"),
+        (
+            "/settings",
+            json!({"seed": 1}),
+            "seed: expected a seed together",
+        ),
+        (
+            "/settings",
+            json!({"candidates": 0, "seed": 1}),
+            "settings.candidates: expected 1",
+        ),
+        (
+            "/settings",
+            json!({"k": 3}),
+            "settings: expected no strategy",
+        ),
+        ("/settings", json!({"mu": 3}), "unknown field `mu`"),
         ("/features", json!([]), "features: expected from 1 to 3"),
         ("/features/0/weight", json!(null), "f64"),
         ("/features/0/index", json!(0), "from 1 to 5, found 0"),
@@ -329,9 +344,9 @@ fn every_contradiction_is_refused() {
         assert!(error.contains(message), "{error}\nlacks: {message}");
     }
     let mut sampled: Value = serde_json::from_str(&text(&trained)).unwrap();
-    (sampled["seed"], sampled["candidates"]) = (json!(1), json!(5));
+    sampled["settings"] = json!({"candidates": 5, "seed": 1});
     let error = parse(&sampled.to_string()).unwrap_err().to_string();
-    assert!(error.contains("seed: expected null"), "{error}");
+    assert!(error.contains("seed: expected none"), "{error}");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use super::trained::{RidgeProblem, Trained};
 use super::weights::Weights;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, Queries};
-use crate::lambda::beyond;
+use crate::lambda::LambdaSearch;
 use crate::metrics::{Metric, Rules, check_labels};
 use crate::{Lambda, Lambdas, Objective};
 
@@ -150,8 +150,8 @@ impl TrainGrid {
         }
     }
 
-    /// Trains on `data`, of which `held` bytes are in use. `classes` are those of its columns, where
-    /// they are known: linear models within queries use them.
+    /// Trains on `data`. `classes` are those that [`TrainOptions::column_classes`] finds in them, where
+    /// they are known: linear models of the columns use them.
     ///
     /// # Errors
     /// [`TrainError`] for what the data, the objective or the solver do not allow, for a choice
@@ -159,7 +159,6 @@ impl TrainGrid {
     pub fn train(
         &self,
         data: &Dataset<'_>,
-        held: u64,
         classes: Option<&ColumnClasses>,
     ) -> Result<GridOutcome, TrainError> {
         self.check_measure(data)?;
@@ -169,7 +168,7 @@ impl TrainGrid {
         let mut best = None::<(f64, GridOutcome)>;
         let mut cells = Vec::with_capacity(self.models());
         for &kernel in &self.kernels {
-            let (loss, mut own) = self.with_kernel(kernel, data, held, classes)?;
+            let (loss, mut own) = self.with_kernel(kernel, data, classes)?;
             own.best += cells.len();
             cells.append(&mut own.cells);
             if best.as_ref().is_none_or(|(least, _)| loss < *least) {
@@ -204,22 +203,25 @@ impl TrainGrid {
         &self,
         kernel: Kernel,
         given: &Dataset<'_>,
-        held: u64,
         classes: Option<&ColumnClasses>,
     ) -> Result<(f64, GridOutcome), TrainError> {
         let one;
-        let (data, classes) = if self.options.objective.is_query() {
-            (given, classes)
+        let data = if self.options.objective.is_query() {
+            given
         } else {
             one = given.as_one_query();
-            (&one, None)
+            &one
         };
         let options = self.options.lambdas(self.lambdas.count());
-        let options = options.largest_group(self.largest_group(given)?);
+        let mut options = options.largest_group(self.largest_group(given)?);
         let basis = self.basis_for(kernel, data);
-        options.check_kernel(data, kernel.kind(), basis.as_deref(), held)?;
+        if kernel.kind() != KernelKind::Linear || basis.is_some() {
+            // The model does not use them, but the caller has them.
+            options = options.holding(classes.map_or(0, ColumnClasses::memory));
+        }
+        options.check_kernel(data, kernel.kind(), basis.as_deref())?;
         let source = Source::new(data, kernel, basis.as_deref())?;
-        let problem = self.problem(&source, data, (held, classes), &options)?;
+        let problem = self.problem(&source, data, classes, &options)?;
         let scheme = self.scheme(&problem, given)?;
         if scheme.is_none() && self.models() > 1 {
             return Err(TrainError::OneQuery);
@@ -254,8 +256,8 @@ impl TrainGrid {
         source: &Source,
         out: &Out,
     ) -> Result<(Vec<Cell>, Best), TrainError> {
-        let mut tried = self.lambdas.lambdas(problem.unit());
-        let (first, mut next) = (tried.len(), tried.clone());
+        let mut next = self.lambdas.lambdas(problem.unit());
+        let mut search = LambdaSearch::new(&next, self.lambdas.is_open());
         let (mut cells, mut best) = (Vec::new(), None::<Best>);
         while !next.is_empty() {
             let mut together = out.together(problem, &next)?.into_iter();
@@ -282,12 +284,10 @@ impl TrainGrid {
                     holdout,
                 });
             }
-            let edge = best.as_ref().filter(|_| self.lambdas == Lambdas::Auto);
-            let past = edge.and_then(|best| beyond(&tried, first, best.lambda));
-            tried.extend(past);
+            let past = best.as_ref().and_then(|best| search.go_on(best.lambda));
             next = past.into_iter().collect();
         }
-        if self.lambdas == Lambdas::Auto {
+        if self.lambdas.is_open() {
             cells.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
         }
         Ok((cells, best.ok_or(TrainError::NoChoice)?))
@@ -427,14 +427,15 @@ impl TrainGrid {
         &'p self,
         source: &'p Source,
         data: &'p Dataset<'_>,
-        (held, classes): (u64, Option<&'p ColumnClasses>),
+        classes: Option<&'p ColumnClasses>,
         options: &TrainOptions,
     ) -> Result<RidgeProblem<'p>, TrainError> {
         let preferences = match options.objective {
             Objective::Pairs => Some(self.preferences.as_ref().ok_or(TrainError::NoPreferences)?),
             _ => None,
         };
-        let (data, classes) = match source {
+        let found = |data| ColumnClasses::scaled(data, QueryWeight::Uniform, options.scale);
+        match source {
             Source::Kernel(kernel) => {
                 let values = kernel.matrix(data)?;
                 // A grid may go on to gammas with which no two rows are alike, as others are better
@@ -443,17 +444,18 @@ impl TrainGrid {
                 if gammas.all(|gamma| gamma >= kernel.gamma()) {
                     kernel.check_alike(&values)?;
                 }
-                return RidgeProblem::of_kernel(data, values, preferences, options);
+                RidgeProblem::of_kernel(data, values, preferences, options)
             }
-            Source::Columns => (data, classes),
-            Source::Reduced(reduced) => (reduced.mapped(), None),
-        };
-        if let Some(classes) = classes {
-            return RidgeProblem::among(data, classes, held, options);
+            Source::Columns => {
+                let classes = classes.map_or_else(|| Cow::Owned(found(data)), Cow::Borrowed);
+                RidgeProblem::of_columns(data, classes, preferences, options)
+            }
+            Source::Reduced(reduced) => {
+                let (options, mapped) = (options.holding(data.memory()), reduced.mapped());
+                let classes = Cow::Owned(found(mapped));
+                RidgeProblem::of_columns(mapped, classes, preferences, &options)
+            }
         }
-        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, options.scale);
-        let (classes, held) = (Cow::Owned(classes), data.memory());
-        RidgeProblem::of_columns(data, classes, preferences, held, options)
     }
 }
 

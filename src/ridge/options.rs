@@ -9,6 +9,7 @@ use super::kernel::KernelKind;
 use super::solver::{Shape, Solver};
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, LabelScale, Queries};
+use crate::memory::Memory;
 use crate::objective::Objective;
 use crate::setters::setters;
 
@@ -30,8 +31,8 @@ pub struct TrainOptions {
     pub(super) lambdas: usize,
     #[serde(skip)]
     pub(super) largest_group: usize,
-    #[serde(skip_serializing)]
-    pub(crate) max_memory: Option<u64>,
+    #[serde(rename = "max_memory", skip_serializing)]
+    pub(crate) memory: Memory,
 }
 
 impl TrainOptions {
@@ -67,14 +68,15 @@ impl TrainOptions {
         /// queries: memory is counted for it. Any groups may be held out whatever this says.
         largest_group: usize => largest_group;
 
-        /// Bytes that data, column classes and solver may take together. No limit by default.
-        max_memory: impl Into<Option<u64>> => max_memory;
+        /// Bytes that data, column classes and solver may take together, and what else is in use. No limit
+        /// by default.
+        memory: impl Into<Memory> => memory;
     }
 
     /// These options with a limit of so many `bytes`, unless they have one.
     #[must_use]
     pub fn within(self, bytes: Option<u64>) -> Self {
-        self.max_memory(self.max_memory.or(bytes))
+        self.memory(self.memory.within(bytes))
     }
 
     /// Whether rows of the same query are compared, and no others.
@@ -91,30 +93,32 @@ impl TrainOptions {
         ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)
     }
 
-    /// Refuses kernel values that would not fit, before they take the memory; `held` bytes are in use.
+    /// These options with so many `bytes` more in use.
+    #[must_use]
+    pub fn holding(self, bytes: u64) -> Self {
+        self.memory(self.memory.holding(bytes))
+    }
+
+    /// Refuses kernel values that would not fit, before they take the memory.
     pub(super) fn check_kernel(
         &self,
         data: &Dataset<'_>,
         kind: KernelKind,
         basis: Option<&[usize]>,
-        held: u64,
     ) -> Result<(), TrainError> {
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
             None => kernel_memory(&self.shape(data.queries(), None)),
             Some(basis) => basis_memory(data.rows(), basis.len()),
         };
-        let (needed, limit) = (held.saturating_add(taken), self.max_memory);
-        let Some(limit) = limit.filter(|limit| needed > *limit) else {
+        let memory = self.memory.holding(data.memory());
+        let Some(limit) = memory.limit.filter(|_| !memory.allows(taken)) else {
             return Ok(());
         };
         // Values and columns of a basis, as the primal solver has them, and its systems.
-        let fits = |basis: usize| {
-            let taken = reduced_memory(data.rows(), basis);
-            held.saturating_add(taken) <= limit
-        };
+        let fits = |basis: usize| memory.allows(reduced_memory(data.rows(), basis));
         Err(TrainError::KernelMemory {
-            needed,
+            needed: memory.holding(taken).held,
             limit,
             basis: largest(data.rows(), fits),
         })
@@ -131,14 +135,13 @@ impl TrainOptions {
         }
     }
 
-    /// The solver for a problem of this shape, with `held` bytes taken already.
+    /// The solver for a problem of this shape, whose data and column classes are among what is held.
     ///
     /// # Errors
     /// [`TrainError::Memory`] if the solver asked for, or every solver, takes more than is
     /// allowed.
-    pub fn choose(&self, shape: &Shape, held: u64) -> Result<Solver, TrainError> {
-        let limit = self.max_memory.unwrap_or(u64::MAX);
-        let needed = |solver: &Solver| held.saturating_add(solver.memory(shape));
+    pub fn choose(&self, shape: &Shape) -> Result<Solver, TrainError> {
+        let needed = |solver: &Solver| self.memory.holding(solver.memory(shape)).held;
         // Conjugate gradients rank behind a solver that factors within the patience, and before one that
         // takes longer.
         let rank = |solver: &Solver| match solver {
@@ -146,7 +149,8 @@ impl TrainOptions {
             factoring => factoring.cost(shape),
         };
         let asked = |solver: &Solver| self.solver.is_none_or(|asked| asked == *solver);
-        let fitting = Solver::ALL.into_iter().filter(|s| needed(s) <= limit);
+        let fits = |solver: &Solver| self.memory.allows(solver.memory(shape));
+        let fitting = Solver::ALL.into_iter().filter(fits);
         let best = fitting.clone().filter(asked);
         let best = best.min_by(|a, b| rank(a).total_cmp(&rank(b)));
         best.ok_or_else(|| TrainError::Memory {
@@ -157,7 +161,7 @@ impl TrainOptions {
                 .map(needed)
                 .min()
                 .unwrap_or(0),
-            limit,
+            limit: self.memory.limit.unwrap_or(u64::MAX),
             fitting: fitting.collect(),
         })
     }
@@ -255,7 +259,7 @@ mod tests {
     }
 
     fn chosen(options: TrainOptions, shape: &Shape) -> Solver {
-        options.choose(shape, 1000).unwrap()
+        options.holding(1000).choose(shape).unwrap()
     }
 
     #[test]
@@ -267,21 +271,19 @@ mod tests {
         assert_eq!(chosen(options, &parses), Solver::Dual);
         let many = shape(20_000, 150_000, 3_000_000);
         assert_eq!(chosen(options, &many), Solver::ConjugateGradients);
-        let little = options.max_memory(16 << 20);
+        let little = options.memory(16 << 20);
         assert_eq!(chosen(little, &parses), Solver::ConjugateGradients);
     }
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_does() {
         let parses = shape(2_000, 15_000, 300_000);
-        let options = TrainOptions::new()
-            .solver(Solver::Dual)
-            .max_memory(16 << 20);
-        let error = options.choose(&parses, 0).unwrap_err().to_string();
+        let options = TrainOptions::new().solver(Solver::Dual).memory(16 << 20);
+        let error = options.choose(&parses).unwrap_err().to_string();
         assert!(error.starts_with("solver dual needs "), "{error}");
         assert!(error.ends_with("these fit: cg"), "{error}");
-        let options = TrainOptions::new().max_memory(1000);
-        let error = options.choose(&parses, 0).unwrap_err().to_string();
+        let options = TrainOptions::new().memory(1000);
+        let error = options.choose(&parses).unwrap_err().to_string();
         assert!(error.starts_with("every solver needs "), "{error}");
         assert!(error.contains("no solver fits"), "{error}");
     }

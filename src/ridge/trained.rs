@@ -80,17 +80,10 @@ impl<'a> RidgeProblem<'a> {
     /// values are too large.
     pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
         let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
-        Self::of_columns(
-            dataset,
-            Cow::Owned(classes),
-            None,
-            dataset.memory(),
-            options,
-        )
+        Self::of_columns(dataset, Cow::Owned(classes), None, options)
     }
 
     /// Prepares `dataset` with column classes that have been found in it before, scaled as they are.
-    /// `held` bytes are in use besides them and count towards the limit.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -100,16 +93,9 @@ impl<'a> RidgeProblem<'a> {
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a ColumnClasses,
-        held: u64,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
-        let weight = candidates.query_weight();
-        assert!(
-            weight == QueryWeight::Uniform,
-            "candidates weighted by {weight}"
-        );
-        assert_eq!(candidates.peers().count(), 1, "ranks that share candidates");
-        Self::of_columns(dataset, Cow::Borrowed(candidates), None, held, options)
+        Self::of_columns(dataset, Cow::Borrowed(candidates), None, options)
     }
 
     /// RankRLS on preferences among the rows of `dataset`, which is one query: its labels are not used,
@@ -124,17 +110,21 @@ impl<'a> RidgeProblem<'a> {
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
         let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
-        let (classes, held) = (Cow::Owned(classes), dataset.memory());
-        Self::of_columns(dataset, classes, Some(preferences), held, options)
+        Self::of_columns(dataset, Cow::Owned(classes), Some(preferences), options)
     }
 
     pub(super) fn of_columns(
         dataset: &'a Dataset<'a>,
         classes: Cow<'a, ColumnClasses>,
         preferences: Option<&Preferences>,
-        held: u64,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
+        let weight = classes.query_weight();
+        assert!(
+            weight == QueryWeight::Uniform,
+            "candidates weighted by {weight}"
+        );
+        assert_eq!(classes.peers().count(), 1, "ranks that share candidates");
         // Preferences compare rows of one query.
         check_rows(dataset)?;
         if classes.is_empty() {
@@ -142,12 +132,12 @@ impl<'a> RidgeProblem<'a> {
                 columns: dataset.width(),
             });
         }
-        let held = held.saturating_add(classes.memory());
+        let held = dataset.memory().saturating_add(classes.memory());
         let mut shape = options.shape(dataset.queries(), Some(&classes));
         if let Some(preferences) = preferences {
             shape = shape.of_preferences(preferences.len());
         }
-        let solver = options.choose(&shape, held)?;
+        let solver = options.holding(held).choose(&shape)?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let features = Features::of_classes(classes);
         Self::of_features(dataset, features, preferences, options, solver)
@@ -176,9 +166,10 @@ impl<'a> RidgeProblem<'a> {
             shape = shape.of_preferences(preferences.len());
         }
         let held = dataset.memory().saturating_add(kernel.memory());
-        options.solver(Solver::Dual).choose(&shape, held)?;
+        let options = options.solver(Solver::Dual).holding(held);
+        options.choose(&shape)?;
         let features = Features::Kernel(kernel.into_square());
-        Self::of_features(dataset, features, preferences, options, Solver::Dual)
+        Self::of_features(dataset, features, preferences, &options, Solver::Dual)
     }
 
     fn of_features(

@@ -6,7 +6,7 @@ use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, plan_with};
+use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, Target, plan_with};
 
 /// How folds chose a ridge parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,8 +21,7 @@ pub struct AutoLambda {
 ///
 /// A number is taken as it is. A share is taken of the [unit](ColumnClasses::unit) of `candidates`. Auto is
 /// [`TargetOptions::ridge`](crate::greedy::TargetOptions::ridge) for the strategy `distil`; for all
-/// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`. `held` bytes are in
-/// use besides the candidates.
+/// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`.
 ///
 /// ```
 /// use rankrls::data::sample;
@@ -33,7 +32,7 @@ pub struct AutoLambda {
 /// let data = sample::train();
 /// let options = SelectionOptions::new(5, None);
 /// let candidates = options.candidates(&data);
-/// let (lambda, auto) = choose_lambda(&options, &candidates, &data, data.memory(), &mut ())?;
+/// let (lambda, auto) = choose_lambda(&options, &candidates, &data, &mut ())?;
 /// assert_eq!(lambda, auto.expect("folds chose").tuned.lambda());
 /// let selection = select(&data, &SelectionOptions::new(5, lambda), &mut ())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -47,10 +46,9 @@ pub fn choose_lambda(
     options: &SelectionOptions,
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
-    held: u64,
     observer: &mut dyn Observer,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
-    choose_lambda_with(options, None, candidates, dataset, held, observer)
+    choose_lambda_with(options, None, candidates, dataset, observer)
 }
 
 /// Chooses as [`choose_lambda`], for a strategy of the caller's `own` where there is one.
@@ -59,7 +57,6 @@ pub(crate) fn choose_lambda_with(
     own: Option<&OwnStrategy>,
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
-    held: u64,
     observer: &mut dyn Observer,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
@@ -69,7 +66,6 @@ pub(crate) fn choose_lambda_with(
     let tuning = Tuning {
         candidates: Some(candidates),
         own,
-        held,
         ..Tuning::new(dataset, &quick)
     };
     match tuning.run(observer) {
@@ -87,8 +83,8 @@ pub(crate) fn choose_lambda_with(
                     lambda: lambda.into(),
                     ..*options
                 };
-                let (target, nothing) = (dataset.into(), Earlier::default());
-                let plan = plan_with(candidates, held, &options, own)?;
+                let (target, nothing) = (Target::from(dataset), Earlier::default());
+                let plan = plan_with(candidates, target, &options, own)?;
                 let candidates = Cow::Borrowed(candidates);
                 Selecting::begin(candidates, target, plan, &options, nothing, &mut ())?
                     .run(&mut ())?;

@@ -107,6 +107,7 @@ impl Fold {
             target: Target {
                 labels: &self.labels,
                 teacher: self.teacher.as_deref(),
+                memory: 0,
             },
         }
     }

@@ -15,12 +15,13 @@ use super::{
     Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
     Tuning,
 };
+use crate::Lambda;
 use crate::columns::ColumnClasses;
-use crate::greedy::{Plan, SelectError, SelectionOptions, Step, TeacherPredictions, agreed};
+use crate::data::Dataset;
+use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
 use crate::interrupt::unless_ended;
-use crate::lambda::{MOST_BEYOND, beyond};
+use crate::memory::Memory;
 use crate::metrics::check_labels;
-use crate::{Lambda, Lambdas};
 
 /// The outcome of every path of the grid, one strategy and scale of labels after the other, and
 /// whether they were ended before their time.
@@ -32,9 +33,9 @@ pub(super) fn outcomes(
     let &Tuning {
         dataset,
         options,
+        validation,
         earlier,
         own,
-        held,
         ..
     } = tuning;
     let judged = tuning.judged()?;
@@ -46,45 +47,37 @@ pub(super) fn outcomes(
         [] => vec![meter(judged)],
         folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
     };
-    let held = held + candidates.memory();
-    let held = folds
-        .iter()
-        .map(Fold::memory)
-        .fold(held, u64::saturating_add);
     let results = results_memory(candidates, queries.len(), options);
-    let held = held.saturating_add(results);
-    let (held, max_memory) = agreed(candidates.peers(), held, options.selection.max_memory);
+    let validation = validation.map_or(0, Dataset::memory);
+    let memory = [dataset.memory(), validation, candidates.memory(), results]
+        .into_iter()
+        .chain(folds.iter().map(Fold::memory))
+        .fold(options.selection.memory, Memory::holding);
     let run = Run {
         options,
         whole: Part {
             candidates,
-            target: dataset.into(),
+            target: Target {
+                // The run has counted them.
+                memory: 0,
+                ..dataset.into()
+            },
         },
         folds: &folds,
         meters: &meters,
         earlier,
         own,
         queries: queries.len(),
-        held,
-        limit: max_memory.unwrap_or(u64::MAX),
+        memory: candidates.peers().agreed(memory),
         observer: Mutex::new(observer),
         stopped: AtomicBool::new(false),
     };
-    let mut selections = options.selections();
-    for selection in &mut selections {
-        selection.max_memory = max_memory;
-    }
-    run.selections(&selections)
+    run.selections(&options.selections())
 }
 
 /// Bytes that the results of all paths of a strategy take.
 fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOptions) -> u64 {
-    // Where the grid goes on past its edge, for each lambda more.
-    let beyond = match options.lambdas {
-        Lambdas::Auto => MOST_BEYOND,
-        Lambdas::Given(_) => 0,
-    };
-    let paths = options.grid(candidates.unit()).len() + beyond;
+    let paths = options.search(candidates.unit()).most();
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
     let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;
     let weights = weights.saturating_mul(size_of::<f64>() as u64);
@@ -114,7 +107,7 @@ impl Run<'_> {
             };
             all.extend(paths?);
             let cut = |path: &Outcome| path.ending == Ending::Interrupted;
-            let more = later > 0 || self.options.lambdas == Lambdas::Auto || all.iter().any(cut);
+            let more = later > 0 || self.options.lambdas.is_open() || all.iter().any(cut);
             if self.is_stopped() && more {
                 interrupted = true;
                 break;
@@ -131,15 +124,14 @@ impl Run<'_> {
         later: usize,
     ) -> Result<Vec<Outcome>, TuneError> {
         let candidates = self.candidates();
-        let grid = self.options.grid(candidates.unit());
+        let mut search = self.options.search(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
-        let later = later * grid.len() * self.selections_of_path() * steps;
+        let later = later * search.tried().len() * self.selections_of_path() * steps;
         let mut teachers = PartPredictions::new();
-        let mut outcomes = self.grid(selection, &grid, later, &mut teachers)?;
-        while self.options.lambdas == Lambdas::Auto && !self.is_stopped() {
-            let tried: Vec<Lambda> = outcomes.iter().map(|path| path.lambda).collect();
+        let mut outcomes = self.grid(selection, search.tried(), later, &mut teachers)?;
+        while !self.is_stopped() {
             let choice = self.options.choose(&outcomes);
-            let past = choice.and_then(|choice| beyond(&tried, grid.len(), tried[choice.position]));
+            let past = choice.and_then(|choice| search.go_on(outcomes[choice.position].lambda));
             let Some(lambda) = past else {
                 break;
             };

@@ -100,8 +100,6 @@ pub struct Tuning<'a> {
     pub validation: Option<&'a Dataset<'a>>,
     /// What [`TuneOptions::candidates`] found before; `None`: it is asked again.
     pub candidates: Option<&'a ColumnClasses>,
-    /// Bytes in use besides the candidates, which count towards the limit.
-    pub held: u64,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a OwnStrategy>,
     /// What an earlier run has found. Its steps are taken again without a search; the end is, to the
@@ -110,25 +108,23 @@ pub struct Tuning<'a> {
 }
 
 impl<'a> Tuning<'a> {
-    /// A choice from the start, with the memory of the data in use.
+    /// A choice from the start.
     pub fn new(dataset: &'a Dataset<'a>, options: &'a TuneOptions) -> Self {
         Self {
             dataset,
             options,
             validation: None,
             candidates: None,
-            held: dataset.memory(),
             own: None,
             earlier: Earlier::default(),
         }
     }
 
-    /// This choice with `validation` data to judge by, and their memory in use.
+    /// This choice with `validation` data to judge by.
     #[must_use]
     pub fn validated(self, validation: &'a Dataset<'a>) -> Self {
         Self {
             validation: Some(validation),
-            held: self.held + validation.memory(),
             ..self
         }
     }
@@ -183,15 +179,15 @@ impl<'a> Tuning<'a> {
         if queries == 1 {
             return Err(SelectError::OneQuery.into());
         }
-        let evidence = Evidence::folds(queries, asked.seed);
+        let evidence = Evidence::folds(queries, asked.seed());
         let options = TuneOptions {
             evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
             rule: Rule::Best,
             lambdas: Lambdas::of(&[lambda]),
             selection: SelectionOptions {
                 strategy,
-                target,
                 k,
+                target,
                 ..*asked
             },
             strategies: Vec::new(),

@@ -6,6 +6,7 @@ use super::{Choice, Curve, Measure, Outcome, Rule, TuneError};
 use crate::columns::ColumnClasses;
 use crate::data::{DataHash, Dataset, LabelScale};
 use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
+use crate::lambda::LambdaSearch;
 use crate::metrics::{Metric, Rules, distinct};
 use crate::{Lambda, Lambdas};
 
@@ -162,7 +163,7 @@ impl TuneOptions {
     pub fn quick(selection: SelectionOptions) -> Self {
         let evidence = Evidence::Folds {
             count: 3,
-            seed: selection.seed,
+            seed: selection.seed(),
         };
         let k = selection.k.min(20);
         Self {
@@ -173,7 +174,11 @@ impl TuneOptions {
 
     /// The ridge parameters to try on data with this `unit`, each once, ascending.
     pub fn grid(&self, unit: f64) -> Vec<Lambda> {
-        Lambda::grid(&self.lambdas.lambdas(unit))
+        self.search(unit).tried().to_vec()
+    }
+
+    pub(super) fn search(&self, unit: f64) -> LambdaSearch {
+        LambdaSearch::new(&self.lambdas.lambdas(unit), self.lambdas.is_open())
     }
 
     /// The column classes of `dataset`, with the scores of a filter if one of the strategies is one.

@@ -12,6 +12,7 @@ use crate::columns::ColumnClasses;
 use crate::greedy::{
     Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
 };
+use crate::memory::Memory;
 
 /// What a teacher predicts of each part: the same for every path of a strategy.
 pub(super) type PartPredictions = Vec<Result<Option<TeacherPredictions>, SelectError>>;
@@ -29,10 +30,8 @@ pub(super) struct Run<'a> {
     pub(super) own: Option<&'a OwnStrategy>,
     /// Queries that values are of.
     pub(super) queries: usize,
-    /// Bytes held all the time, candidates and results included.
-    pub(super) held: u64,
-    /// Bytes allowed.
-    pub(super) limit: u64,
+    /// With all in use that stays: data, candidates, folds and results.
+    pub(super) memory: Memory,
     pub(super) observer: Mutex<&'a mut dyn Observer>,
     pub(super) stopped: AtomicBool,
 }
@@ -107,7 +106,7 @@ impl Run<'_> {
             options.strategy = recorded.path.strategy;
         }
         let reason = match self.plan(&options, lambda) {
-            Ok(job) if self.held.saturating_add(job.memory) <= self.limit => return Ok(Ok(job)),
+            Ok(job) if self.memory.allows(job.memory) => return Ok(Ok(job)),
             Ok(job) => self.refusal(&job),
             Err(error @ (SelectError::Memory { .. } | SelectError::OwnMemory { .. })) => {
                 error.to_string()
@@ -155,8 +154,12 @@ impl Run<'_> {
         let candidates = part.candidates;
         options.ranking(part.target.labels, candidates.queries())?;
         // Candidates are counted once more there.
-        let others = self.held.saturating_sub(candidates.memory());
-        let plan = plan_with(candidates, others, options, self.own)?;
+        let memory = Memory {
+            held: self.memory.held.saturating_sub(candidates.memory()),
+            ..self.memory
+        };
+        let options = SelectionOptions { memory, ..*options };
+        let plan = plan_with(candidates, part.target, &options, self.own)?;
         // Selections that may be at work at once share what is left.
         let selections = self.most_paths().max(1) * self.selections_of_path();
         Ok(Plan {
@@ -166,13 +169,13 @@ impl Run<'_> {
     }
 
     fn refusal(&self, job: &Job) -> String {
-        let needed = self.held.saturating_add(job.memory);
+        let needed = self.memory.holding(job.memory).held;
         format!(
             "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
              allow more memory, or take a rule for which folds come one after the other: best or one-se",
             self.selections_of_path(),
             job.plan.strategy,
-            self.limit
+            self.memory.limit.unwrap_or(u64::MAX)
         )
     }
 
@@ -190,10 +193,10 @@ impl Run<'_> {
         }
         let mut sizes: Vec<u64> = jobs.iter().map(|job| job.memory).collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let mut total = self.held;
+        let mut memory = self.memory;
         let fits = |size: &&u64| {
-            total = total.saturating_add(**size);
-            total <= self.limit
+            memory = memory.holding(**size);
+            memory.allows(0)
         };
         let fitting = sizes.iter().take_while(fits).count();
         fitting.min(self.most_paths()).max(1)

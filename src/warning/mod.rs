@@ -27,8 +27,9 @@ use crate::Lambda;
 use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
 use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
+use crate::letor::{Chosen, FoldOutcome};
 use crate::metrics::{Gain, Labels, Metric, Rules};
-use crate::ridge::{GridOutcome, Groups, TrainError};
+use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
 use crate::tune::{self, Tuned};
 
 use numbering::{Numbering, numberings};
@@ -122,8 +123,8 @@ pub enum Warning {
     Residual {
         /// The ridge parameter.
         lambda: Lambda,
-        /// Whether it is of models that hold something out.
-        holdouts: bool,
+        /// What was solved for.
+        solved: Solved,
         /// Norm of the residual, as a share of that of the labels.
         residual: f64,
         /// What it should be.
@@ -147,6 +148,17 @@ pub enum Warning {
         /// Who does not know them, such as "the model".
         unknown_to: String,
     },
+}
+
+/// What conjugate gradients solve for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Solved {
+    /// A model of all examples.
+    Model,
+    /// Models that hold something out.
+    HoldOuts,
+    /// The same, of a teacher.
+    Teacher,
 }
 
 /// Why a parameter has no effect.
@@ -255,11 +267,15 @@ impl fmt::Display for Warning {
             ),
             Self::Residual {
                 lambda,
-                holdouts,
+                solved,
                 residual,
                 tolerance,
             } => {
-                let part = if *holdouts { "hold-outs by " } else { "" };
+                let part = match solved {
+                    Solved::Model => "",
+                    Solved::HoldOuts => "hold-outs by ",
+                    Solved::Teacher => "the teacher's hold-outs by ",
+                };
                 write!(
                     f,
                     "with lambda {} {part}conjugate gradients came to a residual of {residual:.1e}, not \
@@ -589,8 +605,43 @@ impl Selection {
         let edge = self.teacher.filter(|teacher| teacher.at_edge);
         let edge = edge.and_then(|teacher| teacher.lambda);
         let edge = edge.map(|lambda| Warning::TeacherEdge { lambda });
+        let residual = self.teacher.and_then(|teacher| {
+            Some(Warning::Residual {
+                lambda: teacher.lambda?,
+                solved: Solved::Teacher,
+                residual: teacher.residual?,
+                tolerance: TOLERANCE,
+            })
+        });
         let digits = Warning::of_condition(self.condition, false);
-        digits.into_iter().chain(edge).chain(exhausted).collect()
+        let all = digits.into_iter().chain(edge).chain(residual);
+        all.chain(exhausted).collect()
+    }
+}
+
+impl FoldOutcome {
+    /// Warnings about the models of the fold, which messages call `name`.
+    pub fn warnings(&self, name: &str) -> Vec<Warning> {
+        let lambdas = || self.paths.iter().map(|path| path.lambda.value());
+        let edge = |of: &str, chosen: &Chosen| {
+            let what = format!("{name}: the lambda of {of}");
+            Warning::of_edge(what, chosen.lambda.value(), lambdas())
+        };
+        let edges = [
+            edge("features", &self.greedy),
+            edge("all columns", &self.all_features),
+        ];
+        let ended = self.convergence.filter(|ended| !ended.is_converged());
+        let residual = ended.map(|ended| Warning::Residual {
+            lambda: self.all_features.lambda,
+            solved: Solved::Model,
+            residual: ended.residual,
+            tolerance: TOLERANCE,
+        });
+        let mut warnings: Vec<Warning> = edges.into_iter().flatten().collect();
+        warnings.extend(residual);
+        warnings.extend(self.selection.warnings());
+        warnings
     }
 }
 
@@ -640,7 +691,11 @@ impl GridOutcome {
         }
         warnings.extend(self.shortfalls().map(|shortfall| Warning::Residual {
             lambda: shortfall.lambda,
-            holdouts: shortfall.held_out,
+            solved: if shortfall.held_out {
+                Solved::HoldOuts
+            } else {
+                Solved::Model
+            },
             residual: shortfall.convergence.residual,
             tolerance: shortfall.tolerance,
         }));
@@ -703,7 +758,7 @@ mod tests {
         let options = TrainOptions::new().solver(Solver::Dual);
         let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
         let grid = TrainGrid::new(&lambdas, options);
-        let outcome = grid.train(&data, 0, None).unwrap();
+        let outcome = grid.train(&data, None).unwrap();
         let edge = |warning: &Warning| {
             matches!(warning, Warning::Edge { chosen, .. } if *chosen
             == outcome.cells[outcome.best].lambda.value())

@@ -12,6 +12,9 @@
 //!   name of the column ends as names of identifiers do;
 //! - places of rows in their queries, where the rows are in the order of their labels.
 //!
+//! Places whose order is not that of the rows get no warning: each query has the numbers 1, 2, ..., n
+//! once, in any order. Ranks by another system are such a column, and among the best features there are.
+//!
 //! Only columns with an entry in each row are looked at, or in all rows but one of each query; the look
 //! ends early in sound ones.
 

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::job::select;
 use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas};
+use rankrls::memory::Memory;
 use rankrls::{Dataset, Lambda, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind};
 
 /// Ten queries or more, of one row and more.
@@ -303,7 +304,7 @@ fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
     let distil = options(StrategyKind::Distil, 16.0, TargetOptions::default());
     // So little that no system fits, and folds are taken by conjugate gradients.
     let folds = SelectionOptions {
-        max_memory: Some(6 << 20),
+        memory: Memory::limit(6 << 20),
         ..distil
     };
     for (options, solver) in [(distil, "dual"), (folds, "cg")] {

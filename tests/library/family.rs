@@ -632,7 +632,7 @@ fn objectives_meet_where_they_are_the_same() {
             preferences,
             ..TrainGrid::new(given, TrainOptions::new().objective(objective))
         };
-        match grid.train(dataset, 0, None).unwrap().fit {
+        match grid.train(dataset, None).unwrap().fit {
             Fit::Linear(weights) => weights.values,
             fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
         }

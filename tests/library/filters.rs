@@ -155,7 +155,7 @@ fn features_come_by_falling_psi_and_the_steps_are_taken_again() {
     let candidates = options(30).candidates(&data);
     for taken in [1, 15, 30] {
         let steps = &selection.steps[..taken];
-        let again = resume_among(&candidates, &data, 0, &options(30), steps, &mut ()).unwrap();
+        let again = resume_among(&candidates, &data, &options(30), steps, &mut ()).unwrap();
         assert_eq!(again, selection);
     }
     for threads in [1, 3] {
@@ -211,7 +211,7 @@ fn paths_of_several_strategies_have_the_filter() {
 fn candidates_without_scores_and_labels_that_are_no_grades_are_refused() {
     let data = graded();
     let candidates = ColumnClasses::new(&data);
-    let error = plan(&candidates, 0, &options(3)).unwrap_err();
+    let error = plan(&candidates, &data, &options(3)).unwrap_err();
     assert_eq!(error, SelectError::NoFilter);
     let labels: Vec<f64> = (0..data.rows()).map(|row| row as f64 / 10.0).collect();
     let data = Dataset::new(data.x(), &labels, data.queries().clone()).unwrap();

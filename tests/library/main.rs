@@ -8,11 +8,13 @@ mod golden;
 mod letor;
 #[path = "../support/long.rs"]
 mod long;
+mod memory;
 mod metrics;
 mod numerics;
 mod oracle;
 mod parses;
 mod ranks;
+mod remedies;
 mod resume;
 mod ridge;
 mod shards;

@@ -326,7 +326,7 @@ fn kernels_of_tiny_values_are_refused() {
                 basis,
                 ..TrainGrid::new(Lambda::new(1.0).unwrap(), TrainOptions::new())
             };
-            let error = grid.train(&data, 0, None).unwrap_err();
+            let error = grid.train(&data, None).unwrap_err();
             let refused = matches!(
                 error,
                 TrainError::ConstantKernel
@@ -428,7 +428,7 @@ fn without_pairs_there_is_nothing_to_select() {
                 kernels: vec![kernel],
                 ..TrainGrid::new(Lambda::new(1.0).unwrap(), TrainOptions::new())
             };
-            let error = grid.train(&data, 0, None).unwrap_err();
+            let error = grid.train(&data, None).unwrap_err();
             assert_eq!(error, TrainError::SingleRows { queries: rows });
         }
     }
@@ -554,19 +554,19 @@ fn a_grid_whose_measure_is_undefined_everywhere_is_refused() {
         problem.labels.fill(labels);
         let data = problem.dataset();
         for lambdas in [several.clone(), Lambdas::Auto] {
-            let error = grid(metric, lambdas).train(&data, 0, None).unwrap_err();
+            let error = grid(metric, lambdas).train(&data, None).unwrap_err();
             assert!(matches!(error, TrainError::Undefined { .. }), "{error}");
             assert!(error.to_string().contains(cause), "{error}");
         }
         // One model is no choice.
         let one = grid(metric, "1".parse().unwrap());
-        assert!(one.train(&data, 0, None).is_ok());
+        assert!(one.train(&data, None).is_ok());
     }
     // Undefined in most queries is defined.
     problem.labels[0] = 4.0;
     problem.labels[4] = 5.0;
     let found = grid("cindex", several)
-        .train(&problem.dataset(), 0, None)
+        .train(&problem.dataset(), None)
         .unwrap();
     assert!(found.cells.iter().all(|cell| cell.measure.is_some()));
 }
@@ -610,7 +610,7 @@ fn conjugate_gradients_come_near_or_say_how_far_they_are() {
                     TrainOptions::new().solver(solver),
                 )
             };
-            let found = grid.train(&data, 0, None).unwrap();
+            let found = grid.train(&data, None).unwrap();
             let Fit::Linear(weights) = &found.fit else {
                 panic!("a kernel");
             };

@@ -8,6 +8,7 @@ use rankrls::columns::Partition;
 use rankrls::data::sample;
 use rankrls::greedy::job::{plan, resume_among, select};
 use rankrls::greedy::{Criterion, Refit, SelectError, Step};
+use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::on_threads;
 use rankrls::tune::{Evidence, Rule, TuneOptions, Tuning};
@@ -27,7 +28,7 @@ fn on_ranks(
     on_threads(count, |peers| {
         let own = Partition::share(data, peers.count(), peers.rank());
         let candidates = options.candidates(&own).among(peers);
-        resume_among(&candidates, &own, own.memory(), options, steps, &mut ())
+        resume_among(&candidates, &own, options, steps, &mut ())
     })
 }
 
@@ -55,7 +56,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
                 strategy: Some(strategy),
                 query_weight: QueryWeight::ALL[weight],
                 scale: Scale::ALL[scale],
-                seed,
+                seed: Some(seed),
                 ..SelectionOptions::new(6, Lambda::new(lambda).unwrap())
             };
             match variant {
@@ -210,25 +211,25 @@ fn plans_are_those_of_the_rank_that_has_most() {
     let data = sample::train();
     let limit = 64 << 20;
     let options = SelectionOptions {
-        max_memory: Some(limit),
+        memory: Memory::limit(limit),
         ..SelectionOptions::new(5, None)
     };
     let alone = options.candidates(&data);
-    let alone = plan(&alone, 0, &options).unwrap();
+    let alone = plan(&alone, &data, &options).unwrap();
     let plans = on_threads(3, |peers| {
         let own = Partition::share(&data, 3, peers.rank());
         let options = SelectionOptions {
-            max_memory: options.max_memory.map(|limit| limit - peers.rank() as u64),
+            memory: Memory::limit(limit - peers.rank() as u64),
             ..options
         };
         let candidates = options.candidates(&own).among(peers);
         assert!(candidates.len() < candidates.summary().column_classes / 2);
         let refused = SelectionOptions {
-            max_memory: Some(u64::from(candidates.peers().rank() == 1)),
+            memory: Memory::limit(u64::from(candidates.peers().rank() == 1)),
             ..options
         };
-        let refused = plan(&candidates, 0, &refused).unwrap_err();
-        (plan(&candidates, 0, &options).unwrap(), refused)
+        let refused = plan(&candidates, &own, &refused).unwrap_err();
+        (plan(&candidates, &own, &options).unwrap(), refused)
     });
     for found in &plans {
         assert_eq!(found, &plans[0]);

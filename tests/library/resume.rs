@@ -10,6 +10,7 @@ use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
 use rankrls::greedy::job::{self, resume_among, select_among};
 use rankrls::greedy::{Criterion, SelectError, Step, TargetOptions};
+use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError};
 use rankrls::{ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
@@ -41,12 +42,12 @@ fn lines(range: Range<usize>) -> String {
 }
 
 fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions) {
-    let whole = select_among(candidates, labels, 0, options, &mut ()).unwrap();
+    let whole = select_among(candidates, labels, options, &mut ()).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
         let json = serde_json::to_string(&whole.steps[..taken]).unwrap();
         let steps: Vec<Step> = serde_json::from_str(&json).unwrap();
-        let resumed = resume_among(candidates, labels, 0, options, &steps, &mut ()).unwrap();
+        let resumed = resume_among(candidates, labels, options, &steps, &mut ()).unwrap();
         assert_eq!(
             outcome(resumed),
             outcome(whole.clone()),
@@ -66,7 +67,7 @@ fn every_strategy_goes_on_from_every_step() {
     }
     let sampled = SelectionOptions {
         sample: Some(50),
-        seed: 7,
+        seed: Some(7),
         ..by(StrategyKind::Bounded, K, 1.0)
     };
     check(&candidates, data.labels(), &sampled);
@@ -89,17 +90,16 @@ fn steps_of_other_data_are_refused() {
     let candidates = ColumnClasses::new(&data);
     let labels = data.labels();
     let options = options(1.0);
-    let mut steps = select_among(&candidates, labels, 0, &options, &mut ())
+    let mut steps = select_among(&candidates, labels, &options, &mut ())
         .unwrap()
         .steps;
     steps.truncate(4);
-    let refusal =
-        |steps: &[Step]| match resume_among(&candidates, labels, 0, &options, steps, &mut ())
-            .unwrap_err()
-        {
-            SelectError::Replay { number, found } => (number, found),
-            other => panic!("{other}"),
-        };
+    let refusal = |steps: &[Step]| match resume_among(&candidates, labels, &options, steps, &mut ())
+        .unwrap_err()
+    {
+        SelectError::Replay { number, found } => (number, found),
+        other => panic!("{other}"),
+    };
     let mut other = steps.clone();
     other[2].lqo_error = f64::from_bits(other[2].lqo_error.to_bits() + 1);
     assert_eq!(refusal(&other).0, 3);
@@ -139,7 +139,7 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
     let candidates = ColumnClasses::new(&data);
     let options = options(2.0);
     let hash = DataHash::of(&data);
-    let whole = select_among(&candidates, data.labels(), 0, &options, &mut ()).unwrap();
+    let whole = select_among(&candidates, data.labels(), &options, &mut ()).unwrap();
     let mut progress = Progress::new(hash, options);
     for after in [2, 3, 7, K] {
         let steps = progress.steps.clone();
@@ -148,8 +148,7 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
             checkpointer,
             after,
         };
-        let found =
-            resume_among(&candidates, data.labels(), 0, &options, &steps, &mut cut).unwrap();
+        let found = resume_among(&candidates, data.labels(), &options, &steps, &mut cut).unwrap();
         assert_eq!(found.steps.len(), after);
         assert!(cut.checkpointer.error().is_none());
         progress = Progress::load(&path, hash, &options).unwrap();
@@ -163,7 +162,6 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
     let found = resume_among(
         &candidates,
         data.labels(),
-        0,
         &options,
         &progress.steps,
         &mut (),
@@ -185,7 +183,7 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
     };
     let other = SelectionOptions {
         strategy: Some(StrategyKind::Dense),
-        seed: 9,
+        seed: Some(9),
         sample: Some(3),
         query_weight: QueryWeight::Size,
         criterion: Criterion::Ranking {
@@ -196,7 +194,7 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
             blend: Some(0.3),
             ..TargetOptions::default()
         },
-        max_memory: Some(1 << 30),
+        memory: Memory::limit(1 << 30),
         ..options(4.0)
     };
     let text = refusal(hash, &other);
@@ -346,7 +344,7 @@ fn tunings_go_on_from_anywhere() {
     sampled.selection = SelectionOptions {
         strategy: Some(StrategyKind::Sampled),
         sample: Some(20),
-        seed: 3,
+        seed: Some(3),
         query_weight: QueryWeight::Size,
         ..sampled.selection
     };
@@ -387,7 +385,6 @@ fn steps_of_another_tuning_are_refused() {
     let step = select_among(
         &candidates,
         data.labels(),
-        0,
         &SelectionOptions {
             k: 1,
             lambda: options.grid(1.0)[1].into(),
@@ -441,7 +438,7 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let selection = SelectionOptions {
         strategy: Some(StrategyKind::Sampled),
         sample: Some(5),
-        seed: 4,
+        seed: Some(4),
         query_weight: QueryWeight::Pairs,
         ..SelectionOptions::new(7, None)
     };

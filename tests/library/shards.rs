@@ -159,11 +159,11 @@ fn parts_that_take_turns_select_as_the_whole() {
             let own = options.candidates(&whole);
             assert_eq!(candidates.summary(), own.summary());
             assert_eq!(candidates.memory() < own.memory(), room < u64::MAX);
-            let found = select_among(&candidates, &rows, 0, &options, &mut ()).unwrap();
+            let found = select_among(&candidates, &rows, &options, &mut ()).unwrap();
             assert_same(&found, &expected);
             // An earlier run, of the whole data.
             let steps = &expected.steps[..3];
-            let resumed = resume_among(&candidates, &rows, 0, &options, steps, &mut ()).unwrap();
+            let resumed = resume_among(&candidates, &rows, &options, steps, &mut ()).unwrap();
             assert_same(&resumed, &expected);
         }
     }
@@ -227,10 +227,10 @@ fn what_needs_all_columns_is_refused_where_parts_take_turns() {
         strategy: Some(StrategyKind::Distil),
         ..SelectionOptions::new(2, None)
     };
-    let error = select_among(&candidates, &rows, 0, &distil, &mut ()).unwrap_err();
+    let error = select_among(&candidates, &rows, &distil, &mut ()).unwrap_err();
     assert!(matches!(error, SelectError::Parted { .. }), "{error}");
     let taught = rows.clone().with_teacher(rows.labels().to_vec()).unwrap();
-    select_among(&candidates, &taught, 0, &distil, &mut ()).unwrap();
+    select_among(&candidates, &taught, &distil, &mut ()).unwrap();
 }
 
 /// The error of opening and reading everything in a folder.

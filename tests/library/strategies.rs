@@ -172,7 +172,7 @@ proptest! {
     #[test]
     fn random_takes_every_class_once(problem in drawn(), seed in 0u64..9) {
         let options = SelectionOptions {
-            seed,
+            seed: Some(seed),
             ..by(StrategyKind::Random, problem.x.len(), 1.0)
         };
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
@@ -203,7 +203,7 @@ proptest! {
             let options =
                 SelectionOptions {
                     sample: Some(size),
-                    seed,
+                    seed: Some(seed),
                     ..by(strategy, problem.x.len(), lambda)
                 };
             let Some(selection) = run(&problem, &options) else { return Ok(()) };

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::Criterion;
 use rankrls::greedy::job::select;
+use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
 use rankrls::tune::{
@@ -265,14 +266,14 @@ fn the_chosen_selection_is_what_select_finds() {
             },
         ] {
             let mut options = by(strategy, 15, &LAMBDAS);
-            options.selection.seed = 3;
+            options.selection.seed = Some(3);
             options.rule = rule;
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
             let options = SelectionOptions::new(tuned.choice.k, tuned.lambda());
             let options = SelectionOptions {
                 strategy: Some(strategy),
-                seed: 3,
+                seed: Some(3),
                 ..options
             };
             let alone = select(&data, &options, &mut ()).unwrap();
@@ -549,7 +550,7 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
     // The lesser lambda comes to need one factor a query, for which nothing is left.
     let options = |limit| {
         let mut options = by(StrategyKind::LowMem, 20, &[1e-6, 1.0]);
-        options.selection.max_memory = Some(limit);
+        options.selection.memory = Memory::limit(limit);
         options
     };
     let needed = (1..1 << 20)
@@ -575,7 +576,7 @@ fn fewer_selections_are_at_work_where_memory_is_short() {
     let concurrent = |limit: u64| {
         let mut options = by(StrategyKind::Dense, 20, &LAMBDAS);
         options.concurrent = Some(4);
-        options.selection.max_memory = Some(limit);
+        options.selection.memory = Memory::limit(limit);
         let mut counter = Counter::default();
         let found = tune(&data, &options, &mut counter);
         found.is_ok().then(|| counter.grid.unwrap().1)

@@ -133,7 +133,7 @@ proptest! {
         let factor = 2f64.powi(exponent);
         let grid = TrainGrid::new(Lambdas::Auto, TrainOptions::new().solver(solver));
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
-        let by = |data: &Dataset<'_>| grid.train(data, 0, None);
+        let by = |data: &Dataset<'_>| grid.train(data, None);
         match (by(&data), by(&scaled)) {
             (Ok(found), Ok(again)) => {
                 prop_assert_eq!(found.best, again.best);

@@ -52,7 +52,8 @@ fn prepare(item: &mut Value) -> Result<()> {
         "index.md" => "README.md".to_owned(),
         _ => format!("docs/{path}"),
     };
-    let text = page(text, &file).with_context(|| file)?;
+    let text = page(text, &file).and_then(|text| pictures(&text, &file));
+    let text = text.with_context(|| file)?;
     chapter["content"] = text.into();
     let inner = chapter["sub_items"].as_array_mut();
     inner.into_iter().flatten().try_for_each(prepare)
@@ -102,6 +103,24 @@ fn linked(prose: &str, own: &str) -> Result<String> {
             }
         }
         out += rest;
+    }
+    Ok(out)
+}
+
+/// The files of pictures of the page `own`, which are in `docs/`, as the book has them.
+fn pictures(text: &str, own: &str) -> Result<String> {
+    // The README stands in the folder above the other pages.
+    let folder = if own == "README.md" { "docs/" } else { "" };
+    let mut parts = text.split("figures/");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        if let Some(before) = out.strip_suffix(&format!("=\"{folder}")) {
+            let file = part.split('"').next().unwrap_or_default();
+            let there = root().join("docs/figures").join(file).exists();
+            ensure!(there, "docs/figures/{file} does not exist");
+            out = format!("{before}=\"");
+        }
+        out.extend(["figures/", part]);
     }
     Ok(out)
 }

@@ -31,6 +31,8 @@ pub(crate) fn run_all() -> Result<()> {
     release::check()?;
     step("the book of docs/ and its links");
     book::build()?;
+    step("figures and tables of the studies");
+    figures()?;
     step("tests");
     // These build the program, too.
     run(&mut cargo(
@@ -102,6 +104,11 @@ pub(crate) fn report(program: &Path) -> Result<()> {
         return Ok(());
     };
     run(script("tests/report/report.py")?.arg(program).arg(chromium))
+}
+
+/// Checks that the figures and tables of docs/ are those that the files of studies/ make.
+pub(crate) fn figures() -> Result<()> {
+    run(script("studies/figures.py")?.arg("--check"))
 }
 
 /// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.

@@ -84,11 +84,6 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).context("expected UTF-8")
 }
 
-/// What a task of this program prints, built in the release profile.
-pub(crate) fn printed_in_release(arguments: &[&str]) -> Result<String> {
-    output(cargo("run --release --quiet --locked --package xtask --").args(arguments))
-}
-
 /// The Python of an environment with the packages of `requirements`, in `target/NAME`, or in the
 /// folder that `RANKRLS_NAME_VENV` names. It is made anew when the requirements change.
 pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::commands::{command, corpora, environment, output, root, run, target};
-use crate::page::fill;
+use crate::commands::{command, environment, root, run, target};
 
 /// Most bytes of the wheel.
 const LARGEST: u64 = 8 << 20;
@@ -74,43 +73,6 @@ pub(crate) fn wheel(python: &Path, profile: &str) -> Result<PathBuf> {
         "the wheel is larger than {LARGEST} bytes"
     );
     Ok(wheel)
-}
-
-/// Fills in the tables of `docs/other-rankers.md` by `python/examples/rankers.py`.
-pub(crate) fn rankers() -> Result<()> {
-    let folder = corpora()?;
-    let python = current()?;
-    install(&python, &wheel(&python, "release")?)?;
-    let letor = folder.join("letor-mq2008-fold3");
-    let letor = ["train", "vali", "test"].map(|part| letor.join(format!("{part}.txt.zst")));
-    let parses = ["link-parses.svm.zst", "link-parses-test.svm.zst"];
-    let parses = parses.map(|file| root().join("corpora").join(file));
-    let table = |name: &str, data: &[(&str, &Path)], options: &str| {
-        let mut rankers = command(&python, "python/examples/rankers.py");
-        for (option, file) in data {
-            rankers.args(option.split_whitespace()).arg(file);
-        }
-        rankers.args(options.split(' '));
-        let printed = output(rankers.arg("-o").arg(target().join(format!("{name}.csv"))))?;
-        let printed = printed.trim_end().to_owned();
-        fill("docs/other-rankers.md", &format!("rankers {name}"), |_| {
-            Ok(vec![printed])
-        })
-    };
-    table(
-        "link-parses",
-        &[("", &parses[0]), ("--test", &parses[1])],
-        "-k 10 20 50 100 --measure cindex --relevant-from 0.75 --trees 50",
-    )?;
-    table(
-        "letor",
-        &[
-            ("", &letor[0]),
-            ("--validation", &letor[1]),
-            ("--test", &letor[2]),
-        ],
-        "-k 1 2 5 10 20",
-    )
 }
 
 /// Installs `wheel` in place of another of the same version.

@@ -5,6 +5,7 @@ use std::fmt;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::Ridge;
+pub(crate) use rankrls::greedy::args::{at_least_one, one_of};
 use rankrls::metrics::{Convention, Gain, Labels, Metric, Rules};
 
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
@@ -35,30 +36,9 @@ pub(crate) fn each_once<T: PartialEq + fmt::Display>(what: &str, list: &[T]) -> 
     }
 }
 
-pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if number > 0 => Ok(number),
-        _ => Err("expected a whole number from 1 on".to_owned()),
-    }
-}
-
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "expected a finite number".to_owned())
-}
-
-/// Parses the name of one of `all` values.
-pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
-    all: impl IntoIterator<Item = T>,
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    let all: Vec<T> = all.into_iter().collect();
-    let names = PossibleValuesParser::new(all.iter().map(|&value| name(value)));
-    names.map(move |found| {
-        let mut values = all.iter().copied();
-        let value = values.find(|&value| name(value) == found);
-        value.expect("the parser lets names of values through alone")
-    })
 }
 
 /// Parses `auto`, which is `None`, or the name of one of `all` values. The type of the field has to be
@@ -92,6 +72,7 @@ pub(crate) fn measures_help() -> String {
 
 /// How measures read labels and ranks.
 #[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Measures")]
 pub(crate) struct RulesArgs {
     /// Convention of the measures [default: standard]
     #[arg(long, value_name = "NAME", value_parser = one_of(Convention::ALL, Convention::name))]

@@ -15,6 +15,7 @@ use super::files::OutPath;
 
 /// Where and when checkpoints are written.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Running")]
 pub(crate) struct CheckpointArgs {
     /// Keep the steps so far in this file, to go on from with --resume
     #[arg(long, value_name = "FILE")]

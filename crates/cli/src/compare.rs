@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::greedy::job::{Earlier, TestPath, plan};
-use rankrls::greedy::{Ending, SelectError, SelectionOptions, Step};
+use rankrls::greedy::{Ending, SelectError, SelectionOptions, Step, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::warning::Warning;
@@ -26,7 +26,7 @@ use super::output::{Object, by_name};
 use super::report::BIASED;
 use super::select::{Tested, choose_lambda};
 use super::session::Session;
-use super::settings::{TargetArgs, TeacherArgs, WeightArgs};
+use super::settings::{TeacherArgs, WeightArgs};
 use super::sheet::Sheet;
 use super::watch::Watch;
 
@@ -43,33 +43,39 @@ Examples:
   rankrls compare train.svm -k 20 --lambda 16 --csv paths.csv --plot paths.svg")]
 pub(crate) struct CompareArgs {
     /// Features to select
-    #[arg(short, value_name = "K", value_parser = at_least_one)]
+    #[arg(help_heading = "Selection", short, value_name = "K", value_parser = at_least_one)]
     k: usize,
     /// Ridge parameter of all strategies, a number or a share as of select; auto: what select takes
     /// with the fastest exact one
-    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(
+        help_heading = "Selection",
+        long,
+        default_value = "auto",
+        allow_negative_numbers = true
+    )]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
     /// Strategies, separated by commas; NAME:N judges N candidates a step, drawn at random
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(
+        help_heading = "Selection",
         default_value = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residual,random"
     )]
     strategies: Vec<Contestant>,
     /// Runs of a strategy that draws at random, with the seeds 1, 2 and so on
     #[arg(long, value_name = "N", default_value = "5")]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(help_heading = "Selection", value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     #[command(flatten)]
     weight: WeightArgs,
     #[command(flatten)]
-    target: TargetArgs,
+    target: TargetOptions,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
     data: TrainingData,
     /// Measure this data after every step; @parses-test goes with @parses
-    #[arg(long, value_name = "DATA")]
+    #[arg(help_heading = "Measures", long, value_name = "DATA")]
     test: Option<DataPath>,
     #[arg(
         long,
@@ -77,20 +83,20 @@ pub(crate) struct CompareArgs {
         requires = "test",
         default_value = "cindex,ndcg@10"
     )]
-    #[arg(help = args::measures_help(), value_parser = parse_list)]
+    #[arg(help_heading = "Measures", help = args::measures_help(), value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
     #[command(flatten)]
     plot: PlotArgs,
     /// Write all steps of all runs, a line each
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     csv: Option<OutPath>,
     /// Write a report with diagrams, one file for any browser
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     html: Option<OutPath>,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
@@ -149,8 +155,8 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
-        target: args.target.options(),
-        max_memory: args.data.read.budget(),
+        target: args.target,
+        memory: input.others_in(args.data.read.memory()),
         ..SelectionOptions::new(args.k, args.lambda)
     };
     let candidates = input.candidates(&options)?;
@@ -191,11 +197,13 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
 impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, session: &Session<'_>) -> Result<()> {
-        self.data.read.check(1 + usize::from(self.test.is_some()))?;
+        self.data
+            .read
+            .check([&self.data.path].into_iter().chain(&self.test))?;
         let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
         each_once("strategy", &names)?;
         let strategies = self.strategies.iter().map(|one| Some(one.kind));
-        let (target, strategies) = (self.target.options(), strategies.collect::<Vec<_>>());
+        let (target, strategies) = (self.target, strategies.collect::<Vec<_>>());
         self.teacher.check(&target, &strategies, &**session.peers)?;
         self.rules.check(self.test.is_some(), false)
     }
@@ -237,7 +245,7 @@ impl<'a> Run<'a> {
         let Some(candidates) = found.transpose()? else {
             return Ok(None);
         };
-        let memory = plan(&candidates, input.memory(), options)?.memory;
+        let memory = plan(&candidates, &input.train, options)?.memory;
         let nothing = Earlier::default();
         let selection = tested.select(input, &candidates, options, nothing, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;
@@ -247,7 +255,7 @@ impl<'a> Run<'a> {
         let (base, features) = (input.train.index_base(), selection.features());
         let features = features.into_iter().map(|feature| base.written(feature));
         Ok(Some(Self {
-            seed: one.random.then_some(options.seed),
+            seed: one.random.then_some(options.seed()),
             select_seconds,
             features: features.collect(),
             memory,
@@ -340,7 +348,7 @@ impl<'a> Comparison<'a> {
             let options = |seed| SelectionOptions {
                 strategy: Some(one.kind),
                 sample: one.sample,
-                seed,
+                seed: Some(seed),
                 ..*options
             };
             let run = |seed| Run::new(one, &options(seed), args, input, session).transpose();

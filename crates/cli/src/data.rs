@@ -30,10 +30,11 @@ use super::numbers::{counted, number, sizes};
 use super::ranks;
 use super::session::Session;
 use super::settings::TeacherArgs;
-use rankrls::memory::Bytes;
+use rankrls::memory::{Bytes, Memory};
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
     #[arg(long, help = format_help(), value_parser = one_of(formats(), Format::name), default_value_t)]
     format: Format,
@@ -45,10 +46,14 @@ pub(crate) struct DataArgs {
     regroup: bool,
     /// Queries of data that have none: the query of each row of DATA, one a line, or the sizes of the
     /// queries; given again, the queries of --validation, then of --test
-    #[arg(long, value_name = "FILE", conflicts_with = "query_size")]
+    #[arg(
+        long = "query-file",
+        value_name = "FILE",
+        conflicts_with = "query_size"
+    )]
     queries: Vec<InPath>,
     /// Queries of data that have none: every N rows are one
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    #[arg(id = "query_size", long = "rows-per-query", value_name = "N", value_parser = at_least_one)]
     query_size: Option<usize>,
     /// Column of a table that has the labels
     #[arg(long, value_name = "COLUMN")]
@@ -65,7 +70,7 @@ pub(crate) struct DataArgs {
     #[arg(long, value_name = "X|mean", allow_negative_numbers = true)]
     missing: Option<Missing>,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", help_heading = "Running")]
     max_memory: Option<Bytes>,
 }
 
@@ -111,23 +116,25 @@ fn format_help() -> String {
 
 impl DataArgs {
     /// Bytes that may be taken, where the machine tells its memory.
-    pub(crate) fn budget(&self) -> Option<u64> {
+    pub(crate) fn memory(&self) -> Memory {
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
-        asked.or_else(memory::budget)
+        Memory::limit(asked.or_else(memory::budget))
     }
 
-    /// Refuses queries of more data than the command reads, or from standard input.
-    pub(crate) fn check(&self, data: usize) -> Result<()> {
-        if self.queries.len() > data {
-            let found = self.queries.len();
+    /// Refuses queries of more data than the command reads, or from standard input, and options that none
+    /// of the `data` heed.
+    pub(crate) fn check<'a>(&self, data: impl IntoIterator<Item = &'a DataPath>) -> Result<()> {
+        let data: Vec<&Path> = data.into_iter().map(|path| &**path).collect();
+        if self.queries.len() > data.len() {
+            let (data, found) = (data.len(), self.queries.len());
             return Err(usage(format_args!(
-                "--queries: expected at most {data}, one for each data to read, found {found}"
+                "--query-file: expected at most {data}, one for each data to read, found {found}"
             )));
         }
         if self.queries.iter().any(|path| path.as_os_str() == "-") {
-            return Err(usage("--queries: expected a file, found standard input"));
+            return Err(usage("--query-file: expected a file, found standard input"));
         }
-        Ok(())
+        self.options(0).check_effects(data).map_err(usage)
     }
 
     /// Takes the column of queries away, where its name was given for something else.
@@ -201,7 +208,7 @@ impl DataArgs {
                 ignore: Vec::new(),
                 ..self.table()
             })
-            .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
+            .memory(self.memory().holding(held))
     }
 
     /// Refuses data at `path` whose columns have other names than `model` knows.
@@ -216,7 +223,7 @@ impl DataArgs {
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.budget(), session, |names, file| {
+        names.check(path, self.memory(), session, |names, file| {
             model.check_names(names, file)
         })
     }
@@ -228,13 +235,13 @@ impl DataArgs {
     pub(crate) fn read_for(
         &self,
         model: &Model,
-        path: &Path,
+        path: &DataPath,
         names: &ColumnNames,
         wanted: Wanted,
         session: &Session<'_>,
     ) -> Result<Loaded> {
         let console = session.console;
-        self.check(1)?;
+        self.check([path])?;
         self.check_names(model, path, names, session)?;
         let names = || model.feature_names();
         let options = self
@@ -260,7 +267,7 @@ impl DataArgs {
 pub(crate) struct ColumnNames {
     /// Names of the columns of DATA: a model that has other names for them is refused. A table has
     /// its own [default: NAME.names.txt or NAME-names.txt beside DATA]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     names: Option<InPath>,
 }
 
@@ -270,7 +277,7 @@ impl ColumnNames {
     fn check(
         &self,
         path: &Path,
-        budget: Option<u64>,
+        memory: Memory,
         session: &Session<'_>,
         same: impl FnOnce(&FeatureNames, &Path) -> Result<(), ReadError>,
     ) -> Result<()> {
@@ -278,7 +285,7 @@ impl ColumnNames {
         let file = named.or_else(|| names_beside(path));
         if let Some(file) = file {
             session.files.check_read("the file of names", &file)?;
-            return Ok(same(&read_names(&file, budget)?, &file)?);
+            return Ok(same(&read_names(&file, memory)?, &file)?);
         }
         if embedded(path).is_some() {
             same(&sample::names(), path)?;
@@ -292,12 +299,12 @@ impl ColumnNames {
 pub(crate) struct TrainingData {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
     /// small corpus that comes with the program
-    #[arg(value_name = "DATA")]
+    #[arg(value_name = "DATA", help_heading = None::<&str>)]
     pub(crate) path: DataPath,
     #[command(flatten)]
     pub(crate) read: DataArgs,
     /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     pub(crate) names: Option<InPath>,
 }
 
@@ -327,7 +334,7 @@ impl TrainingData {
         let shards = Shards::open(&self.path)?;
         let mut rows = shards.rows()?;
         if let Some(names) = &self.names {
-            rows = rows.with_names(read_names(names, self.read.budget())?)?;
+            rows = rows.with_names(read_names(names, self.read.memory())?)?;
         }
         Ok((rows, Some(shards), begin.elapsed().as_secs_f64()))
     }
@@ -347,7 +354,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(names);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
-            ColumnNames::default().check(path, self.read.budget(), session, |names, file| {
+            ColumnNames::default().check(path, self.read.memory(), session, |names, file| {
                 names.check_same((0..).zip(known.iter()), base, "the training data", file)
             })?;
         }
@@ -359,14 +366,14 @@ impl TrainingData {
 }
 
 /// Scores from a file for the rows of `dataset`, called `name` in messages, in its order; read
-/// within `budget` bytes.
+/// within `memory`.
 pub(crate) fn scores_of(
     dataset: &Dataset<'_>,
     name: impl Display,
     path: &Path,
-    budget: Option<u64>,
+    memory: Memory,
 ) -> Result<Vec<f64>> {
-    let scores = read_scores(path, budget)?;
+    let scores = read_scores(path, memory)?;
     let (rows, found) = (dataset.rows(), scores.len());
     if rows != found {
         let path = path.display();
@@ -398,7 +405,7 @@ impl Input {
     ) -> Result<Self> {
         let (mut train, shards, seconds) = data.train_or_shards(session.console)?;
         if let Some(path) = &teacher.teacher {
-            let scores = scores_of(&train, "the data", path, data.read.budget())?;
+            let scores = scores_of(&train, "the data", path, data.read.memory())?;
             let with_scores = train.with_teacher(scores);
             train = with_scores.with_context(|| path.display().to_string())?;
         }
@@ -450,10 +457,10 @@ impl Input {
         let Some(shards) = &self.shards else {
             return Ok(options.candidates(&self.train));
         };
-        let limit = options.max_memory.unwrap_or(u64::MAX);
         let steps = options.k.min(self.train.width());
         let state = State::memory(self.train.rows(), steps);
-        let room = limit.saturating_sub(self.memory().saturating_add(state));
+        let memory = options.memory.holding(self.train.memory()).holding(state);
+        let room = memory.left().unwrap_or(u64::MAX);
         let (weight, scale) = (options.query_weight, options.scale);
         Ok(shards.candidates(&self.train, weight, scale, room)?)
     }
@@ -485,11 +492,11 @@ impl Input {
         Some(TestPath::new(&test.dataset, metrics, rules))
     }
 
-    /// Bytes held.
-    pub(crate) fn memory(&self) -> u64 {
+    /// Of the memory that a selection may take, what the data besides those of training hold.
+    pub(crate) fn others_in(&self, memory: Memory) -> Memory {
         let others = [&self.validation, &self.test].into_iter().flatten();
         let others = others.map(|loaded| loaded.dataset.memory());
-        self.train.memory() + others.sum::<u64>()
+        others.fold(memory, Memory::holding)
     }
 }
 
@@ -590,7 +597,7 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     let (path, rows) = (path.display(), queries.rows());
     bail!(
         "{path}: measures are means over queries, found none: {sizes}{}; if all rows are one \
-         query, pass --query-size {rows}",
+         query, pass --rows-per-query {rows}",
         Remedy::GiveQueries
     );
 }
@@ -606,7 +613,7 @@ fn sizes_beside(path: &Path) -> Option<String> {
     let file = [".query", ".group"].into_iter().find_map(beside)?;
     let file = file.display();
     Some(format!(
-        "if {file} has the sizes of queries, pass --queries {file}"
+        "if {file} has the sizes of queries, pass --query-file {file}"
     ))
 }
 

@@ -44,41 +44,41 @@ pub(crate) struct EvaluateArgs {
     path: DataPath,
     /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are
     /// matched
-    #[arg(long, value_name = "MODEL")]
+    #[arg(help_heading = "Rankings", long, value_name = "MODEL")]
     model: Vec<InPath>,
     /// Rank by these scores, one a line in the order of the rows in DATA, or by each of several
     /// files
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Rankings", long, value_name = "FILE")]
     scores: Vec<InPath>,
     #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::measures_help())]
-    #[arg(value_parser = parse_list)]
+    #[arg(help_heading = "Measures", value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
     /// Draws for each interval and test of a comparison
     #[arg(long, value_name = "N", default_value_t = PairedOptions::default().resamples)]
-    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000_000))]
+    #[arg(help_heading = "Comparison", value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000_000))]
     resamples: usize,
     /// Seed of these draws
-    #[arg(long, value_name = "SEED", default_value_t = PairedOptions::default().seed)]
+    #[arg(help_heading = "Comparison", long, value_name = "SEED", default_value_t = PairedOptions::default().seed)]
     seed: u64,
     /// Print the values of every query, too
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     per_query: bool,
     /// Write the values of every query to this file
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     csv: Option<OutPath>,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
     data: DataArgs,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.data.check(1)?;
+    args.data.check([&args.path])?;
     let console = session.console;
     let csv = session.create(args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(session)?;
@@ -167,8 +167,8 @@ impl EvaluateArgs {
             data::read(&options, &self.path, console)?
         };
         for path in &self.scores {
-            let (data, budget) = (self.path.display(), self.data.budget());
-            let scores = data::scores_of(&loaded.dataset, data, path, budget)?;
+            let (data, memory) = (self.path.display(), self.data.memory());
+            let scores = data::scores_of(&loaded.dataset, data, path, memory)?;
             rankings.push(self.ranking(path, &loaded, &scores, [0, 0])?);
         }
         if !one_query {

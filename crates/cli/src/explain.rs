@@ -45,23 +45,23 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "QUERY", required_unless_present = "query")]
     id: Option<String>,
     /// Explain this row alone [default with --versus: the first of all others]
-    #[arg(long, value_name = "ROW", value_parser = at_least_one)]
+    #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
     row: Option<usize>,
     /// Hold the score against that of this row, not against the mean of the query
-    #[arg(long, value_name = "ROW", value_parser = at_least_one)]
+    #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
     versus: Option<usize>,
     /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
-    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
+    #[arg(help_heading = "Output", long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
     top: Option<usize>,
     /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `corpus build`
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Output", long, value_name = "FILE")]
     texts: Option<InPath>,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
     data: DataArgs,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         (None, None) => {}
     }
     if let Some(path) = &args.texts {
-        let texts = read_texts(path, args.data.budget())?;
+        let texts = read_texts(path, args.data.memory())?;
         let (rows, found) = (data.rows(), texts.len());
         if rows != found {
             let (path, data) = (path.display(), file());

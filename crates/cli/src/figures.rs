@@ -15,12 +15,13 @@ use super::session::Session;
 
 /// Where to draw.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct PlotArgs {
     /// Draw it too, as FILE.svg
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(svg))]
     plot: Option<OutPath>,
     /// Size of the drawing, such as 1600x900; 96 are an inch
-    #[arg(long, value_name = "WxH", requires = "plot", value_parser = size)]
+    #[arg(long = "plot-size", value_name = "WxH", requires = "plot", value_parser = size)]
     size: Option<(u32, u32)>,
 }
 

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use anyhow::Result;
 use clap::Args;
 use rankrls::data::read::read_rows;
+use rankrls::memory::Memory;
 use rankrls::ridge::{Kernel, KernelKind, draw_basis};
 use rankrls::{Dataset, Lambda, Lambdas, TrainError, UnknownName};
 
@@ -13,6 +14,7 @@ use super::args::usage;
 use super::files::{InPath, Named, Names};
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Training")]
 pub(super) struct KernelArgs {
     /// Kernel: linear, x.z; gaussian:GAMMA, exp(-gamma |x-z|^2); polynomial:DEGREE:COEF0:GAMMA,
     /// (gamma x.z + coef0)^degree; precomputed, where column j of DATA has the values with row j of
@@ -153,7 +155,7 @@ impl KernelArgs {
         &self,
         data: &Dataset<'_>,
         seed: u64,
-        budget: Option<u64>,
+        memory: Memory,
     ) -> Result<Option<Vec<usize>>> {
         let path = match &self.basis {
             None => return Ok(None),
@@ -162,7 +164,7 @@ impl KernelArgs {
             }
             Some(Basis::File(path)) => path,
         };
-        let rows = read_rows(path, data.rows(), budget)?;
+        let rows = read_rows(path, data.rows(), memory)?;
         let places: Vec<usize> = data.in_input_order((0..data.rows()).collect());
         Ok(Some(rows.into_iter().map(|row| places[row]).collect()))
     }

@@ -10,7 +10,7 @@ use clap::Args;
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Measures};
-use rankrls::memory::{self, Bytes};
+use rankrls::memory::{self, Bytes, Memory};
 use rankrls::metrics::Convention;
 use rankrls::tune::{Curve, Measure, Rule, TuneError};
 use rankrls::warning::Warning;
@@ -18,14 +18,14 @@ use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use rankrls_plot::{Figure, LinePlot, panel, power};
 use serde::Serialize;
 
-use super::args::{at_least_one, one_of};
+use super::args::{at_least_one, auto_or};
 use super::data::{Sizes, TestSizes, dropped};
 use super::figures::PlotArgs;
 use super::files::InPath;
 use super::numbers::{counted, printable};
 use super::output::{Object, by_name};
 use super::session::Session;
-use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, TeacherArgs, strategy};
+use super::settings::{LAMBDAS_HELP, TeacherArgs, setting};
 use super::sheet::Sheet;
 use super::watch::Watch;
 
@@ -46,37 +46,35 @@ Examples:
 
 DIR has train.txt, vali.txt and test.txt, or folders Fold1, Fold2 and so on that do.
 Files may be compressed: train.txt.gz, train.txt.zst.")]
+#[command(mut_arg("strategy", setting), mut_arg("query_weight", setting))]
 pub(crate) struct LetorArgs {
     /// Folder of a fold or of folds
     #[arg(value_name = "DIR")]
     directory: InPath,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = letor::LAMBDAS, help = LAMBDAS_HELP)]
+    #[arg(help_heading = "Selection", default_value = letor::LAMBDAS, help = LAMBDAS_HELP)]
     lambdas: Lambdas,
     /// Most features to select [default: all]
-    #[arg(short, value_name = "K", value_parser = at_least_one)]
+    #[arg(help_heading = "Selection", short, value_name = "K", value_parser = at_least_one)]
     k: Option<usize>,
-    /// Strategy: auto is the fastest exact one that fits into memory
-    #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = strategy())]
+    #[arg(help_heading = "Selection", long, value_parser = auto_or(StrategyKind::ALL, StrategyKind::name))]
     strategy: std::option::Option<StrategyKind>,
-    #[arg(long, value_name = "NAME", default_value = "uniform", help = QUERY_WEIGHT_HELP)]
-    #[arg(value_parser = one_of(QueryWeight::ALL, QueryWeight::name))]
+    #[arg(help_heading = "Selection", long)]
     query_weight: QueryWeight,
     #[command(flatten)]
-    target: TargetArgs,
+    target: TargetOptions,
     #[command(flatten)]
     plot: PlotArgs,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
-    #[arg(long, value_name = "SIZE")]
+    #[arg(help_heading = "Running", long, value_name = "SIZE")]
     max_memory: Option<Bytes>,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
-    TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
+    TeacherArgs::default().check(&args.target, &[args.strategy], &**session.peers)?;
     let folders = letor::find(&args.directory)?;
     for folder in &folders {
         for file in Fold::files(folder).map_err(LetorError::from)? {
@@ -110,10 +108,8 @@ impl LetorArgs {
         let (begin, console) = (Instant::now(), session.console);
         tracing::info!(fold = %folder.display(), "reading");
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
-        let max_memory = asked.or_else(memory::budget);
-        let reading = ReadOptions::new()
-            .format(Format::Svmlight)
-            .max_memory(max_memory);
+        let memory = Memory::limit(asked.or_else(memory::budget));
+        let reading = ReadOptions::new().format(Format::Svmlight).memory(memory);
         let fold = Fold::read(folder, &reading)?;
         let name = &fold.name;
         let measured = [(&fold.validation, "validation"), (&fold.test, "test")];
@@ -125,8 +121,8 @@ impl LetorArgs {
         let options = SelectionOptions {
             strategy: self.strategy,
             query_weight: self.query_weight,
-            target: self.target.options(),
-            max_memory,
+            target: self.target,
+            memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), None)
         };
         let mut watch = Watch::named(session, name);
@@ -135,16 +131,7 @@ impl LetorArgs {
             None | Some(Err(LetorError::Tune(TuneError::Interrupted))) => return Ok(None),
             Some(outcome) => outcome.map_err(|error| anyhow!("{name}: {error}"))?,
         };
-        let lambdas = outcome.paths.iter().map(|path| path.lambda.value());
-        for (model, chosen) in [
-            ("features", &outcome.greedy),
-            ("all columns", &outcome.all_features),
-        ] {
-            let what = format!("{name}: the lambda of {model}");
-            let chosen = chosen.lambda.value();
-            console.warn_all(Warning::of_edge(what, chosen, lambdas.clone()));
-        }
-        console.warn_all(outcome.selection.warnings());
+        console.warn_all(outcome.warnings(name));
         let (labels, rules) = (fold.test.dataset.labels(), Convention::Letor.into());
         console.warn_all(Warning::of_grades(&MEASURES, labels, &rules, false));
         Ok(Some(FoldReport {
@@ -187,7 +174,7 @@ struct Report<'a> {
 
 impl<'a> Report<'a> {
     fn new(args: &'a LetorArgs, folds: Vec<FoldReport>) -> Self {
-        let target = args.target.options();
+        let target = args.target;
         let means = means_of_tests(&folds).map(|means| by_name(["test"], [means]));
         Self {
             schema: "rankrls.letor/1",

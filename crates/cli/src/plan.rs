@@ -66,11 +66,10 @@ impl Row {
 }
 
 impl PlanReport {
-    /// Plans with `options` that leave the strategy open and `held` bytes of data.
+    /// Plans with `options` that leave the strategy open.
     pub(crate) fn new(
         train: &Dataset<'_>,
         candidates: &ColumnClasses,
-        held: u64,
         options: &SelectionOptions,
     ) -> Result<Self> {
         let (queries, columns) = (candidates.queries(), candidates.summary().columns);
@@ -86,7 +85,7 @@ impl PlanReport {
             k: options.k,
             candidates: options.sample,
             data: Sizes::new(train, &candidates.summary()),
-            costs: Costs::new(train, candidates, held, options)?,
+            costs: Costs::new(train, candidates, options)?,
         })
     }
 
@@ -97,14 +96,13 @@ impl PlanReport {
 }
 
 impl Costs {
-    /// With `options` that leave the strategy open and `held` bytes of data.
+    /// With `options` that leave the strategy open.
     pub(crate) fn new(
         train: &Dataset<'_>,
         candidates: &ColumnClasses,
-        held: u64,
         options: &SelectionOptions,
     ) -> Result<Self> {
-        let auto = match plan(candidates, held, options) {
+        let auto = match plan(candidates, train, options) {
             Ok(plan) => plan.strategy.kind(),
             Err(
                 SelectError::Memory { .. }
@@ -117,12 +115,12 @@ impl Costs {
         let queries = train.queries();
         let steps = options.k.min(candidates.summary().column_classes);
         Ok(Self {
-            data_bytes: held,
+            data_bytes: options.memory.holding(train.memory()).held,
             reading_bytes: train.reading_memory(),
             candidate_bytes: candidates.memory(),
-            limit_bytes: options.max_memory,
+            limit_bytes: options.memory.limit,
             auto,
-            strategies: estimates(candidates, held, options)
+            strategies: estimates(candidates, train, options)
                 .into_iter()
                 .map(Row::new)
                 .collect(),

@@ -33,7 +33,7 @@ pub(crate) struct PredictArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Write the scores to this file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE")]
     output: Option<OutPath>,
 }
 

@@ -8,11 +8,11 @@ use rankrls::{Parameter, Remedy};
 pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(match remedy {
         Remedy::GiveQueries => {
-            "give the queries by --query-size N or --queries FILE, for tables by --query COLUMN, or \
+            "give the queries by --rows-per-query N or --query-file FILE, for tables by --query COLUMN, or \
              write them into the data: query_id= of scikit-learn's dump_svmlight_file"
         }
         Remedy::NameQueries => {
-            "name it by --query COLUMN, or give the queries by --query-size N or --queries FILE"
+            "name it by --query COLUMN, or give the queries by --rows-per-query N or --query-file FILE"
         }
         Remedy::NameLabels => "give --label COLUMN, and --query COLUMN for the queries",
         Remedy::ReadMissing => {
@@ -70,11 +70,58 @@ fn flag(parameter: Parameter) -> Option<&'static str> {
         Parameter::TeacherLambda => "--teacher-lambda",
         Parameter::Validation => "--validation",
         Parameter::Scale => "--scale",
+        Parameter::Format => "--format",
         Parameter::ZeroBased => "--zero-based",
+        Parameter::Label => "--label",
+        Parameter::Query => "--query",
+        Parameter::Ignore => "--ignore",
+        Parameter::Missing => "--missing",
+        Parameter::Regroup => "--regroup",
+        Parameter::Queries => "--query-file",
+        Parameter::QuerySize => "--rows-per-query",
         Parameter::Convention => "--convention",
         Parameter::Gain => "--gain",
         Parameter::RelevantFrom => "--relevant-from",
         Parameter::MaxGrade => "--max-grade",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Command, CommandFactory};
+
+    use super::*;
+    use crate::Cli;
+
+    /// Whether a command, or one within it, has the option.
+    fn has(command: &Command, long: &str) -> bool {
+        let own = command
+            .get_arguments()
+            .any(|argument| argument.get_long() == Some(long));
+        own || command.get_subcommands().any(|within| has(within, long))
+    }
+
+    #[test]
+    fn every_remedy_names_options_that_there_are() {
+        let command = Cli::command();
+        let mut named = 0;
+        for remedy in Remedy::examples() {
+            let Some(words) = option(&remedy) else {
+                assert!(
+                    matches!(remedy, Remedy::Words(_)),
+                    "{remedy:?} has no words"
+                );
+                continue;
+            };
+            assert!(!words.contains("::"), "{words:?} is of the library");
+            for word in words.split(|char: char| !(char.is_ascii_lowercase() || char == '-')) {
+                if let Some(long) = word.strip_prefix("--") {
+                    assert!(has(&command, long), "{remedy:?}: there is no --{long}");
+                    named += 1;
+                }
+            }
+        }
+        assert!(named > 60, "{named}");
+    }
 }

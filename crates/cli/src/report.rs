@@ -5,16 +5,16 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use rankrls::greedy::job::TestPath;
-use rankrls::greedy::{Criterion, Selection, SelectionOptions, TargetOptions, Teacher};
+use rankrls::greedy::{Selection, SelectionOptions, Teacher};
 use rankrls::tune::{AutoLambda, Measure, Outcome, Stability};
 use rankrls::warning::Warning;
-use rankrls::{Dataset, Lambda, QueryWeight, Ridge, StrategyKind};
-use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use rankrls::{Dataset, Lambda, StrategyKind};
+use serde::Serialize;
+use serde_json::Value;
 
 use super::console::Console;
 use super::data::{Sizes, TestSizes};
-use super::numbers::{exact, measure, ridge, short};
+use super::numbers::{measure, ridge, short};
 use super::output::{Object, by_name};
 use super::sheet::Sheet;
 
@@ -24,8 +24,6 @@ pub(crate) struct SelectionReport<'a> {
     schema: &'static str,
     #[serde(flatten)]
     selection: &'a Selection,
-    #[serde(flatten, serialize_with = "choices")]
-    options: &'a SelectionOptions,
     /// How it was chosen, if it was not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lambda_choice: Option<LambdaChoice>,
@@ -41,26 +39,6 @@ pub(crate) struct SelectionReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test_seconds: Option<f64>,
     pub(crate) peak_rss_bytes: Option<u64>,
-}
-
-/// Writes what was chosen to select by.
-fn choices<S: Serializer>(options: &SelectionOptions, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(None)?;
-    map.serialize_entry("lambda", &options.lambda)?;
-    map.serialize_entry("criterion", &options.criterion.to_string())?;
-    if let Criterion::Ranking { convention, .. } = options.criterion {
-        map.serialize_entry("convention", &convention)?;
-    }
-    map.serialize_entry("query_weight", &options.query_weight)?;
-    if options.target != TargetOptions::default() {
-        map.serialize_entry("target", &options.target)?;
-    }
-    if !options.scale.is_none() {
-        map.serialize_entry("scale", &options.scale)?;
-    }
-    map.serialize_entry("candidates", &options.sample)?;
-    map.serialize_entry("seed", &options.sample.map(|_| options.seed))?;
-    map.end()
 }
 
 /// Rows at whose values `fs-ed` took densities.
@@ -115,7 +93,7 @@ impl LambdaChoice {
             unit: chosen.unit,
             measure: options.measure,
             folds: chosen.folds.len(),
-            seed: options.selection.seed,
+            seed: options.selection.seed(),
             k: options.selection.k,
             grid: tuned.outcomes.iter().map(judged).collect(),
             seconds: took.as_secs_f64(),
@@ -184,7 +162,7 @@ impl<'a> SelectionReport<'a> {
         load_seconds: f64,
         select_seconds: f64,
     ) -> Self {
-        let ((test, path), options) = (test.unzip(), &selection.options);
+        let (test, path) = test.unzip();
         let tested = |rows: Option<&[Vec<Option<f64>>]>, number: usize| {
             let values = rows?.get(number)?.iter().copied();
             Some(by_name(path?.metrics(), values))
@@ -209,7 +187,6 @@ impl<'a> SelectionReport<'a> {
         Self {
             schema: "rankrls.selection/1",
             selection,
-            options,
             lambda_choice: None,
             densities_at: (selection.strategy == Some(StrategyKind::FsEd)).then(|| DensitiesAt {
                 training: validation.is_none(),
@@ -236,16 +213,10 @@ impl<'a> SelectionReport<'a> {
 
     /// The report for people.
     pub(crate) fn text(&self) -> String {
-        let (options, unit) = (self.options, self.data.unit);
+        let (options, unit) = (&self.selection.options, self.data.unit);
         let lambda = ridge(self.selection.lambda.value(), unit);
         let strategy = self.selection.strategy_name();
         let mut text = format!("strategy {strategy}, lambda {lambda}");
-        if let Criterion::Ranking { metric, convention } = options.criterion {
-            let _ = write!(text, ", criterion {metric} ({convention})");
-        }
-        if options.query_weight != QueryWeight::Uniform {
-            let _ = write!(text, ", query weight {}", options.query_weight);
-        }
         text += &settings(options);
         if let Some(teacher) = &self.selection.teacher {
             let _ = write!(text, "\nteacher: {}", taught_by(teacher, unit));
@@ -267,7 +238,7 @@ impl<'a> SelectionReport<'a> {
 
     /// The steps, and the measures of test data.
     pub(crate) fn body(&self) -> String {
-        let criterion = self.options.criterion.to_string();
+        let criterion = self.selection.options.criterion.to_string();
         let mut text = format!("\n{}\n", path_table(&self.steps, &criterion));
         let strategy = self.selection.strategy;
         if strategy.is_some_and(StrategyKind::distils) {
@@ -308,28 +279,24 @@ impl<'a> SelectionReport<'a> {
 pub(crate) const BIASED: &str = "\nthe LQO columns of distil are biased: its teacher has seen all labels. --test or\n\
      tune --evidence folds judge fairly\n";
 
-/// The scale, the random subsets and the labels, where they are not as usual.
+/// The settings that are not as usual.
 pub(crate) fn settings(options: &SelectionOptions) -> String {
-    let (mut text, target) = (String::new(), &options.target);
-    if !options.scale.is_none() {
-        let _ = write!(text, ", scale {}", options.scale);
+    let mut text = String::new();
+    for (name, value) in options.given() {
+        let _ = write!(text, ", {} {}", name.replace('_', " "), setting(&value));
     }
-    if let Some(size) = options.sample {
-        let _ = write!(text, ", {size} candidates a step, seed {}", options.seed);
-    }
-    if let Some(labels) = target.labels.filter(|labels| !labels.is_raw()) {
-        let _ = write!(text, ", labels {labels}, errors in their units");
-    }
-    if let Some(blend) = target.blend {
-        let _ = write!(text, ", blend {}", exact(blend));
-    }
-    if let Some(refit) = target.refit {
-        let _ = write!(text, ", weights by {refit}");
-    }
-    if let Some(Ridge::Number(lambda)) = target.refit_lambda {
-        let _ = write!(text, " with lambda {}", short(lambda.value()));
+    if options.target.labels.is_some_and(|labels| !labels.is_raw()) {
+        text.push_str(", errors in units of the scaled labels");
     }
     text
+}
+
+fn setting(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(setting).collect::<Vec<_>>().join(","),
+        value => value.as_f64().map_or_else(|| value.to_string(), short),
+    }
 }
 
 fn taught_by(teacher: &Teacher, unit: f64) -> String {

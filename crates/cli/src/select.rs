@@ -30,7 +30,7 @@ use super::plan::PlanReport;
 use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
-use super::settings::{SelectionArgs, TeacherArgs, check_selection};
+use super::settings::{self, TeacherArgs, check_selection};
 use super::watch::Watch;
 
 /// Select features by leave-query-out error
@@ -39,6 +39,7 @@ use super::watch::Watch;
 /// Columns that are constant within every query cannot help, and of columns that are equal up to
 /// a constant in each query and sign only the first is a candidate; the others are counted.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
   rankrls select @parses -k 10 --lambda 16 --test @parses-test
@@ -57,51 +58,48 @@ pub(crate) struct SelectArgs {
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
-    /// Ridge parameter: a number above 0, or a share of u, the mean squared norm of a centred row,
-    /// such as 1/64u; auto: of 1/256u, 1/64u, 1/16u, 1/4u, 1u and up to
-    /// three past an edge the one whose models of at most 20 features predict three folds best, which
-    /// takes twenty short selections before the one asked for (rankrls tune has more to choose from);
-    /// with --strategy distil 1/16u, and 1/64u from 500 queries on
+    /// Ridge parameter: a number above 0; a share of u, the mean squared norm of a centred row, such as
+    /// 1/64u; or auto. Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It
+    /// takes the one whose models of at most 20 features predict three folds best. This makes some twenty
+    /// short selections; rankrls tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500
+    /// queries on
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
-    /// Go on from this model, whose options hold, to K features
+    /// Start from this model and select on, to K features. The settings are those of the model
     #[arg(long, value_name = "MODEL")]
-    #[arg(conflicts_with_all = [
-        "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
-        "labels", "refit", "refit_lambda", "blend", "teacher_lambda",
-    ])]
+    #[arg(conflicts_with_all = settings::ids().iter().chain(&["lambda".into(), "dry_run".into()]))]
     extend: Option<ExtendPath>,
     #[command(flatten)]
-    selection: SelectionArgs,
+    settings: SelectionOptions,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
     data: TrainingData,
     /// With --strategy fs-ed, compare densities at the values of this data [default: the training
     /// data]
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", help_heading = "Labels and teacher")]
     validation: Option<DataPath>,
     /// Measure this data after every step; @parses-test goes with @parses
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", help_heading = "Measures")]
     test: Option<DataPath>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
-    #[arg(help = args::measures_help(), value_parser = parse_list)]
+    #[arg(help = args::measures_help(), value_parser = parse_list, help_heading = "Measures")]
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
     /// Read the data, print the memory that each strategy would take, and stop
-    #[arg(long)]
+    #[arg(long, help_heading = "Running")]
     dry_run: bool,
     /// Write the model to this file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -134,10 +132,11 @@ impl SelectArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
         let others = [&self.validation, &self.test].into_iter().flatten();
-        self.data.read.check(1 + others.count())?;
-        let strategies = [self.selection.strategy];
-        let measured = self.test.is_some();
-        let options = self.selection.options(self.k);
+        self.data
+            .read
+            .check([&self.data.path].into_iter().chain(others))?;
+        let (options, measured) = (self.options(), self.test.is_some());
+        let strategies = [options.strategy];
         check_selection(&options, &strategies, &self.rules, measured)?;
         if self.extend.is_none() {
             let validation = self.validation.is_some();
@@ -157,12 +156,13 @@ impl SelectArgs {
 
     /// The options of the selection.
     fn options(&self) -> SelectionOptions {
-        let options = self.selection.options(self.k);
+        let criterion = self.settings.criterion;
         SelectionOptions {
-            criterion: options.criterion.under(self.rules.rules().convention),
+            k: self.k,
             lambda: self.lambda,
-            max_memory: self.data.read.budget(),
-            ..options
+            criterion: criterion.under(self.rules.rules().convention),
+            memory: self.data.read.memory(),
+            ..self.settings
         }
     }
 
@@ -174,7 +174,7 @@ impl SelectArgs {
             self.test.as_ref().filter(|_| session.leads()),
         ];
         let mut input = Input::read(&self.data, &self.teacher, others, session)?;
-        let filters = self.selection.strategy == Some(StrategyKind::FsEd);
+        let filters = self.settings.strategy == Some(StrategyKind::FsEd);
         if input.shards.is_some() && filters && peers.count() == 1 {
             let path = self.data.path.display();
             bail!("{path}: one process takes a file for fs-ed, found parts, which are for ranks");
@@ -201,7 +201,7 @@ impl SelectArgs {
                 self.k
             );
         }
-        let Some((mut options, steps)) = model.selection(self.k) else {
+        let Some((options, steps)) = model.selection(self.k) else {
             if model.strategy() == FeatureChoice::Own {
                 bail!(
                     "{}: a program with a strategy of its own selected the features: go on there",
@@ -214,7 +214,6 @@ impl SelectArgs {
                 model.strategy()
             );
         };
-        options.max_memory = self.data.read.budget();
         Ok(Some(Progress {
             steps,
             ..Progress::new(model.data().hash, options)
@@ -224,13 +223,15 @@ impl SelectArgs {
     /// Prints the memory that every strategy would take.
     fn plan(&self, session: &Session<'_>) -> Result<ExitCode> {
         let input = self.read(session)?;
+        let options = self.options();
         let options = SelectionOptions {
             strategy: None,
-            ..self.options()
+            memory: input.others_in(options.memory),
+            ..options
         };
         let candidates = input.candidates(&options)?;
         let candidates = candidates.among(Arc::clone(session.peers));
-        let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
+        let plan = PlanReport::new(&input.train, &candidates, &options)?;
         session.end(self.json, &plan, || plan.text(), Ok(()))
     }
 }
@@ -254,6 +255,8 @@ impl Job<'_> {
         let begin = Instant::now();
         let (args, input, session) = (self.args, &self.input, self.session);
         let mut options = args.options();
+        let memory = input.others_in(options.memory);
+        options.memory = memory;
         if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
         }
@@ -274,9 +277,8 @@ impl Job<'_> {
             progress = checkpoint.earlier(&mut options, extended, &input.train)?;
         }
         // All ranks go on from where the first does; each may take the memory that it may.
-        let max_memory = options.max_memory;
         (options, progress) = ranks::of_first(&**session.peers, (options, progress));
-        options.max_memory = max_memory;
+        options.memory = memory;
         let earlier = progress.as_ref().map(Earlier::from).unwrap_or_default();
         let taken = earlier.steps.len();
         if taken > 0 {
@@ -355,9 +357,8 @@ pub(super) fn choose_lambda(
 ) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
     let (begin, console) = (Instant::now(), session.console);
     let mut watch = Watch::named(session, "lambda");
-    let held = input.memory();
     let chosen =
-        watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, held, watch))?;
+        watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, watch))?;
     match chosen.unwrap_or(Err(TuneError::Interrupted)) {
         Ok((lambda, auto)) => {
             let choice = auto.map(|auto| LambdaChoice::new(&auto, begin.elapsed()));
@@ -397,13 +398,13 @@ impl<'a> Tested<'a> {
         earlier: Earlier<'_>,
         watch: &mut Watch<'_, Progress>,
     ) -> Result<Option<Selection>> {
-        let (train, held) = (&input.train, input.memory());
+        let train = &input.train;
         let selection = watch.run(|watch| {
             let mut observer = |event: Event<'_>| {
                 self.event(event)?;
                 watch.event(event)
             };
-            resume_among(candidates, train, held, options, earlier, &mut observer)
+            resume_among(candidates, train, options, earlier, &mut observer)
         })?;
         match self.path.as_ref().and_then(TestPath::error) {
             None => Ok(selection.transpose()?),

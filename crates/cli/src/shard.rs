@@ -35,13 +35,13 @@ pub(crate) struct ShardArgs {
     #[command(flatten)]
     data: TrainingData,
     /// Parts to make, at most as many as there are columns
-    #[arg(long, value_name = "P", value_parser = at_least_one_part)]
+    #[arg(long, value_name = "P", help_heading = "Output", value_parser = at_least_one_part)]
     parts: NonZeroUsize,
     /// Folder for the parts, not there yet or empty
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     output: OutPath,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -67,13 +67,13 @@ struct PartReport {
 pub(crate) fn run(args: &ShardArgs, session: &Session<'_>) -> Result<ExitCode> {
     let (console, interrupt) = (session.console, session.interrupt);
     let read = &args.data.read;
-    read.check(1)?;
+    read.check([&args.data.path])?;
     interrupt.leaves(format!(
         "{} has no manifest, and can be removed",
         args.output.display()
     ));
     let sharding =
-        Sharding::begin(&args.output, args.parts, read.budget())?.with_table(read.table());
+        Sharding::begin(&args.output, args.parts, read.memory().limit)?.with_table(read.table());
     let options = sharding.options(read.options(0));
     let rows = read_named(options, args.data.names.as_ref(), &args.data.path, console);
     let rows = match (sharding.failure(), rows) {

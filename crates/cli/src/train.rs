@@ -54,10 +54,11 @@ Examples:
   rankrls train train.svm --lambda 1 --features model.json -o given.json
   rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
   rankrls train train.svm --kernel gaussian:2^-9..2^-1:2 --plot surface.svg
-  rankrls train train.svm --objective global --holdout lpo --measure cindex
+  rankrls train train.svm --objective global --holdout lpo --choose-by cindex
   rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {
     #[arg(
+        help_heading = "Training",
         long,
         value_name = "LIST",
         allow_hyphen_values = true,
@@ -66,17 +67,17 @@ pub(crate) struct TrainArgs {
     #[arg(help = format!("{}. Of several, the model is that of the least hold-out error", LAMBDAS_HELP))]
     lambda: Lambdas,
     /// Train on these features only: a model, or a list with an index a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Training", long, value_name = "FILE")]
     features: Option<InPath>,
     /// Solver
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = auto_or(Solver::ALL, Solver::name))]
+    #[arg(help_heading = "Training", value_parser = auto_or(Solver::ALL, Solver::name))]
     solver: std::option::Option<Solver>,
     #[command(flatten)]
     weight: WeightArgs,
     /// Scale of the training labels within each query, as for select; errors are in its units
     #[arg(long, value_name = "SCALE", default_value = "raw")]
-    #[arg(value_parser = one_of(LabelScale::ALL, LabelScale::name))]
+    #[arg(help_heading = "Training", value_parser = one_of(LabelScale::ALL, LabelScale::name))]
     labels: LabelScale,
     #[command(flatten)]
     objective: ObjectiveArgs,
@@ -87,28 +88,34 @@ pub(crate) struct TrainArgs {
     /// preferences, drawn at random; FILE, with a fold a line for each row or preference; none
     /// [default: lqo, or folds:5 where solver cg would take long; lpo with other objectives, or folds:5
     /// where that would take long]
-    #[arg(long, value_name = "SCHEME")]
+    #[arg(help_heading = "Hold-out", long, value_name = "SCHEME")]
     holdout: Option<HoldoutChoice>,
     /// Write the hold-out predictions of the model to this file: one a row of DATA, or one a
     /// preference; for lpo, two row numbers and two predictions a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = "Hold-out", long, value_name = "FILE")]
     holdout_scores: Option<OutPath>,
     /// What the best of several models is chosen by: squared, the hold-out error, or a measure of the
     /// hold-out predictions
-    #[arg(long, value_name = "NAME", default_value = "squared")]
+    #[arg(long = "choose-by", value_name = "NAME", default_value = "squared")]
+    #[arg(help_heading = "Hold-out")]
     measure: Measure,
     /// Seed of random draws
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    #[arg(
+        help_heading = "Training",
+        long,
+        value_name = "SEED",
+        default_value_t = 1
+    )]
     seed: u64,
     #[command(flatten)]
     data: TrainingData,
     /// Write the model to this file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(help_heading = "Output", short, long, value_name = "FILE")]
     output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
@@ -149,6 +156,7 @@ impl Names for HoldoutChoice {
 
 /// Which pairs are to be ordered.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Training")]
 struct ObjectiveArgs {
     /// Pairs of rows to order: query, those of the same query; global, all; pairs, those of --pairs
     #[arg(long, value_name = "NAME", default_value = "query")]
@@ -287,7 +295,7 @@ fn entry(cell: &Cell, scheme: Option<&Scheme>) -> Value {
 impl TrainArgs {
     /// Refuses mistakes that the parser cannot see; else the kernels.
     fn check(&self) -> Result<Vec<Kernel>> {
-        self.data.read.check(1)?;
+        self.data.read.check([&self.data.path])?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Named(Scheme::Nothing)));
         let pairs = self.objective.objective == Objective::Pairs;
@@ -322,7 +330,7 @@ impl TrainArgs {
             .scale(self.weight.scale)
             .lambdas(self.lambda.count())
             .solver(self.solver)
-            .max_memory(self.data.read.budget())
+            .memory(self.data.read.memory())
     }
 
     /// The preferences among the rows of `data`.
@@ -331,7 +339,7 @@ impl TrainArgs {
             return Ok(None);
         };
         let places: Vec<u32> = data.in_input_order((0..).take(data.rows()).collect());
-        let lines = read_preferences(path, data.rows(), self.data.read.budget())?;
+        let lines = read_preferences(path, data.rows(), self.data.read.memory())?;
         let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
             preferred: places[preferred as usize],
             other: places[other as usize],
@@ -351,7 +359,7 @@ impl TrainArgs {
             None => Scheme::Auto,
             Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
             Some(HoldoutChoice::File(path)) => {
-                let folds = read_folds(path, self.data.read.budget())?;
+                let folds = read_folds(path, self.data.read.memory())?;
                 let name = path.display();
                 let (what, expected) = match preferences {
                     Some(count) => ("preference", count),
@@ -399,12 +407,12 @@ impl TrainArgs {
         let preferences = self.preferences(train)?;
         let count = preferences.as_ref().map(Preferences::len);
         let rules = Rules::from(Convention::default());
-        let grid = TrainGrid {
+        let mut grid = TrainGrid {
             lambdas: self.lambda.clone(),
             kernels,
             basis: self
                 .kernel
-                .basis(train, self.seed, self.data.read.budget())?,
+                .basis(train, self.seed, self.data.read.memory())?,
             holdout: self.scheme(train, count)?,
             keep_pairs: self.holdout_scores.is_some(),
             measure: measure.map(|metric| (metric, rules)),
@@ -413,8 +421,8 @@ impl TrainArgs {
         };
         let candidates = options.column_classes(train);
         let (restricted, own);
-        let (data, found, held) = match &self.features {
-            None => (train, &candidates, train.memory()),
+        let (data, found) = match &self.features {
+            None => (train, &candidates),
             Some(path) => {
                 let features = read_features(path, train.index_base(), train.width())?;
                 restricted = train.features_subset(&features)?;
@@ -429,19 +437,17 @@ impl TrainArgs {
                          the examples of a query apart"
                     );
                 }
-                let held = train.memory() + restricted.memory() + candidates.memory();
-                (&restricted, &own, held)
+                grid.options = options.holding(train.memory() + candidates.memory());
+                (&restricted, &own)
             }
         };
         let models = grid.lambdas.count() * grid.kernels.len();
-        let outcome = grid
-            .train(data, held, Some(found))
-            .map_err(|error| match error {
-                TrainError::OneQuery if models > 1 && self.holdout.is_none() => {
-                    anyhow!("which lambda is best is not known, as {error}")
-                }
-                error => error.into(),
-            })?;
+        let outcome = grid.train(data, Some(found)).map_err(|error| match error {
+            TrainError::OneQuery if models > 1 && self.holdout.is_none() => {
+                anyhow!("which lambda is best is not known, as {error}")
+            }
+            error => error.into(),
+        })?;
         let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };

@@ -56,63 +56,76 @@ pub enum Remedy {
     WriteModel,
 }
 
-/// A parameter that messages name, as each front end writes it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Parameter {
-    /// How features are selected.
-    Strategy,
-    /// Candidates to draw in each step.
-    Candidates,
-    /// Seed of random draws.
-    Seed,
-    /// What weights are fitted to.
-    Refit,
-    /// Ridge parameter of cross-fitted weights.
-    RefitLambda,
-    /// Share of the labels in what is learnt from.
-    Blend,
-    /// Scores of a teacher.
-    Teacher,
-    /// Ridge parameters of a teacher.
-    TeacherLambda,
-    /// Rows at whose values densities are compared.
-    Validation,
-    /// What columns are divided by.
-    Scale,
-    /// Whether a file counts its columns from 0.
-    ZeroBased,
-    /// Conventions of measures.
-    Convention,
-    /// Gain of a grade.
-    Gain,
-    /// The least label of a relevant document.
-    RelevantFrom,
-    /// The largest grade.
-    MaxGrade,
+macro_rules! parameters {
+    ($($(#[$doc:meta])* $parameter:ident => $field:literal,)*) => {
+        /// A parameter that messages name, as each front end writes it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Parameter {
+            $($(#[$doc])* $parameter,)*
+        }
+
+        impl Parameter {
+            /// All of them.
+            pub const ALL: [Self; [$(Self::$parameter),*].len()] = [$(Self::$parameter),*];
+
+            /// Its name in the library.
+            fn field(self) -> &'static str {
+                match self {
+                    $(Self::$parameter => $field,)*
+                }
+            }
+        }
+    };
 }
 
-impl Parameter {
-    /// Its name in the library.
-    fn field(self) -> &'static str {
-        match self {
-            Self::Strategy => "SelectionOptions::strategy",
-            Self::Candidates => "SelectionOptions::sample",
-            Self::Seed => "SelectionOptions::seed",
-            Self::Refit => "TargetOptions::refit",
-            Self::RefitLambda => "TargetOptions::refit_lambda",
-            Self::Blend => "TargetOptions::blend",
-            Self::Teacher => "Dataset::with_teacher",
-            Self::TeacherLambda => "TargetOptions::teacher_lambda",
-            Self::Validation => "Dataset::with_validation",
-            Self::Scale => "SelectionOptions::scale",
-            Self::ZeroBased => "ReadOptions::zero_based",
-            Self::Convention => "Rules::convention",
-            Self::Gain => "Rules::gain",
-            Self::RelevantFrom => "Rules::relevant_from",
-            Self::MaxGrade => "Rules::max_grade",
-        }
-    }
+parameters! {
+    /// How features are selected.
+    Strategy => "SelectionOptions::strategy",
+    /// Candidates to draw in each step.
+    Candidates => "SelectionOptions::sample",
+    /// Seed of random draws.
+    Seed => "SelectionOptions::seed",
+    /// What weights are fitted to.
+    Refit => "TargetOptions::refit",
+    /// Ridge parameter of cross-fitted weights.
+    RefitLambda => "TargetOptions::refit_lambda",
+    /// Share of the labels in what is learnt from.
+    Blend => "TargetOptions::blend",
+    /// Scores of a teacher.
+    Teacher => "Dataset::with_teacher",
+    /// Ridge parameters of a teacher.
+    TeacherLambda => "TargetOptions::teacher_lambda",
+    /// Rows at whose values densities are compared.
+    Validation => "Dataset::with_validation",
+    /// What columns are divided by.
+    Scale => "SelectionOptions::scale",
+    /// The format of data.
+    Format => "ReadOptions::format",
+    /// Whether a file counts its columns from 0.
+    ZeroBased => "ReadOptions::zero_based",
+    /// The column of a table that has the labels.
+    Label => "TableOptions::label",
+    /// The column of a table that has the queries.
+    Query => "TableOptions::query",
+    /// Columns of a table to leave out.
+    Ignore => "TableOptions::ignore",
+    /// What to take for missing values.
+    Missing => "TableOptions::missing",
+    /// Whether to bring together the rows of a query that comes back.
+    Regroup => "ReadOptions::regroup",
+    /// A file with the query of each row.
+    Queries => "ReadOptions::row_queries",
+    /// How many rows each query has.
+    QuerySize => "ReadOptions::row_queries",
+    /// Conventions of measures.
+    Convention => "Rules::convention",
+    /// Gain of a grade.
+    Gain => "Rules::gain",
+    /// The least label of a relevant document.
+    RelevantFrom => "Rules::relevant_from",
+    /// The largest grade.
+    MaxGrade => "Rules::max_grade",
 }
 
 impl fmt::Display for Parameter {
@@ -131,6 +144,48 @@ impl Remedy {
     pub fn word_by(wording: Wording) {
         // A second front end in one process has nothing to say.
         let _ = WORDING.set(wording);
+    }
+
+    /// One remedy of each kind, and each parameter by its name and with a value, for tests of the words
+    /// of front ends.
+    #[doc(hidden)]
+    pub fn examples() -> Vec<Self> {
+        let mut examples = Vec::new();
+        let mut next = Some(Self::Words("words".into()));
+        while let Some(remedy) = next {
+            next = remedy.after();
+            examples.push(remedy);
+        }
+        let parameters = || Parameter::ALL.into_iter();
+        examples.extend(parameters().map(Self::Name));
+        examples.extend(parameters().map(|parameter| Self::Set(parameter, "value")));
+        examples
+    }
+
+    /// An example of the kind that comes next. A kind that is added is missing here.
+    fn after(&self) -> Option<Self> {
+        Some(match self {
+            Self::Words(_) => Self::GiveQueries,
+            Self::GiveQueries => Self::NameQueries,
+            Self::NameQueries => Self::NameLabels,
+            Self::NameLabels => Self::ReadMissing,
+            Self::ReadMissing => Self::CountFromZero,
+            Self::CountFromZero => Self::Regroup,
+            Self::Regroup => Self::Ignore("name".to_owned()),
+            Self::Ignore(_) => Self::NameIndex,
+            Self::NameIndex => Self::IgnoreColumn,
+            Self::IgnoreColumn => Self::ReadAs("csv"),
+            Self::ReadAs(_) => Self::GiveLambda,
+            Self::GiveLambda => Self::MoreMemory,
+            Self::MoreMemory => Self::MoreMemoryOrLessData,
+            Self::MoreMemoryOrLessData => Self::GiveTeacher,
+            Self::GiveTeacher => Self::Resume,
+            Self::Resume => Self::LeaveOut(None),
+            Self::LeaveOut(None) => Self::LeaveOut(Some("name".to_owned())),
+            Self::LeaveOut(Some(_)) => Self::SameColumns,
+            Self::SameColumns => Self::WriteModel,
+            Self::WriteModel | Self::Name(_) | Self::Set(..) => return None,
+        })
     }
 
     /// The words of the library, whoever else words remedies.

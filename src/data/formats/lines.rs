@@ -6,6 +6,7 @@ use std::path::Path;
 use rankrls_files::text::{each_item, read_strings, utf8};
 
 use crate::data::{Dataset, FeatureNames, Strings};
+use crate::memory::Memory;
 
 use super::error::{Fault, ReadError};
 use super::input::Source;
@@ -17,20 +18,19 @@ use super::token;
 /// around a name do not count, and an empty line is an empty name.
 ///
 /// # Errors
-/// [`ReadError`] when the file cannot be read, is not UTF-8, or takes more than `max_memory`
-/// bytes.
-pub fn read_names(path: &Path, max_memory: Option<u64>) -> Result<FeatureNames, ReadError> {
-    names_of(path, max_memory, 0)
+/// [`ReadError`] when the file cannot be read, is not UTF-8, or takes more than `memory` has left.
+pub fn read_names(path: &Path, memory: Memory) -> Result<FeatureNames, ReadError> {
+    let names = read_strings(path, memory.limit, memory.held, "a feature name in UTF-8")?;
+    Ok(FeatureNames::new(names))
 }
 
-/// Names the columns of `dataset`, for which `held` bytes are taken already.
+/// Names the columns of `dataset`, which is among what is held.
 pub(super) fn attach(
     dataset: Dataset<'static>,
     path: &Path,
-    limit: Option<u64>,
-    held: u64,
+    memory: Memory,
 ) -> Result<Dataset<'static>, ReadError> {
-    let names = names_of(path, limit, held)?;
+    let names = read_names(path, memory)?;
     let name = path.display().to_string();
     if names.len() < dataset.width() {
         let expected = format!("at least {} names, one a column", dataset.width());
@@ -73,8 +73,8 @@ pub(super) fn write_first_names(
 ///
 /// # Errors
 /// As [`read_names`].
-pub fn read_texts(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadError> {
-    read_strings(path, max_memory, 0, "text in UTF-8")
+pub fn read_texts(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
+    read_strings(path, memory.limit, memory.held, "text in UTF-8")
 }
 
 /// Reads the folds of rows or preferences, one a line: any text. Blank lines at the end do not count,
@@ -82,12 +82,16 @@ pub fn read_texts(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadE
 ///
 /// # Errors
 /// As [`read_names`].
-pub fn read_folds(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadError> {
+pub fn read_folds(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
     let mut folds = Strings::default();
-    each_item(Source::open(path, max_memory)?, max_memory, |_, line| {
-        folds.push(utf8(line, 0, "a fold in UTF-8")?.trim_ascii());
-        Ok(folds.memory() as u64)
-    })?;
+    each_item(
+        Source::open(path, memory.left())?,
+        memory.limit,
+        |_, line| {
+            folds.push(utf8(line, 0, "a fold in UTF-8")?.trim_ascii());
+            Ok(memory.holding(folds.memory() as u64).held)
+        },
+    )?;
     Ok(folds)
 }
 
@@ -96,39 +100,33 @@ pub fn read_folds(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadE
 ///
 /// # Errors
 /// [`ReadError`] when the file cannot be read, a line is no number, or it takes more than
-/// `max_memory` bytes.
-pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, ReadError> {
-    numbers(Source::open(path, max_memory)?, max_memory, 0, "score")
-}
-
-fn names_of(path: &Path, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
-    let names = read_strings(path, limit, held, "a feature name in UTF-8")?;
-    Ok(FeatureNames::new(names))
+/// `memory` has left.
+pub fn read_scores(path: &Path, memory: Memory) -> Result<Vec<f64>, ReadError> {
+    numbers(Source::open(path, memory.left())?, memory, "score")
 }
 
 /// The numbers of a file, one a line, `what` messages call them.
 pub(super) fn numbers(
     source: Source<'_>,
-    limit: Option<u64>,
-    held: u64,
+    memory: Memory,
     what: &str,
 ) -> Result<Vec<f64>, ReadError> {
-    items(source, limit, held, |line| {
+    items(source, memory, |line| {
         token::only_decimal(line, what).map(Some)
     })
 }
 
-/// What `item` makes of the lines of a file, on top of `held` bytes.
+/// What `item` makes of the lines of a file, on top of what is held.
 fn items<T>(
     source: Source<'_>,
-    limit: Option<u64>,
-    held: u64,
+    memory: Memory,
     mut item: impl FnMut(&[u8]) -> Result<Option<T>, Fault>,
 ) -> Result<Vec<T>, ReadError> {
     let mut items = Vec::new();
-    each_item(source, limit, |_, line| {
+    each_item(source, memory.limit, |_, line| {
         items.extend(item(line)?);
-        Ok(held + (items.capacity() * size_of::<T>()) as u64)
+        let bytes = items.capacity() * size_of::<T>();
+        Ok(memory.holding(bytes as u64).held)
     })?;
     Ok(items)
 }
@@ -141,13 +139,13 @@ pub type PreferenceLine = ([u32; 2], f64, f64);
 ///
 /// # Errors
 /// [`ReadError`] when the file cannot be read, a line is no preference among these rows, or it takes
-/// more than `max_memory` bytes.
+/// more than `memory` has left.
 pub fn read_preferences(
     path: &Path,
     rows: usize,
-    max_memory: Option<u64>,
+    memory: Memory,
 ) -> Result<Vec<PreferenceLine>, ReadError> {
-    items(Source::open(path, max_memory)?, max_memory, 0, |line| {
+    items(Source::open(path, memory.left())?, memory, |line| {
         let line = token::without_comment(line);
         let some = token::start(line, 0) < line.len();
         some.then(|| preference(line, rows)).transpose()
@@ -158,12 +156,8 @@ pub fn read_preferences(
 ///
 /// # Errors
 /// As [`read_preferences`].
-pub fn read_rows(
-    path: &Path,
-    rows: usize,
-    max_memory: Option<u64>,
-) -> Result<Vec<usize>, ReadError> {
-    items(Source::open(path, max_memory)?, max_memory, 0, |line| {
+pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>, ReadError> {
+    items(Source::open(path, memory.left())?, memory, |line| {
         let line = token::trim_end(line);
         let (number, end) = row(line, token::start(line, 0), rows)?;
         token::nothing_after(line, end, "row")?;
@@ -214,7 +208,11 @@ mod tests {
     }
 
     fn scores(bytes: &[u8]) -> Result<Vec<f64>, ReadError> {
-        numbers(Source::new(bytes, "f", None)?, Some(1 << 16), 0, "score")
+        numbers(
+            Source::new(bytes, "f", None)?,
+            Memory::limit(1 << 16),
+            "score",
+        )
     }
 
     #[test]

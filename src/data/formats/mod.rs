@@ -10,9 +10,11 @@ use super::runs::Packer;
 use super::sidecar::{NAMES, find, prefix, with_ending};
 use super::spill::Spill;
 use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
+use crate::memory::Memory;
 use crate::setters::setters;
 
 mod dense;
+mod effects;
 mod lines;
 mod missing;
 mod npy;
@@ -259,7 +261,7 @@ pub struct ReadOptions {
     unlabelled: bool,
     width: Option<usize>,
     names: Option<PathBuf>,
-    max_memory: Option<u64>,
+    memory: Memory,
     /// Bytes of text that a thread parses at a time.
     chunk: Option<usize>,
     /// Where entries go instead of into the data set.
@@ -311,10 +313,10 @@ impl ReadOptions {
         /// A file with the names of the columns, see [`read_names`]. Default: none.
         names: impl Into<Option<PathBuf>> => names;
 
-        /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
-        /// none, no limit, but what the headers of arrays claim is held to the free memory. Text on its way, at most an eighth of the limit or three lines that are
-        /// longer, is gone before the columns are made.
-        max_memory: impl Into<Option<u64>> => max_memory;
+        /// Bytes that may be taken while reading, in rows and in the columns made of them. Default: no
+        /// limit, but what the headers of arrays claim is held to the free memory. Text on its way, at most
+        /// an eighth of what is left or three lines that are longer, is gone before the columns are made.
+        memory: impl Into<Memory> => memory;
     }
 
     /// Bytes of text that a thread parses at a time.
@@ -340,7 +342,7 @@ impl ReadOptions {
     pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
         let facts = self.format.read(path).facts();
         match facts.reader {
-            Reader::Stream(read) => read(Source::open(path, self.max_memory)?, self),
+            Reader::Stream(read) => read(Source::open(path, self.memory.left())?, self),
             Reader::Files { .. } if is_stdin(path) => self.read_from(io::empty(), "<stdin>"),
             // Data that takes its width from elsewhere has no use for names.
             Reader::Files { read, .. } if self.names.is_none() && self.width.is_none() => {
@@ -358,7 +360,7 @@ impl ReadOptions {
     /// one of several files.
     pub fn read_from(&self, reader: impl Read + Send, name: &str) -> Result<Loaded, ReadError> {
         match self.format.facts().reader {
-            Reader::Stream(read) => read(Source::new(reader, name, self.max_memory)?, self),
+            Reader::Stream(read) => read(Source::new(reader, name, self.memory.left())?, self),
             Reader::Files {
                 expected, remedy, ..
             } => Err(Fault::mismatch(expected, "one stream")
@@ -373,7 +375,6 @@ impl ReadOptions {
             first: base.first(),
             width: self.width,
             missing: self.table.missing.map(Missing::in_place),
-            named: self.table.label.is_some() || self.table.query.is_some(),
         }
     }
 
@@ -385,7 +386,7 @@ impl ReadOptions {
         }
         match queries {
             RowQueries::File(path) => {
-                let source = Source::open(path, self.max_memory)?;
+                let source = Source::open(path, self.memory.left())?;
                 query_lines::give(text, source, QueryLines::IdsOrSizes, self)?;
             }
             RowQueries::Size(size) => {
@@ -423,12 +424,12 @@ impl ReadOptions {
         let width = self.width.unwrap_or(text.width);
         let (dropped_entries, dropped_columns) = (text.dropped_entries, &text.dropped_columns);
         let dropped_columns = dropped_columns.len() as u64;
-        let held = text.memory;
+        let memory = self.memory.holding(text.memory);
         let averaged = self.table.missing == Some(Missing::Mean);
         let dataset = text.into_dataset(width, averaged)?.with_index_base(base);
         let dataset = match &self.names {
             None => dataset,
-            Some(path) => lines::attach(dataset, path, self.max_memory, held)?,
+            Some(path) => lines::attach(dataset, path, memory)?,
         };
         Ok(Loaded {
             dataset,

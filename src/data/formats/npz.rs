@@ -79,7 +79,7 @@ pub(super) fn read_matrix(
 ) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
     let mut budget = Budget {
-        limit: options.max_memory.or_else(memory::budget),
+        limit: options.memory.left().or_else(memory::budget),
         spent: 0,
     };
     let prefix = prefix(path);
@@ -675,7 +675,7 @@ mod tests {
             ("dense", tall(&[0.0, 1.0, f64::NAN, 0.0]), Malformed, "matrix[2]"),
         ] {
             let files = Files::new();
-            let limited = ReadOptions::new().max_memory(1 << 30);
+            let limited = ReadOptions::new().memory(1 << 30);
             let read = match name {
                 "dense" => {
                     fs::write(files.path("x.npy"), bytes).unwrap();
@@ -728,7 +728,7 @@ mod tests {
         let files = files.with("data", floats(&[]));
         let labels = npy("|i1", &format!("({rows},)"), &vec![0; bounds.len() - 1]);
         files.beside("labels", &labels);
-        let read = |limit| files.read(&ReadOptions::new().max_memory(limit));
+        let read = |limit| files.read(&ReadOptions::new().memory(limit));
         assert!(read(100_000_000).is_ok());
         for limit in [10_000_000, 20_000_000, 60_000_000] {
             assert_eq!(read(limit).unwrap_err().kind(), ReadErrorKind::TooLarge);

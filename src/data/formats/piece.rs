@@ -27,8 +27,6 @@ pub(super) struct Grammar {
     pub(super) width: Option<usize>,
     /// What to take for a value that is missing.
     pub(super) missing: Option<f64>,
-    /// Whether columns were named, as those of a table are.
-    pub(super) named: bool,
 }
 
 /// A run of rows with the same query identifier.
@@ -129,7 +127,7 @@ impl Piece {
             return Ok(());
         }
         let label = token::decimal(line, at, "label");
-        let (label, end) = label.map_err(|fault| self.perhaps_a_table(fault, line, grammar))?;
+        let (label, end) = label.map_err(|fault| self.perhaps_a_table(fault, line))?;
         let at = token::start(line, end);
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
@@ -145,13 +143,16 @@ impl Piece {
     }
 
     /// The fault of a `line` without a label, with how to read it if it is the first of a table.
-    fn perhaps_a_table(&self, fault: Fault, line: &[u8], grammar: Grammar) -> Fault {
+    fn perhaps_a_table(&self, fault: Fault, line: &[u8]) -> Fault {
         let has = |byte| memchr::memchr(byte, line).is_some();
+        let json = matches!(line.trim_ascii_start(), [b'{' | b'[', ..]);
         match (has(b'\t'), has(b',') || has(b';')) {
             _ if self.rows > 0 => fault,
+            _ if json => {
+                fault.remedy("is it JSON? Write the data as a table, .csv, or as svmlight text")
+            }
             (_, true) => fault.remedy(Remedy::ReadAs("csv")),
-            (true, false) if grammar.named || !has(b':') => fault.remedy(Remedy::ReadAs("tsv")),
-            _ if grammar.named => fault.remedy(Remedy::ReadAs("csv")),
+            (true, false) if !has(b':') => fault.remedy(Remedy::ReadAs("tsv")),
             _ => fault,
         }
     }

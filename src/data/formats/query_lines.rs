@@ -56,7 +56,7 @@ pub(super) fn give(
     let mut sizes = (lines_are == QueryLines::IdsOrSizes).then_some(Sizes { sizes, sum });
     // That of a line which is no identifier here, but may be a size.
     let mut refused: Option<(u64, Fault)> = None;
-    each_item(source, options.max_memory, |number, line| {
+    each_item(source, options.memory.left(), |number, line| {
         lines += 1;
         let id = id(line);
         sizes = sizes

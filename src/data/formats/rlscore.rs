@@ -41,13 +41,13 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let open = |ending| {
         let path = find(&prefix, ending, suffix);
         let path = path.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
-        Source::open(&path, options.max_memory)
+        Source::open(&path, options.memory.left())
     };
     let grammar = options.grammar(Lines::Pairs, IndexBase::Zero);
     let mut text = Text::read(open(".features")?, options, grammar)?;
     let labels = open(".labels")?;
     let name = labels.name.clone();
-    text.labels = numbers(labels, options.max_memory, text.memory, "label")?;
+    text.labels = numbers(labels, options.memory.holding(text.memory), "label")?;
     check_lines(&text, &name, text.labels.len())?;
     // Labels may be moved.
     text.memory += 2 * size_of_val(&text.labels[..]) as u64;

@@ -441,7 +441,7 @@ mod tests {
     fn a_limit_stops_what_would_not_fit() {
         let text = long_text();
         let read = |bytes: &[u8], limit: u64| {
-            let options = ReadOptions::new().max_memory(limit);
+            let options = ReadOptions::new().memory(limit);
             options.read_from(bytes, "f")
         };
         assert!(read(text.as_bytes(), 1 << 20).is_ok());

@@ -362,7 +362,7 @@ impl Rows<'_> {
         self.text.labels.push(label);
         self.text.rows += 1;
         self.text.memory += ENTRY * entries + ROW;
-        self.text.check_memory(self.options.max_memory)
+        self.text.check_memory(self.options.memory.left())
     }
 
     /// The fault of a cell that is no value, with what to do about it: the column may be left out where
@@ -433,7 +433,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         text: Text::new(name.clone(), Groups::new(options.regroup)),
     };
     let mut records = Records::new(delimiter);
-    each_line(source, options.max_memory, |number, line| {
+    each_line(source, options.memory.left(), |number, line| {
         let first = header.is_none() && records.at_start();
         if let Some(separator) = named_separator(line).filter(|_| first) {
             records.delimiter = separator;
@@ -578,7 +578,7 @@ mod tests {
             format!("grade,query,x\n1,{long},1\n"),
             format!("grade,query,{}\n", many.join(",")),
         ] {
-            let limited = options().max_memory(1 << 19);
+            let limited = options().memory(1 << 19);
             let error = limited.read_from(text.as_bytes(), "f").unwrap_err();
             assert_eq!(error.kind(), ReadErrorKind::TooLarge);
         }

@@ -68,7 +68,11 @@ impl Text {
         grammar: Grammar,
     ) -> Result<Self, ReadError> {
         let mut text = Self::new(source.name.clone(), Groups::new(options.regroup));
-        let mut chunks = chunks(source, options.chunk.unwrap_or(CHUNK), options.max_memory);
+        let mut chunks = chunks(
+            source,
+            options.chunk.unwrap_or(CHUNK),
+            options.memory.left(),
+        );
         let (failure, appended) = text.take(&mut chunks, options, grammar);
         if let Err(error) = appended {
             let corrupt = failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
@@ -157,7 +161,7 @@ impl Text {
 
     fn append(&mut self, mut piece: Piece, options: &ReadOptions) -> Result<(), ReadError> {
         self.memory += piece.memory();
-        let within = self.check_memory(options.max_memory);
+        let within = self.check_memory(options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut piece);
         let returning = self.add_queries(&piece).err();

@@ -19,11 +19,13 @@ use rankrls::data::read::{
 use rankrls::data::{DataFiles, DataHash, Part, Strings, write_names};
 use rankrls::greedy::job::resume_among;
 use rankrls::greedy::{SelectionOptions, Step};
+use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::{
     ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, QueryWeight, Scale, StrategyKind,
 };
+use rankrls_files::{Journal, JournalError};
 use rankrls_parses::corpus::Listing;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
 use serde::Serialize;
@@ -60,6 +62,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("model", model),
     ("checkpoint", checkpoint),
     ("manifest", manifest),
+    ("journal", journal),
     ("conllu", conllu),
 ];
 
@@ -173,7 +176,7 @@ fn options(flags: u8) -> ReadOptions {
         .zero_based(flags & 1 != 0)
         .regroup(flags & 2 != 0)
         .width((flags & 4 != 0).then_some(usize::from(flags >> 3)))
-        .max_memory(LIMIT)
+        .memory(LIMIT)
 }
 
 /// Writes data and reads them back: the same.
@@ -345,7 +348,7 @@ pub fn table(input: &[u8]) -> bool {
         .format(format)
         .regroup(flags & 2 != 0)
         .unlabelled(flags & 4 != 0)
-        .max_memory(LIMIT)
+        .memory(LIMIT)
         .table(TableOptions {
             label: named(8, "grade"),
             query: named(16, "query"),
@@ -420,13 +423,13 @@ fn all_parts(folder: &Path) -> Result<(Dataset<'static>, DataHash), ShardError> 
 /// Names of features.
 pub fn names(input: &[u8]) -> bool {
     let path = file("x.names.txt", input);
-    let names = match within(input, || read::read_names(&path, Some(LIMIT))) {
+    let names = match within(input, || read::read_names(&path, Memory::limit(LIMIT))) {
         Ok(names) => names,
         Err(error) => return explained(&error, input),
     };
     let mut written = Vec::new();
     write_names(&names, &mut written).expect("names of a file fit their lines");
-    let again = read::read_names(&file("y.names.txt", &written), None);
+    let again = read::read_names(&file("y.names.txt", &written), Memory::default());
     assert_eq!(again.expect("what was written can be read"), names);
     true
 }
@@ -434,7 +437,7 @@ pub fn names(input: &[u8]) -> bool {
 /// Scores.
 pub fn scores(input: &[u8]) -> bool {
     let path = file("x.scores.txt", input);
-    match within(input, || read::read_scores(&path, Some(LIMIT))) {
+    match within(input, || read::read_scores(&path, Memory::limit(LIMIT))) {
         Ok(scores) => scores.iter().all(|score| score.is_finite()) || panic!("{scores:?}"),
         Err(error) => explained(&error, input),
     }
@@ -447,25 +450,25 @@ pub fn lists(input: &[u8]) -> bool {
     let Some((&kind, text)) = input.split_first() else {
         return false;
     };
-    let (path, limit) = (file("x.list.txt", text), Some(LIMIT));
+    let (path, memory) = (file("x.list.txt", text), Memory::limit(LIMIT));
     let read = within(text, || match kind % 6 {
         regroup @ (0 | 1) => {
-            let options = ReadOptions::new().regroup(regroup == 1).max_memory(LIMIT);
+            let options = ReadOptions::new().regroup(regroup == 1).memory(LIMIT);
             let options = options.row_queries(RowQueries::File(path));
             let rows = b"1 1:1\n".repeat(ROWS);
             let loaded = options.read_from(&rows[..], NAME)?;
             sound(&loaded.dataset);
             Ok(())
         }
-        2 => read::read_preferences(&path, ROWS, limit).map(|list| {
+        2 => read::read_preferences(&path, ROWS, memory).map(|list| {
             for ([preferred, other], magnitude, weight) in list {
                 assert!(preferred.max(other) < 7 && magnitude.is_finite() && weight > 0.0);
             }
         }),
-        3 => read::read_rows(&path, ROWS, limit)
+        3 => read::read_rows(&path, ROWS, memory)
             .map(|rows| assert!(rows.iter().all(|&row| row < ROWS))),
-        4 => read::read_folds(&path, limit).map(drop),
-        _ => read::read_texts(&path, limit).map(drop),
+        4 => read::read_folds(&path, memory).map(drop),
+        _ => read::read_texts(&path, memory).map(drop),
     });
     match read {
         Ok(()) => true,
@@ -569,7 +572,7 @@ fn replay(options: &SelectionOptions, steps: &[Step]) {
         ..*options
     };
     let candidates = ColumnClasses::new(&data);
-    if let Ok(selection) = resume_among(&candidates, data.labels(), 0, &options, steps, &mut ()) {
+    if let Ok(selection) = resume_among(&candidates, data.labels(), &options, steps, &mut ()) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(
             selection
@@ -601,6 +604,68 @@ pub fn manifest(input: &[u8]) -> bool {
         }
         Err(error) => names_the_file(&error, NAME),
     }
+}
+
+const JOURNAL: &str = "fuzz/1";
+
+/// A journal: as it is; or the lines of the input as its records, perhaps after a sound first one.
+pub fn journal(input: &[u8]) -> bool {
+    let Some((&kind, text)) = input.split_first() else {
+        return false;
+    };
+    let head = format!(r#"{{"schema":"{JOURNAL}","run":1}}"#);
+    let written = match kind % 3 {
+        0 => text.to_vec(),
+        1 => journal_of(text),
+        _ => journal_of(&[head.as_bytes(), b"\n", text].concat()),
+    };
+    let path = file("x.journal", &written);
+    let (journal, records) = match within(&written, || resumed(&path)) {
+        Ok(found) => found,
+        Err(error) => {
+            assert_eq!(fs::read(&path).expect("the file is there"), written);
+            return names_the_file(&error, "x.journal");
+        }
+    };
+    let mut journal = journal;
+    journal.append(&records).expect("the folder takes a line");
+    drop(journal);
+    let (_, again) = resumed(&path).expect("what was written can be read");
+    assert_eq!(again[..records.len()], records);
+    assert_eq!(again[records.len()..], [serde_json::Value::from(records)]);
+    true
+}
+
+/// A journal and its records, each read as the run goes on and once more.
+fn resumed(path: &Path) -> Result<(Journal, Vec<serde_json::Value>), JournalError> {
+    let mut places = Vec::new();
+    let same = |_: &u8| Ok::<_, JournalError>(());
+    let journal = Journal::resume(path, JOURNAL, &1, same, |place, text| {
+        if let Ok(record) = serde_json::from_slice::<serde_json::Value>(text) {
+            places.push((place, record));
+        }
+        Ok(())
+    })?;
+    let mut records = Vec::new();
+    for (place, record) in places {
+        assert_eq!(journal.read::<serde_json::Value>(place)?, record);
+        records.push(record);
+    }
+    Ok((journal, records))
+}
+
+/// The lines as records under right checksums; the last one has its end only where the text has.
+fn journal_of(text: &[u8]) -> Vec<u8> {
+    let (mut written, mut sum) = (Vec::new(), "0".repeat(16));
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let record = line.strip_suffix(b"\n").unwrap_or(line);
+        let hash = blake3::hash(&[sum.as_bytes(), record].concat()).to_hex();
+        sum = hash[..16].to_owned();
+        let before = format!(r#"{{"checksum":"{sum}","record":"#);
+        written.extend([before.as_bytes(), record, b"}"].concat());
+        written.extend(&line[record.len()..]);
+    }
+    written
 }
 
 /// CoNLL-U.

@@ -48,7 +48,7 @@ pub(crate) struct BuildArgs {
     #[command(flatten)]
     source: SourceArgs,
     /// Prefix of the names of all files
-    #[arg(short, long, value_name = "PREFIX")]
+    #[arg(short, long, value_name = "PREFIX", help_heading = "Output")]
     output: OutPrefix,
     #[command(flatten)]
     parser: ParserArgs,
@@ -56,15 +56,16 @@ pub(crate) struct BuildArgs {
     options: BuildOptions,
     /// Write the rows of all sentences over these columns, those of another corpus, for a model of
     /// it; sentences may be without heads (_), and have labels of 0 then
-    #[arg(long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
+    #[arg(help_heading = "Features and labels", long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
     columns: Option<InPath>,
     /// Print the manifest
-    #[arg(long)]
+    #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
 /// Where candidates come from.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Candidates")]
 #[group(required = true, multiple = false)]
 struct SourceArgs {
     /// Parse the sentences with the Link Grammar parser
@@ -81,20 +82,25 @@ struct SourceArgs {
 struct ParserArgs {
     /// Seconds that the parser has for a sentence
     #[arg(long, value_name = "S", default_value_t = 10)]
-    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u64).range(1..=3600))]
     time_limit: u64,
     /// Most linkages that the parser looks at for the cheapest ones, up to 100000
     #[arg(long, value_name = "N", default_value_t = 1000)]
-    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
     /// The Link Grammar parser
-    #[arg(long, value_name = "PROGRAM", default_value = "link-parser")]
+    #[arg(
+        help_heading = "Parser",
+        long,
+        value_name = "PROGRAM",
+        default_value = "link-parser"
+    )]
     link_parser: OsString,
     /// Go on with the journal of a run that was ended
-    #[arg(long)]
+    #[arg(help_heading = "Parser", long)]
     resume: bool,
     /// Keep PREFIX.journal, for other features of the same parses with --resume
-    #[arg(long)]
+    #[arg(help_heading = "Parser", long)]
     keep_journal: bool,
 }
 
@@ -150,6 +156,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     drop(progress);
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
+    warn_poor(&manifest, console);
     if args.json {
         // What the file has: it names what was left out.
         return session.end_as_written(&manifest);
@@ -181,6 +188,19 @@ fn warn_skipped(manifest: &Manifest, console: Console) {
         let more = manifest.skipped.len() - NAMED;
         console.warn(format_args!("{more} more are named in the manifest"));
     }
+}
+
+/// Warns of templates that hardly tell the candidates of a sentence apart.
+fn warn_poor(manifest: &Manifest, console: Console) {
+    let Some(part) = manifest.train.as_ref().filter(|part| part.is_poor()) else {
+        return;
+    };
+    let (columns, varying) = (part.columns, part.varying_columns);
+    console.warn(format_args!(
+        "the candidates of a sentence differ in {varying} of {columns} columns, and no other column can rank: \
+         words are the same in all parses of a sentence; add templates such as labels to --templates, or \
+         leave the option out for all templates"
+    ));
 }
 
 const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed{left}";

@@ -36,7 +36,7 @@ pub(crate) struct ConvertArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Names of the columns, one a line [default: NAME.names.txt beside .npz]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Data")]
     names: Option<InPath>,
     #[command(flatten)]
     target: TargetArgs,
@@ -77,7 +77,7 @@ pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode>
     let target = args
         .target
         .create("OUT", &args.output, names.as_deref(), session)?;
-    args.data.check(1)?;
+    args.data.check([&args.input])?;
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.input, session.console)?;
     target.write(&dataset)?;
@@ -86,6 +86,7 @@ pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode>
 
 /// How data is to be written.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 pub(super) struct TargetArgs {
     /// Format to write: auto goes by the ending, as in reading
     #[arg(long, value_name = "FORMAT", value_parser = written_name(), default_value_t)]

@@ -88,7 +88,7 @@ struct Memory {
 }
 
 pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.data.check(1)?;
+    args.data.check([&args.path])?;
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.path, session.console)?;
     let report = InfoReport::new(&dataset, args)?;
@@ -101,7 +101,7 @@ impl<'a> InfoReport<'a> {
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
         let options = SelectionOptions {
-            max_memory: args.data.budget(),
+            memory: args.data.memory(),
             ..SelectionOptions::new(args.k, lambda)
         };
         let description = Description::of(dataset);
@@ -115,7 +115,7 @@ impl<'a> InfoReport<'a> {
             memory: Memory {
                 k: args.k,
                 lambda: lambda.value(),
-                costs: Costs::new(dataset, &candidates, dataset.memory(), &options)?,
+                costs: Costs::new(dataset, &candidates, &options)?,
             },
         })
     }

@@ -22,6 +22,7 @@ use crate::session::Session;
 /// their names go to NAME.names.txt. Rows, labels and queries stay as they are. Columns are matched
 /// as `rankrls predict` does.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
 #[command(after_help = "\
 Examples:
   rankrls corpus project train.svm --model model.json -o selected.svm

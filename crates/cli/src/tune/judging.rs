@@ -18,12 +18,13 @@ pub(super) struct JudgingArgs {
     /// folds:N, for the queries of each fold by features selected without them; or a file of
     /// validation data [default: folds:5 where column classes are more than ten times the queries,
     /// so that lqo would be biased, else lqo]
-    #[arg(long, value_name = "EVIDENCE")]
+    #[arg(help_heading = "Choice", long, value_name = "EVIDENCE")]
     pub(super) evidence: Option<EvidenceChoice>,
     /// best: the best value; one-se: the fewest features within one standard error of it;
     /// min-improvement:X:P: the best of paths that end after P steps that do not improve it by X, a
     /// share of the squared error or a difference of a measure [default: best; 0.001 and 5]
     #[arg(
+        help_heading = "Choice",
         long,
         value_name = "RULE",
         default_value = "best",

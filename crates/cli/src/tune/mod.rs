@@ -8,8 +8,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::checkpoint::{Record, Tuning};
+use rankrls::data::LabelScale;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
@@ -32,18 +33,51 @@ use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::ranks;
 use super::report::SelectionReport;
 use super::session::Session;
-use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
+use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
 use crate::figures::{PlotArgs, lqo_panels, page, test_panels};
 use crate::files::{DataPath, OutPath};
 use crate::watch::Watch;
 use report::Report;
 
-const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [default: 1]";
+/// The settings of a selection, with several scales of labels to choose from.
+#[derive(Debug, Clone)]
+struct Settings {
+    /// With the first of the scales.
+    selection: SelectionOptions,
+    labels: Vec<LabelScale>,
+}
 
 const LABELS_HELP: &str = "Scales of the training labels within each query to choose from, separated by \
-    commas: raw, sqrt-sd divides by the root of their standard deviation, unit by the deviation. Several \
-    go with a --measure that ranks, as errors are in their units [default: raw; sqrt-sd with --strategy \
-    distil]";
+    commas: sqrt-sd divides by the root of their standard deviation, unit by the deviation. Several go \
+    with a measure as --choose-by, because errors are in their units [default: raw; sqrt-sd with \
+    --strategy distil]";
+
+impl Args for Settings {
+    fn augment_args(command: Command) -> Command {
+        SelectionOptions::augment_args(command).mut_arg("labels", |labels| {
+            labels.help(LABELS_HELP).value_delimiter(',')
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Settings {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let labels = matches.get_many("labels").into_iter().flatten();
+        Ok(Self {
+            labels: labels.copied().collect(),
+            selection: SelectionOptions::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
 
 /// Choose lambda and the number of features together
 ///
@@ -51,16 +85,15 @@ const LABELS_HELP: &str = "Scales of the training labels within each query to ch
 /// leave-query-out predictions, which cost nothing more, by its predictions for validation data,
 /// or by cross-validation over queries; a rule chooses one of all models.
 #[derive(Debug, Args)]
-#[command(mut_arg("seed", |seed| seed.help(SEED_HELP)))]
-#[command(mut_arg("labels", |labels| labels.help(LABELS_HELP).value_delimiter(',')))]
+#[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
   rankrls tune @parses -k 20
   rankrls tune train.svm -k 50 --lambdas 2^-2..2^8:2 --rule one-se -o model.json
-  rankrls tune train.svm -k 50 --evidence vali.svm --measure ndcg@10 --metrics map,cindex
+  rankrls tune train.svm -k 50 --evidence vali.svm --choose-by ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --evidence folds:3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
-  rankrls tune @parses -k 20 --strategies bounded,distil --lambdas 4,16,64 --measure cindex
+  rankrls tune @parses -k 20 --strategies bounded,distil --lambdas 4,16,64 --choose-by cindex
   rankrls tune train.svm -k 200 --evidence folds:3 --checkpoint tune.checkpoint --resume
   rankrls tune train.svm -k 50 --rule min-improvement:0.01:3 --json")]
 pub(crate) struct TuneArgs {
@@ -71,7 +104,7 @@ pub(crate) struct TuneArgs {
     #[arg(default_value = "auto", help = LAMBDAS_HELP)]
     lambdas: Lambdas,
     #[command(flatten)]
-    selection: SelectionArgs,
+    settings: Settings,
     /// Strategies to choose from, separated by commas, each with every lambda
     #[arg(
         long,
@@ -79,7 +112,7 @@ pub(crate) struct TuneArgs {
         value_delimiter = ',',
         conflicts_with = "strategy"
     )]
-    #[arg(value_parser = one_of(StrategyKind::ALL, StrategyKind::name))]
+    #[arg(help_heading = "Selection", value_parser = one_of(StrategyKind::ALL, StrategyKind::name))]
     strategies: Vec<StrategyKind>,
     #[command(flatten)]
     teacher: TeacherArgs,
@@ -87,33 +120,38 @@ pub(crate) struct TuneArgs {
     judging: JudgingArgs,
     /// What models are judged by: squared, the mean over queries of the squared centred error, or
     /// a measure
-    #[arg(long, value_name = "NAME", default_value = "squared")]
+    #[arg(
+        long = "choose-by",
+        value_name = "NAME",
+        default_value = "squared",
+        help_heading = "Choice"
+    )]
     measure: Measure,
     /// Other measures to print, separated by commas [default for --test: all measures]
-    #[arg(long, value_name = "LIST", value_parser = parse_list)]
+    #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = "Measures")]
     metrics: Option<std::vec::Vec<Metric>>,
     #[command(flatten)]
     rules: RulesArgs,
     #[command(flatten)]
     data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
-    #[arg(long, value_name = "DATA")]
+    #[arg(long, value_name = "DATA", help_heading = "Measures")]
     test: Option<DataPath>,
     /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
-    #[arg(long, value_name = "FILE", value_parser = report::table_name)]
+    #[arg(long, value_name = "FILE", value_parser = report::table_name, help_heading = "Output")]
     csv: Option<OutPath>,
     /// Write the chosen model to this file
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Write a report with diagrams, one file for any browser
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     html: Option<OutPath>,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
     /// Print one JSON document
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     json: bool,
 }
 
@@ -122,20 +160,22 @@ impl TuneArgs {
     fn check(&self, peers: &dyn Peers) -> Result<()> {
         let strategies = self.strategies();
         each_once("strategy", &self.strategies)?;
-        each_once("scale of labels", &self.selection.target.labels)?;
-        let options = self.selection.options(self.k);
-        check_selection(&options, &strategies, &self.rules, true)?;
+        each_once("scale of labels", &self.settings.labels)?;
+        let options = &self.settings.selection;
+        check_selection(options, &strategies, &self.rules, true)?;
         let target = &options.target;
         self.teacher.check(target, &strategies, peers)?;
         let validation = self.judging.validation();
         let others = [validation, self.test.as_ref()].into_iter().flatten();
-        self.data.read.check(1 + others.count())
+        self.data
+            .read
+            .check([&self.data.path].into_iter().chain(others))
     }
 
     /// The strategies to choose from; `None`: the fastest exact one.
     fn strategies(&self) -> Vec<Option<StrategyKind>> {
         if self.strategies.is_empty() {
-            return vec![self.selection.strategy];
+            return vec![self.settings.selection.strategy];
         }
         self.strategies.iter().copied().map(Some).collect()
     }
@@ -143,7 +183,7 @@ impl TuneArgs {
     /// Whether leave-query-out predictions are no evidence.
     fn is_biased(&self) -> bool {
         let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
-        self.selection.options(self.k).is_biased() || self.strategies().iter().any(distils)
+        self.settings.selection.is_biased() || self.strategies().iter().any(distils)
     }
 
     /// The evidence that was asked for, or folds where others would be biased.
@@ -170,7 +210,7 @@ impl TuneArgs {
         }
         let classes = candidates.summary().column_classes;
         let queries = candidates.queries().len();
-        options.evidence = Evidence::advised(classes, queries, options.selection.seed);
+        options.evidence = Evidence::advised(classes, queries, options.selection.seed());
         (!options.evidence.is_optimistic()).then(|| {
             format!(
                 "{classes} column classes for {queries} queries: leave-query-out predictions would \
@@ -182,11 +222,12 @@ impl TuneArgs {
     /// What to try, with the validation data if they are the evidence.
     fn options(&self, validation: Option<&Dataset<'_>>) -> TuneOptions {
         let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
-        let evidence = asked.evidence(self.selection.seed, validation);
-        let (selection, rules) = (self.selection.options(self.k), self.rules.rules());
+        let evidence = asked.evidence(self.settings.selection.seed(), validation);
+        let (selection, rules) = (self.settings.selection, self.rules.rules());
         let selection = SelectionOptions {
+            k: self.k,
             criterion: selection.criterion.under(rules.convention),
-            max_memory: self.data.read.budget(),
+            memory: self.data.read.memory(),
             ..selection
         };
         TuneOptions {
@@ -196,7 +237,7 @@ impl TuneArgs {
             rules,
             rule: self.judging.rule,
             strategies: self.strategies.clone(),
-            labels: match &self.selection.target.labels[..] {
+            labels: match &self.settings.labels[..] {
                 [] | [_] => Vec::new(),
                 several => several.to_vec(),
             },
@@ -242,6 +283,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
     let mut options = args.options(validation);
+    let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
+    options.selection.memory = options.selection.memory.holding(test);
     let candidates = options.candidates(&input.train);
     let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
@@ -257,7 +300,6 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let tuning = tune::Tuning {
         validation,
         candidates: Some(&candidates),
-        held: input.memory(),
         earlier,
         ..tune::Tuning::new(train, &options)
     };

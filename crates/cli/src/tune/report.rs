@@ -189,7 +189,7 @@ impl<'a> Report<'a> {
                 score: point.score,
                 metrics: metrics(options, point),
                 count: outcome.folds.len(),
-                seed: options.selection.seed,
+                seed: options.selection.seed(),
             })
         };
         let models = tuned.outcomes.iter().flat_map(|outcome| {

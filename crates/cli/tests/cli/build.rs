@@ -409,6 +409,8 @@ fn features_are_chosen_cut_off_and_valued() {
         names,
         "word:eat\nword:pizza%7E1\nword:with\nword:forks\nword:.\n"
     );
+    let few = format!("{BUILD} --test-share 0 --templates words,bigrams");
+    folder.warns(&format!("{few} => differ in 0 of"));
     let (_, svm) = build("--templates labels,costs --values binary");
     assert!(!svm.contains(":4 ") && svm.contains(":8 "), "{svm}");
     let (_, svm) = build("--templates words --values share");

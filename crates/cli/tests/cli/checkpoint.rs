@@ -105,7 +105,7 @@ fn a_teacher_that_has_taught_does_not_teach_again() {
     folder.write("big.svm", crate::support::generated(200, 60));
     for command in [
         "select big.svm -k 5 --strategy distil",
-        "tune big.svm -k 3 --strategies distil,dense --measure cindex --evidence folds:2 --lambdas 1,4",
+        "tune big.svm -k 3 --strategies distil,dense --choose-by cindex --evidence folds:2 --lambdas 1,4",
     ] {
         folder.run(&format!("{command} -o whole.json"));
         let with = "-v --checkpoint run.checkpoint --checkpoint-every 0 --resume";

@@ -12,7 +12,7 @@ fn distil_tells_of_its_teacher_and_that_its_errors_are_biased() {
     let select = "select @parses -k 5 --lambda 16 --strategy distil --labels sqrt-sd";
     let text = folder.stdout(&format!("{select} -o model.json"));
     for part in [
-        "blend 0.2, weights by cross-fitted",
+        "blend 0.2, labels sqrt-sd, refit cross-fitted",
         "teacher: RankRLS on all columns by dual, lambda ",
         "the LQO columns of distil are biased",
     ] {
@@ -72,7 +72,7 @@ fn scores_of_a_file_teach() {
 #[test]
 fn distil_is_tuned_by_folds_and_compared() {
     let folder = Folder::new();
-    let tune = "tune @parses -k 4 --strategy distil --lambdas 4,16 --measure cindex";
+    let tune = "tune @parses -k 4 --strategy distil --lambdas 4,16 --choose-by cindex";
     let document = folder.json(&format!("{tune} --json"));
     assert_eq!(document["options"]["evidence"]["kind"], "folds");
     folder.refused(&format!("{tune} --evidence lqo => biased"));

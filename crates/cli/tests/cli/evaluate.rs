@@ -31,12 +31,12 @@ fn undefined_measures_are_left_out_or_null() {
     folder.write("flat.svm", "0 1:1\n0\n0\n0\n");
     folder.write("scores.txt", "1\n0\n1\n0\n");
     let evaluate = "evaluate flat.svm --scores scores.txt --metrics map --per-query --json";
-    let document = folder.json(&format!("{evaluate} --query-size 4"));
+    let document = folder.json(&format!("{evaluate} --rows-per-query 4"));
     assert!(document["metrics"]["map"].is_null());
     assert!(document["per_query"][0]["map"].is_null());
     assert_eq!(document["per_query"][0]["query"], "1");
     assert_eq!(document["left_out"]["map"], 1);
-    let letor = folder.json(&format!("{evaluate} --query-size 4 --convention letor"));
+    let letor = folder.json(&format!("{evaluate} --rows-per-query 4 --convention letor"));
     assert_eq!(letor["metrics"]["map"], 0.0);
     assert_eq!(letor["left_out"]["map"], 0);
 }
@@ -197,7 +197,7 @@ fn labels_below_0_have_no_grades() {
         "select train.svm -k 1 --lambda 1 --test signs.svm --regroup --metrics ndcg@5",
         "select signs.svm -k 1 --lambda 1 --regroup --criterion ndcg@5",
         "tune train.svm -k 1 --test signs.svm --regroup --metrics ndcg@5",
-        "tune train.svm -k 1 --evidence signs.svm --regroup --measure ndcg@5",
+        "tune train.svm -k 1 --evidence signs.svm --regroup --choose-by ndcg@5",
     ] {
         folder.refused(&format!("{arguments} => ndcg@5 needs grades"));
     }
@@ -215,5 +215,5 @@ fn names_of_data_that_come_with_the_program_are_suggested() {
         folder.refused(&format!("evaluate {name} --scores scores.txt => {hint}"));
     }
     folder.write("@mine", "1 1:1\n");
-    folder.stdout("evaluate @mine --query-size 1 --scores scores.txt --metrics p@1");
+    folder.stdout("evaluate @mine --rows-per-query 1 --scores scores.txt --metrics p@1");
 }

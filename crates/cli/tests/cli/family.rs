@@ -26,7 +26,7 @@ fn folder() -> Folder {
 fn all_pairs_are_ordered_and_left_out() {
     let folder = folder();
     let document = folder.json(
-        "train rows.svm --objective global --lambda 0.5,2,8 --measure cindex -o m.json \
+        "train rows.svm --objective global --lambda 0.5,2,8 --choose-by cindex -o m.json \
          --holdout-scores pairs-out.txt --plot surface.svg --json",
     );
     assert_eq!(document["objective"], "global");
@@ -282,7 +282,7 @@ fn options_that_do_not_fit_together_are_refused() {
         "--holdout lpo --solver cg => solver cg has no hold-outs by lpo",
         "--objective global --holdout lqo => leave-query-out is undefined",
         "--objective pairs --pairs pairs.txt --holdout lqo => lpo, every preference on its own",
-        "--objective global --measure ndcg@10 => expected squared or cindex",
+        "--objective global --choose-by ndcg@10 => expected squared or cindex",
         "--kernel gaussian:1e308 --holdout folds:2 => is beyond all numbers",
         "--kernel gaussian:1e200 --holdout folds:2 => no two rows have a kernel above 0, found 1e200",
         "--kernel gaussian --max-memory 1KiB --holdout folds:2 => a reduced set fits, with a basis of 1 at most",

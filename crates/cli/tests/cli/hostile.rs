@@ -72,7 +72,7 @@ fn scores_of_a_hostile_model_are_numbers_or_refused() {
     folder.write("m.json", model.to_string());
     folder.write("large.svm", "1 1:1e150 2:1 3:1e150\n0 1:-1e150 3:1e150\n");
     folder.refused("predict m.json large.svm => finite");
-    folder.refused("evaluate large.svm --model m.json --query-size 2 => must be finite");
+    folder.refused("evaluate large.svm --model m.json --rows-per-query 2 => must be finite");
 }
 
 #[test]

@@ -18,9 +18,9 @@ fn sampling_is_told() {
     let folder = Folder::new();
     folder.stdout("select train.svm -k 2 --lambda 1 --strategy sampled --seed 5 -o model.json.gz");
     let model = folder.json("inspect model.json.gz --json");
-    assert_eq!(model["seed"], 5);
-    assert_eq!(model["candidates"], 59);
-    folder.prints("inspect model.json.gz => 59 candidates a step, seed 5");
+    assert_eq!(model["settings"]["seed"], 5);
+    assert_eq!(model["settings"]["candidates"], 59);
+    folder.prints("inspect model.json.gz => candidates 59, seed 5");
 }
 
 #[test]

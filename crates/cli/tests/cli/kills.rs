@@ -155,7 +155,7 @@ fn tunings_survive() {
             "table.json",
         ),
         (
-            "--evidence folds:2 --strategies distil,dense --measure cindex --csv table.csv",
+            "--evidence folds:2 --strategies distil,dense --choose-by cindex --csv table.csv",
             "table.csv",
         ),
     ]

@@ -75,7 +75,7 @@ fn a_file_that_is_no_svg_is_a_mistake() {
 #[test]
 fn drawings_have_the_size_that_was_asked_for() {
     let folder = Folder::new();
-    folder.run("select train.svm -k 3 --lambda 1 --plot wide.svg --size 1600x900");
+    folder.run("select train.svm -k 3 --lambda 1 --plot wide.svg --plot-size 1600x900");
     assert!(
         folder
             .read("wide.svg")

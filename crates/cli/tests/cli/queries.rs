@@ -30,8 +30,8 @@ fn leave_query_out_of_one_query_is_refused_with_what_to_do() {
         for part in [
             "leave-query-out is undefined",
             "one query",
-            "--query-size",
-            "--queries FILE",
+            "--rows-per-query",
+            "--query-file FILE",
             "query_id=",
         ] {
             assert!(error.contains(part), "{command}: {error}");
@@ -53,7 +53,7 @@ fn training_on_one_query_has_no_hold_out() {
             assert!(values["lqo_cindex"].is_null(), "{values}");
         }
         assert!(errors.contains("no hold-out"), "{errors}");
-        assert!(errors.contains("--query-size"), "{errors}");
+        assert!(errors.contains("--rows-per-query"), "{errors}");
     }
     folder.refused("train one.svm --lambda 1 --holdout lqo => leave-query-out is undefined");
     folder.stdout("predict primal.json test.svm");
@@ -95,20 +95,21 @@ fn queries_come_from_a_file_or_by_size() {
     };
     let expected = steps("train.svm --test test.svm");
     for data in [
-        "one.svm --queries train.txt --test test.svm",
-        "one.svm --queries train.txt --test bare.svm --queries test.txt",
+        "one.svm --query-file train.txt --test test.svm",
+        "one.svm --query-file train.txt --test bare.svm --query-file test.txt",
     ] {
         assert_eq!(steps(data), expected, "{data}");
     }
-    folder.run("corpus convert one.svm with.npz --queries train.txt");
+    folder.run("corpus convert one.svm with.npz --query-file train.txt");
     assert_eq!(steps("with.npz --test test.svm").1, expected.1);
-    let info = folder.json("corpus info one.svm --query-size 2 --json");
+    let info = folder.json("corpus info one.svm --rows-per-query 2 --json");
     assert_eq!(info["data"]["queries"], 4);
     assert_eq!(info["query_sizes"]["largest"], 2);
-    folder.run("compare one.svm --queries train.txt --test bare.svm --queries test.txt -k 1 --lambda 1 --strategies dense");
-    folder.run("tune one.svm -k 1 --queries train.txt --evidence bare.svm --queries test.txt");
-    folder.run("train one.svm --lambda 1 --query-size 4 -o model.json");
-    folder.run("evaluate bare.svm --model model.json --queries test.txt --metrics cindex");
+    folder.run("compare one.svm --query-file train.txt --test bare.svm --query-file test.txt -k 1 --lambda 1 --strategies dense");
+    folder
+        .run("tune one.svm -k 1 --query-file train.txt --evidence bare.svm --query-file test.txt");
+    folder.run("train one.svm --lambda 1 --rows-per-query 4 -o model.json");
+    folder.run("evaluate bare.svm --model model.json --query-file test.txt --metrics cindex");
 }
 
 #[test]
@@ -118,23 +119,24 @@ fn sizes_of_queries_are_read_as_other_programs_write_them() {
     let hash =
         |arguments: &str| folder.json(&format!("corpus info {arguments} --json"))["hash"].clone();
     folder.write("ids.txt", "1\n1\n1\n2\n2\n3\n3\n3\n");
-    let expected = hash("one.svm --queries ids.txt");
+    let expected = hash("one.svm --query-file ids.txt");
     for (file, sizes) in [
         ("one.svm.query", "3\n2\n3\n"),
         ("one.group", "3\r\n2\r\n3\r\n\r\n"),
         ("marked.txt", "\u{feff}3\r\r\n2\r\r\n3"),
     ] {
         folder.write(file, sizes);
-        assert_eq!(hash(&format!("one.svm --queries {file}")), expected);
+        assert_eq!(hash(&format!("one.svm --query-file {file}")), expected);
     }
     // What is written for LightGBM is read again.
     folder.run("select train.svm -k 2 --lambda 1 -o model.json");
     folder.run("corpus project train.svm --model model.json --for lightgbm -o few.txt");
-    let info = folder.json("corpus info few.txt --zero-based --queries few.txt.query --json");
+    let info = folder.json("corpus info few.txt --zero-based --query-file few.txt.query --json");
     assert_eq!(info["data"]["queries"], 3);
     let (_, errors) = folder.run("train one.svm --lambda 1");
     assert!(
-        errors.contains("if one.svm.query has the sizes of queries, pass --queries one.svm.query"),
+        errors
+            .contains("if one.svm.query has the sizes of queries, pass --query-file one.svm.query"),
         "{errors}"
     );
     folder.refused(
@@ -148,7 +150,8 @@ fn a_mark_or_blank_line_is_no_query() {
     folder.write("one.svm", without_queries());
     let steps = |queries: &str| {
         folder.write("queries.txt", queries);
-        folder.json("select one.svm --queries queries.txt -k 2 --lambda 1 --json")["steps"].clone()
+        folder.json("select one.svm --query-file queries.txt -k 2 --lambda 1 --json")["steps"]
+            .clone()
     };
     let plain = "a\na\na\nb\nb\nc\nc\nc\n";
     let expected = steps(plain);
@@ -176,7 +179,7 @@ fn a_mark_or_blank_line_is_no_query() {
     ] {
         folder.write("queries.txt", bytes);
         folder.refused(&format!(
-            "corpus info one.svm --queries queries.txt => found {found}"
+            "corpus info one.svm --query-file queries.txt => found {found}"
         ));
     }
 }
@@ -190,20 +193,20 @@ fn queries_that_do_not_fit_are_refused() {
     folder.write("back.txt", "a\na\nb\nb\na\nc\nc\nc\n");
     folder.write("blank.txt", "a\na\n\nb\nb\nc\nc\nc\n");
     for case in [
-        "one.svm --queries short.txt => short.txt: expected 8 lines, one for each row of one.svm, found 2 lines",
-        "one.svm --queries sizes.txt => sizes.txt: expected 8 lines, one for each row of one.svm, or sizes of queries that add up to 8, found 2 lines, which add up to 7",
-        "one.svm --queries back.txt => back.txt:5:1: expected the rows of a query next to each other",
-        "one.svm --queries blank.txt => blank.txt:3:1: expected a query identifier",
-        "one.svm --queries absent.txt => absent.txt: expected a readable file",
-        "one.svm --query-size 3 => one.svm: expected queries of 3 rows each, found 8 rows, the last 2 no full query",
-        "train.svm --query-size 2 => train.svm: expected data without query identifiers",
-        "train.svm --queries back.txt => train.svm: expected data without query identifiers",
+        "one.svm --query-file short.txt => short.txt: expected 8 lines, one for each row of one.svm, found 2 lines",
+        "one.svm --query-file sizes.txt => sizes.txt: expected 8 lines, one for each row of one.svm, or sizes of queries that add up to 8, found 2 lines, which add up to 7",
+        "one.svm --query-file back.txt => back.txt:5:1: expected the rows of a query next to each other",
+        "one.svm --query-file blank.txt => blank.txt:3:1: expected a query identifier",
+        "one.svm --query-file absent.txt => absent.txt: expected a readable file",
+        "one.svm --rows-per-query 3 => one.svm: expected queries of 3 rows each, found 8 rows, the last 2 no full query",
+        "train.svm --rows-per-query 2 => train.svm: expected data without query identifiers",
+        "train.svm --query-file back.txt => train.svm: expected data without query identifiers",
     ] {
         folder.refused(&format!("corpus info {case}"));
     }
-    let info = folder.json("corpus info one.svm --queries back.txt --regroup --json");
+    let info = folder.json("corpus info one.svm --query-file back.txt --regroup --json");
     assert_eq!(info["data"]["queries"], 3);
-    folder.fails("corpus info one.svm --queries -", 2);
+    folder.fails("corpus info one.svm --query-file -", 2);
 }
 
 #[test]
@@ -258,11 +261,15 @@ fn measures_of_data_without_queries_are_refused() {
         "select train.svm -k 2 --lambda 1 --test one.svm",
     ] {
         let error = folder.fails(command, 1);
-        for part in ["--query COLUMN", "--queries FILE", "pass --query-size 8"] {
+        for part in [
+            "--query COLUMN",
+            "--query-file FILE",
+            "pass --rows-per-query 8",
+        ] {
             assert!(error.contains(part), "{command}: {error}");
         }
     }
-    folder.run("evaluate one.svm --model model.json --query-size 8 --metrics cindex");
+    folder.run("evaluate one.svm --model model.json --rows-per-query 8 --metrics cindex");
     // A model of one query orders all rows.
     folder.run("train one.svm --lambda 1 --objective global -o one.json");
     folder.run("evaluate one.svm --model one.json --metrics cindex");

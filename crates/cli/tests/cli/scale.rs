@@ -43,7 +43,10 @@ fn models_and_checkpoints_know_their_scale() {
     folder.write("big.svm", stretched());
     let whole = folder.json("select big.svm -k 4 --lambda 1 --scale sd --json");
     folder.run("select big.svm -k 2 --lambda 1 --scale sd -o model.json");
-    assert_eq!(folder.json("inspect model.json --json")["scale"], "sd");
+    assert_eq!(
+        folder.json("inspect model.json --json")["settings"]["scale"],
+        "sd"
+    );
     folder.prints("inspect model.json => scale sd");
     let grown = folder.json("select big.svm -k 4 --extend model.json --json");
     assert_eq!(

@@ -1,3 +1,6 @@
+use clap::Args as _;
+use rankrls::SelectionOptions;
+
 use crate::support::{Folder, TRAIN, generated, gz, list, number, zst};
 
 #[test]
@@ -184,8 +187,7 @@ fn a_measure_can_be_the_criterion() {
     let folder = Folder::new();
     let select = "select train.svm -k 2 --lambda 1 --criterion ndcg@2 --convention letor";
     let document = folder.json(&format!("{select} --json"));
-    assert_eq!(document["criterion"], "ndcg@2");
-    assert_eq!(document["convention"], "letor");
+    assert_eq!(document["criterion"], "ndcg@2 (letor)");
     assert!((0.0..=1.0).contains(&number(&document["steps"][0]["criterion"])));
     folder.prints(&format!("{select} => criterion ndcg@2 (letor)"));
 }
@@ -255,4 +257,78 @@ fn without_a_lambda_one_is_chosen_and_says_how() {
         "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:1\n",
     );
     folder.refused("select two.svm -k 1 => give one with --lambda");
+}
+
+/// An option of a setting of the library with a value that is not its default, and its name in JSON.
+fn given(setting: &clap::Arg) -> (String, String) {
+    let option = setting.get_long().unwrap();
+    let usual = setting.get_default_values().first();
+    let values = setting.get_possible_values();
+    let named = values.iter().map(|value| value.get_name().to_owned());
+    let value = named
+        .into_iter()
+        .find(|name| usual.is_none_or(|usual| usual != name.as_str()));
+    let value = value.unwrap_or_else(|| {
+        let number = setting.get_value_parser().type_id() == std::any::TypeId::of::<f64>();
+        let value = if number { "0.5" } else { "2" };
+        value.to_owned()
+    });
+    (format!("--{option} {value}"), option.replace('-', "_"))
+}
+
+#[test]
+fn every_setting_reaches_reports_models_checkpoints_and_the_refusals_of_extend() {
+    let folder = Folder::new();
+    folder.run("select @parses -k 1 --lambda 1 -o small.json");
+    let settings = SelectionOptions::augment_args(clap::Command::new("settings"));
+    let mut reached = 0;
+    for setting in settings.get_arguments() {
+        let (option, name) = match setting.get_id().as_str() {
+            // Strategies are tried below; a measure is no one of few values.
+            "strategy" => continue,
+            "criterion" => ("--criterion map".to_owned(), "criterion".to_owned()),
+            _ => given(setting),
+        };
+        folder.fails(
+            &format!("select @parses -k 2 --extend small.json {option}"),
+            2,
+        );
+        // Settings count where there is a teacher, or a draw.
+        let others = [
+            "",
+            "--strategy distil",
+            "--strategy sampled",
+            "--refit cross-fitted",
+        ];
+        let document = others.iter().enumerate().find_map(|(number, other)| {
+            let checkpoint = format!("{name}-{number}.checkpoint");
+            let select = format!("select @parses -k 2 --lambda 1 {option} {other} --json -q");
+            let save = format!("-o model.json --checkpoint {checkpoint} --checkpoint-every 0");
+            let output = folder
+                .command(&format!("{select} {save}"))
+                .output()
+                .unwrap();
+            let found: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
+            let written = found.filter(|found| found.to_string().contains(&format!("\"{name}\":")));
+            written.map(|found| (found, folder.read(&checkpoint)))
+        });
+        let (document, checkpoint) = document.unwrap_or_else(|| panic!("{option} is not in JSON"));
+        let place = |document: &serde_json::Value| {
+            let own = document
+                .get(&name)
+                .or_else(|| document["target"].get(&name));
+            own.cloned()
+                .unwrap_or_else(|| panic!("{option}: {document}"))
+        };
+        let model = folder.json("inspect model.json --json");
+        assert_eq!(place(&model["settings"]), place(&document), "{option}");
+        assert!(
+            checkpoint.contains(&format!("\"{name}\"")),
+            "{option}: {checkpoint}"
+        );
+        let text = folder.stdout("inspect model.json");
+        assert!(text.contains(&name.replace('_', " ")), "{option}: {text}");
+        reached += 1;
+    }
+    assert!(reached > 9, "{reached}");
 }

@@ -167,8 +167,10 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
     for data in ["sep.csv", "padded.csv.gz", "table.txt --format csv"] {
         assert_eq!(hash(data), hash("train.csv"), "{data}");
     }
+    folder.misused(&format!(
+        "corpus info table.txt {NAMED} => if it is a table, pass --format csv"
+    ));
     for (data, message) in [
-        ("table.txt", "(pass --format csv)"),
         ("semicolons.csv", "found semicolons"),
         ("bare.csv", "write a header"),
         (
@@ -300,7 +302,7 @@ fn a_model_remembers_what_it_was_trained_on() {
     let expected = "expected a column \"topic\" of queries";
     assert!(error.contains(expected), "{error}");
     folder.run("predict model.json bare.csv --query theme");
-    folder.run("predict model.json bare.csv --query-size 5");
+    folder.run("predict model.json bare.csv --rows-per-query 5");
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn the_model_is_that_of_select() {
 #[test]
 fn evidence_may_be_validation_data_or_folds() {
     let folder = folder();
-    let document = tuned(&folder, "-k 3 --evidence other.svm --measure ndcg@10");
+    let document = tuned(&folder, "-k 3 --evidence other.svm --choose-by ndcg@10");
     let evidence = &document["options"]["evidence"];
     assert_eq!(evidence["kind"], "validation");
     assert_eq!(evidence["rows"], 60);
@@ -45,7 +45,7 @@ fn evidence_may_be_validation_data_or_folds() {
     ));
     let found = folder.json("evaluate other.svm --model model.json --metrics ndcg@10 --json");
     assert_eq!(found["metrics"]["ndcg@10"], document["chosen"]["value"]);
-    let same = tuned(&folder, "-k 3 --evidence other.svm --measure ndcg@10");
+    let same = tuned(&folder, "-k 3 --evidence other.svm --choose-by ndcg@10");
     assert_eq!(same["table"], document["table"]);
     let folds = tuned(&folder, "-k 3 --evidence folds:3 --seed 4 --lambdas 1,4");
     assert_eq!(
@@ -64,7 +64,7 @@ fn evidence_may_be_validation_data_or_folds() {
 fn scales_of_labels_are_an_axis_of_the_grid() {
     let folder = folder();
     let options = "-k 2 --evidence folds:3 --lambdas 1,4 --strategy dense --labels raw,unit";
-    let cindex = format!("tune train.svm {options} --measure cindex --csv models.csv");
+    let cindex = format!("tune train.svm {options} --choose-by cindex --csv models.csv");
     folder.prints(&format!("{cindex} => chosen: labels "));
     assert!(folder.read("models.csv").starts_with("lambda,labels,k,"));
     folder.refused(&format!(
@@ -146,7 +146,7 @@ fn data_without_a_choice_is_refused() {
         "flat.svm",
         "1 qid:1 1:1\n1 qid:1 2:1\n0 qid:2 1:1\n0 qid:2 2:3\n",
     );
-    folder.refused("tune flat.svm -k 2 --measure cindex => cindex is undefined in every query");
+    folder.refused("tune flat.svm -k 2 --choose-by cindex => cindex is undefined in every query");
     folder.write("constant.svm", "1 qid:1 1:1\n0 qid:1 1:1\n");
     folder.refused("tune constant.svm -k 2 => nothing to select from");
     folder.refused("tune train.svm -k 2 --max-memory 2KiB => allowed");
@@ -164,7 +164,7 @@ fn a_seed_without_effect_is_a_warning() {
 #[test]
 fn the_paths_are_drawn_with_the_choice() {
     let folder = folder();
-    let tune = "tune train.svm -k 4 --lambdas 0.5,3,2^4 --measure cindex --evidence folds:3";
+    let tune = "tune train.svm -k 4 --lambdas 0.5,3,2^4 --choose-by cindex --evidence folds:3";
     let (text, _) = folder.run(&format!("{tune} --plot paths.svg"));
     let svg = folder.read("paths.svg");
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -181,7 +181,7 @@ fn the_paths_are_drawn_with_the_choice() {
     }
     let chosen = tuned(
         &folder,
-        "-k 4 --lambdas 0.5,3,2^4 --measure cindex --evidence folds:3",
+        "-k 4 --lambdas 0.5,3,2^4 --choose-by cindex --evidence folds:3",
     );
     let chosen = &chosen["chosen"];
     let name = match number(&chosen["lambda"]) {
@@ -211,7 +211,7 @@ fn the_paths_are_drawn_with_the_choice() {
 #[test]
 fn the_measure_of_the_choice_is_on_the_test_path() {
     let folder = Folder::new();
-    let tune = "tune train.svm -k 2 --lambdas 1 --measure map --test test.svm";
+    let tune = "tune train.svm -k 2 --lambdas 1 --choose-by map --test test.svm";
     let document = folder.json(&format!("{tune} --metrics mrr,map,mrr --json"));
     let step = &document["selection"]["steps"][0];
     for key in ["test", "standard_errors"] {

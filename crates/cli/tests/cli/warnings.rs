@@ -140,7 +140,7 @@ fn grades_that_are_counts_are_told() {
     folder.warns(
         "select t.svm -k 1 --lambda 1 --criterion ndcg@10 => judge by map, p@K, mrr, cindex",
     );
-    folder.warns("train t.svm --lambda 1,4 --measure ndcg@3 => judge by map");
+    folder.warns("train t.svm --lambda 1,4 --choose-by ndcg@3 => judge by map");
     for sound in ["--metrics ndcg@10 --gain linear", "--metrics map,cindex"] {
         assert_eq!(folder.run(&format!("{evaluate} {sound}")).1, "");
     }

@@ -229,8 +229,14 @@ fn models() {
         ("\"lambda\": 2.0", "\"lambda\": 2.0, \"mu\": 1"),
         ("\"strategy\": \"bounded\"", "\"strategy\": \"best\""),
         ("\"strategy\": \"bounded\"", "\"strategy\": \"all\""),
-        ("\"criterion\": \"squared\"", "\"criterion\": \"map\""),
-        ("\"seed\": null", "\"seed\": 1"),
+        (
+            "\"index_base\": 1",
+            "\"settings\": {\"criterion\": \"mse\"}, \"index_base\": 1",
+        ),
+        (
+            "\"index_base\": 1",
+            "\"settings\": {\"seed\": 1}, \"index_base\": 1",
+        ),
         ("\"index_base\": 1", "\"index_base\": 2"),
         ("\"index\": 4", "\"index\": 3"),
         ("\"index\": 4", "\"index\": 49"),
@@ -276,7 +282,7 @@ fn checkpoints() {
     let tune = "tune train.svm -k 2 --lambdas 1,4 --checkpoint tune.ck";
     folder.run(select);
     folder.run(&format!(
-        "{tune} --evidence folds:3 --measure cindex --rule one-se"
+        "{tune} --evidence folds:3 --choose-by cindex --rule one-se"
     ));
     let whole = folder.read("run.ck");
     let mut text = folder.refused(1, select);

@@ -155,6 +155,8 @@ pub struct Part {
     pub queries: usize,
     /// Columns: those of training, also for held-out data.
     pub columns: usize,
+    /// Of these, columns in which candidates of a sentence differ: no other column can rank.
+    pub varying_columns: usize,
     /// Entries.
     pub nonzeros: u64,
     /// Features that have no column: rare ones in training data, and in held-out data those that
@@ -164,6 +166,13 @@ pub struct Part {
     pub unseen_entries: u64,
     /// The labels.
     pub labels: Spread,
+}
+
+impl Part {
+    /// Whether at least nine in ten columns are constant within every sentence.
+    pub fn is_poor(&self) -> bool {
+        self.columns >= 10 * self.varying_columns
+    }
 }
 
 /// A file with its hash.

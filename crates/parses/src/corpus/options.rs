@@ -75,6 +75,7 @@ pub enum Malformed {
 /// a command. A manifest has those that the files depend on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
+#[cfg_attr(feature = "clap", command(next_help_heading = "Features and labels"))]
 pub struct BuildOptions {
     /// Features to write
     #[cfg_attr(
@@ -119,16 +120,26 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
     /// Most candidates of a sentence, the best by the parser, from 2 to 1000
-    #[cfg_attr(feature = "clap", arg(id = "linkages", long))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(id = "linkages", long, help_heading = "Candidates")
+    )]
     #[cfg_attr(feature = "clap", arg(value_name = "N"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().candidates))]
     pub candidates: usize,
     /// Leave malformed sentences out and report them, instead of refusing the file
-    #[cfg_attr(feature = "clap", arg(long = "skip-malformed", value_parser = args::skip()))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long = "skip-malformed", help_heading = "Candidates")
+    )]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::skip()))]
     #[cfg_attr(feature = "clap", arg(action = clap::ArgAction::SetTrue))]
     pub malformed: Malformed,
     /// How rows, texts and names are compressed
-    #[cfg_attr(feature = "clap", arg(long, default_value = "zstd"))]
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, default_value = "zstd", help_heading = "Output")
+    )]
     #[cfg_attr(feature = "clap", arg(value_parser = variant::<Compression>()))]
     #[serde(skip)]
     pub compression: Compression,

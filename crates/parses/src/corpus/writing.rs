@@ -56,6 +56,10 @@ pub(super) struct Rows {
     file: HashedFile,
     text: Vec<u8>,
     entries: Vec<(u32, i32)>,
+    /// Entries of all rows of a query.
+    of_query: Vec<(u32, i32)>,
+    /// Whether rows of a query differ, by column.
+    varies: Vec<bool>,
     part: Part,
     /// Sums over rows and over queries, in ten-thousandths.
     labels: Sums,
@@ -80,6 +84,8 @@ impl Rows {
             file,
             text: Vec::new(),
             entries: Vec::new(),
+            of_query: Vec::new(),
+            varies: Vec::new(),
             part: Part::default(),
             labels: Sums::default(),
         })
@@ -104,6 +110,7 @@ impl Rows {
             push_integer(&mut self.text, number);
             self.text.push(b'\n');
         }
+        self.mark_varying(labels.len());
         self.labels.add(labels);
         self.part.queries += 1;
         self.part.rows += labels.len();
@@ -119,6 +126,7 @@ impl Rows {
             }
         }
         self.part.nonzeros += self.entries.len() as u64;
+        self.of_query.extend_from_slice(&self.entries);
         self.entries.sort_unstable_by_key(|&(column, _)| column);
         for &(column, units) in &self.entries {
             self.text.push(b' ');
@@ -126,6 +134,23 @@ impl Rows {
             self.text.push(b':');
             push_number(&mut self.text, real(units));
         }
+    }
+
+    /// Marks the columns in which the rows of the last query differ.
+    fn mark_varying(&mut self, rows: usize) {
+        self.of_query.sort_unstable();
+        for column in self.of_query.chunk_by(|a, b| a.0 == b.0) {
+            let (first, last) = (column[0], column[column.len() - 1]);
+            if column.len() == rows && first == last {
+                continue;
+            }
+            let place = first.0 as usize;
+            if self.varies.len() <= place {
+                self.varies.resize(place + 1, false);
+            }
+            self.varies[place] = true;
+        }
+        self.of_query.clear();
     }
 
     /// Completes the file.
@@ -138,9 +163,11 @@ impl Rows {
             file,
             mut part,
             labels,
+            varies,
             ..
         } = self;
         part.columns = columns;
+        part.varying_columns = varies.into_iter().filter(|&varies| varies).count();
         part.unseen_features = unseen;
         part.labels = labels.spread(part.rows, part.queries);
         Ok((file.finish()?, part))

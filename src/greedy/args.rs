@@ -1,0 +1,54 @@
+//! How values of settings are read on a command line, and the help that is made of lists.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use super::StrategyKind;
+use crate::metrics::Metric;
+
+/// Parses the name of one of `all` values.
+pub fn one_of<T: Copy + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let all: Vec<T> = all.into_iter().collect();
+    let names = PossibleValuesParser::new(all.iter().map(|&value| name(value)));
+    names.try_map(move |found| {
+        let mut values = all.iter().copied();
+        let value = values.find(|&value| name(value) == found);
+        value.ok_or_else(|| format!("no value is called {found}"))
+    })
+}
+
+/// Parses a whole number from 1 on.
+///
+/// # Errors
+/// What was expected.
+pub fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a whole number from 1 on".to_owned()),
+    }
+}
+
+/// Parses the name of a strategy, or `auto`, which is `None`.
+pub(super) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
+    let names = std::iter::once("auto").chain(StrategyKind::ALL.map(StrategyKind::name));
+    PossibleValuesParser::new(names).map(|found| found.parse().ok())
+}
+
+/// Parses a share.
+pub(super) fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a number from 0 to 1".to_owned()),
+    }
+}
+
+pub(super) fn criterion_help() -> String {
+    format!(
+        "What each step improves most: squared, the squared leave-query-out error, or a measure of the \
+         leave-query-out predictions: {}. The strategies {} take measures",
+        Metric::names(),
+        StrategyKind::names_of(StrategyKind::can_rank).replace(" or ", " and ")
+    )
+}

@@ -1,0 +1,194 @@
+"""Measures again which selector ranks unseen queries best: data/quality.csv.
+
+RANKRLS_CORPORA=FOLDER python studies/quality.py target/gum    # hours
+python studies/quality.py FOLDER --small                       # a trial, in target/trials
+
+FOLDER has train.svm.zst, dev.svm.zst and test.svm.zst, as docs/quality.md builds them. Training
+sets are drawn by queries. Five folds of the training queries choose lambda of each selector, scale
+of labels and number of features; `distil` has its default. Selectors of other packages choose
+features, which RankRLS weighs with a lambda found likewise. target/quality keeps what is measured.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+from measure import ROOT, rankrls, run
+from sklearn.datasets import dump_svmlight_file
+
+sys.path.append(str(ROOT / "benches/peers"))
+from peer import read
+
+KEPT = ROOT / "target/quality"
+OWN = ["exact", "distil", "residual", "backfit", "univariate"]
+PEERS = ["lasso", "elastic net", "abess", "lightgbm", "mutual information"]
+BOTH = ["all columns", "parser"]
+SPARSE = ["exact", "distil", "residual", "univariate", *BOTH]
+KS = [10, 20, 50, 100, 200]
+LAMBDAS = "1/64u,1/16u,1/4u"
+
+
+def texts(files):
+    """Lines of rows of svmlight files."""
+    for file in files:
+        text = subprocess.run(["zstd", "-dc", file], check=True, capture_output=True, text=True)
+        yield from (line for line in text.stdout.splitlines(True) if not line.startswith("#"))
+
+
+def drawn(group, train, tests, queries=None, draws=1):
+    """Folders with train.svm and test.svm: disjoint sets of so many queries, or all."""
+    rows = {}
+    for line in texts(train):
+        rows.setdefault(line.split()[1], []).append(line)
+    names = list(rows)
+    random.Random(1).shuffle(names)
+    queries = queries or len(names)
+    for draw in range(draws):
+        folder = KEPT / f"{group}, {draw + 1}"
+        folder.mkdir(parents=True, exist_ok=True)
+        own = names[draw * queries : (draw + 1) * queries]
+        (folder / "train.svm").write_text("".join(line for name in own for line in rows[name]))
+        (folder / "test.svm").write_text("".join(texts(tests)))
+        yield folder
+
+
+def judged(folder, kind, file):
+    """The index of each test query by a model or by scores."""
+    command = [rankrls(), "evaluate", folder / "test.svm", kind, file, "--metrics", "cindex"]
+    report = json.loads(run(*command, "--json", "--per-query", "--quiet"))
+    return [query["cindex"] for query in report["per_query"]]
+
+
+def by_strategy(folder, selector, labels, ks):
+    train, grid, model = (folder / name for name in ["train.svm", "grid.csv", "model.json"])
+    strategy = ["--strategy", "bounded" if selector == "exact" else selector, "--labels", labels]
+    many = len({line.split()[1] for line in train.open()}) >= 500
+    lambdas = ("1/64u" if many else "1/16u") if selector == "distil" else LAMBDAS
+    folds = ["--evidence", "folds:5", "--seed", 1, "--choose-by", "cindex", "--csv", grid, "--quiet"]
+    run(rankrls(), "tune", train, "-k", max(ks), *strategy, "--lambdas", lambdas, *folds)
+    values = pd.read_csv(grid)
+    for k in ks:
+        best = values[values.k == k].nlargest(1, "value").iloc[0]
+        ridge = ["--lambda", best["lambda"], "-o", model, "--quiet"]
+        run(rankrls(), "select", train, "-k", k, *strategy, *ridge)
+        yield best.value, judged(folder, "--model", model)
+
+
+def by_all_columns(folder, train, labels):
+    model = folder / "model.json"
+    folds = ["--holdout", "folds:5", "--seed", 1, "--choose-by", "cindex", "-o", model, "--quiet"]
+    command = [rankrls(), "train", train, "--lambda", LAMBDAS, "--labels", labels, "--json", *folds]
+    return json.loads(run(*command))["holdout"]["cindex"], judged(folder, "--model", model)
+
+
+def by_peer(folder, selector, labels, ks):
+    x, y, queries = read(str(folder / "train.svm"))
+    # Of columns with the same entries the first.
+    entries = [slice(*x.indptr[place : place + 2]) for place in range(x.shape[1])]
+    keys = [(x.indices[own].tobytes(), x.data[own].tobytes()) for own in entries]
+    first = {key: place for place, key in reversed(list(enumerate(keys))) if key[0]}
+    columns = np.sort(list(first.values()))
+    small, scores = folder / "small.svm", folder / "scores.txt"
+
+    def write(columns):
+        kept = x @ sp.diags(np.isin(np.arange(x.shape[1]), columns).astype(float))
+        dump_svmlight_file(kept.tocsr(), y, str(small), zero_based=False, query_id=queries)
+
+    dump_svmlight_file(x[:, columns], y, str(small), zero_based=False, query_id=queries)
+    command = [sys.executable, ROOT / "benches/peers/peer.py", selector, small, small]
+    printed = run(*command, ",".join(map(str, ks)), 16, scores, "--labels", labels)
+    for line in printed.splitlines():
+        write(columns[np.array(json.loads(line)["features"], dtype=int) - 1])
+        yield by_all_columns(folder, small, labels)
+
+
+def measured(folder, selector, labels, ks):
+    """For each k the index over folds, and that of each test query."""
+    file = folder / f"{selector}, {labels}.json"
+    if not file.exists():
+        print(folder.name, file.stem)
+        if selector == "parser":  # it lists its best parse first
+            rows = sum(1 for _ in (folder / "test.svm").open())
+            np.savetxt(folder / "scores.txt", -np.arange(rows))
+            found = [(0.0, judged(folder, "--scores", folder / "scores.txt"))] * len(ks)
+        elif selector == "all columns":
+            found = [by_all_columns(folder, folder / "train.svm", labels)] * len(ks)
+        else:
+            select = by_strategy if selector in OWN else by_peer
+            found = list(select(folder, selector, labels, ks))
+        file.write_text(json.dumps(found))
+    return json.loads(file.read_text())
+
+
+def table(group, folders, selectors, ks):
+    """Lines of the CSV file. `ahead` is by how much a selector is better than the first one, then
+    the standard error of that over queries, and its deviation over draws.
+    """
+    scales = ["raw", "sqrt-sd"]
+    for selector in selectors:
+        for labels in [*scales, "best"]:
+            for place, k in enumerate(ks):
+                index = []
+                for name in [selector, selectors[0]]:
+                    draws = []
+                    for folder in folders:
+                        found = {one: measured(folder, name, one, ks)[place] for one in scales}
+                        draws.append(
+                            (max(found.values()) if labels == "best" else found[labels])[1]
+                        )
+                    index.append(np.array(draws, dtype=float))
+                ahead = index[0] - index[1]
+                queries = np.nanmean(ahead, axis=0)
+                queries = queries[~np.isnan(queries)]
+                means = np.nanmean(ahead, axis=1)
+                yield {
+                    "group": group,
+                    "labels": labels,
+                    "selector": selector,
+                    "k": k,
+                    "cindex": np.nanmean(index[0], axis=1).mean(),
+                    "ahead": queries.mean(),
+                    "standard_error": queries.std(ddof=1) / len(queries) ** 0.5,
+                    "spread": means.std(ddof=1) if len(means) > 1 else 0.0,
+                }
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--small", action="store_true")
+    options = parser.parse_args()
+    train, *tests = (options.folder / f"{part}.svm.zst" for part in ["train", "dev", "test"])
+    if options.small:
+        folders = list(drawn("small", [train], tests, 30, 2))
+        lines = list(table("small", folders, ["exact", "distil", "lasso", *BOTH], [2, 5]))
+        file = ROOT / "target/trials/quality.csv"
+    else:
+        letor = Path(os.environ["RANKRLS_CORPORA"]) / "letor-mq2008-fold3"
+        group = "four times 112 queries of GUM"
+        lines = list(
+            table(group, list(drawn(group, [train], tests, 112, 4)), [*OWN, *PEERS, *BOTH], KS)
+        )
+        group = "all queries of GUM"
+        lines += table(group, list(drawn(group, [train], tests)), SPARSE, KS)
+        group, parts = "MQ2008, fold 3", [[letor / f"{part}.txt.zst"] for part in ["train", "test"]]
+        lines += table(
+            group, list(drawn(group, *parts)), [*OWN, *PEERS, "all columns"], [5, 10, 20]
+        )
+        file = ROOT / "studies/data/quality.csv"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(lines).to_csv(file, index=False, float_format="%.5f")
+    print(file)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+//! What is held counts towards the limit, whatever is asked for.
+
+use rankrls::data::sample;
+use rankrls::greedy::SelectError;
+use rankrls::greedy::job::{plan, select};
+use rankrls::memory::Memory;
+use rankrls::ridge::{
+    Kernel, Preference, Preferences, ReducedSet, RidgeProblem, TrainGrid, TrainOptions,
+};
+use rankrls::tune::{TuneError, TuneOptions, Tuning, choose_lambda};
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, Objective, Scheme, SelectionOptions, Solver, StrategyKind,
+    TrainError,
+};
+
+const HELD: u64 = 12_345;
+
+fn lambda() -> Lambda {
+    Lambda::new(1.0).unwrap()
+}
+
+/// The least limit under which `run` gets the memory that it needs.
+fn least(run: &dyn Fn(Memory) -> Result<(), TrainError>) -> u64 {
+    let mut limit = 1;
+    loop {
+        match run(Memory::limit(limit)) {
+            Ok(()) => return limit,
+            Err(TrainError::Memory { needed, .. } | TrainError::KernelMemory { needed, .. }) => {
+                assert!(needed > limit, "{needed} of {limit}");
+                limit = needed;
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+/// The least limit without `HELD` bytes, with which it is just so much more.
+fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<(), TrainError>) -> u64 {
+    let limit = least(run);
+    let refused = run(Memory::limit(limit).holding(1)).unwrap_err();
+    let text = refused.to_string();
+    assert!(text.contains("are allowed"), "{name}: {text}");
+    assert_eq!(
+        least(&|memory| run(memory.holding(HELD))),
+        limit + HELD,
+        "{name}"
+    );
+    limit
+}
+
+/// Bytes of what was known before, if `grid` on `data` uses it, and the least limit without.
+fn trained(name: &str, grid: &TrainGrid, data: &Dataset<'_>) -> (u64, u64, ColumnClasses) {
+    let classes = grid.options.column_classes(data);
+    let by = |classes: Option<&ColumnClasses>| {
+        counts_what_is_held(name, &|memory| {
+            let options = grid.options.memory(memory);
+            let grid = TrainGrid {
+                options,
+                ..grid.clone()
+            };
+            grid.train(data, classes).map(drop)
+        })
+    };
+    (by(None), by(Some(&classes)), classes)
+}
+
+fn grid(objective: Objective) -> TrainGrid {
+    let options = TrainOptions::new().objective(objective);
+    TrainGrid {
+        holdout: Scheme::Nothing,
+        ..TrainGrid::new(lambda(), options.solver(Solver::Primal))
+    }
+}
+
+fn preferences(data: &Dataset<'_>) -> Preferences {
+    let first = |other| Preference {
+        preferred: 0,
+        other,
+        magnitude: 1.0,
+        weight: 1.0,
+    };
+    Preferences::new((1..20).map(first).collect(), data.rows()).unwrap()
+}
+
+#[test]
+fn models_of_columns_count_it_under_every_objective() {
+    let data = sample::train();
+    for objective in Objective::ALL {
+        let mut grid = grid(objective);
+        grid.preferences = (objective == Objective::Pairs).then(|| preferences(&data));
+        let (found, given, classes) = trained(objective.name(), &grid, &data);
+        // Classes that are known are used, and not found again.
+        assert_eq!(found, given, "{objective}");
+        assert!(found > data.memory() + classes.memory(), "{objective}");
+    }
+}
+
+#[test]
+fn kernels_and_reduced_sets_count_it() {
+    let data = sample::train();
+    for objective in Objective::ALL {
+        let mut grid = grid(objective);
+        grid.preferences = (objective == Objective::Pairs).then(|| preferences(&data));
+        grid.kernels = vec![Kernel::gaussian(0.01).unwrap()];
+        grid.options = grid.options.solver(None);
+        let (without, with, classes) = trained("kernel", &grid, &data);
+        assert_eq!(with, without + classes.memory(), "{objective}");
+    }
+    let kernel = Kernel::gaussian(0.01).unwrap();
+    let basis: Vec<usize> = (0..data.rows()).step_by(50).collect();
+    let grid = TrainGrid {
+        kernels: vec![kernel],
+        basis: Some(basis.clone()),
+        ..grid(Objective::Query)
+    };
+    let (without, with, classes) = trained("basis", &grid, &data);
+    assert_eq!(with, without + classes.memory());
+    // The model is of the mapped data, and those that were mapped are in use.
+    let reduced = ReducedSet::new(&data, &kernel, &basis).unwrap();
+    let of_mapped = least(&|memory| {
+        RidgeProblem::new(reduced.mapped(), &grid.options.memory(memory)).map(drop)
+    });
+    assert_eq!(without, of_mapped + data.memory());
+}
+
+#[test]
+fn problems_count_it() {
+    let data = sample::train();
+    let one = data.as_one_query();
+    let options = TrainOptions::new().solver(Solver::Primal);
+    let classes = options.column_classes(&data);
+    let preferences = preferences(&data);
+    let matrix = || Kernel::gaussian(0.01).unwrap().matrix(&data).unwrap();
+    let new = counts_what_is_held("new", &|memory| {
+        RidgeProblem::new(&data, &options.memory(memory)).map(drop)
+    });
+    let among = counts_what_is_held("among", &|memory| {
+        RidgeProblem::among(&data, &classes, &options.memory(memory)).map(drop)
+    });
+    assert_eq!(new, among);
+    counts_what_is_held("preferences", &|memory| {
+        RidgeProblem::of_preferences(&one, &preferences, &options.memory(memory)).map(drop)
+    });
+    counts_what_is_held("kernel", &|memory| {
+        RidgeProblem::of_kernel(&data, matrix(), None, &options.memory(memory)).map(drop)
+    });
+}
+
+#[test]
+fn selections_and_their_plans_count_it() {
+    let data = sample::train();
+    let options = |memory| SelectionOptions {
+        strategy: Some(StrategyKind::Bounded),
+        memory,
+        ..SelectionOptions::new(3, lambda())
+    };
+    let candidates = options(Memory::default()).candidates(&data);
+    let needed = |memory: Memory| match plan(&candidates, &data, &options(memory)) {
+        Err(SelectError::Memory { needed, .. }) => needed,
+        other => panic!("{other:?}"),
+    };
+    let limit = needed(Memory::limit(1));
+    assert_eq!(needed(Memory::limit(1).holding(HELD)), limit + HELD);
+    let labels = plan(&candidates, data.labels(), &options(Memory::limit(limit))).unwrap();
+    assert_eq!(
+        labels.room,
+        data.memory() - size_of_val(data.labels()) as u64
+    );
+    let run = |memory| select(&data, &options(memory), &mut ());
+    assert!(run(Memory::limit(limit)).is_ok());
+    assert!(run(Memory::limit(limit + HELD).holding(HELD)).is_ok());
+    let refused = run(Memory::limit(limit).holding(1)).unwrap_err();
+    assert!(matches!(refused, SelectError::Memory { .. }), "{refused}");
+}
+
+#[test]
+fn grids_count_it_with_data_and_validation() {
+    let (data, test) = (sample::train(), sample::test());
+    let tunes = |memory, validation: Option<&Dataset<'_>>| {
+        let selection = SelectionOptions {
+            strategy: Some(StrategyKind::Bounded),
+            memory,
+            ..SelectionOptions::new(2, None)
+        };
+        let options = TuneOptions::new(selection, lambda());
+        let tuning = Tuning {
+            validation,
+            ..Tuning::new(&data, &options)
+        };
+        match tuning.run(&mut ()) {
+            Ok(_) => true,
+            Err(TuneError::NoModel { reason, .. }) if reason.contains("are allowed") => false,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let fits = |limit: u64| tunes(Memory::limit(limit), None);
+    // The least limit, found by halves.
+    let (mut below, mut limit) = (0, 64 << 20);
+    while limit - below > 1 {
+        let middle = below + (limit - below) / 2;
+        if fits(middle) {
+            limit = middle;
+        } else {
+            below = middle;
+        }
+    }
+    assert!(!tunes(Memory::limit(limit).holding(1), None));
+    assert!(tunes(Memory::limit(limit + HELD).holding(HELD), None));
+    let more = limit + test.memory();
+    assert!(tunes(Memory::limit(more), Some(&test)));
+    assert!(!tunes(Memory::limit(more - 1), Some(&test)));
+}
+
+#[test]
+fn the_choice_of_lambda_counts_it() {
+    let data = sample::train();
+    let chosen = |memory| {
+        let options = SelectionOptions {
+            memory,
+            ..SelectionOptions::new(1, None)
+        };
+        let candidates = options.candidates(&data);
+        choose_lambda(&options, &candidates, &data, &mut ()).map(drop)
+    };
+    let limit = 1 << 30;
+    assert!(chosen(Memory::limit(limit)).is_ok());
+    let error = chosen(Memory::limit(limit).holding(limit)).unwrap_err();
+    assert!(error.to_string().contains("are allowed"), "{error}");
+}
