@@ -10,7 +10,7 @@ use std::path::Path;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::write_svmlight;
-use rankrls::greedy::select_among;
+use rankrls::greedy::job::select_among;
 use rankrls::shards::Sharding;
 use rankrls::{ColumnClasses, Lambda, SelectionOptions};
 use zipf::Zipf;

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::{SelectionOptions, select_among};
+use rankrls::greedy::SelectionOptions;
+use rankrls::greedy::job::select_among;
 use rankrls::{ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
 use rayon::prelude::*;
 use zipf::Zipf;

@@ -25,11 +25,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let queries = ["pigs", "pigs", "pigs", "owls", "owls", "owls", "owls"];
     let data = Dataset::new(&dense, &labels, &queries)?;
 
-    let model = GreedyRankRls::params(2).lambda(0.5)?.fit(&data)?;
+    let model = GreedyRankRls::new(2).lambda(0.5).fit(&data)?;
     println!("selected {:?}", model.features());
     println!("weights {:.3}", model.weights());
 
-    let all = RankRls::params().lambda(0.5)?.fit(&data)?;
+    let all = RankRls::new().lambda(0.5).fit(&data)?;
     println!("weights of all features {:.3}", all.weights());
     if let Some(held_out) = all.holdout() {
         println!("predictions without the query {:.3?}", held_out.predictions);

@@ -177,7 +177,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             let (train, test) = (sample::train(), sample::test());
-            let features = GreedyRankRls::params(12).lambda(16.0)?.fit(&train)?;
+            let features = GreedyRankRls::new(12).lambda(16.0).fit(&train)?;
             let features = features.features();
             let (train, test) = (train.project(features)?, test.project(features)?);
             [train.clone(), train, test]
@@ -208,7 +208,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
         let mut best: Option<(f64, f64, f64)> = None;
         for lambda in (-5..=10).map(|power| 2_f64.powi(power)) {
-            let model = RankRls::params().lambda(lambda)?.fit(&data)?;
+            let model = RankRls::new().lambda(lambda).fit(&data)?;
             let value = validation.ndcg(&model.predict(&held_out)?)?;
             if best.is_none_or(|best| value > best.0) {
                 best = Some((value, lambda, test.ndcg(&model.predict(&new)?)?));

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("peak memory {bytes} bytes");
     }
 
-    let model = GreedyRankRls::params(10).lambda(16.0)?.fit(&data)?;
+    let model = GreedyRankRls::new(10).lambda(16.0).fit(&data)?;
     println!("\nstep    weight  LQO error  feature");
     let steps = model.path().iter().zip(model.weights());
     for (number, (step, weight)) in (1..).zip(steps) {

@@ -1,17 +1,19 @@
 //! A strategy of your own: it takes the column that is most aligned with the residuals, and does
-//! not look at leave-query-out predictions as the exact strategies do.
+//! not look at leave-query-out predictions as the exact strategies do. Its model is saved and read
+//! as any other.
 //!
 //! ```text
-//! cargo run --release --example strategy
+//! cargo run --release --example strategy -- [MODEL]
 //! ```
 
 use std::error::Error;
 
 use rankrls::data::sample;
-use rankrls::greedy::{Greedy, Round, Strategy, plan};
-use rankrls::{ColumnClasses, GreedyRankRls, Lambda, SelectionOptions};
+use rankrls::greedy::strategy::{Round, Strategy};
+use rankrls::{GreedyRankRls, Model};
 
 /// The gain of a column `v` in training error, without the other weights, is `(v . r)^2 / |v|^2`.
+#[derive(Clone)]
 struct Alignment;
 
 impl Strategy for Alignment {
@@ -29,20 +31,19 @@ impl Strategy for Alignment {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let data = sample::train();
-    let exact = GreedyRankRls::params(10).lambda(16.0)?.fit(&data)?;
-
-    let classes = ColumnClasses::new(&data);
-    let options = SelectionOptions::new(10, Lambda::new(16.0)?);
-    let plan = plan(&classes, &data, &options)?;
-    let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[])?;
-    let mut greedy = greedy.with_strategy(Box::new(Alignment));
+    let (train, test) = (sample::train(), sample::test());
+    let params = GreedyRankRls::new(10).lambda(16.0);
+    let exact = params.fit(&train)?;
+    let aligned = params.with(Alignment).fit(&train)?;
     println!("LQO error of  exact  aligned");
-    for best in exact.path() {
-        let Some(next) = greedy.advance()? else {
-            break;
-        };
-        println!("{:20.5} {:8.5}", best.lqo_error, next.step.lqo_error);
+    for (exact, aligned) in exact.path().iter().zip(aligned.path()) {
+        println!("{:20.5} {:8.5}", exact.lqo_error, aligned.lqo_error);
+    }
+    if let Some(path) = std::env::args_os().nth(1) {
+        aligned.write(&path)?;
+        let read = Model::read(&path)?;
+        assert_eq!(read.scores(&test), aligned.predict(&test)?.to_vec());
+        println!("the model of strategy {} is saved", read.strategy());
     }
     Ok(())
 }

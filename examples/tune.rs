@@ -6,34 +6,24 @@
 //! ```
 
 use std::error::Error;
-use std::path::Path;
 
 use rankrls::data::sample;
-use rankrls::tune::{Rule, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Lambda, Model, SelectionOptions};
+use rankrls::tune::{Rule, Tune};
+use rankrls::{GreedyRankRls, Lambdas};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let data = sample::train();
-    let lambdas = [1.0, 4.0, 16.0, 64.0].map(Lambda::new);
-    let lambdas = lambdas.into_iter().collect::<Result<Vec<_>, _>>()?;
-
+    let lambdas: Lambdas = "1,4,16,64".parse()?;
     // The smallest model within one standard error of the best.
-    let options = TuneOptions {
-        rule: Rule::OneSe,
-        ..TuneOptions::new(SelectionOptions::new(15, None), &lambdas)
-    };
-    let tuned = Tuning::new(&data, &options).run(&mut ())?;
-    let chosen = tuned.selection();
-    println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
-
-    let classes = ColumnClasses::new(&data).summary();
-    let model = Model::from_selection(&chosen, &data, &classes);
-    for feature in model.features() {
+    let tune = Tune::lqo().lambdas(lambdas).rule(Rule::OneSe);
+    let model = GreedyRankRls::new(15).tuned(tune).fit(&sample::train())?;
+    let lambda = model.selection().lambda;
+    println!("lambda {lambda}, {} features", model.features().len());
+    for feature in model.model().features() {
         let name = feature.name.as_deref().unwrap_or_default();
         println!("{:9.5}  {name}", feature.weight);
     }
     if let Some(path) = std::env::args_os().nth(1) {
-        model.write(Path::new(&path))?;
+        model.write(path)?;
     }
     Ok(())
 }

@@ -319,12 +319,13 @@ impl Record for Tuning {
                 labels,
             } = taken.path;
             let asked = selections.iter().any(|options| {
-                options.strategy.is_none_or(|asked| asked == strategy)
+                options.strategy.is_none_or(|asked| Some(asked) == strategy)
                     && options.target.label_scale(strategy) == labels
             });
             let foreign = lambdas.as_ref().is_some_and(|all| !all.contains(&lambda)) || !asked;
             let mut before = self.taken[..place].iter();
             if foreign || before.any(|before| before.path == taken.path) {
+                let strategy = strategy.map_or(greedy::OWN, StrategyKind::name);
                 return Some(format!(
                     "steps of {strategy} with lambda {lambda}, or twice as many"
                 ));
@@ -440,7 +441,7 @@ impl greedy::Observer for Checkpointer<Progress> {
                 self.changed = true;
                 self.flush();
             }
-            greedy::Event::Started(plan) => self.record.strategy = Some(plan.strategy),
+            greedy::Event::Started(plan) => self.record.strategy = plan.strategy.kind(),
             greedy::Event::Stepped(advance, _) if !advance.replayed => {
                 self.record.steps.push(advance.step.clone());
                 self.write();

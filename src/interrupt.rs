@@ -7,7 +7,7 @@
 //! use rankrls::GreedyRankRls;
 //!
 //! let (interrupt, data) = (Interrupt::new(), sample::train());
-//! let fit = || GreedyRankRls::params(5).fit(&data);
+//! let fit = || GreedyRankRls::new(5).fit(&data);
 //! assert!(interrupt.run(2, fit)?.is_some());
 //! // From another thread, as a rule.
 //! interrupt.request();
@@ -113,8 +113,8 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
-    use crate::greedy::select_among;
-    use crate::greedy::{self, Ending};
+    use crate::greedy::Ending;
+    use crate::greedy::job::select_among;
     use crate::tune::{Event, Evidence, Measure, TuneError, TuneOptions, Tuning};
     use crate::{GreedyRankRls, Lambda, Metric, RankRls, SelectionOptions, StrategyKind};
 
@@ -125,19 +125,19 @@ mod tests {
             .into_iter()
             .filter(|kind| !kind.needs_grades())
         {
-            let params = |k| GreedyRankRls::params(k).ridge(one().into());
-            let two = params(2).strategy(strategy).fit(&data);
-            let two = two.unwrap();
+            let params = |k| GreedyRankRls::new(k).lambda(1.0).strategy(strategy);
+            let two = params(2).fit(&data).unwrap();
             let (interrupt, params) = (Interrupt::new(), params(9));
-            let mut observer = |event: greedy::Event<'_>| {
-                if let greedy::Event::Stepped(_, state) = event
-                    && state.steps() == 2
-                {
-                    interrupt.request();
+            let work = || {
+                let mut steps = params.steps(&data)?;
+                while let Some(step) = steps.next() {
+                    step?;
+                    if steps.features().len() == 2 {
+                        interrupt.request();
+                    }
                 }
-                ControlFlow::Continue(())
+                Ok::<_, TuneError>(steps.finish()?)
             };
-            let work = || params.strategy(strategy).fit_with(&data, &mut observer);
             let ended = interrupt.run(2, work).unwrap().unwrap().unwrap();
             assert_eq!(ended.selection().ending, Ending::Interrupted, "{strategy}");
             assert_eq!(ended.selection().steps, two.selection().steps, "{strategy}");
@@ -213,7 +213,7 @@ mod tests {
         assert!(interrupt.is_requested());
         assert!(
             interrupt
-                .run(2, || RankRls::params().fit(&data))
+                .run(2, || RankRls::new().fit(&data))
                 .unwrap()
                 .is_none()
         );

@@ -148,6 +148,22 @@ impl From<Lambda> for Ridge {
     }
 }
 
+impl TryFrom<f64> for Ridge {
+    type Error = InvalidLambda;
+
+    fn try_from(value: f64) -> Result<Self, InvalidLambda> {
+        Lambda::new(value).map(Self::Number)
+    }
+}
+
+impl TryFrom<&str> for Ridge {
+    type Error = String;
+
+    fn try_from(text: &str) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
 impl From<Lambda> for Option<Ridge> {
     fn from(lambda: Lambda) -> Self {
         Some(Ridge::Number(lambda))

@@ -229,7 +229,7 @@ pub struct FoldOutcome {
     #[serde(skip)]
     pub selection: Selection,
     /// The strategy of the selections.
-    pub strategy: StrategyKind,
+    pub strategy: Option<StrategyKind>,
     /// The solver of RankRLS on all features.
     pub solver: Solver,
     /// How conjugate gradients ended for the chosen model on all features, if they were the solver.

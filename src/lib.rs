@@ -5,15 +5,15 @@
 //! use rankrls::GreedyRankRls;
 //!
 //! let (train, test) = (sample::train(), sample::test());
-//! let model = GreedyRankRls::params(10).lambda(16.0)?.fit(&train)?;
+//! let model = GreedyRankRls::new(10).lambda(16.0).fit(&train)?;
 //! println!("features {:?}, weights {}", model.features(), model.weights());
 //! let scores = model.predict(&test)?;
 //! assert_eq!(scores.len(), test.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`GreedyRankRls`] selects features, [`RankRls`] trains on all of them, and [`Tuning`] chooses
-//! lambda and the number of features. The guide to the library is `docs/library.md`;
+//! [`GreedyRankRls`] selects features, and [`RankRls`] trains on all of them. [`Tune`] says how lambda
+//! and the number of features are to be chosen. The guide to the library is `docs/library.md`;
 //! `docs/derivation.md` has the symbols and the formulas.
 //!
 //! # Modules, lowest first
@@ -24,7 +24,8 @@
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`shards`]: data in parts, as files.
-//! - [`greedy`]: the selection, its strategies, observers and the state they share.
+//! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
+//!   [`greedy::job`] for front ends.
 //! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`model`]: fitted models, and models as files.
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
@@ -60,11 +61,8 @@ pub mod warning;
 
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
-pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
-pub use greedy::{
-    Estimate, Observer, Sampler, SelectError, Selection, SelectionOptions, Step, StrategyKind,
-    TestPath, estimates, select,
-};
+pub use fitted::{FittedGreedyRankRls, FittedRankRls, GreedyRankRls, RankRls, Steps};
+pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
 pub use lambda::{InvalidLambda, Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
 pub use model::{Model, ModelError};
@@ -72,7 +70,7 @@ pub use names::UnknownName;
 pub use objective::Objective;
 pub use rankrls_files::{Parameter, Remedy};
 pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
-pub use tune::Tuning;
+pub use tune::{Tune, TuneError};
 pub use warning::Warning;
 
 #[cfg(doctest)]

@@ -9,9 +9,9 @@
 //! ```
 //! use rankrls::columns::Partition;
 //! use rankrls::data::sample;
-//! use rankrls::greedy::select_among;
+//! use rankrls::greedy::job::{select, select_among};
 //! use rankrls::peers::on_threads;
-//! use rankrls::{Lambda, SelectionOptions, select};
+//! use rankrls::{Lambda, SelectionOptions};
 //!
 //! let data = sample::train();
 //! let options = SelectionOptions::new(5, Lambda::new(16.0)?);

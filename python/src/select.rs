@@ -6,9 +6,8 @@ use clap::{Arg, Args as _, Command};
 use numpy::ndarray::Array2;
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
-use rankrls::greedy::{
-    Ending, Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among,
-};
+use rankrls::greedy::job::{Event, Observer, WeightsPath, select_among};
+use rankrls::greedy::{Ending, Selection, Step, TargetOptions};
 use rankrls::memory::{Bytes, budget};
 use rankrls::tune::{self, TuneError};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, SelectionOptions, Warning};

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
-use rankrls::greedy::{Step, plan};
+use rankrls::greedy::Step;
+use rankrls::greedy::job::plan;
 use rankrls::tune::{Choice, Event, Outcome, PathId, TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Dataset, Lambdas, Model as Fitted, SelectError, Warning};
 use serde::Serialize;

@@ -1,5 +1,7 @@
 //! The driver of a selection: takes its steps one by one, those of an earlier run first.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
@@ -9,19 +11,19 @@ use super::target::REFIT_BLEND;
 use super::teacher::{TeacherPredictions, weighted_labels};
 use super::{
     Addition, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions, State,
-    Strategy, Target, TargetOptions, Teacher, Work, lqo_cindex,
+    Strategy, TargetOptions, Teacher, Work, lqo_cindex,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::interrupt::check_interrupt;
 
-/// A selection in single steps. [`select`](super::select()) does the whole job.
+/// The driver: single steps. [`Selecting`](super::Selecting) keeps what they find.
 ///
 /// Where ranks share the columns ([`ColumnClasses::among`]), each has the errors of its own; ranks tell
 /// each other the least and the lowest feature that ties with it, and the owner of this feature sends
 /// its column.
-pub struct Greedy<'a> {
-    candidates: &'a ColumnClasses,
+pub(crate) struct Greedy<'a> {
+    candidates: Cow<'a, ColumnClasses>,
     labels: &'a [f64],
     teacher: Option<Teacher>,
     target: TargetOptions,
@@ -78,40 +80,29 @@ pub struct Advance {
 }
 
 impl<'a> Greedy<'a> {
-    /// Before the first step of the selection that `plan` has made of `options`. Takes the
-    /// `recorded` steps of an earlier run again, without a search, and then goes on. Trains the
-    /// teacher, where the plan has one and `target` does not bring its scores.
+    /// Before the first step of the selection that `plan` has made of `options`, with what a `teacher`
+    /// predicts where the plan has one. Takes the `recorded` steps of an earlier run again, without a
+    /// search, and then goes on.
     ///
     /// # Errors
-    /// [`SelectError`] where labels, values or `lambda` cannot be computed with, the criterion
-    /// is undefined, or a teacher has too little to teach.
-    pub fn new(
-        candidates: &'a ColumnClasses,
-        target: impl Into<Target<'a>>,
-        plan: &Plan,
-        options: &SelectionOptions,
-        recorded: &'a [Step],
-    ) -> Result<Self, SelectError> {
-        let target = target.into();
-        let teacher = TeacherPredictions::new(candidates, target, plan, options)?;
-        Self::begin(candidates, target.labels, teacher, plan, options, recorded)
-    }
-
-    /// Before the first step, with what a teacher predicts where the plan has one.
+    /// [`SelectError`] where labels, values or `lambda` cannot be computed with, or the criterion is
+    /// undefined.
     pub(crate) fn begin(
-        candidates: &'a ColumnClasses,
+        given: Cow<'a, ColumnClasses>,
         labels: &'a [f64],
         teacher: Option<TeacherPredictions>,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
+        let candidates = &*given;
         let queries = candidates.queries();
         let scales = candidates.query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
-        let scale = plan.target.label_scale(plan.strategy);
+        let kind = plan.strategy.kind();
+        let scale = plan.target.label_scale(kind);
         let ranking = ranking.map(|ranking| ranking.on_scale(scale));
-        let lambda = options.known_lambda(Some(plan.strategy), candidates);
+        let lambda = options.known_lambda(kind, candidates);
         let lambda = lambda.ok_or(SelectError::NoLambda)?;
         let own = weighted_labels(candidates, labels, plan);
         let blended = |share: f64| {
@@ -133,11 +124,12 @@ impl<'a> Greedy<'a> {
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
         let strategy = plan.strategy.build(candidates, &state);
-        let sampler = options.sampler(plan.strategy);
+        let sampler = options.sampler(kind);
         let left = sampler.map_or_else(Vec::new, |_| candidates.features_of_all());
+        let retired = vec![false; candidates.len()];
         Ok(Self {
             strategy,
-            candidates,
+            candidates: given,
             labels,
             target: TargetOptions {
                 teacher_lambda: teacher
@@ -151,7 +143,7 @@ impl<'a> Greedy<'a> {
             behind: false,
             sampler,
             ranking,
-            retired: vec![false; candidates.len()],
+            retired,
             left,
             recorded,
             features: Vec::with_capacity(plan.steps),
@@ -159,31 +151,28 @@ impl<'a> Greedy<'a> {
         })
     }
 
-    /// This selection with a strategy of your own in place of the planned one, which has been built and is
-    /// dropped: plan [`StrategyKind::Random`](super::StrategyKind::Random), which takes no memory.
-    #[must_use]
-    pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
-        self.strategy = strategy;
-        self
+    /// The candidates.
+    pub(crate) fn candidates(&self) -> &ColumnClasses {
+        &self.candidates
     }
 
     /// The state after the steps taken.
-    pub fn state(&self) -> &State {
+    pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
     /// The labels and the teacher, with every choice made and the ridge parameters that were tried.
-    pub fn target(&self) -> TargetOptions {
+    pub(crate) fn target(&self) -> TargetOptions {
         self.target.clone()
     }
 
     /// The teacher, if there is one.
-    pub fn teacher(&self) -> Option<Teacher> {
+    pub(crate) fn teacher(&self) -> Option<Teacher> {
         self.teacher
     }
 
     /// 0-based features selected so far, in order of selection.
-    pub fn features(&self) -> &[u32] {
+    pub(crate) fn features(&self) -> &[u32] {
         &self.features
     }
 
@@ -199,7 +188,7 @@ impl<'a> Greedy<'a> {
     /// [`SelectError::Replay`] when a recorded step is not to be had here;
     /// [`SelectError::Factors`] when one factor a query is needed and does not fit;
     /// [`SelectError::NotFinite`] when the error or a weight is no finite number.
-    pub fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
+    pub(crate) fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
         let taken = self.state.steps();
         if taken == self.state.capacity() {
             return Ok(None);
@@ -236,7 +225,7 @@ impl<'a> Greedy<'a> {
     /// left is represented by it.
     fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
         self.follow();
-        let candidates = self.candidates;
+        let candidates = &*self.candidates;
         let own = candidates.represented_by(feature);
         let own = own.filter(|&candidate| !self.retired[candidate]);
         let own = own.map(|candidate| {
@@ -271,7 +260,7 @@ impl<'a> Greedy<'a> {
     /// Lets the strategy adopt the feature that was added last.
     fn follow(&mut self) {
         if self.behind {
-            self.strategy.adopt(self.candidates, &self.state);
+            self.strategy.adopt(&self.candidates, &self.state);
             self.behind = false;
         }
     }
@@ -302,7 +291,7 @@ impl<'a> Greedy<'a> {
         self.follow();
         let eligible = self.eligible();
         let round = Round {
-            candidates: self.candidates,
+            candidates: &self.candidates,
             state: &self.state,
             sampled: self.sampler.is_some(),
             ranking: self.ranking.as_ref(),

@@ -15,6 +15,9 @@ use crate::ridge::TrainError;
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SelectError {
+    /// A parameter out of its range, which the text states.
+    #[error("{0}")]
+    Parameter(String),
     /// No features were asked for.
     #[error("k is 0: expected at least one feature to select")]
     NothingAsked,
@@ -250,6 +253,18 @@ pub enum SelectError {
         limit: u64,
         /// Strategies that fit.
         fitting: Vec<StrategyKind>,
+    },
+    /// A strategy of the caller's own does not fit into the memory allowed. All sizes in bytes.
+    #[error(
+        "the strategy of your own needs {needed} with the data, {limit} are allowed; allow more memory or select fewer features",
+        needed = Bytes(*needed).exact(),
+        limit = Bytes(*limit).exact()
+    )]
+    OwnMemory {
+        /// What it would take in all.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
     },
 }
 

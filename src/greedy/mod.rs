@@ -1,11 +1,12 @@
-//! Greedy selection: the driver, the state that it keeps and the strategies that judge candidates.
+//! Greedy selection: options, strategies and what is found.
 //!
-//! [`select()`] does the whole job, and [`Greedy`] the same in single steps.
+//! [`GreedyRankRls`](crate::GreedyRankRls) is the short way. [`job`] is for front ends, which find
+//! candidates, watch selections and go on with them; [`strategy`] for strategies of your own.
 //!
 //! A strategy keeps whatever it wants for each candidate; everything that belongs to the examples
-//! is in the [`State`]. In a step the driver asks the strategy for the [`errors`](Strategy::errors),
-//! adds the column of the least one to the state and lets the strategy [`adopt`](Strategy::adopt) the
-//! change.
+//! is in the [`State`]. In a step the driver asks the strategy for the
+//! [`errors`](strategy::Strategy::errors), adds the column of the least one to the state and lets the
+//! strategy [`adopt`](strategy::Strategy::adopt) the change.
 
 mod addition;
 #[cfg(feature = "clap")]
@@ -20,28 +21,41 @@ mod grown;
 mod options;
 mod plan;
 mod select;
-mod stability;
 mod state;
 mod strategies;
-mod strategy;
+pub mod strategy;
 mod target;
 mod teacher;
 mod test_path;
 
-pub use addition::{Addition, LastStep};
-pub(crate) use addition::{centre, centre_again, centred};
-pub(crate) use criterion::tied_predictions;
-pub use criterion::{Criterion, RankingCriterion, lqo_cindex};
-pub use driver::{Advance, Greedy, Step};
+pub use criterion::Criterion;
+pub use driver::Step;
 pub use error::SelectError;
 pub use options::SelectionOptions;
+pub use select::{Ending, Selection};
+pub use strategies::StrategyKind;
+pub use target::{Refit, TargetOptions};
+pub use teacher::Teacher;
+
+pub(crate) use addition::{Addition, LastStep, centre, centre_again, centred};
+pub(crate) use criterion::{RankingCriterion, lqo_cindex, tied_predictions};
+pub(crate) use driver::{Advance, Greedy};
 pub(crate) use options::is_default;
-pub use plan::{Estimate, Plan, estimates, plan};
-pub use select::{Earlier, Ending, Event, Observer, Selection, resume_among, select, select_among};
-pub use stability::{Frequency, Stability};
-pub use state::State;
-pub use strategies::{ExpectedDivergence, Sampler, StrategyKind};
-pub use strategy::{Round, Shape, Strategy, TIE_TOLERANCE, Work};
-pub use target::{Refit, Target, TargetOptions};
-pub use teacher::{Teacher, TeacherPlan, TeacherPredictions};
-pub use test_path::{TestPath, WeightsPath};
+pub(crate) use plan::{Plan, plan, plan_with};
+pub(crate) use select::{Earlier, Event, Observer, Selecting, on_pool};
+pub(crate) use state::State;
+pub(crate) use strategies::Sampler;
+pub(crate) use strategy::{OWN, OwnStrategy, Planned, Round, Shape, Strategy, Work};
+pub(crate) use target::Target;
+pub(crate) use teacher::{TeacherPlan, TeacherPredictions};
+
+/// Selections as jobs of front ends: among candidates that were found before, with their memory known
+/// beforehand, watched, measured and gone on with.
+pub mod job {
+    pub use super::driver::Advance;
+    pub use super::plan::{Estimate, Plan, estimates, plan};
+    pub use super::select::{Earlier, Event, Observer, resume_among, select, select_among};
+    pub use super::target::Target;
+    pub use super::teacher::{TeacherPlan, TeacherPredictions};
+    pub use super::test_path::{TestPath, WeightsPath};
+}

@@ -295,13 +295,13 @@ impl SelectionOptions {
     /// without what does not count: what reports, models and checkpoints have of a selection.
     pub(crate) fn resolved(
         self,
-        strategy: StrategyKind,
+        strategy: Option<StrategyKind>,
         lambda: Lambda,
         target: TargetOptions,
     ) -> Self {
-        let sample = self.sample.or(strategy.default_sample());
+        let sample = self.sampler(strategy).map(|sampler| sampler.size);
         Self {
-            strategy: Some(strategy),
+            strategy,
             sample,
             seed: sample.map(|_| self.seed()),
             target,
@@ -312,8 +312,9 @@ impl SelectionOptions {
     }
 
     /// The random subsets that `strategy` judges, if it does not judge all candidates.
-    pub(crate) fn sampler(&self, strategy: StrategyKind) -> Option<Sampler> {
-        let size = self.sample.or(strategy.default_sample())?;
+    pub(crate) fn sampler(&self, strategy: Option<StrategyKind>) -> Option<Sampler> {
+        let usual = strategy.and_then(StrategyKind::default_sample);
+        let size = self.sample.or(usual)?;
         let seed = self.seed();
         Some(Sampler { size, seed })
     }

@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::target::teacher_search;
 use super::{
-    SelectError, SelectionOptions, Shape, StrategyKind, Target, TargetOptions, TeacherPlan,
+    OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, Target,
+    TargetOptions, TeacherPlan,
 };
 use crate::Lambdas;
 use crate::columns::{ColumnClasses, Summary};
@@ -14,7 +15,7 @@ use crate::memory::Memory;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The strategy.
-    pub strategy: StrategyKind,
+    pub strategy: Planned,
     /// Steps to take: `k`, or the number of candidates if that is less.
     pub steps: usize,
     /// How the columns fall into classes.
@@ -32,7 +33,7 @@ pub struct Plan {
 
 impl Plan {
     pub(crate) fn log(&self) {
-        let (strategy, steps, bytes) = (self.strategy, self.steps, self.memory);
+        let (strategy, steps, bytes) = (&self.strategy, self.steps, self.memory);
         tracing::info!(%strategy, steps, bytes, "selecting");
     }
 }
@@ -82,7 +83,7 @@ fn agreed_memory(
 
 /// What `strategy` learns from, and the teacher that this takes.
 fn resolved_target(
-    strategy: StrategyKind,
+    strategy: Option<StrategyKind>,
     candidates: &ColumnClasses,
     memory: Memory,
     options: &SelectionOptions,
@@ -105,7 +106,7 @@ fn estimates_of(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let teacher = resolved_target(strategy, candidates, memory, options).1;
+        let teacher = resolved_target(Some(strategy), candidates, memory, options).1;
         let bytes = strategy.memory(shape);
         let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
         Estimate {
@@ -151,27 +152,51 @@ fn choose(
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
 ///
 /// # Errors
-/// As [`select`](super::select()).
+/// As [`select`](super::job::select()).
 pub fn plan<'a>(
     candidates: &ColumnClasses,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
+    plan_with(candidates, target.into(), options, None)
+}
+
+/// Plans a selection as [`plan`], by a strategy of the caller's `own` where there is one.
+pub(crate) fn plan_with(
+    candidates: &ColumnClasses,
+    target: Target<'_>,
+    options: &SelectionOptions,
+    own: Option<&OwnStrategy>,
+) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.sample);
-    let memory = agreed_memory(candidates, &target.into(), options);
-    let estimates = estimates_of(&shape, candidates, memory, options);
-    let whole = shape.of_all(candidates.summary());
-    let chosen = choose(&estimates, &whole, memory, options)?;
-    let (target, teacher) = resolved_target(chosen.strategy, candidates, memory, options);
-    let room = memory.holding(chosen.memory).left();
+    let memory = agreed_memory(candidates, &target, options);
+    let (strategy, bytes) = if let Some(own) = own {
+        let bytes = own.begin().memory(&shape);
+        let bytes = bytes.saturating_add(shape.base_memory());
+        (Planned::Own(own.clone()), bytes)
+    } else {
+        let estimates = estimates_of(&shape, candidates, memory, options);
+        let whole = shape.of_all(candidates.summary());
+        let chosen = choose(&estimates, &whole, memory, options)?;
+        (Planned::Known(chosen.strategy), chosen.memory)
+    };
+    let (target, teacher) = resolved_target(strategy.kind(), candidates, memory, options);
+    let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
+    if !memory.allows(bytes) {
+        return Err(SelectError::OwnMemory {
+            needed: memory.holding(bytes).held,
+            limit: memory.limit.unwrap_or(u64::MAX),
+        });
+    }
+    let room = memory.holding(bytes).left();
     Ok(Plan {
-        strategy: chosen.strategy,
+        strategy,
         steps: shape.k,
         target,
         teacher,
         summary: candidates.summary(),
-        memory: chosen.memory,
+        memory: bytes,
         room: room.unwrap_or(u64::MAX),
     })
 }
@@ -213,7 +238,7 @@ mod tests {
                 tight,
                 Plan {
                     room: 0,
-                    ..unlimited
+                    ..unlimited.clone()
                 }
             );
             match (unlimited.teacher, within(Some(estimate.total - 1))) {

@@ -1,5 +1,6 @@
 //! The whole job of a selection: what watches it, and what it finds.
 
+use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
@@ -7,11 +8,11 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Greedy, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
+    Advance, Greedy, OWN, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
     Teacher, TeacherPredictions, plan,
 };
 use crate::Lambda;
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, Summary};
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
 
@@ -78,9 +79,9 @@ pub enum Ending {
 /// A finished selection. As JSON: what was asked for, the teacher, weights, condition and ending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
-    /// The strategy used.
+    /// The strategy used; `None`: one that the library does not have.
     #[serde(skip)]
-    pub strategy: StrategyKind,
+    pub strategy: Option<StrategyKind>,
     /// What was asked for, with every choice made: the strategy, candidates drawn each step (if not
     /// all were judged), what was learnt from. Without a memory limit.
     #[serde(flatten)]
@@ -110,6 +111,11 @@ pub struct Selection {
 }
 
 impl Selection {
+    /// The name of the strategy; `own` for one that the library does not have.
+    pub fn strategy_name(&self) -> &'static str {
+        self.strategy.map_or(OWN, StrategyKind::name)
+    }
+
     /// 0-based features in order of selection.
     pub fn features(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.feature).collect()
@@ -168,87 +174,152 @@ pub fn resume_among<'a>(
     earlier: impl Into<Earlier<'a>>,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    let target = target.into();
+    let (target, earlier) = (target.into(), earlier.into());
     let plan = plan(candidates, target, options)?;
-    if options
-        .known_lambda(Some(plan.strategy), candidates)
-        .is_none()
-    {
-        return Err(SelectError::NoLambda);
-    }
-    let earlier = earlier.into();
-    plan.log();
-    // On a thread of the pool: a step has many short parallel parts, and each would otherwise
-    // wake another thread to start and this one when it ends.
-    rayon::scope(|_| {
+    on_pool(|| {
+        let candidates = Cow::Borrowed(candidates);
+        let begun = Selecting::begin(candidates, target, plan, options, earlier, observer)?;
+        begun.run(observer)
+    })
+}
+
+/// Does `work` on a thread of the pool: a step has many short parallel parts, and each would otherwise
+/// wake another thread to start and this one when it ends.
+pub(crate) fn on_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::scope(|_| work())
+}
+
+/// A selection at work.
+pub(crate) struct Selecting<'a> {
+    greedy: Greedy<'a>,
+    plan: Plan,
+    options: SelectionOptions,
+    steps: Vec<Step>,
+    /// Whether no candidate is left.
+    exhausted: bool,
+}
+
+impl<'a> Selecting<'a> {
+    /// Before the first step, with the teacher trained where `plan` has one that `earlier` does not
+    /// bring.
+    ///
+    /// # Errors
+    /// As [`select`].
+    pub(crate) fn begin(
+        candidates: Cow<'a, ColumnClasses>,
+        target: Target<'a>,
+        plan: Plan,
+        options: &SelectionOptions,
+        earlier: Earlier<'a>,
+        observer: &mut dyn Observer,
+    ) -> Result<Self, SelectError> {
+        let lambda = options.known_lambda(plan.strategy.kind(), &candidates);
+        if lambda.is_none() {
+            return Err(SelectError::NoLambda);
+        }
+        plan.log();
         let begin = Instant::now();
-        let teacher = match earlier
-            .teacher
-            .filter(|kept| kept.fits(target.labels, &plan))
-        {
+        let kept = earlier.teacher;
+        let teacher = match kept.filter(|kept| kept.fits(target.labels, &plan)) {
             Some(kept) => Some(kept.clone()),
-            None => TeacherPredictions::new(candidates, target, &plan, options)?.inspect(
+            None => TeacherPredictions::new(&candidates, target, &plan, options)?.inspect(
                 |predictions| {
                     let _ = observer.event(Event::TeacherTrained(predictions, begin.elapsed()));
                 },
             ),
         };
-        let (labels, steps) = (target.labels, earlier.steps);
-        let greedy = Greedy::begin(candidates, labels, teacher, &plan, options, steps)?;
+        let (labels, recorded) = (target.labels, earlier.steps);
+        let greedy = Greedy::begin(candidates, labels, teacher, &plan, options, recorded)?;
         let _ = observer.event(Event::Started(&plan));
-        run(greedy, candidates, &plan, options, observer)
-    })
-}
+        Ok(Self {
+            greedy,
+            steps: Vec::with_capacity(plan.steps),
+            plan,
+            options: options.clone(),
+            exhausted: false,
+        })
+    }
 
-fn run(
-    mut greedy: Greedy<'_>,
-    candidates: &ColumnClasses,
-    plan: &Plan,
-    options: &SelectionOptions,
-    observer: &mut dyn Observer,
-) -> Result<Selection, SelectError> {
-    let mut steps = Vec::with_capacity(plan.steps);
-    let interrupted = loop {
+    /// Takes the next step; `None` after the last, and where a request ended it. Such a request that
+    /// comes before the first step has no result to end with.
+    ///
+    /// # Errors
+    /// As [`Greedy::advance`].
+    pub(crate) fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
         // Only the search for a step is ended in the middle, which leaves the state as it was.
-        let advanced = match unless_ended(|| greedy.advance()) {
-            None if steps.is_empty() => end(),
-            None => break true,
-            Some(advanced) => advanced?,
+        let Some(advanced) = unless_ended(|| self.greedy.advance()) else {
+            if self.steps.is_empty() {
+                end();
+            }
+            return Ok(None);
         };
-        let Some(advance) = advanced else {
-            break false;
+        let Some(advance) = advanced? else {
+            self.exhausted = true;
+            return Ok(None);
         };
-        let step = &advance.step;
+        self.steps.push(advance.step.clone());
         if !advance.replayed {
-            step.log(steps.len() + 1, candidates.written(step.feature));
+            let feature = self.greedy.candidates().written(advance.step.feature);
+            advance.step.log(self.steps.len(), feature);
         }
-        let flow = observer.event(Event::Stepped(&advance, greedy.state()));
-        steps.push(advance.step);
-        if steps.len() < plan.steps && candidates.peers().any(flow.is_break()) {
-            break true;
+        Ok(Some(advance))
+    }
+
+    /// Takes all steps, as long as the observer wants more.
+    ///
+    /// # Errors
+    /// As [`advance`](Self::advance).
+    pub(crate) fn run(mut self, observer: &mut dyn Observer) -> Result<Selection, SelectError> {
+        while let Some(advance) = self.advance()? {
+            let flow = observer.event(Event::Stepped(&advance, self.greedy.state()));
+            let peers = self.greedy.candidates().peers();
+            if self.steps.len() < self.plan.steps && peers.any(flow.is_break()) {
+                break;
+            }
         }
-    };
-    let ending = match steps.len() {
-        _ if interrupted => Ending::Interrupted,
-        taken if taken < options.k => Ending::Exhausted,
-        _ => Ending::Complete,
-    };
-    let lambda = greedy.state().lambda();
-    let options = SelectionOptions {
-        query_weight: candidates.query_weight(),
-        scale: candidates.scale(),
-        ..options.clone()
-    };
-    Ok(Selection {
-        strategy: plan.strategy,
-        options: options.resolved(plan.strategy, lambda, greedy.target()),
-        lambda,
-        unit: candidates.unit(),
-        teacher: greedy.teacher(),
-        classes: greedy.classes().to_vec(),
-        steps,
-        weights: greedy.state().weights(),
-        condition: greedy.state().condition(),
-        ending,
-    })
+        Ok(self.selection())
+    }
+
+    /// The state after the steps so far.
+    pub(crate) fn state(&self) -> &State {
+        self.greedy.state()
+    }
+
+    /// 0-based features of the steps so far, in order of selection.
+    pub(crate) fn features(&self) -> &[u32] {
+        self.greedy.features()
+    }
+
+    /// How the columns fall into classes.
+    pub(crate) fn summary(&self) -> Summary {
+        self.plan.summary
+    }
+
+    /// The selection of the steps so far.
+    pub(crate) fn selection(&self) -> Selection {
+        let (greedy, candidates) = (&self.greedy, self.greedy.candidates());
+        let ending = match self.steps.len() {
+            taken if taken == self.options.k => Ending::Complete,
+            taken if self.exhausted || taken == self.plan.steps => Ending::Exhausted,
+            _ => Ending::Interrupted,
+        };
+        let (strategy, lambda) = (self.plan.strategy.kind(), greedy.state().lambda());
+        let options = SelectionOptions {
+            query_weight: candidates.query_weight(),
+            scale: candidates.scale(),
+            ..self.options.clone()
+        };
+        Selection {
+            strategy,
+            options: options.resolved(strategy, lambda, greedy.target()),
+            lambda,
+            unit: candidates.unit(),
+            teacher: greedy.teacher(),
+            classes: greedy.classes().to_vec(),
+            steps: self.steps.clone(),
+            weights: greedy.state().weights(),
+            condition: greedy.state().condition(),
+            ending,
+        }
+    }
 }

@@ -141,12 +141,18 @@ impl TargetOptions {
             })
     }
 
-    /// These options with every choice made that counts for `strategy` among `candidates`, ridge
+    /// These options with every choice made that counts for `strategy`, `None` for one that the library
+    /// does not have, among `candidates`, ridge
     /// parameters as numbers, and without the other choices.
     #[must_use]
-    pub fn resolved(&self, strategy: StrategyKind, candidates: &ColumnClasses) -> Self {
+    pub fn resolved(
+        &self,
+        strategy: impl Into<Option<StrategyKind>>,
+        candidates: &ColumnClasses,
+    ) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
-        let distils = strategy.distils();
+        let strategy = strategy.into();
+        let distils = strategy.is_some_and(StrategyKind::distils);
         let default = if distils {
             Refit::CrossFitted
         } else {

@@ -100,7 +100,7 @@ pub struct TeacherPredictions {
 
 /// The labels that `plan` learns from, centred and weighted as the candidates are, `m`.
 pub(super) fn weighted_labels(candidates: &ColumnClasses, labels: &[f64], plan: &Plan) -> Vec<f64> {
-    let scale = plan.target.label_scale(plan.strategy);
+    let scale = plan.target.label_scale(plan.strategy.kind());
     let scaled = scale.apply(labels, candidates.queries());
     weighted(candidates, &scaled)
 }

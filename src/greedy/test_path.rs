@@ -139,7 +139,8 @@ impl Observer for TestPath<'_> {
 mod tests {
     use super::*;
     use crate::data::parsed as data;
-    use crate::{Lambda, Queries, SelectionOptions, select};
+    use crate::greedy::job::select;
+    use crate::{Lambda, Queries, SelectionOptions};
 
     #[test]
     fn scores_are_sums_over_known_features() {

@@ -149,7 +149,7 @@ impl Model {
     /// use rankrls::GreedyRankRls;
     ///
     /// let (train, test) = (sample::train(), sample::test());
-    /// let fitted = GreedyRankRls::params(10).lambda(16.0)?.fit(&train)?;
+    /// let fitted = GreedyRankRls::new(10).lambda(16.0).fit(&train)?;
     /// let explained = fitted.model().explain(&test, 3, None)?;
     /// let first = &explained.rows[0];
     /// let sum: f64 = first.contributions.iter().map(|part| part.contribution).sum();

@@ -32,7 +32,8 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError`] for a file that cannot be read or is no valid model.
-    pub fn read(path: &Path) -> Result<Self, ModelError> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        let path = path.as_ref();
         Self::parse(&read_whole(path, LARGEST)?, path)
     }
 
@@ -54,7 +55,8 @@ impl Model {
     ///
     /// # Errors
     /// [`ModelError::Write`].
-    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        let path = path.as_ref();
         let write = || {
             let mut output = Output::create(path)?;
             self.write_to(&mut output)?;

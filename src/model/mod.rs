@@ -22,7 +22,7 @@ use thiserror::Error;
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
-use crate::greedy::{Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
+use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::ridge::{Cell, Fit, TrainOptions};
 use crate::{Lambda, Objective};
 
@@ -155,7 +155,9 @@ impl Model {
             lqo_cindex: step.lqo_cindex,
         };
         Self {
-            strategy: FeatureChoice::Strategy(selection.strategy),
+            strategy: selection
+                .strategy
+                .map_or(FeatureChoice::Own, FeatureChoice::Strategy),
             objective: Objective::Query,
             lambda: selection.lambda,
             settings: SelectionOptions {
@@ -308,8 +310,8 @@ impl Model {
     }
 
     /// The selection that this model is the end of, to go on with
-    /// ([`resume_among`](crate::greedy::resume_among)): its options, with room for `k` features,
-    /// and its steps. `None` for a model whose features were not selected.
+    /// ([`resume_among`](crate::greedy::job::resume_among)): its options, with room for `k` features,
+    /// and its steps. `None` for a model whose features no strategy of the library selected.
     pub fn selection(&self, k: usize) -> Option<(SelectionOptions, Vec<Step>)> {
         let step = |(feature, path): (&SelectedFeature, &PathStep)| Step {
             feature: feature.feature,
@@ -325,9 +327,8 @@ impl Model {
             k,
             ..self.settings.clone()
         };
-        self.strategy
-            .is_selection()
-            .then(|| (options, steps.collect()))
+        self.strategy.selects_by()?;
+        Some((options, steps.collect()))
     }
 
     /// How the training data counted its columns.
@@ -442,8 +443,10 @@ impl Model {
 /// How the features of a model were chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FeatureChoice {
-    /// Selected by a strategy.
+    /// Selected by a strategy of the library.
     Strategy(StrategyKind),
+    /// Selected by another strategy.
+    Own,
     /// All that vary within some query.
     All,
     /// Those of a list, or of another model.
@@ -454,29 +457,30 @@ impl FeatureChoice {
     /// All choices: those of a strategy first.
     fn every() -> impl Iterator<Item = Self> {
         let strategies = StrategyKind::ALL.into_iter().map(Self::Strategy);
-        strategies.chain([Self::All, Self::Given])
+        strategies.chain([Self::Own, Self::All, Self::Given])
     }
 
-    /// The name: that of a strategy, `all` or `given`.
+    /// The name: that of a strategy, `own`, `all` or `given`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Strategy(strategy) => strategy.name(),
+            Self::Own => OWN,
             Self::All => "all",
             Self::Given => "given",
         }
     }
 
-    /// The strategy, if one selected them.
+    /// The strategy of the library, if one selected them.
     fn selects_by(self) -> Option<StrategyKind> {
         match self {
             Self::Strategy(strategy) => Some(strategy),
-            Self::All | Self::Given => None,
+            Self::Own | Self::All | Self::Given => None,
         }
     }
 
     /// Whether features were added one at a time, so that there is a path.
     pub fn is_selection(self) -> bool {
-        self.selects_by().is_some()
+        !matches!(self, Self::All | Self::Given)
     }
 }
 

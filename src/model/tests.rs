@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::Lambda;
+use crate::SelectionOptions;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
+use crate::greedy::job::select;
 use crate::memory::Memory;
 use crate::ridge::{Cell, Fit, Kernel, Weights};
-use crate::{SelectionOptions, select};
 
 const TEXT: &str = "\
 2 qid:a 1:1 2:0.3 4:1 5:1
@@ -115,7 +116,7 @@ fn every_choice_of_features_reads_back() {
     }
     let error = serde_json::from_str::<FeatureChoice>("\"auto\"").unwrap_err();
     let error = error.to_string();
-    assert!(error.contains("`random`, `all`, `given`"), "{error}");
+    assert!(error.contains("`random`, `own`, `all`, `given`"), "{error}");
 }
 
 #[test]

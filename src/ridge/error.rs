@@ -13,6 +13,9 @@ use crate::metrics::{Metric, MetricsError};
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum TrainError {
+    /// A parameter out of its range, which the text states.
+    #[error("{0}")]
+    Parameter(String),
     /// No column is of any use.
     #[error("nothing to train on: {}", none_varies(*columns))]
     NoColumns {

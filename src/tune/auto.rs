@@ -1,10 +1,12 @@
 //! The ridge parameter of a selection that leaves it open.
 
+use std::borrow::Cow;
+
 use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{SelectionOptions, select_among};
+use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, Target, plan_with};
 
 /// How folds chose a ridge parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +26,8 @@ pub struct AutoLambda {
 /// ```
 /// use rankrls::data::sample;
 /// use rankrls::tune::choose_lambda;
-/// use rankrls::{SelectionOptions, select};
+/// use rankrls::SelectionOptions;
+/// use rankrls::greedy::job::select;
 ///
 /// let data = sample::train();
 /// let options = SelectionOptions::new(5, None);
@@ -45,12 +48,24 @@ pub fn choose_lambda(
     dataset: &Dataset<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
+    choose_lambda_with(options, None, candidates, dataset, observer)
+}
+
+/// Chooses as [`choose_lambda`], for a strategy of the caller's `own` where there is one.
+pub(crate) fn choose_lambda_with(
+    options: &SelectionOptions,
+    own: Option<&OwnStrategy>,
+    candidates: &ColumnClasses,
+    dataset: &Dataset<'_>,
+    observer: &mut dyn Observer,
+) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
         return Ok((lambda, None));
     }
     let quick = TuneOptions::quick(options.clone());
     let tuning = Tuning {
         candidates: Some(candidates),
+        own,
         ..Tuning::new(dataset, &quick)
     };
     match tuning.run(observer) {
@@ -68,7 +83,11 @@ pub fn choose_lambda(
                     lambda: lambda.into(),
                     ..options.clone()
                 };
-                select_among(candidates, dataset, &options, &mut ())?;
+                let (target, nothing) = (Target::from(dataset), Earlier::default());
+                let plan = plan_with(candidates, target, &options, own)?;
+                let candidates = Cow::Borrowed(candidates);
+                Selecting::begin(candidates, target, plan, &options, nothing, &mut ())?
+                    .run(&mut ())?;
             }
             Err(TuneError::NoLambda(Box::new(error)))
         }

@@ -35,6 +35,7 @@ pub(super) fn outcomes(
         options,
         validation,
         earlier,
+        own,
         ..
     } = tuning;
     let judged = tuning.judged()?;
@@ -65,6 +66,7 @@ pub(super) fn outcomes(
         folds: &folds,
         meters: &meters,
         earlier,
+        own,
         queries: queries.len(),
         memory: candidates.peers().agreed(memory),
         observer: Mutex::new(observer),

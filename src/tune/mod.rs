@@ -2,7 +2,7 @@
 //!
 //! A selection of `k` features passes through the models of 1, 2, ..., `k` features. So a grid
 //! of lambdas costs one selection each, and gives a table of models, lambda by number of
-//! features, whose rows are those of [`select()`](crate::greedy::select()). Every model is judged
+//! features, whose rows are those of [`GreedyRankRls`](crate::GreedyRankRls). Every model is judged
 //!
 //! - from the predictions of some [`Evidence`]: those of the models that leave a query out, which
 //!   each step has anyway, those for validation data, or those of cross-validation over queries,
@@ -12,20 +12,18 @@
 //!
 //! ```
 //! use rankrls::data::sample;
-//! use rankrls::tune::{Rule, TuneOptions, Tuning};
-//! use rankrls::{Lambda, SelectionOptions};
+//! use rankrls::tune::{Rule, Tune};
+//! use rankrls::{GreedyRankRls, Lambdas};
 //!
-//! let lambdas = [1.0, 4.0, 16.0, 64.0].map(|lambda| Lambda::new(lambda).expect("above 0"));
-//! let selection = SelectionOptions::new(20, None);
-//! let options = TuneOptions {
-//!     rule: Rule::OneSe,
-//!     ..TuneOptions::new(selection, &lambdas)
-//! };
-//! let tuned = Tuning::new(&sample::train(), &options).run(&mut ())?;
-//! let chosen = tuned.selection();
-//! println!("lambda {}, {} features", tuned.lambda(), chosen.steps.len());
-//! # Ok::<(), rankrls::tune::TuneError>(())
+//! let lambdas: Lambdas = "1,4,16,64".parse()?;
+//! let tune = Tune::lqo().lambdas(lambdas).rule(Rule::OneSe);
+//! let model = GreedyRankRls::new(20).tuned(tune).fit(&sample::train())?;
+//! println!("lambda {}, {} features", model.selection().lambda, model.features().len());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Tune`] is for users. [`Tuning`] with [`TuneOptions`] is for front ends, which watch the selections,
+//! keep what they find and go on with it.
 //!
 //! # What lambdas share
 //!
@@ -40,6 +38,7 @@
 //! All share the threads of the current rayon pool. Results are the same to the last bit however
 //! many there are.
 
+mod asked;
 mod auto;
 mod error;
 mod folds;
@@ -50,8 +49,11 @@ mod path;
 mod rule;
 mod run;
 mod score;
+mod stability;
 
 pub use crate::metrics::Score;
+pub use asked::Tune;
+pub(crate) use auto::choose_lambda_with;
 pub use auto::{AutoLambda, choose_lambda};
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
@@ -60,10 +62,11 @@ pub use outcome::{
 };
 pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};
+pub use stability::{Frequency, Stability};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{SelectError, Selection, SelectionOptions, TargetOptions};
+use crate::greedy::{OwnStrategy, SelectError, Selection, SelectionOptions, TargetOptions};
 use crate::{Lambda, Lambdas};
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
@@ -97,6 +100,8 @@ pub struct Tuning<'a> {
     pub validation: Option<&'a Dataset<'a>>,
     /// What [`TuneOptions::candidates`] found before; `None`: it is asked again.
     pub candidates: Option<&'a ColumnClasses>,
+    /// The strategy of all selections, where the library does not have it.
+    pub own: Option<&'a OwnStrategy>,
     /// What an earlier run has found. Its steps are taken again without a search; the end is, to the
     /// last bit, that of a run that was never interrupted.
     pub earlier: Earlier<'a>,
@@ -110,6 +115,7 @@ impl<'a> Tuning<'a> {
             options,
             validation: None,
             candidates: None,
+            own: None,
             earlier: Earlier::default(),
         }
     }
@@ -189,15 +195,15 @@ impl<'a> Tuning<'a> {
             ..self.options.clone()
         };
         let steps = chosen.points[..k].iter().map(|point| point.step.clone());
-        let recorded = strategy.map(|strategy| RecordedPath {
+        let recorded = RecordedPath {
             path: PathId::new(&chosen.options, lambda, strategy),
             steps: steps.collect(),
             folds: Vec::new(),
-        });
+        };
         let again = Tuning {
             options: &options,
             earlier: Earlier {
-                paths: recorded.as_slice(),
+                paths: std::slice::from_ref(&recorded),
                 teachers: &[],
             },
             ..*self

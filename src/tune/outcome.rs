@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::{Curve, Score};
+use super::{Curve, Score, Stability};
 use crate::Lambda;
 use crate::data::LabelScale;
 use crate::greedy::{
-    self, Selection, SelectionOptions, Stability, Step, StrategyKind, Teacher, TeacherPredictions,
+    self, Selection, SelectionOptions, Step, StrategyKind, Teacher, TeacherPredictions,
 };
 
 /// What became of one lambda: a plain value, which may be stored and read back.
@@ -18,7 +18,7 @@ pub struct Outcome {
     /// The ridge parameter.
     pub lambda: Lambda,
     /// The other options of its selection, with every choice made. The strategy is `None` where no
-    /// selection started.
+    /// selection started, and for one that the library does not have.
     #[serde(flatten)]
     pub options: SelectionOptions,
     /// The unit of ridge parameters ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
@@ -43,7 +43,7 @@ pub struct Point {
     /// Weights of all features so far, in order of selection.
     pub weights: Vec<f64>,
     /// By how much rounding may be amplified in errors and weights
-    /// ([`State::condition`](crate::greedy::State::condition)).
+    /// ([`State::condition`](crate::greedy::strategy::State::condition)).
     #[serde(deserialize_with = "or_infinite")]
     pub condition: f64,
     /// 0-based features that centre to the same column as the one added, ascending, itself
@@ -129,11 +129,11 @@ impl Outcome {
     }
 
     /// The first `k` steps as a selection of `k` features: to the last bit what
-    /// [`select`](greedy::select()) finds with this lambda, `k` and strategy. `None` unless
+    /// [`select`](greedy::job::select()) finds with this lambda, `k` and strategy. `None` unless
     /// there are as many.
     pub fn selection(&self, k: usize) -> Option<Selection> {
         let (points, options) = (self.points.get(..k)?, self.options.clone());
-        let (strategy, target) = (options.strategy?, options.target.clone());
+        let (strategy, target) = (options.strategy, options.target.clone());
         Some(Selection {
             strategy,
             options: SelectionOptions { k, ..options }.resolved(strategy, self.lambda, target),
@@ -155,15 +155,20 @@ impl Outcome {
 pub struct PathId {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The strategy that was chosen, or taken.
-    pub strategy: StrategyKind,
+    /// The strategy that was chosen, or taken; `None`: one that the library does not have.
+    pub strategy: Option<StrategyKind>,
     /// The scale of the labels.
     pub labels: LabelScale,
 }
 
 impl PathId {
     /// The path of `options` with `lambda`; the options may leave the strategy open.
-    pub fn new(options: &SelectionOptions, lambda: Lambda, strategy: StrategyKind) -> Self {
+    pub fn new(
+        options: &SelectionOptions,
+        lambda: Lambda,
+        strategy: impl Into<Option<StrategyKind>>,
+    ) -> Self {
+        let strategy = strategy.into();
         Self {
             lambda,
             strategy,
@@ -222,8 +227,8 @@ impl RecordedPath {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedTeacher {
-    /// The strategy that learns from them.
-    pub strategy: StrategyKind,
+    /// The strategy that learns from them; `None`: one that the library does not have.
+    pub strategy: Option<StrategyKind>,
     /// The scale of the labels that the teacher learns from.
     pub labels: LabelScale,
     /// The fold that the teacher does without, from 0; `None`: all training data.
@@ -249,7 +254,7 @@ impl<'a> Earlier<'a> {
         lambda: Lambda,
     ) -> Option<&'a RecordedPath> {
         self.paths.iter().find(|RecordedPath { path, .. }| {
-            let strategy = options.strategy.unwrap_or(path.strategy);
+            let strategy = options.strategy.or(path.strategy);
             *path == PathId::new(options, lambda, strategy)
         })
     }

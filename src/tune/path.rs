@@ -1,5 +1,7 @@
 //! One path of the grid: a selection, the models on its way, and how they are judged.
 
+use std::borrow::Cow;
+
 use super::folds::{FoldPath, Part, PathEnd};
 use super::run::{Job, PartPredictions, Run};
 use super::score::{Values, summarise};
@@ -49,7 +51,7 @@ impl<'a, 'r> Path<'a, 'r> {
     /// [`TuneError::Replay`], which ends all paths.
     pub(super) fn outcome(&self) -> Result<Outcome, TuneError> {
         let &Self { run, job, .. } = self;
-        let sampler = job.options.sampler(job.plan.strategy);
+        let sampler = job.options.sampler(job.plan.strategy.kind());
         let options = SelectionOptions {
             sample: sampler.map(|sampler| sampler.size),
             target: job.plan.target.clone(),
@@ -195,6 +197,7 @@ impl<'a, 'r> Path<'a, 'r> {
         let recorded = run.earlier.path(options, self.job.lambda);
         let recorded = recorded.map_or(&[][..], |recorded| recorded.of(fold));
         let teacher = self.teachers[fold.map_or(0, |fold| 1 + fold)].clone()?;
+        let candidates = Cow::Borrowed(candidates);
         Greedy::begin(candidates, target.labels, teacher, plan, options, recorded)
     }
 

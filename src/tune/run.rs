@@ -9,7 +9,9 @@ use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
-use crate::greedy::{Advance, Plan, SelectError, SelectionOptions, TeacherPredictions, plan};
+use crate::greedy::{
+    Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
+};
 use crate::memory::Memory;
 
 /// What a teacher predicts of each part: the same for every path of a strategy.
@@ -24,6 +26,8 @@ pub(super) struct Run<'a> {
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
     pub(super) earlier: Earlier<'a>,
+    /// The strategy, where the library does not have it.
+    pub(super) own: Option<&'a OwnStrategy>,
     /// Queries that values are of.
     pub(super) queries: usize,
     /// With all in use that stays: data, candidates, folds and results.
@@ -54,7 +58,7 @@ impl Job {
 
     /// Which path it is.
     pub(super) fn path(&self) -> PathId {
-        PathId::new(&self.options, self.lambda, self.plan.strategy)
+        PathId::new(&self.options, self.lambda, self.plan.strategy.kind())
     }
 
     /// Steps of all selections, at most.
@@ -99,12 +103,14 @@ impl Run<'_> {
             ..selection.clone()
         };
         if let Some(recorded) = self.earlier.path(&options, lambda) {
-            options.strategy = Some(recorded.path.strategy);
+            options.strategy = recorded.path.strategy;
         }
         let reason = match self.plan(&options, lambda) {
             Ok(job) if self.memory.allows(job.memory) => return Ok(Ok(job)),
             Ok(job) => self.refusal(&job),
-            Err(error @ SelectError::Memory { .. }) => error.to_string(),
+            Err(error @ (SelectError::Memory { .. } | SelectError::OwnMemory { .. })) => {
+                error.to_string()
+            }
             Err(error) => return Err(error.into()),
         };
         options.strategy = None;
@@ -115,7 +121,7 @@ impl Run<'_> {
     fn plan(&self, options: &SelectionOptions, lambda: Lambda) -> Result<Job, SelectError> {
         let plan = self.plan_among(self.whole, options)?;
         let options = SelectionOptions {
-            strategy: Some(plan.strategy),
+            strategy: plan.strategy.kind(),
             ..options.clone()
         };
         let fold = |fold: &Fold| match self.plan_among(fold.part(), &options) {
@@ -156,7 +162,7 @@ impl Run<'_> {
             memory,
             ..options.clone()
         };
-        let plan = plan(candidates, part.target, &options)?;
+        let plan = plan_with(candidates, part.target, &options, self.own)?;
         // Selections that may be at work at once share what is left.
         let selections = self.most_paths().max(1) * self.selections_of_path();
         Ok(Plan {

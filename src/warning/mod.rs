@@ -3,13 +3,13 @@
 //! Nothing is wrong for certain, so that nothing is refused; on sound data there are none.
 //!
 //! ```
+//! use rankrls::GreedyRankRls;
 //! use rankrls::data::sample;
-//! use rankrls::{Lambda, SelectionOptions, select};
 //!
 //! let data = sample::train();
 //! assert_eq!(data.warnings(), []);
-//! let selection = select(&data, &SelectionOptions::new(5, Lambda::new(16.0)?), &mut ())?;
-//! for warning in selection.warnings() {
+//! let model = GreedyRankRls::new(5).lambda(16.0).fit(&data)?;
+//! for warning in model.warnings() {
 //!     eprintln!("{warning}");
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -707,7 +707,7 @@ impl GridOutcome {
 mod tests {
     use super::*;
     use crate::data::parsed;
-    use crate::greedy::{SelectError, TargetOptions};
+    use crate::greedy::SelectError;
     use crate::ridge::{TrainGrid, TrainOptions};
     use crate::tune::TuneError;
     use crate::{GreedyRankRls, Solver};
@@ -751,7 +751,7 @@ mod tests {
     #[test]
     fn results_are_told_of() {
         let data = data(48, grades);
-        let params = GreedyRankRls::params(5);
+        let params = GreedyRankRls::new(5);
         let found = params.fit(&data).unwrap().selection().warnings();
         let exhausted = Warning::Exhausted { taken: 2, asked: 5 };
         assert_eq!(found, [exhausted]);
@@ -787,12 +787,8 @@ mod tests {
 
     #[test]
     fn parameters_without_effect_are_refused() {
-        let blend = TargetOptions {
-            blend: Some(0.5),
-            ..TargetOptions::default()
-        };
         let data = data(48, grades);
-        let params = GreedyRankRls::params(1).target(blend);
+        let params = GreedyRankRls::new(1).blend(0.5);
         let error = params.fit(&data).unwrap_err();
         let parameter = Parameter::Blend;
         let TuneError::Select(error) = error else {

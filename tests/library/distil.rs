@@ -5,7 +5,8 @@ use crate::oracle::problems::problems;
 use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, select};
+use rankrls::greedy::job::select;
+use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions};
 use rankrls::memory::Memory;
 use rankrls::{
     Dataset, Lambda, Lambdas, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind,

@@ -79,8 +79,8 @@ proptest! {
         problem in problems(prop::collection::vec(1..6_usize, 2..6), 1..9), exponent in -4i32..5,
     ) {
         let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
-        let selected = GreedyRankRls::params(4).lambda(lambda).unwrap().scale(Scale::Sd).fit(&data);
-        let trained = RankRls::params().lambda(lambda).unwrap().holdout(Scheme::Nothing).fit(&data);
+        let selected = GreedyRankRls::new(4).lambda(lambda).scale(Scale::Sd).fit(&data);
+        let trained = RankRls::new().lambda(lambda).holdout(Scheme::Nothing).fit(&data);
         let models = [selected.map(|found| found.model().clone()).ok(), trained.map(|found| found.model().clone()).ok()];
         for model in models.iter().flatten() {
             for query in 0..data.queries().len() {
@@ -103,13 +103,13 @@ fn orders_that_cannot_be_explained_are_refused() {
     ]);
     let labels = [1.0, 0.0, 2.0, 0.0];
     let data = Dataset::new(&x, &labels, &["a", "a", "b", "b"]).unwrap();
-    let kernel = RankRls::params()
+    let kernel = RankRls::new()
         .kernel(Kernel::gaussian(0.1).unwrap())
         .fit(&data)
         .unwrap();
     let error = kernel.model().explain(&data, 0, None).unwrap_err();
     assert_eq!(error, ExplainError::Kernel);
-    let fitted = GreedyRankRls::params(1).lambda(1.0).unwrap();
+    let fitted = GreedyRankRls::new(1).lambda(1.0);
     let fitted = fitted.fit(&data).unwrap();
     let model = fitted.model();
     let error = model.explain(&data, 2, None).unwrap_err();

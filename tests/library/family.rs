@@ -272,14 +272,10 @@ fn kernels_are_those_of_rlscore() {
         let kernel = kernel(run["kernel"].as_str().unwrap());
         let own = as_one(&dataset);
         for (key, params, data) in [
-            ("query", RankRls::params(), &dataset),
-            (
-                "global",
-                RankRls::params().objective(Objective::Global),
-                &own,
-            ),
+            ("query", RankRls::new(), &dataset),
+            ("global", RankRls::new().objective(Objective::Global), &own),
         ] {
-            let params = params.lambda(lambda(run).value()).unwrap().kernel(kernel);
+            let params = params.lambda(lambda(run).value()).kernel(kernel);
             let model = params.fit(data).unwrap();
             let expected = numbers(&run[key]["test_predictions"]);
             let found = model.predict(&test).unwrap().to_vec();
@@ -288,10 +284,7 @@ fn kernels_are_those_of_rlscore() {
             let expected = numbers(&run[key]["train_predictions"]);
             close_but_for_a_constant(&model.predict(data).unwrap().to_vec(), &expected, 1e-8);
         }
-        let model = RankRls::params()
-            .lambda(lambda(run).value())
-            .unwrap()
-            .kernel(kernel);
+        let model = RankRls::new().lambda(lambda(run).value()).kernel(kernel);
         let model = model.fit(&dataset).unwrap();
         let held_out = &model.holdout().unwrap().predictions;
         let lists = list(&run["query"]["leave_query_out_raw"]);
@@ -300,7 +293,7 @@ fn kernels_are_those_of_rlscore() {
         }
         if let Some(reduced) = run.get("reduced_set") {
             let basis = places(&reduced["basis_rows"]);
-            let params = RankRls::params().lambda(lambda(run).value()).unwrap();
+            let params = RankRls::new().lambda(lambda(run).value());
             let model = params.kernel(kernel).basis(basis).fit(&dataset).unwrap();
             let expected = numbers(&reduced["query_test_predictions"]);
             close_but_for_a_constant(&model.predict(&test).unwrap().to_vec(), &expected, 1e-8);
@@ -361,8 +354,8 @@ fn preferences_are_learnt_as_in_rlscore() {
                 }
             }
         }
-        let params = RankRls::params().preferences(preferences(&ones, &ones));
-        let params = params.lambda(lambda(run).value()).unwrap();
+        let params = RankRls::new().preferences(preferences(&ones, &ones));
+        let params = params.lambda(lambda(run).value());
         let model = params
             .kernel(Kernel::gaussian(0.25).unwrap())
             .fit(&dataset)
@@ -373,8 +366,8 @@ fn preferences_are_learnt_as_in_rlscore() {
         let many = Preferences::new(twice, rows).unwrap();
         let kernel = Kernel::gaussian(0.25).unwrap();
         let doubled = lambda(run).value() * 2.0;
-        let of_many = RankRls::params().preferences(many.clone()).kernel(kernel);
-        let of_many = of_many.lambda(doubled).unwrap().fit(&dataset).unwrap();
+        let of_many = RankRls::new().preferences(many.clone()).kernel(kernel);
+        let of_many = of_many.lambda(doubled).fit(&dataset).unwrap();
         let found = of_many.predict(&test).unwrap().to_vec();
         close_but_for_a_constant(&found, &model.predict(&test).unwrap().to_vec(), 1e-8);
         // As many unknowns as preferences, and as many as rows.

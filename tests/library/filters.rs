@@ -10,10 +10,11 @@ use std::path::PathBuf;
 
 use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::{ExpectedDivergence, plan, resume_among};
+use rankrls::greedy::job::{plan, resume_among, select};
+use rankrls::greedy::strategy::ExpectedDivergence;
 use rankrls::tune::{Evidence, TuneOptions, Tuning};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind, select,
+    ColumnClasses, Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind,
 };
 use serde::Deserialize;
 

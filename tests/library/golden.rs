@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use rankrls::data::read::{Format, ReadOptions};
+use rankrls::greedy::job::select;
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
 use rankrls::ridge::{Groups, RidgeProblem, Solver, TrainOptions};
 use rankrls::{
     ColumnClasses, Dataset, Kernel, Lambda, Objective, Queries, RankRls, Selection, StrategyKind,
-    select,
 };
 use serde::Deserialize;
 
@@ -196,7 +196,7 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
             "gaussian" => Kernel::gaussian(0.00390625).unwrap(),
             _ => Kernel::polynomial(0.015625, 1.0, 2).unwrap(),
         };
-        let params = RankRls::params().lambda(*lambda).unwrap().kernel(kernel);
+        let params = RankRls::new().lambda(*lambda).kernel(kernel);
         near(
             params.fit(&train).unwrap().holdout().unwrap().cindex,
             *expected,

@@ -7,11 +7,12 @@ use std::path::Path;
 
 use crate::oracle::{EXACT, by, draws, grid};
 use rankrls::data::read::ReadOptions;
+use rankrls::greedy::job::select;
 use rankrls::interrupt::Interrupt;
 use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures};
 use rankrls::ridge::{RidgeProblem, TrainOptions};
 use rankrls::tune::{Event, TuneError};
-use rankrls::{Lambdas, QueryWeight, SelectionOptions, select};
+use rankrls::{Lambdas, QueryWeight, SelectionOptions};
 
 /// All features by the fastest exact strategy.
 fn options() -> SelectionOptions {
@@ -60,7 +61,7 @@ fn the_chosen_model_is_what_select_finds() {
     let greedy = &outcome.greedy;
     assert_eq!(greedy.validation.0[0], best.max_by(f64::total_cmp));
     let options = SelectionOptions {
-        strategy: Some(outcome.strategy),
+        strategy: outcome.strategy,
         ..SelectionOptions::new(greedy.features.len(), greedy.lambda)
     };
     let selected = select(&fold.train, &options, &mut ()).unwrap();

@@ -1,7 +1,8 @@
 //! What is held counts towards the limit, whatever is asked for.
 
 use rankrls::data::sample;
-use rankrls::greedy::{SelectError, plan};
+use rankrls::greedy::SelectError;
+use rankrls::greedy::job::{plan, select};
 use rankrls::memory::Memory;
 use rankrls::ridge::{
     Kernel, Preference, Preferences, ReducedSet, RidgeProblem, TrainGrid, TrainOptions,
@@ -9,7 +10,7 @@ use rankrls::ridge::{
 use rankrls::tune::{TuneError, TuneOptions, Tuning, choose_lambda};
 use rankrls::{
     ColumnClasses, Dataset, Lambda, Objective, Scheme, SelectionOptions, Solver, StrategyKind,
-    TrainError, select,
+    TrainError,
 };
 
 const HELD: u64 = 12_345;

@@ -6,12 +6,14 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Greedy, Round, Selection, SelectionOptions, plan};
+use rankrls::greedy::job::select;
+use rankrls::greedy::strategy::{self, Round};
+use rankrls::greedy::{Selection, SelectionOptions};
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
 use rankrls::ridge::{
     Fit, Kernel, RidgeProblem, Shortfall, Solver, TOLERANCE, TrainError, TrainGrid, TrainOptions,
 };
-use rankrls::{ColumnClasses, Lambda, Lambdas, Scale, SelectError, StrategyKind, select};
+use rankrls::{GreedyRankRls, Lambda, Lambdas, Scale, SelectError, StrategyKind};
 
 use crate::long::long;
 use crate::oracle::problems::problems;
@@ -457,9 +459,10 @@ fn a_criterion_without_a_value_says_what_labels_lack() {
 }
 
 /// A strategy of one's own that gives these errors for candidates.
+#[derive(Clone)]
 struct Given(fn(usize) -> Vec<f64>);
 
-impl rankrls::greedy::Strategy for Given {
+impl strategy::Strategy for Given {
     fn errors(&mut self, _: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         (self.0)(eligible.len())
     }
@@ -470,15 +473,10 @@ fn errors_that_are_not_those_of_the_candidates_are_refused() {
     type Errors = fn(usize) -> Vec<f64>;
 
     let data = following(1.0).dataset();
-    let classes = ColumnClasses::new(&data);
-    let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
-    let plan = plan(&classes, &data, &options).unwrap();
     let first = |errors: Errors| {
-        let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[]).unwrap();
-        let mut greedy = greedy.with_strategy(Box::new(Given(errors)));
-        greedy
-            .advance()
-            .map(|advance| advance.unwrap().step.feature)
+        let params = GreedyRankRls::new(2).lambda(1.0).with(Given(errors));
+        let mut steps = params.steps(&data).unwrap();
+        steps.next().unwrap().map(|step| step.feature)
     };
     let wrong: [(Errors, usize); 4] = [
         (|count| vec![1.0; count / 2], 1),

@@ -8,8 +8,8 @@ use crate::oracle::{by, grid, outcome, strategies, tuned};
 use rankrls::checkpoint::{CheckpointError, Checkpointer, Progress, Record, Tuning};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
-use rankrls::greedy::{self, Criterion, SelectError, Step, TargetOptions};
-use rankrls::greedy::{resume_among, select_among};
+use rankrls::greedy::job::{self, resume_among, select_among};
+use rankrls::greedy::{Criterion, SelectError, Step, TargetOptions};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError};
@@ -117,11 +117,11 @@ struct Cut {
     after: usize,
 }
 
-impl greedy::Observer for Cut {
-    fn event(&mut self, event: greedy::Event<'_>) -> ControlFlow<()> {
-        greedy::Observer::event(&mut self.checkpointer, event)?;
+impl job::Observer for Cut {
+    fn event(&mut self, event: job::Event<'_>) -> ControlFlow<()> {
+        job::Observer::event(&mut self.checkpointer, event)?;
         match event {
-            greedy::Event::Stepped(advance, state)
+            job::Event::Stepped(advance, state)
                 if !advance.replayed && state.steps() >= self.after =>
             {
                 ControlFlow::Break(())
@@ -153,10 +153,10 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
         assert!(cut.checkpointer.error().is_none());
         progress = Progress::load(&path, hash, &options).unwrap();
         assert_eq!(progress.steps, found.steps);
-        assert_eq!(progress.strategy, Some(whole.strategy));
+        assert_eq!(progress.strategy, whole.strategy);
     }
     let options = SelectionOptions {
-        strategy: Some(whole.strategy),
+        strategy: whole.strategy,
         ..options
     };
     let found = resume_among(

@@ -6,13 +6,14 @@ use std::path::Path;
 
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, sample, write_svmlight};
-use rankrls::greedy::{
-    Criterion, Ending, SelectError, Selection, Step, resume_among, select_among,
-};
+use rankrls::greedy::job::{resume_among, select, select_among};
+use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
+use rankrls::greedy::{Criterion, Ending, SelectError, Selection, Step};
 use rankrls::shards::{ShardError, Sharding, Shards};
+use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{
-    ColumnClasses, Convention, Dataset, Lambda, Metric, QueryWeight, Scale, SelectionOptions,
-    StrategyKind, select,
+    ColumnClasses, Convention, Dataset, GreedyRankRls, Lambda, Lambdas, Metric, QueryWeight, Scale,
+    SelectionOptions, StrategyKind,
 };
 use serde_json::{Value, json};
 
@@ -108,7 +109,12 @@ fn assert_same(found: &Selection, expected: &Selection) {
         };
         selection.steps.iter().map(step).collect()
     };
-    assert_eq!(bits(found), bits(expected), "{}", expected.strategy);
+    assert_eq!(
+        bits(found),
+        bits(expected),
+        "{}",
+        expected.strategy.unwrap()
+    );
     assert_eq!(found.weights, expected.weights);
     assert_eq!(
         (&found.classes, found.ending),
@@ -161,6 +167,51 @@ fn parts_that_take_turns_select_as_the_whole() {
             assert_same(&resumed, &expected);
         }
     }
+}
+
+/// Takes the columns with the most entries, or gives half of the values.
+#[derive(Clone)]
+struct Frequent {
+    halved: bool,
+}
+
+impl Strategy for Frequent {
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+        let entries = |&place: &u32| round.candidates.column(place as usize).rows.len();
+        let count = eligible.len() / if self.halved { 2 } else { 1 };
+        let errors = eligible[..count].iter().map(entries);
+        errors.map(|count| -(count as f64)).collect()
+    }
+}
+
+#[test]
+fn a_strategy_of_ones_own_sees_one_part_after_the_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = sharded(folder.path(), 16);
+    let (whole, rows) = (sample::train(), shards.rows().unwrap());
+    let room = least_room(&shards);
+    let candidates = shards.candidates(&rows, QueryWeight::Uniform, Scale::None, room);
+    let candidates = candidates.unwrap();
+    let lambdas = Lambdas::of(&[Lambda::new(4.0).unwrap()]);
+    let options = TuneOptions::new(SelectionOptions::new(4, None), lambdas);
+    let selected = |halved: bool| {
+        let own = OwnStrategy::new(Frequent { halved });
+        let tuning = Tuning {
+            candidates: Some(&candidates),
+            own: Some(&own),
+            ..Tuning::new(&rows, &options)
+        };
+        tuning
+            .run(&mut ())
+            .map(|tuned| tuned.outcomes[0].selection(4).unwrap())
+    };
+    let params = GreedyRankRls::new(4).lambda(4.0);
+    let expected = params.with(Frequent { halved: false }).fit(&whole).unwrap();
+    let found = selected(false).unwrap();
+    assert_eq!(found.steps, expected.path());
+    assert_eq!(found.weights, expected.weights().to_vec());
+    let error = selected(true).unwrap_err().to_string();
+    assert!(error.contains("errors in step 1"), "{error}");
 }
 
 #[test]

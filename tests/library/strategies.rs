@@ -6,11 +6,12 @@ use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{EXACT, Problem, by, drawn_problems, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Criterion, Event, SelectError, select};
+use rankrls::greedy::job::{Event, select};
+use rankrls::greedy::strategy::Sampler;
+use rankrls::greedy::{Criterion, SelectError};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
-    ColumnClasses, Lambda, Queries, QueryWeight, Sampler, Scale, Selection, SelectionOptions,
-    StrategyKind,
+    ColumnClasses, Lambda, Queries, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
 };
 
 /// Queries from one row to all rows.

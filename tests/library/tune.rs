@@ -7,6 +7,7 @@ use crate::oracle::{Problem, drawn_problems, draws, grid, on, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::Criterion;
+use rankrls::greedy::job::select;
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
@@ -14,7 +15,7 @@ use rankrls::tune::{
     Ending, Event, Evidence, Measure, Observer, Outcome, Rule, TuneError, TuneOptions, Tuned,
     Tuning,
 };
-use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind, select};
+use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
 
 fn drawn(least_queries: usize) -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, least_queries..9), 1..7)

@@ -2,7 +2,8 @@
 //! features, errors and scores to the bit, and weights divided by that power.
 
 use proptest::prelude::*;
-use rankrls::greedy::{Refit, Selection, TargetOptions, select};
+use rankrls::greedy::job::select;
+use rankrls::greedy::{Refit, Selection, TargetOptions};
 use rankrls::ridge::{TrainGrid, TrainOptions};
 use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{

@@ -8,11 +8,12 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::{Earlier, Ending, SelectError, SelectionOptions, Step, TargetOptions, plan};
+use rankrls::greedy::job::{Earlier, TestPath, plan};
+use rankrls::greedy::{Ending, SelectError, SelectionOptions, Step, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::warning::Warning;
-use rankrls::{Lambda, Ridge, StrategyKind, TestPath};
+use rankrls::{Lambda, Ridge, StrategyKind};
 use rankrls_plot::{Figure, LinePlot, Series};
 use serde::Serialize;
 

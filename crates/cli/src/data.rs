@@ -12,14 +12,15 @@ use rankrls::data::read::{
     read_names, read_scores,
 };
 use rankrls::data::{DataHash, sample};
-use rankrls::greedy::{SelectionOptions, State};
+use rankrls::greedy::SelectionOptions;
+use rankrls::greedy::job::TestPath;
+use rankrls::greedy::strategy::State;
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, TestPath, memory,
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning, memory,
 };
-use rankrls::{Remedy, Warning};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};

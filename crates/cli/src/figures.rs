@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use rankrls::{Step, TestPath};
+use rankrls::Step;
+use rankrls::greedy::job::TestPath;
 use rankrls_plot::{Figure, LinePlot, escaped, html_page};
 
 use super::files::OutPath;

@@ -56,6 +56,12 @@ macro_rules! paths {
             }
         }
 
+        impl AsRef<Path> for $name {
+            fn as_ref(&self) -> &Path {
+                &self.0
+            }
+        }
+
         impl ValueParserFactory for $name {
             type Parser = MapValueParser<PathBufValueParser, fn(PathBuf) -> Self>;
 

@@ -3,8 +3,10 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use rankrls::greedy::{SelectError, SelectionOptions, State, plan};
-use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory};
+use rankrls::greedy::job::{Estimate, estimates, plan};
+use rankrls::greedy::strategy::State;
+use rankrls::greedy::{SelectError, SelectionOptions};
+use rankrls::{ColumnClasses, Dataset, StrategyKind, memory};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -101,7 +103,7 @@ impl Costs {
         options: &SelectionOptions,
     ) -> Result<Self> {
         let auto = match plan(candidates, train, options) {
-            Ok(plan) => Some(plan.strategy),
+            Ok(plan) => plan.strategy.kind(),
             Err(
                 SelectError::Memory { .. }
                 | SelectError::NoCandidates { .. }

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use rankrls::greedy::{Selection, SelectionOptions, Stability, Teacher};
-use rankrls::tune::{AutoLambda, Measure, Outcome};
+use rankrls::greedy::job::TestPath;
+use rankrls::greedy::{Selection, SelectionOptions, Teacher};
+use rankrls::tune::{AutoLambda, Measure, Outcome, Stability};
 use rankrls::warning::Warning;
-use rankrls::{Dataset, Lambda, StrategyKind, TestPath};
+use rankrls::{Dataset, Lambda, StrategyKind};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -187,7 +188,7 @@ impl<'a> SelectionReport<'a> {
             schema: "rankrls.selection/1",
             selection,
             lambda_choice: None,
-            densities_at: (selection.strategy == StrategyKind::FsEd).then(|| DensitiesAt {
+            densities_at: (selection.strategy == Some(StrategyKind::FsEd)).then(|| DensitiesAt {
                 training: validation.is_none(),
                 rows: validation.unwrap_or(dataset).rows(),
             }),
@@ -214,7 +215,8 @@ impl<'a> SelectionReport<'a> {
     pub(crate) fn text(&self) -> String {
         let (options, unit) = (&self.selection.options, self.data.unit);
         let lambda = ridge(self.selection.lambda.value(), unit);
-        let mut text = format!("strategy {}, lambda {lambda}", self.selection.strategy);
+        let strategy = self.selection.strategy_name();
+        let mut text = format!("strategy {strategy}, lambda {lambda}");
         text += &settings(options);
         if let Some(teacher) = &self.selection.teacher {
             let _ = write!(text, "\nteacher: {}", taught_by(teacher, unit));
@@ -238,7 +240,8 @@ impl<'a> SelectionReport<'a> {
     pub(crate) fn body(&self) -> String {
         let criterion = self.selection.options.criterion.to_string();
         let mut text = format!("\n{}\n", path_table(&self.steps, &criterion));
-        if self.selection.strategy.distils() {
+        let strategy = self.selection.strategy;
+        if strategy.is_some_and(StrategyKind::distils) {
             text.push_str(BIASED);
         }
         if let Some(sizes) = &self.test {

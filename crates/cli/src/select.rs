@@ -8,14 +8,14 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::checkpoint::{Progress, Record as _};
-use rankrls::greedy::{
-    Earlier, Ending, Event, Observer, Selection, SelectionOptions, TargetOptions, resume_among,
-};
+use rankrls::greedy::job::{Earlier, Event, Observer, TestPath, resume_among};
+use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
+use rankrls::model::FeatureChoice;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::{Idle, Warning};
-use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind, TestPath, memory};
+use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind, memory};
 use rankrls_plot::Figure;
 
 use super::args::{self, RulesArgs, at_least_one};
@@ -202,6 +202,12 @@ impl SelectArgs {
             );
         }
         let Some((options, steps)) = model.selection(self.k) else {
+            if model.strategy() == FeatureChoice::Own {
+                bail!(
+                    "{}: a program with a strategy of its own selected the features: go on there",
+                    path.display()
+                );
+            }
             bail!(
                 "{}: the features were not selected but {}: there is no path to go on from",
                 path.display(),
@@ -335,9 +341,8 @@ impl Job<'_> {
                 "interrupted after {taken} of {asked} features, which are in the report{model}; {left}"
             ));
         }
-        if selection.options.sample.is_none() {
-            self.session
-                .warn_of_seed(Idle::Strategy(selection.strategy));
+        if let (None, Some(strategy)) = (selection.options.sample, selection.strategy) {
+            self.session.warn_of_seed(Idle::Strategy(strategy));
         }
     }
 }
@@ -420,7 +425,7 @@ impl<'a> Tested<'a> {
 
 /// The path of a selection: held-out measures, and measures of the test data.
 fn figure(selection: &Selection, test: Option<&TestPath<'_>>) -> Figure {
-    let (strategy, lambda) = (selection.strategy, short(selection.lambda.value()));
+    let (strategy, lambda) = (selection.strategy_name(), short(selection.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
     let steps = selection.steps.iter().collect();
     let panels = lqo_panels(&[(String::new(), steps)], None, None);

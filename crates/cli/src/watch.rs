@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Progress, Record, Tuning};
+use rankrls::greedy::job;
+use rankrls::tune;
 use rankrls::tune::Outcome;
-use rankrls::{greedy, tune};
 
 use super::numbers::{printable, short};
 use super::session::Session;
@@ -109,15 +110,15 @@ impl<'a, R: Record> Watch<'a, R> {
     }
 }
 
-impl greedy::Observer for Watch<'_, Progress> {
-    fn event(&mut self, event: greedy::Event<'_>) -> ControlFlow<()> {
+impl job::Observer for Watch<'_, Progress> {
+    fn event(&mut self, event: job::Event<'_>) -> ControlFlow<()> {
         if let Some(checkpointer) = &mut self.checkpointer {
             checkpointer.event(event)?;
         }
         match event {
-            greedy::Event::TeacherTrained(..) => {}
-            greedy::Event::Started(plan) => self.begin(plan.steps),
-            greedy::Event::Stepped(advance, _) => {
+            job::Event::TeacherTrained(..) => {}
+            job::Event::Started(plan) => self.begin(plan.steps),
+            job::Event::Stepped(advance, _) => {
                 self.step(format!(", LQO error {:.6}", advance.step.lqo_error));
             }
         }

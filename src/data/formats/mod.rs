@@ -227,6 +227,17 @@ pub struct Loaded {
     pub dropped_columns: u64,
 }
 
+impl Dataset<'static> {
+    /// Reads the file at `path`, its format known by its name, as [`ReadOptions`] do by default.
+    ///
+    /// # Errors
+    /// [`ReadError`] names the first fault in the file and its place.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
+        let loaded = ReadOptions::new().read(path.as_ref())?;
+        Ok(loaded.dataset)
+    }
+}
+
 /// The queries of rows that come without any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowQueries {

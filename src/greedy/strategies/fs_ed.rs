@@ -92,7 +92,7 @@ pub(in crate::greedy) fn errors(
 ///
 /// ```
 /// use rankrls::Dataset;
-/// use rankrls::greedy::ExpectedDivergence;
+/// use rankrls::greedy::strategy::ExpectedDivergence;
 ///
 /// let x = ndarray::arr2(&[[0.1, 3.0], [0.4, 3.0], [0.9, 3.0], [0.2, 3.0], [0.3, 3.0], [0.7, 3.0]]);
 /// let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0], &["a", "a", "a", "b", "b", "b"])?;

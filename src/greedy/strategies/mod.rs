@@ -20,6 +20,7 @@ use crate::names::named;
 
 pub use fs_ed::ExpectedDivergence;
 pub(super) use fs_ed::errors as fs_ed_errors;
+pub(super) use out_of_core::OutOfCore;
 pub use sampled::Sampler;
 
 /// Makes the enum of all strategies from their files.
@@ -138,7 +139,7 @@ impl StrategyKind {
     pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
         match candidates.parts() {
             0 => (self.facts().build)(candidates, state),
-            _ => Box::new(out_of_core::OutOfCore::new(self, candidates, state)),
+            _ => Box::new(OutOfCore::new(candidates, |part| self.build(part, state))),
         }
     }
 

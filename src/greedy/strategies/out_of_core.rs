@@ -3,13 +3,12 @@
 
 use std::io;
 
-use super::StrategyKind;
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{least, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
 
 /// A strategy for each part.
-pub(super) struct OutOfCore {
+pub(in crate::greedy) struct OutOfCore {
     parts: Vec<Box<dyn Strategy>>,
     /// Of the last step.
     work: Work,
@@ -18,8 +17,12 @@ pub(super) struct OutOfCore {
 }
 
 impl OutOfCore {
-    pub(super) fn new(kind: StrategyKind, candidates: &ColumnClasses, state: &State) -> Self {
-        let build = |part| candidates.with_part(part, |classes, _| kind.build(classes, state));
+    /// With the strategy that `build` makes for the classes of each part.
+    pub(in crate::greedy) fn new(
+        candidates: &ColumnClasses,
+        build: impl Fn(&ColumnClasses) -> Box<dyn Strategy>,
+    ) -> Self {
+        let build = |part| candidates.with_part(part, |classes, _| build(classes));
         let parts: io::Result<Vec<_>> = (0..candidates.parts()).map(build).collect();
         let (parts, failure) = match parts {
             Ok(parts) => (parts, None),
@@ -54,6 +57,8 @@ impl Strategy for OutOfCore {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let mut errors = vec![f64::NAN; eligible.len()];
         let mut work = Work::default();
+        // Of strategies that give more or fewer errors than they have candidates.
+        let mut wrong = 0;
         let room = round.room / self.parts.len().max(1);
         self.each(round.candidates, |strategy, classes, places| {
             let here = (0u32..).zip(places);
@@ -66,12 +71,15 @@ impl Strategy for OutOfCore {
                 room,
                 ..*round
             };
-            for (slot, error) in slots.into_iter().zip(strategy.errors(&round, &own)) {
+            let found = strategy.errors(&round, &own);
+            wrong += found.len().abs_diff(own.len());
+            for (slot, error) in slots.into_iter().zip(found) {
                 errors[slot] = error;
             }
             work.add(&strategy.work(own.len()));
         });
         self.work = work;
+        errors.resize(eligible.len() + wrong, f64::NAN);
         errors
     }
 

@@ -17,7 +17,8 @@ use rankrls::data::read::{
     self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
 };
 use rankrls::data::{DataFiles, DataHash, Part, Strings, write_names};
-use rankrls::greedy::{SelectionOptions, Step, resume_among};
+use rankrls::greedy::job::resume_among;
+use rankrls::greedy::{SelectionOptions, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::shards::{ShardError, Sharding, Shards};

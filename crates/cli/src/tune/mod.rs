@@ -11,6 +11,7 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::checkpoint::{Record, Tuning};
 use rankrls::data::LabelScale;
+use rankrls::greedy::job::TestPath;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::tune::{
@@ -18,8 +19,7 @@ use rankrls::tune::{
 };
 use rankrls::warning::{Idle, Warning};
 use rankrls::{
-    ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
-    memory,
+    ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, memory,
 };
 use rankrls_plot::{Figure, LinePlot, power};
 
@@ -298,11 +298,10 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut watch = Watch::new(session, checkpointer);
     let train = &input.train;
     let tuning = tune::Tuning {
-        dataset: train,
-        options: &options,
         validation,
         candidates: Some(&candidates),
         earlier,
+        ..tune::Tuning::new(train, &options)
     };
     let tuned = watch.run(|watch| tuning.run(watch))?;
     let left = watch.left("other steps are lost, which --checkpoint would have kept");
@@ -327,8 +326,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
-    if !folds && selection.options.sample.is_none() {
-        session.warn_of_seed(Idle::Strategy(selection.strategy));
+    if let (false, None, Some(strategy)) = (folds, selection.options.sample, selection.strategy) {
+        session.warn_of_seed(Idle::Strategy(strategy));
     }
     warn(&tuned, &left, console);
     let (labels, rules) = (train.labels(), &options.rules);

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use rankrls::StrategyKind;
 use rankrls::data::LabelScale;
-use rankrls::greedy::Stability;
 use rankrls::tune::{
-    Ending, Evidence, Measure, Outcome, Point, Rule, Score, TuneOptions, Tuned, Tuning,
+    Ending, Evidence, Measure, Outcome, Point, Rule, Score, Stability, TuneOptions, Tuned, Tuning,
 };
 use serde::Serialize;
 

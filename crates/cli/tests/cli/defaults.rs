@@ -20,8 +20,8 @@ fn written(model: &Model) -> String {
 fn a_selection_without_options_is_that_of_the_library() {
     let (folder, data) = (Folder::new(), train());
     folder.run("select @parses -k 4 -o model.json");
-    let model = GreedyRankRls::params(4).fit(&data).unwrap();
-    assert!(model.auto_lambda().is_some());
+    let model = GreedyRankRls::new(4).fit(&data).unwrap();
+    assert!(model.tuned().is_some());
     assert_eq!(folder.read("model.json"), written(model.model()));
 }
 
@@ -34,9 +34,9 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
         folder.run(&format!(
             "select @parses -k 3 --strategy {strategy} -o model.json"
         ));
-        let model = GreedyRankRls::params(3).strategy(strategy).fit(&data);
+        let model = GreedyRankRls::new(3).strategy(strategy).fit(&data);
         let model = model.unwrap();
-        assert_eq!(model.auto_lambda().is_some(), !strategy.distils());
+        assert_eq!(model.tuned().is_some(), !strategy.distils());
         assert_eq!(
             folder.read("model.json"),
             written(model.model()),
@@ -49,6 +49,6 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
 fn a_training_without_options_is_that_of_the_library() {
     let folder = Folder::new();
     folder.run("train @parses -o model.json");
-    let model = RankRls::params().fit(&train()).unwrap();
+    let model = RankRls::new().fit(&train()).unwrap();
     assert_eq!(folder.read("model.json"), written(model.model()));
 }

@@ -12,7 +12,7 @@ const NORMAL: f64 = 1.959_963_984_540_054;
 /// Stability of Feature Selection Algorithms*, Journal of Machine Learning Research 18 (2018).
 ///
 /// ```
-/// use rankrls::greedy::Stability;
+/// use rankrls::tune::Stability;
 ///
 /// let stability = Stability::new(&[vec![3, 8], vec![8, 3], vec![8, 5]], 100);
 /// let counts = stability.frequencies.iter().map(|found| (found.feature, found.selections));
