@@ -360,7 +360,7 @@ fn hostile_text_is_an_error() {
     let huge = whole.replacen("\"weight\": ", "\"weight\": 1e999, \"was\": ", 1);
     let error = parse(&huge).unwrap_err().to_string();
     assert!(error.contains("out of range"), "{error}");
-    let twice = whole.replacen("\"seed\"", "\"seed\": null, \"seed\"", 1);
+    let twice = whole.replacen("\"index_base\"", "\"index_base\": 1, \"index_base\"", 1);
     let error = parse(&twice).unwrap_err().to_string();
     assert!(error.contains("duplicate field"), "{error}");
     for end in 0..whole.trim_end().len() {

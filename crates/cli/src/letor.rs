@@ -46,7 +46,7 @@ Examples:
 
 DIR has train.txt, vali.txt and test.txt, or folders Fold1, Fold2 and so on that do.
 Files may be compressed: train.txt.gz, train.txt.zst.")]
-#[command(mut_arg("strategy", setting), mut_arg("query_weight", setting))]
+#[command(mut_args(setting))]
 pub(crate) struct LetorArgs {
     /// Folder of a fold or of folds
     #[arg(value_name = "DIR")]

@@ -22,19 +22,23 @@ pub(crate) fn ids() -> Vec<Id> {
     settings.map(|setting| setting.get_id().clone()).collect()
 }
 
-/// The setting of the library in place of an argument that has its name, under the heading of that.
+/// The setting of the library in place of an argument that has its name, under the heading of that; other
+/// arguments as they are.
 pub(crate) fn setting(named: Arg) -> Arg {
     let all = all();
     let mut settings = all.get_arguments();
-    let setting = settings.find(|setting| setting.get_id() == named.get_id());
-    let heading = named.get_help_heading().unwrap_or_default().to_owned();
-    let setting = setting.expect("an argument that has the name of a setting");
-    setting.clone().help_heading(heading)
+    match settings.find(|setting| setting.get_id() == named.get_id()) {
+        Some(setting) => {
+            let heading = named.get_help_heading().unwrap_or_default().to_owned();
+            setting.clone().help_heading(heading)
+        }
+        None => named,
+    }
 }
 
 /// Weights of queries and the scale of columns.
 #[derive(Debug, Clone, Copy, Args)]
-#[command(mut_arg("query_weight", setting), mut_arg("scale", setting))]
+#[command(mut_args(setting))]
 pub(crate) struct WeightArgs {
     #[arg(long)]
     pub(crate) query_weight: QueryWeight,

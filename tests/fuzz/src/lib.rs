@@ -660,7 +660,7 @@ fn journal_of(text: &[u8]) -> Vec<u8> {
     for line in text.split_inclusive(|&byte| byte == b'\n') {
         let record = line.strip_suffix(b"\n").unwrap_or(line);
         let hash = blake3::hash(&[sum.as_bytes(), record].concat()).to_hex();
-        sum = hash[..16].to_owned();
+        hash[..16].clone_into(&mut sum);
         let before = format!(r#"{{"checksum":"{sum}","record":"#);
         written.extend([before.as_bytes(), record, b"}"].concat());
         written.extend(&line[record.len()..]);
