@@ -60,7 +60,7 @@ fn name(parameter: Parameter) -> Option<&'static str> {
         Parameter::Scale => "scale",
         Parameter::Format => "format",
         Parameter::Objective => "objective",
-        Parameter::Preferences => "pairs= of fit",
+        Parameter::Preferences => "pairs",
         Parameter::QueryWeight => "query_weight",
         Parameter::Labels => "labels",
         Parameter::Kernel => "kernel",

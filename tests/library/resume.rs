@@ -201,10 +201,10 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
     for difference in [
         "lambda was 2 and is 4 now",
         "strategy was not given and is dense now",
-        "seed was 1 and is 9 now",
-        "sample was not given and is 3 now",
-        "query weight was uniform and is size now",
-        "criterion was squared and is letor cindex now",
+        "seed was not given and is 9 now",
+        "candidates was not given and is 3 now",
+        "query weight was not given and is size now",
+        "criterion was not given and is cindex (letor) now",
         "target.blend was not given and is 0.3 now",
     ] {
         assert!(text.contains(difference), "{text}");
@@ -468,9 +468,9 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
         "rule.least was not given and is 0.5 now",
         "selection.k was 6 and is 7 now",
         "selection.strategy was not given and is sampled now",
-        "selection.sample was not given and is 5 now",
-        "selection.seed was 1 and is 4 now",
-        "selection.query weight was uniform and is pairs now",
+        "selection.candidates was not given and is 5 now",
+        "selection.seed was not given and is 4 now",
+        "selection.query weight was not given and is pairs now",
     ] {
         assert!(text.contains(difference), "{difference}: {text}");
     }
