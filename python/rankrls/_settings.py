@@ -12,27 +12,16 @@ from . import _rankrls
 
 Class = TypeVar("Class", bound=type)
 
-# Parameters that scikit-learn calls otherwise.
-_NAMES = {
-    "k": "n_features_to_select",
-    "lambda": "alpha",
-    "candidates": "n_candidates",
-    "refit_lambda": "refit_alpha",
-    "teacher_lambda": "teacher_alpha",
-    "seed": "random_state",
-}
-
 # What the library says of each setting, by the name of the parameter.
 SETTINGS: dict[str, dict[str, Any]] = {
-    _NAMES.get(setting["name"], setting["name"]): setting
-    for setting in json.loads(_rankrls.settings())
+    setting["parameter"]: setting for setting in json.loads(_rankrls.settings())
 }
 
 
 def given(settings: dict[str, Any]) -> dict[str, Any]:
     """The parameters behind `settings` of a model."""
     settings = {**settings, **settings.get("target", {})}
-    return {_NAMES.get(name, name): value for name, value in settings.items() if name != "target"}
+    return {_rankrls.parameter(name): settings[name] for name in settings if name != "target"}
 
 
 def documented(estimator: Class) -> Class:

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 use std::result;
 
 use numpy::AsSliceError;
-use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
+use pyo3::{PyErr, pyfunction};
 use rankrls::data::read::{ReadError, ReadErrorKind};
 use rankrls::metrics::MetricsError;
 use rankrls::model::ExplainError;
@@ -53,18 +53,7 @@ macro_rules! errors {
 
 errors! {
     python: PyErr, AsSliceError;
-    mistakes: MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
-}
-
-impl From<DatasetError> for Error {
-    fn from(error: DatasetError) -> Self {
-        if let DatasetError::Value { .. } = error {
-            return value(format_args!(
-                "{error}; fill gaps in first, for example with sklearn.impute.SimpleImputer"
-            ));
-        }
-        value(error)
-    }
+    mistakes: DatasetError, MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
 }
 
 impl From<ReadError> for Error {
@@ -115,6 +104,27 @@ impl From<TuneError> for Error {
     }
 }
 
+/// Options of the library that have other names in Python, as scikit-learn names its own.
+const NAMES: [(&str, &str); 10] = [
+    ("k", "n_features_to_select"),
+    ("asked", "n_features_to_select"),
+    ("lambda", "alpha"),
+    ("lambdas", "alphas"),
+    ("refit_lambda", "refit_alpha"),
+    ("teacher_lambda", "teacher_alpha"),
+    ("candidates", "n_candidates"),
+    ("seed", "random_state"),
+    ("measure", "scoring"),
+    ("count", "cv"),
+];
+
+/// The name that Python has for an option of the library.
+#[pyfunction]
+pub(crate) fn parameter(option: &str) -> &str {
+    let renamed = NAMES.iter().find(|(ours, _)| *ours == option);
+    renamed.map_or(option, |(_, theirs)| theirs)
+}
+
 /// Options of the library from their JSON. A mistake is told with the name that Python has for the
 /// parameter.
 pub(crate) fn options<T: DeserializeOwned>(json: &str) -> Result<T> {
@@ -124,13 +134,7 @@ pub(crate) fn options<T: DeserializeOwned>(json: &str) -> Result<T> {
             Segment::Map { key } => Some(key.as_str()),
             _ => None,
         });
-        let name = match keys.next_back() {
-            Some("measure") => "scoring".to_owned(),
-            Some("k" | "asked") => "n_features_to_select".to_owned(),
-            Some("candidates") => "n_candidates".to_owned(),
-            Some("count") => "cv".to_owned(),
-            key => key.unwrap_or("options").replace("lambda", "alpha"),
-        };
+        let name = parameter(keys.next_back().unwrap_or("options"));
         let told = error.inner().to_string().replace("lambda", "alpha");
         value(format_args!("{name}: {told}"))
     })

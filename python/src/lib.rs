@@ -27,6 +27,8 @@ mod _rankrls {
     use super::{Bound, PyModule, PyResult};
 
     #[pymodule_export]
+    use super::errors::parameter;
+    #[pymodule_export]
     use super::files::{read, write_svmlight};
     #[pymodule_export]
     use super::measures::{evaluate, paired};

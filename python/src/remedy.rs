@@ -25,6 +25,8 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::IgnoreColumn => "to leave a column out, pass its name in ignore=[...]",
         Remedy::ReadAs(format) => return Some(format!("pass format={format:?}").into()),
         Remedy::GiveLambda => "give a number as alpha",
+        Remedy::RaiseLambda => "raise alpha",
+        Remedy::FillGaps => "fill gaps in first, for example with sklearn.impute.SimpleImputer",
         Remedy::MoreMemory => "raise max_memory",
         Remedy::MoreMemoryOrLessData => "raise max_memory, or take fewer rows or columns",
         Remedy::SameColumns => {

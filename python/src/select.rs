@@ -38,7 +38,10 @@ pub(crate) fn checked(options: &mut SelectionOptions) -> Result<()> {
 /// What is said of a setting.
 #[derive(Serialize)]
 struct Setting {
+    /// As in JSON.
     name: String,
+    /// As a parameter of Python.
+    parameter: String,
     /// Whether it is one of [`TargetOptions`].
     of_target: bool,
     help: String,
@@ -52,18 +55,22 @@ pub(crate) fn settings() -> Result<String> {
     let of_target = TargetOptions::augment_args(Command::new("target"));
     let of_target: Vec<_> = of_target.get_arguments().map(Arg::get_id).collect();
     let all = SelectionOptions::augment_args(Command::new("settings"));
-    let settings = all.get_arguments().map(|setting| Setting {
-        name: setting.get_long().unwrap_or_default().replace('-', "_"),
-        of_target: of_target.contains(&setting.get_id()),
-        help: setting
-            .get_help()
-            .map(ToString::to_string)
-            .unwrap_or_default(),
-        values: setting
-            .get_possible_values()
-            .iter()
-            .map(|value| value.get_name().to_owned())
-            .collect(),
+    let settings = all.get_arguments().map(|setting| {
+        let name = setting.get_long().unwrap_or_default().replace('-', "_");
+        Setting {
+            parameter: errors::parameter(&name).to_owned(),
+            name,
+            of_target: of_target.contains(&setting.get_id()),
+            help: setting
+                .get_help()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
+            values: setting
+                .get_possible_values()
+                .iter()
+                .map(|value| value.get_name().to_owned())
+                .collect(),
+        }
     });
     Ok(serde_json::to_string(&settings.collect::<Vec<_>>())?)
 }

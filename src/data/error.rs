@@ -1,5 +1,6 @@
 //! What can be wrong with data handed over in memory.
 
+use rankrls_files::Remedy;
 use thiserror::Error;
 
 impl DatasetError {
@@ -113,7 +114,10 @@ pub enum DatasetError {
         found: String,
     },
     /// A value that is nan or infinite.
-    #[error("the value at row {row}, column {column} is {value}: values must be finite")]
+    #[error(
+        "the value at row {row}, column {column} is {value}: values must be finite; {}",
+        Remedy::FillGaps
+    )]
     Value {
         /// Row of the value.
         row: usize,

@@ -151,7 +151,8 @@ pub enum SelectError {
     },
     /// The ridge parameter vanishes beside the columns.
     #[error(
-        "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is {squares:e}, more than 1e100 times as much; raise lambda or scale the data"
+        "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is {squares:e}, more than 1e100 times as much; {} or scale the data",
+        Remedy::RaiseLambda
     )]
     Lambda {
         /// The ridge parameter.
@@ -161,7 +162,8 @@ pub enum SelectError {
     },
     /// An error or a weight is no finite number.
     #[error(
-        "step {number} leads to numbers that are not finite; select fewer features, raise lambda or scale the data"
+        "step {number} leads to numbers that are not finite; select fewer features, {} or scale the data",
+        Remedy::RaiseLambda
     )]
     NotFinite {
         /// The step, from 1.
@@ -222,8 +224,8 @@ pub enum SelectError {
     /// allowed. Sizes in bytes.
     #[error(
         "lambda is too small for the digits of a float from feature {number} on without one factor a \
-         query, which takes {}, and {} are left; raise lambda, select fewer features or allow more memory",
-        Bytes(*bytes).exact(), Bytes(*room).exact()
+         query, which takes {}, and {} are left; {}, select fewer features or allow more memory",
+        Bytes(*bytes).exact(), Bytes(*room).exact(), Remedy::RaiseLambda
     )]
     Factors {
         /// The step, from 1 on.

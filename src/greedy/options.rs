@@ -42,7 +42,7 @@ pub struct SelectionOptions {
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
     pub strategy: std::option::Option<StrategyKind>,
-    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`TargetOptions::ridge`]. For all
+    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`TargetOptions::distil_lambda`]. For all
     /// others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
     // Commands take one, or several.
     #[serde(skip_serializing_if = "is_default")]
@@ -136,6 +136,11 @@ impl SelectionOptions {
         settings.into_iter().collect()
     }
 
+    /// Whether folds are to choose the ridge parameter: nobody gave one, and the strategy has no usual one.
+    pub fn needs_folds(&self) -> bool {
+        self.lambda.is_none() && !self.strategy.is_some_and(StrategyKind::distils)
+    }
+
     /// The ridge parameter for `strategy` among `candidates`, where that is said or follows from the
     /// strategy; `None` where folds are to choose it.
     pub(crate) fn known_lambda(
@@ -144,7 +149,7 @@ impl SelectionOptions {
         candidates: &ColumnClasses,
     ) -> Option<Lambda> {
         let distils = strategy.is_some_and(StrategyKind::distils);
-        let usual = distils.then(|| TargetOptions::ridge(candidates.queries().len()));
+        let usual = distils.then(|| TargetOptions::distil_lambda(candidates.queries().len()));
         Some(self.lambda.or(usual)?.lambda(candidates.unit()))
     }
 

@@ -127,7 +127,7 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
 impl TargetOptions {
     /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
     /// the unit, and 1/64 from 500 queries on.
-    pub fn ridge(queries: usize) -> Ridge {
+    pub fn distil_lambda(queries: usize) -> Ridge {
         Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
     }
 

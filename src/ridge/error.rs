@@ -72,7 +72,8 @@ pub enum TrainError {
     },
     /// The system has no solution in double precision.
     #[error(
-        "lambda {lambda:e} is too small for these values: with it the system is singular to working precision; raise lambda or scale the data"
+        "lambda {lambda:e} is too small for these values: with it the system is singular to working precision; {} or scale the data",
+        Remedy::RaiseLambda
     )]
     Singular {
         /// The ridge parameter.

@@ -1,4 +1,10 @@
-//! The ridge parameter of a selection that leaves it open.
+//! The default of lambda is decided here, for the command, for Rust and for Python.
+//!
+//! [`choose_lambda`] takes what was given. Else it takes [`TargetOptions::distil_lambda`] for the strategy
+//! `distil`, and asks folds for all other strategies: [`TuneOptions::quick`] says how many, and
+//! [`Lambdas::Auto`](crate::Lambdas::Auto) which ridge parameters.
+//!
+//! [`TargetOptions::distil_lambda`]: crate::greedy::TargetOptions::distil_lambda
 
 use std::borrow::Cow;
 
@@ -20,7 +26,7 @@ pub struct AutoLambda {
 /// The ridge parameter of a selection by `options`, and how it was chosen if folds had to choose it.
 ///
 /// A number is taken as it is. A share is taken of the [unit](ColumnClasses::unit) of `candidates`. Auto is
-/// [`TargetOptions::ridge`](crate::greedy::TargetOptions::ridge) for the strategy `distil`; for all
+/// [`TargetOptions::distil_lambda`](crate::greedy::TargetOptions::distil_lambda) for the strategy `distil`; for all
 /// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`.
 ///
 /// ```

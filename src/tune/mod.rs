@@ -67,7 +67,7 @@ pub use stability::{Frequency, Stability};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{OwnStrategy, SelectError, Selection, SelectionOptions, TargetOptions};
-use crate::{Lambda, Lambdas};
+use crate::{Lambda, Lambdas, Remedy};
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
 ///
@@ -232,7 +232,10 @@ impl<'a> Tuning<'a> {
         };
         let reason = match &first.ending {
             Ending::Refused { reason } => reason.clone(),
-            _ => "the errors are no finite numbers: raise lambda or scale the data".to_owned(),
+            _ => {
+                let remedy = Remedy::RaiseLambda;
+                format!("the errors are no finite numbers: {remedy} or scale the data")
+            }
         };
         TuneError::NoModel {
             lambda: first.lambda,

@@ -370,7 +370,8 @@ fn lost_digits(condition: f64, bound: bool) -> String {
     };
     format!(
         "{lost}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or columns \
-         are nearly the same; raise lambda, or scale the columns: {}",
+         are nearly the same; {}, or scale the columns: {}",
+        Remedy::RaiseLambda,
         Remedy::Set(Parameter::Scale, "sd")
     )
 }

@@ -33,6 +33,8 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::IgnoreColumn => "to leave a column out, pass --ignore COLUMN",
         Remedy::ReadAs(format) => return Some(format!("pass --format {format}").into()),
         Remedy::GiveLambda => "give one with --lambda",
+        Remedy::RaiseLambda => "raise --lambda",
+        Remedy::FillGaps => "read missing values with --missing",
         Remedy::MoreMemory => "raise --max-memory",
         Remedy::MoreMemoryOrLessData => "raise --max-memory, or select from fewer rows or columns",
         Remedy::GiveTeacher => {

@@ -106,7 +106,7 @@ pub(crate) struct SelectArgs {
 pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check(&**session.peers)?;
     if args.dry_run {
-        if args.lambda.is_none() {
+        if args.options().needs_folds() {
             let text = "lambda: auto; no selections are made to choose it in a dry run\n";
             session.console.tell(text);
         }
@@ -257,7 +257,7 @@ impl Job<'_> {
         let mut options = args.options();
         let memory = input.others_in(options.memory);
         options.memory = memory;
-        if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
+        if input.shards.is_some() && options.needs_folds() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
         }
         let (mut found, mut choice) = (None, None);

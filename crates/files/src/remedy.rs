@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 /// A way to mend a fault, or to answer a warning.
 ///
 /// The command words a remedy as an option, the Python package as an argument, and the library as a
-/// method: a user is told what there is to write. A front end calls [`word_by`](Self::word_by) once;
+/// method or a field: a user is told what there is to write. A front end calls [`word_by`](Self::word_by) once;
 /// until then the words are those of the library.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -36,6 +36,10 @@ pub enum Remedy {
     ReadAs(&'static str),
     /// Give the ridge parameter, and do not leave it open.
     GiveLambda,
+    /// Take a larger ridge parameter.
+    RaiseLambda,
+    /// Put numbers in the place of values that are missing.
+    FillGaps,
     /// Allow more memory.
     MoreMemory,
     /// Allow more memory, or take less data.
@@ -190,7 +194,9 @@ impl Remedy {
             Self::NameIndex => Self::IgnoreColumn,
             Self::IgnoreColumn => Self::ReadAs("csv"),
             Self::ReadAs(_) => Self::GiveLambda,
-            Self::GiveLambda => Self::MoreMemory,
+            Self::GiveLambda => Self::RaiseLambda,
+            Self::RaiseLambda => Self::FillGaps,
+            Self::FillGaps => Self::MoreMemory,
             Self::MoreMemory => Self::MoreMemoryOrLessData,
             Self::MoreMemoryOrLessData => Self::GiveTeacher,
             Self::GiveTeacher => Self::Resume,
@@ -217,7 +223,7 @@ impl Remedy {
             }
             Self::ReadMissing => {
                 "to read missing values as a number, or as the mean of their query, \
-                set TableOptions::missing"
+                set TableOptions::missing and give it to ReadOptions::table"
                     .into()
             }
             Self::CountFromZero => {
@@ -238,6 +244,8 @@ impl Remedy {
             }
             Self::ReadAs(format) => format!("read it as {format}: set ReadOptions::format").into(),
             Self::GiveLambda => "give a lambda".into(),
+            Self::RaiseLambda => "raise lambda".into(),
+            Self::FillGaps => "fill gaps by Missing::fill".into(),
             Self::MoreMemory => "raise max_memory".into(),
             Self::MoreMemoryOrLessData => {
                 "raise max_memory, or select from fewer rows or columns".into()
