@@ -5,10 +5,14 @@
 #[expect(unreachable_pub, reason = "it is a library for the fuzz targets")]
 mod properties;
 
+#[path = "support/long.rs"]
+mod long;
+
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use long::long;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -101,7 +105,7 @@ fn holds(reader: &str) {
     let (_, property) = all.clone().find(|(name, _)| *name == reader).unwrap();
     let inputs = (prop::sample::select(kept(reader)), vec(damage(), 0..4));
     let mut runner = TestRunner::new(Config {
-        cases: 2000,
+        cases: u32::try_from(long(1000)).unwrap(),
         failure_persistence: None,
         ..Config::default()
     });
