@@ -35,12 +35,12 @@ use crate::columns::Summary;
 use crate::data::Dataset;
 use crate::data::read::{Loaded, ReadError, ReadOptions};
 use crate::greedy::{Selection, SelectionOptions, StrategyKind};
+use crate::lambda::{Lambda, Lambdas};
 use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 use crate::ridge::{Convergence, RidgeProblem, Solver, TrainError, TrainOptions, Weights};
 use crate::tune::{
     Curve, Evidence, Measure, Observer, Outcome, Point, Rule, TuneError, TuneOptions, Tuning,
 };
-use crate::{Lambda, Lambdas};
 
 /// The ridge parameters of the published figures.
 pub const LAMBDAS: &str = "2^-10..2^10";

@@ -49,11 +49,10 @@ use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, rea
 use crate::data::runs::{Packer, Run, nameless_file};
 use crate::data::spill::Spill;
 use crate::data::{
-    Columns, CompleteOutput, DataHash, MatrixLayout, Output, columns_of_npz, write_names,
-    write_npz, write_svmlight,
+    Columns, CompleteOutput, DataHash, Dataset, DatasetError, FeatureNames, IndexBase,
+    MatrixLayout, Output, columns_of_npz, write_names, write_npz, write_svmlight,
 };
 use crate::memory::Memory;
-use crate::{Dataset, DatasetError, FeatureNames, IndexBase};
 
 /// The schema of manifests.
 const SCHEMA: &str = "rankrls.shards/1";

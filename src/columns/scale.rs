@@ -52,9 +52,8 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::QueryWeight;
-    use crate::columns::ColumnClasses;
-    use crate::{Dataset, Queries};
+    use crate::columns::{ColumnClasses, QueryWeight};
+    use crate::data::{Dataset, Queries};
 
     /// The columns centre to (3, -3, 0, 0, 0) and (0, 0, 2e200, -1e200, -1e200).
     #[test]

@@ -12,10 +12,11 @@ use crate::greedy::{
     Criterion, Earlier, OwnStrategy, Refit, SelectError, Selecting, Selection, SelectionOptions,
     State, Step, Strategy, StrategyKind, on_pool, plan_with,
 };
+use crate::lambda::{Lambdas, Ridge};
 use crate::model::{Model, ModelError};
 use crate::setters::setters;
 use crate::tune::{Tune, TuneError, Tuned, choose_lambda_with};
-use crate::{Lambdas, Ridge, Warning};
+use crate::warning::Warning;
 
 /// Greedy RankRLS: parameters, checked by [`fit`](Self::fit), of a linear model over the features that it
 /// selects.
@@ -461,10 +462,10 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::Lambda;
     use crate::data::sample;
     use crate::greedy::job::select;
     use crate::greedy::{Ending, Round};
+    use crate::lambda::Lambda;
     use crate::tune::{Rule, TuneOptions, Tuning};
 
     #[test]
@@ -562,7 +563,7 @@ mod tests {
         let options = TuneOptions {
             evidence: crate::tune::Evidence::Folds { count: 3, seed: 1 },
             rule: Rule::OneSe,
-            ..TuneOptions::new(SelectionOptions::new(6, None), crate::Lambdas::Auto)
+            ..TuneOptions::new(SelectionOptions::new(6, None), crate::lambda::Lambdas::Auto)
         };
         let tuned = Tuning::new(&data, &options).run(&mut ()).unwrap();
         assert_eq!(model.tuned(), Some(&tuned));

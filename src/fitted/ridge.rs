@@ -7,7 +7,9 @@ use ndarray::{Array1, ArrayView1};
 
 use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
+use crate::lambda::{Lambdas, Ridge};
 use crate::model::{FeatureChoice, Model, ModelError};
+use crate::objective::Objective;
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
@@ -15,7 +17,6 @@ use crate::ridge::{
     Weights,
 };
 use crate::setters::setters;
-use crate::{Lambdas, Objective, Ridge};
 
 /// RankRLS: parameters, checked by [`fit`](Self::fit), of a linear model over all features that vary within a
 /// query, or of a kernel model over rows, with predictions for examples that it has not seen.
@@ -229,8 +230,8 @@ mod tests {
     use ndarray::arr2;
 
     use super::*;
-    use crate::Lambda;
     use crate::data::sample;
+    use crate::lambda::Lambda;
     use crate::ridge::RidgeProblem;
 
     #[test]

@@ -3,10 +3,10 @@
 use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
-use crate::Lambda;
 use crate::columns::{ColumnClasses, none_compares, none_varies};
 use crate::data::DatasetError;
 use crate::greedy::{Criterion, Refit, StrategyKind};
+use crate::lambda::Lambda;
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
 use crate::ridge::TrainError;

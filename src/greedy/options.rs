@@ -1,5 +1,6 @@
 //! What to select, and how.
 
+use rankrls_files::Parameter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,11 +10,11 @@ use super::strategies::fs_ed_errors;
 use super::{
     Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
 };
-use crate::columns::{ColumnClasses, Scale};
+use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, Queries};
+use crate::lambda::{Lambda, Ridge};
 use crate::memory::Memory;
 use crate::metrics::check_labels;
-use crate::{Lambda, Parameter, QueryWeight, Ridge};
 
 /// What to select, and how. Each setting is written here alone: its help is the first paragraph of its
 /// comment. The arguments of commands, models, checkpoints, reports and Python's parameters have it from

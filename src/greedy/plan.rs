@@ -7,8 +7,8 @@ use super::{
     OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, Target,
     TargetOptions, TeacherPlan,
 };
-use crate::Lambdas;
 use crate::columns::{ColumnClasses, Summary};
+use crate::lambda::Lambdas;
 use crate::memory::Memory;
 
 /// What a selection is about to do.
@@ -204,8 +204,8 @@ pub(crate) fn plan_with(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::parsed;
-    use crate::{Dataset, Lambda};
+    use crate::data::{Dataset, parsed};
+    use crate::lambda::Lambda;
 
     fn data() -> Dataset<'static> {
         let text = "1 qid:1 1:1 2:3\n0 qid:1 2:1\n2 qid:2 3:1\n0 qid:2 1:4\n";

@@ -11,10 +11,10 @@ use super::{
     Advance, Greedy, OWN, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
     Teacher, TeacherPredictions, plan,
 };
-use crate::Lambda;
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
+use crate::lambda::Lambda;
 
 /// News of a selection.
 #[derive(Debug, Clone, Copy)]

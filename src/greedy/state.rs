@@ -29,14 +29,13 @@
 use rayon::prelude::*;
 
 use super::addition::{
-    Addition, Examples, LastStep, NewFeature, add_to_query, centre, centred,
-    subtract_products_in_parallel,
+    Addition, Examples, LastStep, NewFeature, add_to_query, centred, subtract_products_in_parallel,
 };
 use super::folds::Folds;
 use super::grown::Grown;
-use crate::Lambda;
 use crate::data::{Column, Queries};
-use crate::kernels;
+use crate::kernels::{self, centre};
+use crate::lambda::Lambda;
 
 /// What leave-query-out selection knows after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.

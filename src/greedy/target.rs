@@ -14,11 +14,10 @@ use super::StrategyKind;
 use super::args;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
-use crate::lambda::LambdaSearch;
+use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
 #[cfg(doc)]
 use crate::memory::Memory;
 use crate::names::names;
-use crate::{Lambda, Lambdas, Ridge};
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
 pub(super) const REFIT_BLEND: f64 = 0.25;

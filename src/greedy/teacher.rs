@@ -11,11 +11,10 @@ use super::error::{check_labels, check_values};
 use super::state::centred_and_scaled;
 use super::target::{Target, teacher_search};
 use super::{Plan, SelectError, SelectionOptions};
-use crate::Lambdas;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::kernels;
-use crate::lambda::{Lambda, LambdaSearch};
+use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::mean_concordance;
 use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 

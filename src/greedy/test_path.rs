@@ -138,9 +138,11 @@ impl Observer for TestPath<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Queries;
     use crate::data::parsed as data;
+    use crate::greedy::SelectionOptions;
     use crate::greedy::job::select;
-    use crate::{Lambda, Queries, SelectionOptions};
+    use crate::lambda::Lambda;
 
     #[test]
     fn scores_are_sums_over_known_features() {

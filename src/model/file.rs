@@ -16,8 +16,9 @@ use super::{
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::greedy::{SelectionOptions, is_default};
+use crate::lambda::Lambda;
+use crate::objective::Objective;
 use crate::ridge::Kernel;
-use crate::{Lambda, Objective};
 use rankrls_files::error::Fault;
 use rankrls_files::{Output, Remedy, read_whole};
 

@@ -23,8 +23,9 @@ use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
+use crate::lambda::Lambda;
+use crate::objective::Objective;
 use crate::ridge::{Cell, Fit, TrainOptions};
-use crate::{Lambda, Objective};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};

@@ -18,8 +18,8 @@ use super::design::{Design, centre_rows};
 use super::factor::{Cholesky, Eigen, Square};
 use super::heavy::Heavy;
 use super::solver::LARGEST_BLOCK;
-use crate::Lambda;
 use crate::kernels::LANES;
+use crate::lambda::Lambda;
 
 /// Norm of the residual to reach, as a share of that of the labels.
 pub const TOLERANCE: f64 = 1e-10;

@@ -22,9 +22,8 @@ use super::factor::{Panel, Square};
 use super::preferences::Preferences;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Queries;
-use crate::greedy::centre_again;
 use crate::interrupt::check_interrupt;
-use crate::kernels::add_scaled;
+use crate::kernels::{add_scaled, centre_again};
 
 /// Columns whose products one task computes.
 const COLUMNS: usize = 1024;

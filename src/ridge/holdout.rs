@@ -12,9 +12,11 @@ use super::design::Comparisons;
 use super::error::TrainError;
 use super::scheme::{Groups, Scheme};
 use super::trained::{RidgeProblem, Trained};
+use crate::columns::QueryWeight;
 use crate::data::Queries;
+use crate::lambda::Lambda;
 use crate::metrics::{Metric, PAIR_TIE, Rules, evaluate, mean_concordance, tie_predictions};
-use crate::{Lambda, Objective, QueryWeight};
+use crate::objective::Objective;
 
 /// Hold-out predictions and what they are worth.
 #[derive(Debug, Clone, Default, PartialEq)]

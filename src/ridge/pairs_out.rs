@@ -24,9 +24,9 @@ use super::holdout::{Holdout, LeftPair};
 use super::kernel::row_number;
 use super::trained::Trained;
 use super::without::batches;
-use crate::Objective;
 use crate::interrupt::check_interrupt;
 use crate::metrics::PAIR_TIE;
+use crate::objective::Objective;
 
 /// Rows whose pairs with all later ones are a task.
 const ROWS: usize = 64;

@@ -11,10 +11,11 @@ use super::options::TrainOptions;
 use super::preferences::Preferences;
 use super::solver::Solver;
 use super::weights::Weights;
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Dataset;
 use crate::kernels::add_scaled;
-use crate::{Lambda, Objective, QueryWeight};
+use crate::lambda::Lambda;
+use crate::objective::Objective;
 
 /// RankRLS on a data set, ready for ridge parameters.
 ///

@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use rankrls_files::Parameter;
+
 use super::{Evidence, Measure, Rule, TuneError, TuneOptions, Tuned, Tuning};
-use crate::Lambdas;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
 use crate::greedy::{OwnStrategy, SelectError, SelectionOptions, StrategyKind};
+use crate::lambda::{Lambdas, Ridge};
 use crate::metrics::Rules;
 use crate::setters::setters;
-use crate::{Parameter, Ridge};
 
 /// How [`GreedyRankRls::tuned`](crate::GreedyRankRls::tuned) chooses lambda and the number of features:
 /// by some evidence, a measure of it, and a rule. `docs/choosing.md` compares them.

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, Target, plan_with};
+use crate::lambda::Lambda;
 
 /// How folds chose a ridge parameter.
 #[derive(Debug, Clone, PartialEq)]

@@ -15,11 +15,11 @@ use super::{
     Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
     Tuning,
 };
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
 use crate::interrupt::unless_ended;
+use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
 

@@ -67,7 +67,7 @@ pub use stability::{Frequency, Stability};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{OwnStrategy, SelectError, Selection, SelectionOptions, TargetOptions};
-use crate::{Lambda, Lambdas};
+use crate::lambda::{Lambda, Lambdas};
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
 ///

@@ -6,9 +6,8 @@ use super::{Choice, Curve, Measure, Outcome, Rule, TuneError};
 use crate::columns::ColumnClasses;
 use crate::data::{DataHash, Dataset, LabelScale};
 use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
-use crate::lambda::LambdaSearch;
+use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Metric, Rules, distinct};
-use crate::{Lambda, Lambdas};
 
 /// The selections to make, and how to judge their models: for the library, checkpoints, and the
 /// arguments and reports of commands.

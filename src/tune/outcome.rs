@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score, Stability};
-use crate::Lambda;
 use crate::data::LabelScale;
 use crate::greedy::{
     self, Selection, SelectionOptions, Step, StrategyKind, Teacher, TeacherPredictions,
 };
+use crate::lambda::Lambda;
 
 /// What became of one lambda: a plain value, which may be stored and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folds::{Fold, Part};
 use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::greedy::{
     Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
 };
+use crate::lambda::Lambda;
 use crate::memory::Memory;
 
 /// What a teacher predicts of each part: the same for every path of a strategy.

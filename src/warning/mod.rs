@@ -23,10 +23,10 @@ use std::fmt;
 
 use rankrls_files::{Parameter, Remedy, counted, short};
 
-use crate::Lambda;
 use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
 use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
+use crate::lambda::Lambda;
 use crate::letor::{Chosen, FoldOutcome};
 use crate::metrics::{Gain, Labels, Metric, Rules};
 use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
@@ -707,10 +707,10 @@ impl GridOutcome {
 mod tests {
     use super::*;
     use crate::data::parsed;
+    use crate::fitted::GreedyRankRls;
     use crate::greedy::SelectError;
-    use crate::ridge::{TrainGrid, TrainOptions};
+    use crate::ridge::{Solver, TrainGrid, TrainOptions};
     use crate::tune::TuneError;
-    use crate::{GreedyRankRls, Solver};
 
     /// Queries of four rows with the `label` of each row, and two columns.
     fn data(rows: usize, label: impl Fn(usize) -> f64) -> Dataset<'static> {

@@ -354,8 +354,8 @@ mod memory_tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::Lambda;
     use crate::greedy::{Addition, State};
+    use crate::lambda::Lambda;
 
     /// Rows in queries of four.
     const ROWS: usize = 80;

@@ -8,11 +8,11 @@ use super::bounds::{of_products, pass_over};
 use super::search::Scratch;
 use super::step::spread;
 use super::*;
-use crate::Lambda;
 use crate::data::{Dataset, Queries};
 use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
 use crate::kernels::LANES;
+use crate::lambda::Lambda;
 
 /// The bounds in [`Checked`], in their order.
 const NAMES: [&str; 7] = [
