@@ -19,7 +19,7 @@
 //! # Modules, lowest first
 //!
 //! - [`interrupt`]: ending work in the middle.
-//! - [`memory`]: how much the machine has left.
+//! - [`memory`]: how much a call may take, and sizes as people write them.
 //! - [`data`]: sparse columns with labels, queries and names; [`data::read`], writers and a small
 //!   corpus, [`data::sample`].
 //! - [`metrics`]: measures of rankings, in two conventions.
@@ -31,7 +31,6 @@
 //!   [`greedy::job`] for front ends.
 //! - [`model`]: fitted models, and models as files.
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
-//! - [`letor`]: the experiment of the LETOR collections.
 //! - [`warning`]: warnings about data and results, as values.
 //! - [`checkpoint`]: going on after a process has ended.
 //!
@@ -46,7 +45,6 @@ pub mod greedy;
 pub mod interrupt;
 mod kernels;
 mod lambda;
-pub mod letor;
 pub mod memory;
 pub mod metrics;
 pub mod model;

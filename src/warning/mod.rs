@@ -27,7 +27,6 @@ use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
 use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
 use crate::lambda::Lambda;
-use crate::letor::{Chosen, FoldOutcome};
 use crate::metrics::{Gain, Labels, Metric, Rules};
 use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
 use crate::tune::{self, Tuned};
@@ -616,32 +615,6 @@ impl Selection {
         let digits = Warning::of_condition(self.condition, false);
         let all = digits.into_iter().chain(edge).chain(residual);
         all.chain(exhausted).collect()
-    }
-}
-
-impl FoldOutcome {
-    /// Warnings about the models of the fold, which messages call `name`.
-    pub fn warnings(&self, name: &str) -> Vec<Warning> {
-        let lambdas = || self.paths.iter().map(|path| path.lambda.value());
-        let edge = |of: &str, chosen: &Chosen| {
-            let what = format!("{name}: the lambda of {of}");
-            Warning::of_edge(what, chosen.lambda.value(), lambdas())
-        };
-        let edges = [
-            edge("features", &self.greedy),
-            edge("all columns", &self.all_features),
-        ];
-        let ended = self.convergence.filter(|ended| !ended.is_converged());
-        let residual = ended.map(|ended| Warning::Residual {
-            lambda: self.all_features.lambda,
-            solved: Solved::Model,
-            residual: ended.residual,
-            tolerance: TOLERANCE,
-        });
-        let mut warnings: Vec<Warning> = edges.into_iter().flatten().collect();
-        warnings.extend(residual);
-        warnings.extend(self.selection.warnings());
-        warnings
     }
 }
 

@@ -19,7 +19,7 @@ use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rul
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning, memory,
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning,
 };
 use serde::Serialize;
 
@@ -31,6 +31,7 @@ use super::ranks;
 use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
+use rankrls_files::memory;
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]

@@ -6,7 +6,8 @@ use anyhow::Result;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::greedy::{SelectError, SelectionOptions};
-use rankrls::{ColumnClasses, Dataset, StrategyKind, memory};
+use rankrls::{ColumnClasses, Dataset, StrategyKind};
+use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
 

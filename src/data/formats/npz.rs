@@ -20,7 +20,6 @@ use crate::data::queries::Groups;
 use crate::data::runs::runs_of_rows;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
 use crate::data::{Columns, Dataset, IndexBase};
-use crate::memory;
 use crate::names::names;
 
 pub(super) const FACTS: Facts = Facts {
@@ -79,7 +78,7 @@ pub(super) fn read_matrix(
 ) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
     let mut budget = Budget {
-        limit: options.memory.left().or_else(memory::budget),
+        limit: options.memory.left().or_else(rankrls_files::memory::budget),
         spent: 0,
     };
     let prefix = prefix(path);

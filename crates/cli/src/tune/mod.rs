@@ -18,9 +18,8 @@ use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
 use rankrls::warning::{Idle, Warning};
-use rankrls::{
-    ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, memory,
-};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
+use rankrls_files::memory;
 use rankrls_plot::{Figure, LinePlot, power};
 
 pub(crate) use judging::EvidenceChoice;
