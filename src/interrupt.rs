@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
-/// What unwinds the stack of work that ends. No panic: no hook sees it.
+/// The payload that unwinds the stack of work that ends. No panic: no hook sees it.
 struct Interrupted;
 
 thread_local! {

@@ -30,14 +30,14 @@ impl Memory {
         Self { limit, held }
     }
 
-    /// With so many `bytes` more in use.
+    /// The same with so many `bytes` more in use.
     #[must_use]
     pub fn holding(self, bytes: u64) -> Self {
         let held = self.held.saturating_add(bytes);
         Self { held, ..self }
     }
 
-    /// With a limit of so many `bytes`, unless there is one.
+    /// The same with a limit of so many `bytes`, unless there is one.
     #[must_use]
     pub fn within(self, bytes: Option<u64>) -> Self {
         let limit = self.limit.or(bytes);

@@ -1,4 +1,4 @@
-//! What columns are divided by.
+//! Divisors of columns.
 
 use crate::names::names;
 
@@ -33,7 +33,7 @@ impl Scale {
         *self == Self::None
     }
 
-    /// What a column of `rows` rows is divided by, of which `values` has the centred values, each
+    /// The divisor of a column of `rows` rows, of which `values` has the centred values, each
     /// with the number of rows that have it.
     pub(super) fn divisor(self, values: &[(usize, f64)], rows: usize) -> f64 {
         let largest = values

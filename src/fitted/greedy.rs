@@ -39,7 +39,7 @@ pub struct GreedyRankRls {
     /// The strategy, where the library does not have it.
     own: Option<OwnStrategy>,
     tune: Option<Tune>,
-    /// What is wrong with a parameter.
+    /// The fault of a parameter, if one has any.
     refused: Option<String>,
 }
 
@@ -156,20 +156,20 @@ impl GreedyRankRls {
     }
 
     setters! {
-        /// What each step improves most. The default is [`Criterion::Squared`].
+        /// The measure that each step improves most. The default is [`Criterion::Squared`].
         criterion: Criterion => options.criterion;
 
-        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        /// The weight of a query. The default is [`QueryWeight::Uniform`].
         query_weight: QueryWeight => options.query_weight;
 
-        /// What each column is divided by. The default is [`Scale::None`].
+        /// The divisor of each column. The default is [`Scale::None`].
         scale: Scale => options.scale;
 
         /// The scale of the labels. The default is [`LabelScale::Raw`], and [`LabelScale::SqrtSd`] by
         /// [`StrategyKind::Distil`].
         labels: LabelScale => options.target.labels;
 
-        /// What the weights are fitted to. The default is [`Refit::Labels`], and
+        /// The target of the weights. The default is [`Refit::Labels`], and
         /// [`Refit::CrossFitted`] by [`StrategyKind::Distil`].
         refit: Refit => options.target.refit;
 
@@ -286,7 +286,7 @@ impl GreedyRankRls {
     }
 }
 
-/// What was chosen for data before a selection.
+/// The choices for data before a selection.
 struct Chosen {
     options: SelectionOptions,
     candidates: ColumnClasses,
@@ -316,7 +316,7 @@ pub struct Steps<'a> {
     work: Selecting<'a>,
     data: &'a Dataset<'a>,
     tuned: Option<Tuned>,
-    /// What ended the steps.
+    /// The error that ended the steps.
     error: Option<SelectError>,
 }
 

@@ -49,7 +49,7 @@ use crate::setters::setters;
 #[derive(Debug, Clone)]
 pub struct RankRls {
     grid: TrainGrid,
-    /// What is wrong with a parameter.
+    /// The fault of a parameter, if one has any.
     refused: Option<String>,
 }
 
@@ -125,13 +125,13 @@ impl RankRls {
         /// Which pairs are to be ordered. The default is [`Objective::Query`].
         objective: Objective => grid.options.objective;
 
-        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        /// The weight of a query. The default is [`QueryWeight::Uniform`].
         query_weight: QueryWeight => grid.options.query_weight;
 
         /// The scale of the labels. The default is [`LabelScale::Raw`].
         labels: LabelScale => grid.options.labels;
 
-        /// What each column is divided by. The default is [`Scale::None`].
+        /// The divisor of each column. The default is [`Scale::None`].
         scale: Scale => grid.options.scale;
 
         /// Bytes that data, column classes and solver may take together. No limit by default.

@@ -19,7 +19,7 @@ pub struct Addition<'a> {
     pub factor: f64,
 }
 
-/// What the last addition did, for strategies that keep caches up to date.
+/// The effect of the last addition, for strategies that keep caches up to date.
 #[derive(Debug, Clone)]
 pub struct LastStep {
     /// The new row of `Phi`, `m`.

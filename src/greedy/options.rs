@@ -1,4 +1,4 @@
-//! What to select, and how.
+//! The options of a selection.
 
 use rankrls_files::Parameter;
 use serde::{Deserialize, Serialize};
@@ -149,7 +149,7 @@ impl SelectionOptions {
         Some(self.lambda.or(usual)?.lambda(candidates.unit()))
     }
 
-    /// What the features of `dataset` offer to choose from, weighted and scaled as asked, with the
+    /// The candidates among the features of `dataset`, weighted and scaled as asked, with the
     /// scores of the filter that is the strategy, if one is.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
         let classes = ColumnClasses::scaled(dataset, self.query_weight, self.scale);

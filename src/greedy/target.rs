@@ -1,4 +1,4 @@
-//! What a selection learns from: labels on some scale, mixed with what a teacher says.
+//! The target of a selection: labels on some scale, mixed with what a teacher says.
 //!
 //! A teacher predicts every query without having seen its labels: RankRLS on all columns by its
 //! hold-out predictions `z`, or scores from elsewhere. `distil` selects towards

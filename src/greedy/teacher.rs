@@ -1,9 +1,8 @@
 //! Predictions for every query by RankRLS on all columns that has not seen the query.
 //!
-//! With few examples they are leave-query-out predictions, exact and from one factorisation a
-//! ridge parameter; with many they are those of query folds by conjugate gradients
-//! ([`crate::ridge`]). Classes of equal columns count by their members here, though not in the
-//! selection.
+//! Few examples get leave-query-out predictions, exact and from one factorisation a ridge parameter;
+//! many get predictions of query folds by conjugate gradients ([`crate::ridge`]). Classes of equal
+//! columns count by their members here, though not in the selection.
 
 use serde::{Deserialize, Serialize};
 

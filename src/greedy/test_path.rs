@@ -93,7 +93,7 @@ impl<'a> TestPath<'a> {
         &self.standard_errors
     }
 
-    /// What stopped the selection, if the scores of a step could not be evaluated.
+    /// The error that stopped the selection, if the scores of a step could not be evaluated.
     pub fn error(&self) -> Option<&MetricsError> {
         self.error.as_ref()
     }

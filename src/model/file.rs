@@ -193,7 +193,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What is written in one line.
+/// The fields that are written in one line.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 struct Line<T>(T);

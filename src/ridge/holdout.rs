@@ -250,7 +250,7 @@ impl Holdout {
             residuals = pick(&residuals, &order);
             Comparisons::of_queries(&parts, QueryWeight::Uniform).centre(&mut residuals);
         } else {
-            // As they are but for rounding.
+            // They are centred but for rounding.
             rows.centre(&mut predictions);
         }
         let error: f64 = residuals.iter().map(|residual| residual * residual).sum();

@@ -47,24 +47,24 @@ impl Tune {
         }
     }
 
-    /// By the predictions that [`Evidence::advised`] takes for the data, or by folds where
+    /// Judges by the predictions that [`Evidence::advised`] takes for the data, or by folds where
     /// leave-query-out predictions are biased.
     pub fn advised() -> Self {
         Self::by(Asked::Advised)
     }
 
-    /// By leave-query-out predictions ([`Evidence::Lqo`]).
+    /// Judges by leave-query-out predictions ([`Evidence::Lqo`]).
     pub fn lqo() -> Self {
         Self::by(Asked::Lqo)
     }
 
-    /// By cross-validation over queries ([`Evidence::Folds`]): `count` folds, from 2 to the number of
+    /// Judges by cross-validation over queries ([`Evidence::Folds`]): `count` folds, from 2 to the number of
     /// queries, drawn by the seed of the selection.
     pub fn folds(count: usize) -> Self {
         Self::by(Asked::Folds(count))
     }
 
-    /// By predictions for other `data` with the same columns ([`Evidence::Validation`]).
+    /// Judges by predictions for other `data` with the same columns ([`Evidence::Validation`]).
     pub fn validation(data: impl Into<Arc<Dataset<'static>>>) -> Self {
         Self::by(Asked::Validation(data.into()))
     }
@@ -133,7 +133,7 @@ impl Tune {
         Ok((candidates, tuned))
     }
 
-    /// What to try, with the evidence still to be said.
+    /// The options to try, with the evidence still to be said.
     fn options(&self, selection: &SelectionOptions) -> TuneOptions {
         let given = |ridge: Ridge| Lambdas::Given(vec![ridge]);
         let lambdas = self.lambdas.clone().or(selection.lambda.map(given));

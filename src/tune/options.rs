@@ -1,4 +1,4 @@
-//! What to try, and how to judge it.
+//! The selections to try, and how to judge them.
 
 use serde::{Deserialize, Serialize};
 
@@ -157,7 +157,7 @@ impl TuneOptions {
         distinct(&all)
     }
 
-    /// What chooses lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
+    /// The options that choose lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
     /// most 20 features. Short selections, four a lambda.
     pub fn quick(selection: SelectionOptions) -> Self {
         let evidence = Evidence::Folds {

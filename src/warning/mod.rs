@@ -101,7 +101,7 @@ pub enum Warning {
     },
     /// Rounding is amplified.
     LostDigits {
-        /// By how much.
+        /// The factor.
         condition: f64,
         /// Whether this is a bound, mostly far above the loss, and no estimate.
         bound: bool,
@@ -122,11 +122,11 @@ pub enum Warning {
     Residual {
         /// The ridge parameter.
         lambda: Lambda,
-        /// What was solved for.
+        /// The models that were solved for.
         solved: Solved,
         /// Norm of the residual, as a share of that of the labels.
         residual: f64,
-        /// What it should be.
+        /// The norm to reach.
         tolerance: f64,
     },
     /// Nothing was held out, of data of one query.
@@ -149,7 +149,7 @@ pub enum Warning {
     },
 }
 
-/// What conjugate gradients solve for.
+/// The models that conjugate gradients solve for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solved {
     /// A model of all examples.
@@ -177,7 +177,7 @@ pub enum Idle {
 pub struct SuspectColumn {
     /// 0-based.
     pub feature: u32,
-    /// As the data write it.
+    /// The index as the data write it.
     pub index: u64,
     /// Its name, if it has one.
     pub name: Option<String>,
@@ -304,7 +304,7 @@ impl fmt::Display for Warning {
 }
 
 impl fmt::Display for Idle {
-    /// What follows "has no effect".
+    /// The words after "has no effect".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Measures => f.write_str(" on these measures"),

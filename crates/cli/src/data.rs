@@ -85,7 +85,7 @@ fn titles(text: &str) -> Result<Vec<String>, String> {
     Ok(titles.iter().map(str::to_owned).collect())
 }
 
-/// What a command asks of data for a model, besides its features.
+/// The needs of a command for data besides the features of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Nothing more.
@@ -154,7 +154,7 @@ impl DataArgs {
         given.or_else(|| self.format.names_at(path))
     }
 
-    /// What was said about columns of tables and missing values.
+    /// The options about columns of tables and missing values.
     pub(crate) fn table(&self) -> TableOptions {
         TableOptions {
             label: self.label.clone(),
@@ -453,7 +453,7 @@ impl Input {
         Ok(self)
     }
 
-    /// What there is to select from.
+    /// The candidates to select from.
     pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<ColumnClasses> {
         let Some(shards) = &self.shards else {
             return Ok(options.candidates(&self.train));
@@ -493,7 +493,7 @@ impl Input {
         Some(TestPath::new(&test.dataset, metrics, rules))
     }
 
-    /// Of the memory that a selection may take, what the data besides those of training hold.
+    /// The memory that a selection may take, in which the data besides those of training count as held.
     pub(crate) fn others_in(&self, memory: Memory) -> Memory {
         let others = [&self.validation, &self.test].into_iter().flatten();
         let others = others.map(|loaded| loaded.dataset.memory());

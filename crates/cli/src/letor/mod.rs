@@ -175,7 +175,7 @@ struct Report<'a> {
     k: Option<usize>,
     lambdas: &'a Lambdas,
     folds: Vec<FoldReport>,
-    /// Of the test data, by model.
+    /// Means over the folds of measures on the test data, by model.
     mean: Object<Object<Measures>>,
 }
 
@@ -221,7 +221,7 @@ impl<'a> Report<'a> {
     fn heading(&self) -> String {
         let folds = counted(self.folds.len() as u64, "fold");
         let directory = printable(&self.directory);
-        // Of the first fold: shares may be other numbers in others.
+        // The first fold is shown: shares may be other numbers in others.
         let paths = &self.folds[0].outcome.paths;
         let ends = [paths.first(), paths.last()].into_iter().flatten();
         let ends: Vec<String> = ends.map(|path| path.lambda.to_string()).collect();

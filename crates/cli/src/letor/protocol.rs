@@ -49,7 +49,7 @@ pub(super) const MEASURES: [Metric; 4] = [
 pub(super) struct Measures(pub(super) [Option<f64>; 4]);
 
 impl Measures {
-    /// Of the `scores` of the rows of `dataset`.
+    /// Measures the `scores` of the rows of `dataset`.
     pub(super) fn of(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Self, MetricsError> {
         let (labels, queries) = (dataset.labels(), dataset.queries());
         let evaluation = evaluate(&MEASURES, labels, scores, queries, Convention::Letor)?;
@@ -181,7 +181,7 @@ pub(super) struct FoldOutcome {
     pub(super) greedy: Chosen,
     /// The chosen model of RankRLS on the features that vary within some query.
     pub(super) all_features: Chosen,
-    /// What there was to choose from, by ascending ridge parameter.
+    /// The models to choose from, by ascending ridge parameter.
     pub(super) paths: Vec<Judged>,
 }
 
