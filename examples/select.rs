@@ -9,9 +9,10 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
+use rankrls::GreedyRankRls;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::sample;
-use rankrls::{GreedyRankRls, memory};
+use rankrls_files::memory;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let start = Instant::now();

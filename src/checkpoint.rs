@@ -225,7 +225,7 @@ pub struct Progress {
     pub settings: SelectionOptions,
     /// The strategy that does it: what `auto` took, once it has.
     pub strategy: Option<StrategyKind>,
-    /// What the teacher predicts, if that took long.
+    /// The predictions of the teacher, if they took long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teacher: Option<TeacherPredictions>,
     /// The steps taken.
@@ -274,7 +274,7 @@ pub struct Tuning {
     pub data: DataHash,
     /// The settings of the run. Metrics that are taken besides have no part in it.
     pub settings: TuneOptions,
-    /// What teachers predict, if that took long.
+    /// The predictions of teachers, if they took long.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub teachers: Vec<RecordedTeacher>,
     /// The steps taken, for each path that has been planned.
@@ -352,7 +352,7 @@ const LONG: Duration = Duration::from_secs(2);
 /// An observer that writes a checkpoint after a step, unless it wrote one a moment ago, and after a
 /// teacher that took more than two seconds.
 ///
-/// That a checkpoint cannot be written does not stop the run: the one before stays, and
+/// A checkpoint that cannot be written does not stop the run: the one before stays, and
 /// [`error`](Self::error) tells.
 #[derive(Debug)]
 pub struct Checkpointer<R = Progress> {

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
-/// What unwinds the stack of work that ends. No panic: no hook sees it.
+/// The payload that unwinds the stack of work that ends. No panic: no hook sees it.
 struct Interrupted;
 
 thread_local! {
@@ -113,10 +113,12 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
-    use crate::greedy::Ending;
+    use crate::fitted::{GreedyRankRls, RankRls};
     use crate::greedy::job::select_among;
+    use crate::greedy::{Ending, SelectionOptions, StrategyKind};
+    use crate::lambda::Lambda;
+    use crate::metrics::Metric;
     use crate::tune::{Event, Evidence, Measure, TuneError, TuneOptions, Tuning};
-    use crate::{GreedyRankRls, Lambda, Metric, RankRls, SelectionOptions, StrategyKind};
 
     #[test]
     fn every_strategy_ends_with_the_steps_before_a_request() {

@@ -57,7 +57,7 @@ impl Lambda {
         self.0
     }
 
-    /// By size.
+    /// Orders by size.
     pub(crate) fn total_cmp(self, other: Self) -> Ordering {
         self.0.total_cmp(&other.0)
     }
@@ -456,7 +456,7 @@ fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>, String> {
             "{item:?}: expected the smaller power first, found 2^{from} before 2^{to}"
         ));
     }
-    // What rounding takes off a step must not cost the last value.
+    // Rounding may take a little off a step, which must not cost the last value.
     let last = (to - from) / step + 1e-9;
     let places = (0..=MOST).map(|place| place as f64);
     let places = places.take_while(|&place| place <= last);

@@ -18,22 +18,21 @@
 //!
 //! # Modules, lowest first
 //!
+//! - [`interrupt`]: ending work in the middle.
+//! - [`memory`]: how much a call may take, and sizes as people write them.
 //! - [`data`]: sparse columns with labels, queries and names; [`data::read`], writers and a small
 //!   corpus, [`data::sample`].
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`shards`]: data in parts, as files.
+//! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
 //!   [`greedy::job`] for front ends.
-//! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`model`]: fitted models, and models as files.
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
-//! - [`letor`]: the experiment of the LETOR collections.
-//! - [`checkpoint`]: going on after a process has ended.
 //! - [`warning`]: warnings about data and results, as values.
-//! - [`interrupt`]: ending work in the middle.
-//! - [`memory`]: how much the machine has left.
+//! - [`checkpoint`]: going on after a process has ended.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are.
@@ -46,7 +45,6 @@ pub mod greedy;
 pub mod interrupt;
 mod kernels;
 mod lambda;
-pub mod letor;
 pub mod memory;
 pub mod metrics;
 pub mod model;

@@ -79,8 +79,10 @@ pub(crate) use {named, names};
 
 #[cfg(test)]
 mod tests {
+    use crate::columns::{QueryWeight, Scale};
+    use crate::greedy::StrategyKind;
     use crate::metrics::{Convention, Gain};
-    use crate::{QueryWeight, Scale, Solver, StrategyKind};
+    use crate::ridge::Solver;
 
     #[test]
     fn names_read_back_and_others_are_refused_with_all_of_them() {

@@ -50,7 +50,7 @@ pub trait Peers: fmt::Debug + Send + Sync {
     /// How many ranks there are.
     fn count(&self) -> usize;
 
-    /// What every rank has for this one, in order of ranks; `own` has the words for each. They may
+    /// The words that every rank has for this one, in order of ranks; `own` has those for each. They may
     /// differ in length.
     fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>>;
 

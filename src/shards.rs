@@ -49,11 +49,10 @@ use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, rea
 use crate::data::runs::{Packer, Run, nameless_file};
 use crate::data::spill::Spill;
 use crate::data::{
-    Columns, CompleteOutput, DataHash, MatrixLayout, Output, columns_of_npz, write_names,
-    write_npz, write_svmlight,
+    Columns, CompleteOutput, DataHash, Dataset, DatasetError, FeatureNames, IndexBase,
+    MatrixLayout, Output, columns_of_npz, write_names, write_npz, write_svmlight,
 };
 use crate::memory::Memory;
-use crate::{Dataset, DatasetError, FeatureNames, IndexBase};
 
 /// The schema of manifests.
 const SCHEMA: &str = "rankrls.shards/1";
@@ -137,9 +136,9 @@ pub enum ShardError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// What it should be.
+        /// The expected value.
         expected: String,
-        /// What it is.
+        /// The value found.
         found: String,
     },
 }
@@ -177,7 +176,7 @@ impl ShardError {
     }
 }
 
-/// What `manifest.json` says.
+/// The content of `manifest.json`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Manifest {
@@ -203,7 +202,7 @@ struct Manifest {
     parts: Vec<PartSize>,
 }
 
-/// What a part has.
+/// The size of a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PartSize {
@@ -509,7 +508,7 @@ impl Shards {
         Err(ShardError::damaged(&self.folder, expected, found))
     }
 
-    /// What the columns offer to select from, weighted and scaled: in memory where the entries of the
+    /// The candidates among the columns, weighted and scaled: in memory where the entries of the
     /// classes take at most a third of `room` bytes, else in temporary files, of which a selection reads
     /// a part at a time. Each part is read once.
     ///

@@ -11,8 +11,9 @@ use rankrls::data::read::{
     Format, ReadOptions, RowQueries, TableOptions, names_beside, read_names,
 };
 use rankrls::data::{Dataset, Output};
-use rankrls::memory::{Bytes, Memory, budget};
+use rankrls::memory::{Bytes, Memory};
 use rankrls::{IndexBase, Warning};
+use rankrls_files::memory::budget;
 
 use crate::data::{Array, Data};
 use crate::errors::{Error, Result, memory, value};

@@ -8,9 +8,10 @@ use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
 use rankrls::greedy::job::{Event, Observer, WeightsPath, select_among};
 use rankrls::greedy::{Ending, Selection, Step, TargetOptions};
-use rankrls::memory::{Bytes, budget};
+use rankrls::memory::Bytes;
 use rankrls::tune::{self, TuneError};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, SelectionOptions, Warning};
+use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 

@@ -1,12 +1,12 @@
 //! `RankRLS` on all features, or under a kernel.
 
 use pyo3::prelude::*;
-use rankrls::memory::budget;
 use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
     Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid, draw_basis,
 };
 use rankrls::{Dataset, Lambdas, Model as Fitted, TrainError, TrainOptions, Warning};
+use rankrls_files::memory::budget;
 use serde::Deserialize;
 use serde_json::json;
 

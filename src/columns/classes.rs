@@ -43,7 +43,7 @@ pub(super) struct Classes {
 /// A stored column and the length of its canonical form.
 #[derive(Debug, Clone, Copy)]
 struct Digest {
-    /// What tells the column's class: the hash of its form, then the lowest column of the class.
+    /// The key of the column's class: the hash of its form, then the lowest column of the class.
     class: u64,
     column: u32,
     length: u32,

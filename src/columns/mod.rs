@@ -1,4 +1,4 @@
-//! What a greedy step can choose from: one column for every distinct centred
+//! The candidates of a greedy step: one column for every distinct centred
 //! form (`docs/derivation.md`, section 8).
 //!
 //! Adding a feature changes the leave-query-out error through its query-centred
@@ -61,7 +61,7 @@ pub struct ColumnClasses {
     scale: Scale,
     /// A divisor for each candidate; empty if the scale is none.
     divisors: Vec<f64>,
-    /// By a filter that has seen the columns as they are in the data: an error for each candidate, of
+    /// Scores of a filter that has seen the columns as they are in the data: an error for each candidate, of
     /// which the least is best, or why there is none.
     filter: Option<Result<Vec<f64>, DatasetError>>,
     summary: Summary,
@@ -132,7 +132,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Of columns that are in these shards, each in one and empty in the others; without a unit.
+    /// The classes of columns that are in these shards, each in one and empty in the others; without a unit.
     fn of_shards(shards: &[Self]) -> Self {
         let sum = |field: fn(&Self) -> usize| shards.iter().map(field).sum::<usize>();
         let columns = shards.first().map_or(0, |shard| shard.columns);
@@ -423,12 +423,12 @@ impl ColumnClasses {
         &self.queries
     }
 
-    /// What the queries count: their parts of the columns are scaled by its root.
+    /// The weight of queries: their parts of the columns are scaled by its root.
     pub fn query_weight(&self) -> QueryWeight {
         self.weight
     }
 
-    /// What the columns are divided by.
+    /// The divisor of the columns.
     pub fn scale(&self) -> Scale {
         self.scale
     }
@@ -513,7 +513,7 @@ impl ColumnClasses {
         f64::from(self.signs[candidate]) / self.divisor(candidate)
     }
 
-    /// What the scale divided the column of `candidate` by.
+    /// The number by which the scale divided the column of `candidate`.
     pub(crate) fn divisor(&self, candidate: usize) -> f64 {
         self.divisors.get(candidate).copied().unwrap_or(1.0)
     }

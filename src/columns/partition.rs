@@ -66,7 +66,7 @@ impl<'q> Partition<'q> {
         share.with_whole_of(dataset)
     }
 
-    /// What [`share`](Self::share) gives this rank of data of which each rank has some columns in
+    /// The columns that [`share`](Self::share) gives this rank of data of which each rank has some columns in
     /// `own`, parted or not: every rank is sent what is its own.
     #[expect(
         clippy::missing_panics_doc,

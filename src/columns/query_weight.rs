@@ -1,4 +1,4 @@
-//! What a query counts.
+//! The weight of a query.
 
 use crate::data::Queries;
 use crate::names::names;

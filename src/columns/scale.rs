@@ -1,4 +1,4 @@
-//! What columns are divided by.
+//! Divisors of columns.
 
 use crate::names::names;
 
@@ -33,7 +33,7 @@ impl Scale {
         *self == Self::None
     }
 
-    /// What a column of `rows` rows is divided by, of which `values` has the centred values, each
+    /// The divisor of a column of `rows` rows, of which `values` has the centred values, each
     /// with the number of rows that have it.
     pub(super) fn divisor(self, values: &[(usize, f64)], rows: usize) -> f64 {
         let largest = values
@@ -52,9 +52,8 @@ impl Scale {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::QueryWeight;
-    use crate::columns::ColumnClasses;
-    use crate::{Dataset, Queries};
+    use crate::columns::{ColumnClasses, QueryWeight};
+    use crate::data::{Dataset, Queries};
 
     /// The columns centre to (3, -3, 0, 0, 0) and (0, 0, 2e200, -1e200, -1e200).
     #[test]

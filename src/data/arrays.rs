@@ -147,7 +147,7 @@ impl<'a> IntoColumns<'a> for &'a Dataset<'_> {
 /// A vector with a number or text for each row: a slice, `Vec`, array, or one-dimensional array of
 /// `ndarray`; owned, a view or a reference. What lies in one piece is borrowed.
 pub trait IntoVector<'a> {
-    /// What each row has.
+    /// The value of a row.
     type Element: Clone + 'a;
 
     /// The elements in one piece.
@@ -262,8 +262,8 @@ impl<'a> Dataset<'a> {
         Self::assemble(x.into_columns()?, y.into_vector(), queries)
     }
 
-    /// As [`Dataset::new`], but the rows of a query that comes back are moved to its others. Queries
-    /// stay in the order of their first rows, and the rows of a query in theirs;
+    /// Makes a data set as [`Dataset::new`] does, but moves the rows of a query that comes back to its
+    /// others. Queries stay in the order of their first rows, and the rows of a query in theirs;
     /// [`Dataset::input_rows`] has the way back. Copies the matrix if rows have to move.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! What a data set is like, in figures.
+//! A data set in figures.
 
 use serde::Serialize;
 
@@ -95,7 +95,7 @@ impl Description {
         }
         let lengths: Vec<usize> = columns.iter().map(|column| column.nonzeros).collect();
         let places = dataset.rows() as f64 * dataset.width() as f64;
-        // Of equally long columns, the first come first.
+        // The first of equally long columns come first.
         columns.sort_by_key(|column| std::cmp::Reverse(column.nonzeros));
         columns.truncate(LONGEST);
         Self {
@@ -152,7 +152,7 @@ fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 impl Spread<usize> {
-    /// Of at least one count.
+    /// The spread of at least one count.
     fn of_counts(mut counts: Vec<usize>) -> Self {
         counts.sort_unstable();
         let sum: usize = counts.iter().sum();
@@ -167,7 +167,7 @@ impl Spread<usize> {
 }
 
 impl Spread<f64> {
-    /// Of at least one number.
+    /// The spread of at least one number.
     fn of_floats(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         let (low, high) = middle(&numbers);

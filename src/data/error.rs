@@ -1,4 +1,4 @@
-//! What can be wrong with data handed over in memory.
+//! Faults of data handed over in memory.
 
 use rankrls_files::Remedy;
 use thiserror::Error;
@@ -81,7 +81,7 @@ pub enum DatasetError {
     /// Two parts of the data disagree in length.
     #[error("{what}: expected {expected}, found {found}")]
     Lengths {
-        /// What was counted.
+        /// The things counted.
         what: &'static str,
         /// How many there should be.
         expected: usize,
@@ -110,7 +110,7 @@ pub enum DatasetError {
     /// Labels that are no grades.
     #[error("expected grades: at most 16 different labels, from 0 to below 1024; found {found}")]
     Grades {
-        /// What was found.
+        /// The values found.
         found: String,
     },
     /// A value that is nan or infinite.
@@ -129,7 +129,7 @@ pub enum DatasetError {
     /// A query or feature that the data does not have.
     #[error("there is no {what} {position} among {count}")]
     Absent {
-        /// What was asked for.
+        /// The thing asked for.
         what: &'static str,
         /// Its position.
         position: usize,
@@ -139,7 +139,7 @@ pub enum DatasetError {
     /// A query or feature that is asked for twice.
     #[error("{what} {position} is named twice")]
     Repeated {
-        /// What was asked for.
+        /// The thing asked for.
         what: &'static str,
         /// Its position.
         position: usize,

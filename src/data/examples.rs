@@ -1,4 +1,4 @@
-//! What belongs to the examples of a data set, whatever its columns.
+//! The examples of a data set, whatever its columns.
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What a data set holds, in one number.
+//! The content of a data set in one number.
 
 use std::fmt;
 use std::io::{BufWriter, Write as _};
@@ -96,7 +96,7 @@ impl DataHash {
     }
 }
 
-/// What is hashed. Everything of variable length has its length before it, so that different
+/// The bytes that are hashed. Everything of variable length has its length before it, so that different
 /// contents are different bytes.
 pub(crate) struct Content(BufWriter<blake3::Hasher>);
 

@@ -9,7 +9,7 @@ use crate::names::names;
 /// of a query alone, so measures of rankings do not see it; errors are in its units.
 ///
 /// The squared error is dominated by the queries whose labels spread most, and a ranking is not.
-/// With `mean` and `sd` the mean and the standard deviation (over all `|Q|` examples) of a query:
+/// Let `mean` and `sd` be the mean and the standard deviation (over all `|Q|` examples) of a query:
 ///
 /// | scale | label |
 /// |---|---|
@@ -57,7 +57,7 @@ impl LabelScale {
         }
         take_off_offset(labels);
         let count = labels.len() as f64;
-        // Of shares of the largest: squares of huge and of tiny labels stay in range.
+        // Shares of the largest are squared: squares of huge and of tiny labels stay in range.
         let largest = labels.iter().fold(0.0_f64, |most, y| most.max(y.abs()));
         let shares = |labels: &[f64], mean: f64| -> f64 {
             let squares = labels.iter().map(|y| (y / largest - mean).powi(2));

@@ -56,7 +56,7 @@ fn columns_within(runs: &[Run], spans: &[Span], width: usize) -> io::Result<Colu
     let features = first.0[0]..last.0[last.0.len() - 1];
     let (mut rows, mut loaded) = (0, Vec::<Pages<'_>>::new());
     for run in runs {
-        // As many rows as 32 bits count.
+        // Rows are at most as many as 32 bits count.
         let first_row = u32::try_from(rows).unwrap_or(u32::MAX);
         loaded.push((first_row, run.load(&features)?));
         rows += run.rows;

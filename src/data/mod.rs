@@ -57,7 +57,7 @@ pub mod read {
     //! name their columns in a header ([`TableOptions`]). Text may be compressed by gzip or zstd, which is
     //! known by its first bytes. Zeros are not stored.
     //!
-    //! What is not understood is refused: see [`ReadErrorKind`].
+    //! Text that is not understood is refused: see [`ReadErrorKind`].
     //!
     //! ```
     //! use rankrls::data::read::{ReadErrorKind, ReadOptions};
@@ -385,7 +385,7 @@ impl<'a> Dataset<'a> {
         self.hashed_again()
     }
 
-    /// With a hash that knows of other rows or scores, where the entries are elsewhere.
+    /// Hashes again for other rows or scores, where the entries are elsewhere.
     fn hashed_again(mut self) -> Self {
         let hash = |(nonzeros, hash)| (nonzeros, DataHash::extended(hash, &self));
         self.whole = self.whole.map(hash);

@@ -147,7 +147,7 @@ impl Run {
 #[derive(Debug, Default)]
 pub(crate) struct Packer {
     run: Run,
-    /// What is to be the next page.
+    /// The number of the next page.
     first: u32,
     entries: u64,
     heads: Vec<u8>,
@@ -260,7 +260,7 @@ struct Entry {
 }
 
 impl RowPacker {
-    /// With room for so many entries, or as many as are sorted at once.
+    /// Makes room for so many entries, or as many as are sorted at once.
     pub(super) fn with_room(entries: usize) -> Self {
         Self {
             entries: Vec::with_capacity(entries.min(2 * SORTED)),

@@ -20,7 +20,7 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
     }
 }
 
-/// What the files that go with the data at `path` have in common: the path without `.gz` or
+/// The part of their paths that the files which go with the data at `path` share: the path without `.gz` or
 /// `.zst` and without the ending before it.
 pub(crate) fn prefix(path: &Path) -> PathBuf {
     plain(path).with_extension("")

@@ -83,7 +83,7 @@ impl Dataset<'_> {
         self.keep(&features)
     }
 
-    /// As [`features_subset`](Self::features_subset), but a feature may come twice.
+    /// The same as [`features_subset`](Self::features_subset), but a feature may come twice.
     ///
     /// # Errors
     /// [`DatasetError::Absent`] for a feature past the last column.

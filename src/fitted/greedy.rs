@@ -12,10 +12,11 @@ use crate::greedy::{
     Criterion, Earlier, OwnStrategy, Refit, SelectError, Selecting, Selection, SelectionOptions,
     State, Step, Strategy, StrategyKind, on_pool, plan_with,
 };
+use crate::lambda::{Lambdas, Ridge};
 use crate::model::{Model, ModelError};
 use crate::setters::setters;
 use crate::tune::{Tune, TuneError, Tuned, choose_lambda_with};
-use crate::{Lambdas, Ridge, Warning};
+use crate::warning::Warning;
 
 /// Greedy RankRLS: parameters, checked by [`fit`](Self::fit), of a linear model over the features that it
 /// selects.
@@ -38,7 +39,7 @@ pub struct GreedyRankRls {
     /// The strategy, where the library does not have it.
     own: Option<OwnStrategy>,
     tune: Option<Tune>,
-    /// What is wrong with a parameter.
+    /// The fault of a parameter, if one has any.
     refused: Option<String>,
 }
 
@@ -155,20 +156,20 @@ impl GreedyRankRls {
     }
 
     setters! {
-        /// What each step improves most. The default is [`Criterion::Squared`].
+        /// The measure that each step improves most. The default is [`Criterion::Squared`].
         criterion: Criterion => options.criterion;
 
-        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        /// The weight of a query. The default is [`QueryWeight::Uniform`].
         query_weight: QueryWeight => options.query_weight;
 
-        /// What each column is divided by. The default is [`Scale::None`].
+        /// The divisor of each column. The default is [`Scale::None`].
         scale: Scale => options.scale;
 
         /// The scale of the labels. The default is [`LabelScale::Raw`], and [`LabelScale::SqrtSd`] by
         /// [`StrategyKind::Distil`].
         labels: LabelScale => options.target.labels;
 
-        /// What the weights are fitted to. The default is [`Refit::Labels`], and
+        /// The target of the weights. The default is [`Refit::Labels`], and
         /// [`Refit::CrossFitted`] by [`StrategyKind::Distil`].
         refit: Refit => options.target.refit;
 
@@ -285,7 +286,7 @@ impl GreedyRankRls {
     }
 }
 
-/// What was chosen for data before a selection.
+/// The choices for data before a selection.
 struct Chosen {
     options: SelectionOptions,
     candidates: ColumnClasses,
@@ -315,7 +316,7 @@ pub struct Steps<'a> {
     work: Selecting<'a>,
     data: &'a Dataset<'a>,
     tuned: Option<Tuned>,
-    /// What ended the steps.
+    /// The error that ended the steps.
     error: Option<SelectError>,
 }
 
@@ -461,10 +462,10 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::Lambda;
     use crate::data::sample;
     use crate::greedy::job::select;
     use crate::greedy::{Ending, Round};
+    use crate::lambda::Lambda;
     use crate::tune::{Rule, TuneOptions, Tuning};
 
     #[test]
@@ -562,7 +563,7 @@ mod tests {
         let options = TuneOptions {
             evidence: crate::tune::Evidence::Folds { count: 3, seed: 1 },
             rule: Rule::OneSe,
-            ..TuneOptions::new(SelectionOptions::new(6, None), crate::Lambdas::Auto)
+            ..TuneOptions::new(SelectionOptions::new(6, None), crate::lambda::Lambdas::Auto)
         };
         let tuned = Tuning::new(&data, &options).run(&mut ()).unwrap();
         assert_eq!(model.tuned(), Some(&tuned));

@@ -7,7 +7,9 @@ use ndarray::{Array1, ArrayView1};
 
 use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
+use crate::lambda::{Lambdas, Ridge};
 use crate::model::{FeatureChoice, Model, ModelError};
+use crate::objective::Objective;
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
@@ -15,7 +17,6 @@ use crate::ridge::{
     Weights,
 };
 use crate::setters::setters;
-use crate::{Lambdas, Objective, Ridge};
 
 /// RankRLS: parameters, checked by [`fit`](Self::fit), of a linear model over all features that vary within a
 /// query, or of a kernel model over rows, with predictions for examples that it has not seen.
@@ -48,7 +49,7 @@ use crate::{Lambdas, Objective, Ridge};
 #[derive(Debug, Clone)]
 pub struct RankRls {
     grid: TrainGrid,
-    /// What is wrong with a parameter.
+    /// The fault of a parameter, if one has any.
     refused: Option<String>,
 }
 
@@ -124,13 +125,13 @@ impl RankRls {
         /// Which pairs are to be ordered. The default is [`Objective::Query`].
         objective: Objective => grid.options.objective;
 
-        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        /// The weight of a query. The default is [`QueryWeight::Uniform`].
         query_weight: QueryWeight => grid.options.query_weight;
 
         /// The scale of the labels. The default is [`LabelScale::Raw`].
         labels: LabelScale => grid.options.labels;
 
-        /// What each column is divided by. The default is [`Scale::None`].
+        /// The divisor of each column. The default is [`Scale::None`].
         scale: Scale => grid.options.scale;
 
         /// Bytes that data, column classes and solver may take together. No limit by default.
@@ -229,8 +230,8 @@ mod tests {
     use ndarray::arr2;
 
     use super::*;
-    use crate::Lambda;
     use crate::data::sample;
+    use crate::lambda::Lambda;
     use crate::ridge::RidgeProblem;
 
     #[test]

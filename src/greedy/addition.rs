@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::data::{Column, Queries};
-use crate::kernels;
+use crate::kernels::{self, centre};
 
 /// A column to be added, in any form that centres to it: as a strategy's own
 /// candidate, or as it came from another process.
@@ -19,7 +19,7 @@ pub struct Addition<'a> {
     pub factor: f64,
 }
 
-/// What the last addition did, for strategies that keep caches up to date.
+/// The effect of the last addition, for strategies that keep caches up to date.
 #[derive(Debug, Clone)]
 pub struct LastStep {
     /// The new row of `Phi`, `m`.
@@ -192,27 +192,4 @@ pub(crate) fn centred(values: &[f64], queries: &Queries) -> Vec<f64> {
         centre(part);
     }
     centred
-}
-
-/// The mean, as a share of the largest value, of values that are centred as well as rounding allows.
-const OFFSET: f64 = 1e-13;
-
-/// Takes off what centring once has left of the mean under a large common offset; values that have no
-/// such offset keep their bits.
-pub(crate) fn centre_again(values: &mut [f64]) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let largest = values
-        .iter()
-        .fold(0.0_f64, |most, value| most.max(value.abs()));
-    if mean.abs() > OFFSET * largest {
-        centre(values);
-    }
-}
-
-/// Takes off the mean.
-pub(crate) fn centre(values: &mut [f64]) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    for value in values {
-        *value -= mean;
-    }
 }

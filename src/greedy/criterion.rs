@@ -1,4 +1,4 @@
-//! What makes a candidate the best one: the squared error of its leave-query-out predictions,
+//! The criterion of a step: the squared error of its leave-query-out predictions,
 //! or how they rank; and their concordance.
 
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::metrics::{
     tie_predictions,
 };
 
-/// What a greedy step improves most.
+/// The measure that a greedy step improves most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Criterion {

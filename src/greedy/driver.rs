@@ -52,7 +52,7 @@ pub struct Step {
     /// 0-based feature that was added.
     pub feature: u32,
     /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
-    /// That of `distil` is biased, as is its index: its teacher has seen the query's labels.
+    /// The error of `distil` is biased, as is its index: its teacher has seen the query's labels.
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions; `None` when no query has
     /// examples of different labels.

@@ -3,10 +3,10 @@
 use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
-use crate::Lambda;
 use crate::columns::{ColumnClasses, none_compares, none_varies};
 use crate::data::DatasetError;
 use crate::greedy::{Criterion, Refit, StrategyKind};
+use crate::lambda::Lambda;
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
 use crate::ridge::TrainError;
@@ -191,7 +191,7 @@ pub enum SelectError {
     Undefined {
         /// The measure.
         metric: Metric,
-        /// What the labels lack.
+        /// The property that the labels lack.
         cause: &'static str,
     },
     /// The steps of an earlier run cannot be taken again.
@@ -201,7 +201,7 @@ pub enum SelectError {
     Replay {
         /// The step, from 1.
         number: usize,
-        /// What is wrong with it.
+        /// The fault found.
         found: String,
     },
     /// Columns in files cannot be read.
@@ -230,9 +230,9 @@ pub enum SelectError {
     Factors {
         /// The step, from 1 on.
         number: usize,
-        /// What the factors would take.
+        /// The bytes that the factors would take.
         bytes: u64,
-        /// What is left of the memory allowed.
+        /// The bytes that are left of the memory allowed.
         room: u64,
     },
     /// A strategy does not fit into the memory allowed. All sizes in bytes.
@@ -249,9 +249,9 @@ pub enum SelectError {
     Memory {
         /// The strategy asked for; `None`: no exact one fits.
         strategy: Option<StrategyKind>,
-        /// What it would take in all.
+        /// The bytes that it would take in all.
         needed: u64,
-        /// What is allowed.
+        /// The bytes that are allowed.
         limit: u64,
         /// Strategies that fit.
         fitting: Vec<StrategyKind>,
@@ -263,14 +263,14 @@ pub enum SelectError {
         limit = Bytes(*limit).exact()
     )]
     OwnMemory {
-        /// What it would take in all.
+        /// The bytes that it would take in all.
         needed: u64,
-        /// What is allowed.
+        /// The bytes that are allowed.
         limit: u64,
     },
 }
 
-/// What a parameter without effect goes with.
+/// The settings that a parameter without effect goes with.
 fn no_effect(parameter: Parameter) -> String {
     let distil = Remedy::Set(Parameter::Strategy, StrategyKind::Distil.name());
     let cross_fitted = Remedy::Set(Parameter::Refit, Refit::CrossFitted.name());

@@ -241,7 +241,7 @@ struct Rows<'a> {
     holdout: &'a [f64],
 }
 
-/// What equation (*) needs of one query. `z` holds `X_{S,-Q} v_{-Q}` and the two scalars; `v_Q` turns
+/// The terms of one query in equation (*). `z` holds `X_{S,-Q} v_{-Q}` and the two scalars; `v_Q` turns
 /// into `T_Q u_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge(

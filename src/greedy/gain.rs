@@ -154,7 +154,7 @@ impl<'a> BlockRanking<'a> {
         }
     }
 
-    /// What is missing to a perfect ranking, by candidate; nan where nothing is defined, which
+    /// The distance to a perfect ranking, by candidate; nan where nothing is defined, which
     /// never wins.
     pub(super) fn losses(&self) -> Lanes {
         self.means

@@ -89,7 +89,7 @@ impl Grown {
         }
     }
 
-    /// By how much a matrix makes a vector grow, after some turns towards where it grows most.
+    /// The factor by which a matrix makes a vector grow, after some turns towards where it grows most.
     fn growth(&self, apply: impl Fn(&mut [f64])) -> f64 {
         // No start that a matrix is likely to have for an eigenvector.
         let start = |step: usize| 0.5 + (0.618 * step as f64).fract();

@@ -37,7 +37,7 @@ pub use strategies::StrategyKind;
 pub use target::{Refit, TargetOptions};
 pub use teacher::Teacher;
 
-pub(crate) use addition::{Addition, LastStep, centre, centre_again, centred};
+pub(crate) use addition::{Addition, LastStep, centred};
 pub(crate) use criterion::{RankingCriterion, lqo_cindex, tied_predictions};
 pub(crate) use driver::{Advance, Greedy};
 pub(crate) use options::is_default;

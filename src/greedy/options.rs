@@ -1,5 +1,6 @@
-//! What to select, and how.
+//! The options of a selection.
 
+use rankrls_files::Parameter;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -9,11 +10,11 @@ use super::strategies::fs_ed_errors;
 use super::{
     Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
 };
-use crate::columns::{ColumnClasses, Scale};
+use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, Queries};
+use crate::lambda::{Lambda, Ridge};
 use crate::memory::Memory;
 use crate::metrics::check_labels;
-use crate::{Lambda, Parameter, QueryWeight, Ridge};
 
 /// What to select, and how. Each setting is written here alone: its help is the first paragraph of its
 /// comment. The arguments of commands, models, checkpoints, reports and Python's parameters have it from
@@ -153,7 +154,7 @@ impl SelectionOptions {
         Some(self.lambda.or(usual)?.lambda(candidates.unit()))
     }
 
-    /// What the features of `dataset` offer to choose from, weighted and scaled as asked, with the
+    /// The candidates among the features of `dataset`, weighted and scaled as asked, with the
     /// scores of the filter that is the strategy, if one is.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
         let classes = ColumnClasses::scaled(dataset, self.query_weight, self.scale);

@@ -7,11 +7,11 @@ use super::{
     OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, Target,
     TargetOptions, TeacherPlan,
 };
-use crate::Lambdas;
 use crate::columns::{ColumnClasses, Summary};
+use crate::lambda::Lambdas;
 use crate::memory::Memory;
 
-/// What a selection is about to do.
+/// The plan of a selection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
     /// The strategy.
@@ -20,7 +20,7 @@ pub struct Plan {
     pub steps: usize,
     /// How the columns fall into classes.
     pub summary: Summary,
-    /// What is learnt from, with every choice made.
+    /// The target, with every choice made.
     pub target: TargetOptions,
     /// The teacher, if there is to be one.
     pub teacher: Option<TeacherPlan>,
@@ -38,7 +38,7 @@ impl Plan {
     }
 }
 
-/// What a strategy would take.
+/// The memory that a strategy would take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Estimate {
     /// The strategy.
@@ -58,7 +58,7 @@ pub struct Estimate {
     pub able: bool,
 }
 
-/// What each strategy would take for the selection that `options` describe, whatever strategy
+/// The memory that each strategy would take for the selection that `options` describe, whatever strategy
 /// they ask for.
 pub fn estimates<'a>(
     candidates: &ColumnClasses,
@@ -70,7 +70,7 @@ pub fn estimates<'a>(
     estimates_of(&shape, candidates, memory, options)
 }
 
-/// With the data and the candidates in use, as all ranks agree.
+/// The memory with the data and the candidates in use, as all ranks agree.
 fn agreed_memory(
     candidates: &ColumnClasses,
     target: &Target<'_>,
@@ -81,7 +81,7 @@ fn agreed_memory(
     candidates.peers().agreed(memory)
 }
 
-/// What `strategy` learns from, and the teacher that this takes.
+/// The target of `strategy`, and the teacher that this takes.
 fn resolved_target(
     strategy: Option<StrategyKind>,
     candidates: &ColumnClasses,
@@ -98,7 +98,7 @@ fn resolved_target(
     (target, plan)
 }
 
-/// What each strategy would take for a selection of this `shape`, with data and candidates in use.
+/// The memory that each strategy would take for a selection of this `shape`, with data and candidates in use.
 fn estimates_of(
     shape: &Shape,
     candidates: &ColumnClasses,
@@ -204,8 +204,8 @@ pub(crate) fn plan_with(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::parsed;
-    use crate::{Dataset, Lambda};
+    use crate::data::{Dataset, parsed};
+    use crate::lambda::Lambda;
 
     fn data() -> Dataset<'static> {
         let text = "1 qid:1 1:1 2:3\n0 qid:1 2:1\n2 qid:2 3:1\n0 qid:2 1:4\n";

@@ -11,10 +11,10 @@ use super::{
     Advance, Greedy, OWN, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
     Teacher, TeacherPredictions, plan,
 };
-use crate::Lambda;
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
+use crate::lambda::Lambda;
 
 /// News of a selection.
 #[derive(Debug, Clone, Copy)]
@@ -46,12 +46,12 @@ impl<F: FnMut(Event<'_>) -> ControlFlow<()> + Send> Observer for F {
     }
 }
 
-/// What an earlier run of a selection has found: nothing, some steps, or a teacher's predictions, too.
+/// The findings of an earlier run of a selection: nothing, some steps, or a teacher's predictions, too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Earlier<'a> {
     /// Its steps.
     pub steps: &'a [Step],
-    /// What its teacher predicts, if that was kept.
+    /// The predictions of its teacher, if they were kept.
     pub teacher: Option<&'a TeacherPredictions>,
 }
 
@@ -68,9 +68,9 @@ impl<'a, S: AsRef<[Step]> + ?Sized> From<&'a S> for Earlier<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
-    /// With as many features as asked for.
+    /// It has as many features as asked for.
     Complete,
-    /// With all the candidates there are.
+    /// It has all the candidates there are.
     Exhausted,
     /// The observer stopped it.
     Interrupted,
@@ -82,7 +82,7 @@ pub struct Selection {
     /// The strategy used; `None`: one that the library does not have.
     #[serde(skip)]
     pub strategy: Option<StrategyKind>,
-    /// What was asked for, with every choice made: the strategy, candidates drawn each step (if not
+    /// The options asked for, with every choice made: the strategy, candidates drawn each step (if not
     /// all were judged), what was learnt from. Without a memory limit.
     #[serde(flatten)]
     pub options: SelectionOptions,
@@ -95,12 +95,12 @@ pub struct Selection {
     /// The teacher, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher: Option<Teacher>,
-    /// What happened, step by step.
+    /// The steps and what they took.
     #[serde(skip)]
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.
     pub weights: Vec<f64>,
-    /// By how much rounding may be amplified in errors and weights
+    /// The factor by which rounding may be amplified in errors and weights
     /// ([`State::condition`](State::condition)).
     pub condition: f64,
     /// 0-based features of each selected class, ascending; its first is the step's feature.

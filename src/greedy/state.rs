@@ -29,16 +29,15 @@
 use rayon::prelude::*;
 
 use super::addition::{
-    Addition, Examples, LastStep, NewFeature, add_to_query, centre, centred,
-    subtract_products_in_parallel,
+    Addition, Examples, LastStep, NewFeature, add_to_query, centred, subtract_products_in_parallel,
 };
 use super::folds::Folds;
 use super::grown::Grown;
-use crate::Lambda;
 use crate::data::{Column, Queries};
-use crate::kernels;
+use crate::kernels::{self, centre};
+use crate::lambda::Lambda;
 
-/// What leave-query-out selection knows after `t` of at most `k` steps: per
+/// The knowledge of leave-query-out selection after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
 ///
 /// Memory: [`State::memory`], about `16 m k` bytes.
@@ -61,7 +60,7 @@ pub struct State {
     capacity: usize,
     /// `K` with `eta = Phi y^`.
     grown: Grown,
-    /// Of the selected features ([`Addition::factor`]).
+    /// Factors of the selected features ([`Addition::factor`]).
     factors: Vec<f64>,
     last: Option<LastStep>,
     /// `trace(T_Q - I)`, which is no less than its norm, `q`.
@@ -267,7 +266,7 @@ impl State {
         }
     }
 
-    /// What the last step did; `None` before the first.
+    /// The effect of the last step; `None` before the first.
     pub fn last(&self) -> Option<&LastStep> {
         self.last.as_ref()
     }
@@ -335,7 +334,7 @@ impl State {
         self.traces[query]
     }
 
-    /// What rounding may have done to the leave-query-out error of a candidate with
+    /// The change that rounding may have made to the leave-query-out error of a candidate with
     /// `|v|^2 <= longest`, or to a bound on it, as a share of the error before.
     pub(super) fn rounding(&self, longest: f64) -> f64 {
         let trace = self.traces.iter().copied().fold(0.0, f64::max);
@@ -343,7 +342,7 @@ impl State {
         1e-12 + 16.0 * f64::EPSILON * (1.0 + trace) * stiffness
     }
 
-    /// By how much rounding is amplified in the worst case: see [`Folds`].
+    /// The factor by which rounding is amplified in the worst case: see [`Folds`].
     fn loss(&self) -> f64 {
         let trace = self.traces.iter().copied().fold(0.0, f64::max);
         trace * self.largest_pivot / self.lambda.value()
@@ -451,7 +450,7 @@ impl State {
         }
     }
 
-    /// By how much rounding may be amplified in the weights and the leave-query-out error: the
+    /// The factor by which rounding may be amplified in the weights and the leave-query-out error: the
     /// condition number of `X_S X_S' + lambda I`, or that of the same without a query where there
     /// is a factor for each. An estimate of the order of magnitude, from 1 on. About as many digits
     /// are lost as it has (`docs/derivation.md`, section 10). O(t^2), or O(q t^2).

@@ -1,4 +1,4 @@
-//! What a strategy is: the trait, what it judges by in a step, and the facts about it.
+//! Strategies: the trait, what one judges by in a step, and the facts about it.
 //!
 //! [`GreedyRankRls::with`](crate::GreedyRankRls::with) takes a strategy of your own:
 //! `examples/strategy.rs` has one.
@@ -38,7 +38,7 @@ pub trait Strategy: Send {
     /// depends on the state and the candidate alone: others may be on other ranks.
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64>;
 
-    /// What the last [`errors`](Self::errors) of `judged` candidates took.
+    /// The work that the last [`errors`](Self::errors) of `judged` candidates took.
     fn work(&self, judged: usize) -> Work {
         Work::evaluated(judged)
     }
@@ -156,14 +156,14 @@ pub(super) fn first_tied(errors: &[f64], least: f64) -> Option<usize> {
     errors.iter().position(|&error| error <= limit)
 }
 
-/// What is left of `error` after `gain`: not negative but for rounding, and no number if the
+/// The rest of `error` after `gain`: not negative but for rounding, and no number if the
 /// gain is none, which [`f64::max`] would hide.
 pub(super) fn error_left(error: f64, gain: f64) -> f64 {
     let left = error - gain;
     if left < 0.0 { 0.0 } else { left }
 }
 
-/// What the errors of a step took: how exactness was had.
+/// The work that the errors of a step took: how exactness was had.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Candidates whose criterion was evaluated exactly.
@@ -192,7 +192,7 @@ impl Work {
     }
 }
 
-/// What a strategy judges by in one step.
+/// The things by which a strategy judges in one step.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
     /// The candidates.
@@ -222,7 +222,7 @@ impl Round<'_> {
     }
 }
 
-/// What is true of some strategies: the methods of [`StrategyKind`](super::StrategyKind) of these names
+/// Properties of some strategies: the methods of [`StrategyKind`](super::StrategyKind) of these names
 /// say what that means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Property {
@@ -234,13 +234,13 @@ pub(super) enum Property {
     NeedsGrades,
 }
 
-/// What there is to know of a strategy besides its arithmetic. Each has it in its own file.
+/// The facts about a strategy besides its arithmetic. Each has it in its own file.
 pub(super) struct Facts {
     /// The name that users give.
     pub(super) name: &'static str,
-    /// What it does, in a line.
+    /// A line about what it does.
     pub(super) summary: &'static str,
-    /// What is true of it.
+    /// The properties that it has.
     pub(super) properties: &'static [Property],
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
     pub(super) sample: Option<usize>,

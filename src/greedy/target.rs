@@ -1,4 +1,4 @@
-//! What a selection learns from: labels on some scale, mixed with what a teacher says.
+//! The target of a selection: labels on some scale, mixed with what a teacher says.
 //!
 //! A teacher predicts every query without having seen its labels: RankRLS on all columns by its
 //! hold-out predictions `z`, or scores from elsewhere. `distil` selects towards
@@ -14,11 +14,10 @@ use super::StrategyKind;
 use super::args;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
-use crate::lambda::LambdaSearch;
+use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
 #[cfg(doc)]
 use crate::memory::Memory;
 use crate::names::names;
-use crate::{Lambda, Lambdas, Ridge};
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
 pub(super) const REFIT_BLEND: f64 = 0.25;

@@ -1,9 +1,8 @@
 //! Predictions for every query by RankRLS on all columns that has not seen the query.
 //!
-//! With few examples they are leave-query-out predictions, exact and from one factorisation a
-//! ridge parameter; with many they are those of query folds by conjugate gradients
-//! ([`crate::ridge`]). Classes of equal columns count by their members here, though not in the
-//! selection.
+//! Few examples get leave-query-out predictions, exact and from one factorisation a ridge parameter;
+//! many get predictions of query folds by conjugate gradients ([`crate::ridge`]). Classes of equal
+//! columns count by their members here, though not in the selection.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +10,10 @@ use super::error::{check_labels, check_values};
 use super::state::centred_and_scaled;
 use super::target::{Target, teacher_search};
 use super::{Plan, SelectError, SelectionOptions};
-use crate::Lambdas;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::kernels;
-use crate::lambda::{Lambda, LambdaSearch};
+use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::mean_concordance;
 use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 

@@ -93,7 +93,7 @@ impl<'a> TestPath<'a> {
         &self.standard_errors
     }
 
-    /// What stopped the selection, if the scores of a step could not be evaluated.
+    /// The error that stopped the selection, if the scores of a step could not be evaluated.
     pub fn error(&self) -> Option<&MetricsError> {
         self.error.as_ref()
     }
@@ -138,9 +138,11 @@ impl Observer for TestPath<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::Queries;
     use crate::data::parsed as data;
+    use crate::greedy::SelectionOptions;
     use crate::greedy::job::select;
-    use crate::{Lambda, Queries, SelectionOptions};
+    use crate::lambda::Lambda;
 
     #[test]
     fn scores_are_sums_over_known_features() {

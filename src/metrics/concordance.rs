@@ -75,7 +75,8 @@ pub(crate) fn tie_predictions(predictions: &mut [f64], centred: &[f64], queries:
         .for_each(|part| tie(part, tolerance));
 }
 
-/// Makes scores equal that are no further than `tolerance` from the next one.
+/// Makes scores equal that are close: by size, a score no more than `tolerance` above the least of the
+/// group before it joins that group, and else begins one.
 pub(crate) fn tie(scores: &mut [f64], tolerance: f64) {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));

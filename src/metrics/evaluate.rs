@@ -44,7 +44,7 @@ impl Score {
 
 /// One measure over the queries of a data set.
 ///
-/// As JSON: `{"mean": 0.5, "standard_error": 0.1, "queries": 9, "left_out": 1}`,
+/// The JSON: `{"mean": 0.5, "standard_error": 0.1, "queries": 9, "left_out": 1}`,
 /// without the per-query values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetricValues {
@@ -64,9 +64,9 @@ pub struct MetricValues {
     pub per_query: Vec<Option<f64>>,
 }
 
-/// What [`evaluate()`] found.
+/// The result of [`evaluate()`].
 ///
-/// As JSON: `{"convention": "standard", "metrics": {"map": {...}, ...}}`, with those of the
+/// The JSON: `{"convention": "standard", "metrics": {"map": {...}, ...}}`, with those of the
 /// [`Rules`] that were given beside the convention; see [`MetricValues`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {

@@ -49,8 +49,8 @@ pub(super) fn average_precision(ranking: &Ranking) -> Option<f64> {
 /// Precision at `k`: relevant documents among the first `k`, divided by `k` also for queries of
 /// fewer documents.
 ///
-/// Of a block of which `c` documents fall before the cut, `c r/g` relevant ones are expected
-/// there. Defined for every query.
+/// Where `c` documents of a block fall before the cut, `c r/g` relevant ones are expected there.
+/// Defined for every query.
 pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> f64 {
     let k = k.get();
     let expected: f64 = ranking
@@ -93,8 +93,8 @@ pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
 /// `DCG@K` of the documents in falling order of label (K. Järvelin and J. Kekäläinen, ACM TOIS
 /// 20(4), 2002). DCG is linear in the gains, and every rank of a block expects its mean gain.
 ///
-/// With fewer than `k` documents: 0 under `letor`, of the whole query under `standard`. Undefined
-/// where the ideal DCG is not above 0.
+/// A query of fewer than `k` documents has 0 under `letor`, and the value of its whole ranking under
+/// `standard`. Undefined where the ideal DCG is not above 0.
 ///
 /// Gains are in a unit of the query ([`Gain::up_to`](super::Gain)), so that labels of any size have
 /// a value: `(2^y - 1) / 2^Y` with `Y` the largest label of the query, where `2^Y` would overflow.

@@ -37,7 +37,7 @@ pub enum Metric {
     Concordance,
 }
 
-/// What a measure takes labels for.
+/// The meaning of labels for a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Labels {
     /// Their order.
@@ -130,7 +130,7 @@ impl Metric {
         rows.map(Row::name).collect::<Vec<_>>().join(", ")
     }
 
-    /// What the measure takes labels for.
+    /// The meaning of labels for the measure.
     pub fn labels(self) -> Labels {
         self.row().labels()
     }
@@ -215,7 +215,7 @@ impl FromStr for Metric {
             match (row, digits) {
                 (Row::Whole(own, metric, ..), None) if *own == name => return Ok(*metric),
                 (Row::First(own, metric, ..), digits) if *own == name => {
-                    // As it is written: digits without sign or leading zeros.
+                    // Digits as they are written: digits without sign or leading zeros.
                     let digits = digits.unwrap_or_default();
                     let k: Option<NonZeroUsize> = digits.parse().ok();
                     let k = k.filter(|k| k.to_string() == digits);

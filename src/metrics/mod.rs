@@ -145,7 +145,7 @@ pub enum MetricsError {
     /// Labels or scores are not one a row.
     #[error("{what}s: expected {expected}, one a row of the queries, found {found}")]
     Lengths {
-        /// What was counted: `label` or `score`.
+        /// The numbers that were counted: `label` or `score`.
         what: &'static str,
         /// Rows of the queries.
         expected: usize,
@@ -155,7 +155,7 @@ pub enum MetricsError {
     /// A label or score that is nan or infinite.
     #[error("the {what} of row {row} is {value}: {what}s must be finite")]
     NotFinite {
-        /// What it is: `label` or `score`.
+        /// The kind of number: `label` or `score`.
         what: &'static str,
         /// Its row, from 0.
         row: usize,

@@ -17,7 +17,7 @@
 //!   2010), which is never 0;
 //! * the queries where the first ranking wins, where both are the same, and where it loses.
 //!
-//! Of many comparisons some have a small `p` by chance: nothing here corrects for their number.
+//! Some of many comparisons have a small `p` by chance: nothing here corrects for their number.
 //!
 //! Draws depend on the seed alone, not on the number of threads. `O(n)` time a draw for `n`
 //! queries.
@@ -73,11 +73,11 @@ pub struct Paired {
     pub exact: bool,
     /// Queries where both have a value.
     pub queries: usize,
-    /// Of them, those where the first is better.
+    /// Queries where the first is better.
     pub wins: usize,
-    /// Of them, those where both are the same.
+    /// Queries where both are the same.
     pub ties: usize,
-    /// Of them, those where the second is better.
+    /// Queries where the second is better.
     pub losses: usize,
 }
 

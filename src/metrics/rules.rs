@@ -35,7 +35,7 @@ impl Convention {
     }
 }
 
-/// What a document is worth by its grade `y`, its label. Written `linear` and `exponential`.
+/// The worth of a document by its grade `y`, its label. Written `linear` and `exponential`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Gain {
     /// `y` (K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002).

@@ -20,7 +20,7 @@ pub struct Expansion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BasisRow {
-    /// What its kernel value counts.
+    /// The weight of its kernel value.
     pub coefficient: f64,
     /// Its columns, ascending: 0-based here, and counted as in the data file in a model file.
     pub indices: Vec<u32>,

@@ -44,7 +44,7 @@ pub struct ExplainedRow<'a> {
     pub contributions: Vec<Contribution<'a>>,
 }
 
-/// What a feature adds to a difference of scores.
+/// The part of a feature in a difference of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Contribution<'a> {
     /// The position of the feature among [`Model::features`].

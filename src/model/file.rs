@@ -16,8 +16,9 @@ use super::{
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::greedy::{SelectionOptions, is_default};
+use crate::lambda::Lambda;
+use crate::objective::Objective;
 use crate::ridge::Kernel;
-use crate::{Lambda, Objective};
 use rankrls_files::error::Fault;
 use rankrls_files::{Output, Remedy, read_whole};
 
@@ -192,7 +193,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// What is written in one line.
+/// The fields that are written in one line.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
 struct Line<T>(T);

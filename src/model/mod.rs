@@ -23,8 +23,9 @@ use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
+use crate::lambda::Lambda;
+use crate::objective::Objective;
 use crate::ridge::{Cell, Fit, TrainOptions};
-use crate::{Lambda, Objective};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};
@@ -298,7 +299,7 @@ impl Model {
         &self.settings
     }
 
-    /// What the model is to order.
+    /// The pairs that the model is to order.
     pub fn objective(&self) -> Objective {
         self.objective
     }
@@ -336,7 +337,7 @@ impl Model {
         self.index_base
     }
 
-    /// What the columns of the table of training data were, and what was taken for missing values, as
+    /// The kinds of the columns of the table of training data, and what was taken for missing values, as
     /// far as it was said: other data for the model are read alike.
     pub fn table(&self) -> &TableOptions {
         &self.table
@@ -527,7 +528,7 @@ pub enum ModelError {
         line: usize,
         /// Column, counted from 1.
         column: usize,
-        /// What is wrong there.
+        /// The fault there.
         message: String,
     },
     /// The file cannot be written.

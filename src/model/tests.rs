@@ -4,12 +4,12 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::Lambda;
-use crate::SelectionOptions;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
+use crate::greedy::SelectionOptions;
 use crate::greedy::job::select;
+use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::ridge::{Cell, Fit, Kernel, Weights};
 

@@ -18,8 +18,8 @@ use super::design::{Design, centre_rows};
 use super::factor::{Cholesky, Eigen, Square};
 use super::heavy::Heavy;
 use super::solver::LARGEST_BLOCK;
-use crate::Lambda;
 use crate::kernels::LANES;
+use crate::lambda::Lambda;
 
 /// Norm of the residual to reach, as a share of that of the labels.
 pub const TOLERANCE: f64 = 1e-10;
@@ -57,7 +57,7 @@ pub struct Shortfall {
     pub lambda: Lambda,
     /// Whether hold-out predictions are meant, not the model of all data.
     pub held_out: bool,
-    /// What was reached.
+    /// The precision that was reached.
     pub convergence: Convergence,
     /// The residual that was to be reached: [`TOLERANCE`] or [`HOLDOUT_TOLERANCE`].
     pub tolerance: f64,
@@ -97,7 +97,7 @@ impl Task<'_> {
     }
 }
 
-/// What came of a task.
+/// The outcome of a task.
 #[derive(Debug, Clone)]
 pub(super) struct Solved {
     /// `K a` on the rows that were left out, in order; all coefficients `a` if there are none.
@@ -110,7 +110,7 @@ pub(super) struct Solved {
 pub(super) struct Preconditioner {
     blocks: Vec<Block>,
     heavy: Heavy,
-    /// Of the size of the diagonal of `K`.
+    /// A shift of the size of the diagonal of `K`.
     shift: f64,
 }
 
@@ -142,7 +142,7 @@ impl Preconditioner {
         }
     }
 
-    /// What the factors of the heaviest columns are made of, for each ridge parameter of `tasks`.
+    /// The matrices whose factors the heaviest columns need, for each ridge parameter of `tasks`.
     fn inner(&self, design: &Design<'_>, tasks: &[Task<'_>]) -> Vec<(f64, Square)> {
         if self.heavy.classes.is_empty() {
             return Vec::new();
@@ -215,7 +215,7 @@ pub(super) fn solve(
     }
 }
 
-/// What all lanes share.
+/// The values that all lanes share.
 #[derive(Debug, Clone, Copy)]
 struct System<'a> {
     design: &'a Design<'a>,
@@ -243,7 +243,7 @@ struct Run<'a, const L: usize> {
     residual: Vec<[f64; L]>,
     /// The preconditioned residual.
     scaled: Vec<[f64; L]>,
-    /// What the heaviest columns take off it, before the blocks.
+    /// The part that the heaviest columns take off it, before the blocks.
     heavy: Vec<[f64; L]>,
     direction: Vec<[f64; L]>,
     /// `K` times the direction.
@@ -261,7 +261,7 @@ struct Lane {
     norm: f64,
     /// Whether this round finds the true residual: the direction is the coefficients.
     checks: bool,
-    /// That of the heaviest columns, unless the task cuts queries.
+    /// The factor of the heaviest columns, unless the task cuts queries.
     factor: Option<Cholesky>,
     /// Whether the coefficients are still the start of the task.
     fresh: bool,
@@ -275,7 +275,7 @@ struct Lane {
     best: Solved,
 }
 
-/// What lanes leave out, by row, and by query the lanes that leave out a part of it.
+/// The rows that lanes leave out, and by query the lanes that leave out a part of it.
 #[derive(Debug, Clone, Copy)]
 struct Out<'a, const L: usize> {
     rows: &'a [[bool; L]],
@@ -283,7 +283,7 @@ struct Out<'a, const L: usize> {
 }
 
 impl<const L: usize> Out<'_, L> {
-    /// What is left of the values of a query in `lane`: centred anew, if the lane cuts the query.
+    /// The rest of the values of a query in `lane`: centred anew, if the lane cuts the query.
     #[inline(always)]
     fn project(self, lane: usize, query: usize, range: Range<usize>, values: &mut [[f64; L]]) {
         let rows = &self.rows[range];
@@ -424,7 +424,7 @@ impl<'a, const L: usize> Run<'a, L> {
             along: 0.0,
             least: 0.0,
             iterations: 0,
-            // Of coefficients that are all 0.
+            // The start: coefficients that are all 0.
             best: best(1.0),
         });
     }

@@ -22,9 +22,8 @@ use super::factor::{Panel, Square};
 use super::preferences::Preferences;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Queries;
-use crate::greedy::centre_again;
 use crate::interrupt::check_interrupt;
-use crate::kernels::add_scaled;
+use crate::kernels::{add_scaled, centre_again};
 
 /// Columns whose products one task computes.
 const COLUMNS: usize = 1024;
@@ -40,14 +39,14 @@ pub(super) struct Comparisons {
     pub(super) queries: Queries,
     /// The diagonal of `D`, unless it is all 1.
     scales: Option<Vec<f64>>,
-    /// Of preferences, the rows of the data that each compares: the preferred one first.
+    /// The rows of the data that each preference compares: the preferred one first.
     pub(super) ends: Option<Vec<[u32; 2]>>,
     /// Rows of the data.
     rows: usize,
 }
 
 impl Comparisons {
-    /// Of the rows of each query.
+    /// Compares the rows of each query.
     pub(super) fn of_queries(queries: &Queries, weight: QueryWeight) -> Self {
         Self {
             queries: queries.clone(),
@@ -351,7 +350,7 @@ impl Design<'_> {
             .collect()
     }
 
-    /// What a model with these totals predicts of the rows of `X^`.
+    /// The predictions of a model with these totals for the rows of `X^`.
     pub(super) fn predictions(&self, totals: &[f64]) -> Vec<f64> {
         let mut predictions = vec![[0.0]; self.queries().rows()];
         self.rows.compare(&mut predictions, |rows| {

@@ -45,9 +45,9 @@ pub enum TrainError {
     Memory {
         /// The solver asked for; `None`: none fits.
         solver: Option<Solver>,
-        /// What it would take in all.
+        /// The bytes that it would take in all.
         needed: u64,
-        /// What is allowed.
+        /// The bytes that are allowed.
         limit: u64,
         /// Solvers that fit.
         fitting: Vec<Solver>,
@@ -63,9 +63,9 @@ pub enum TrainError {
         }
     )]
     KernelMemory {
-        /// What it would take in all.
+        /// The bytes that it would take in all.
         needed: u64,
-        /// What is allowed.
+        /// The bytes that are allowed.
         limit: u64,
         /// Rows of the largest basis that fits.
         basis: usize,
@@ -109,9 +109,9 @@ pub enum TrainError {
     /// A name, number, row or group that is not among those there are.
     #[error("{what}: expected {expected}")]
     Unexpected {
-        /// What was found.
+        /// The values found.
         what: String,
-        /// What would be legal.
+        /// The values that would be legal.
         expected: String,
     },
     /// A group of everything.
@@ -177,7 +177,7 @@ pub enum TrainError {
     Undefined {
         /// The measure.
         metric: Metric,
-        /// What the labels lack.
+        /// The property that the labels lack.
         cause: &'static str,
     },
     /// All pairs are to be ordered, of data with queries.

@@ -239,7 +239,7 @@ impl Eigen {
     pub(super) fn new(gram: &Square) -> Option<Self> {
         let eigen = SelfAdjointEigen::new(gram.matrix(), Side::Lower).ok()?;
         let values = eigen.S().column_vector().iter();
-        // What is below 0 is rounding.
+        // Values below 0 are rounding.
         let values: Vec<f64> = values.map(|value| value.max(0.0)).collect();
         let finite = values.iter().all(|value| value.is_finite());
         finite.then(|| Self {

@@ -18,9 +18,9 @@ use super::trained::{RidgeProblem, Trained};
 use super::weights::Weights;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, Queries};
-use crate::lambda::LambdaSearch;
+use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Metric, Rules, check_labels};
-use crate::{Lambda, Lambdas, Objective};
+use crate::objective::Objective;
 
 /// What to train with, and how to choose.
 #[derive(Debug, Clone)]

@@ -1,6 +1,6 @@
 //! The columns of largest norm, which the preconditioner of conjugate gradients solves together.
 //!
-//! With `B` for the blocks of the queries and `H` for these columns of `X^`, the preconditioner is
+//! Let `B` be the blocks of the queries and `H` these columns of `X^`. The preconditioner is
 //! `B + H H'`, by Woodbury's identity:
 //! `(B + H H')^-1 = B^-1 - B^-1 H (I + H' B^-1 H)^-1 H' B^-1`. They make the largest eigenvalues of
 //! `X^ X^'`, which grow with the rows, while a block knows one query.

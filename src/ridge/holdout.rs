@@ -12,9 +12,11 @@ use super::design::Comparisons;
 use super::error::TrainError;
 use super::scheme::{Groups, Scheme};
 use super::trained::{RidgeProblem, Trained};
+use crate::columns::QueryWeight;
 use crate::data::Queries;
+use crate::lambda::Lambda;
 use crate::metrics::{Metric, PAIR_TIE, Rules, evaluate, mean_concordance, tie_predictions};
-use crate::{Lambda, Objective, QueryWeight};
+use crate::objective::Objective;
 
 /// Hold-out predictions and what they are worth.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -248,7 +250,7 @@ impl Holdout {
             residuals = pick(&residuals, &order);
             Comparisons::of_queries(&parts, QueryWeight::Uniform).centre(&mut residuals);
         } else {
-            // As they are but for rounding.
+            // They are centred but for rounding.
             rows.centre(&mut predictions);
         }
         let error: f64 = residuals.iter().map(|residual| residual * residual).sum();

@@ -342,7 +342,7 @@ impl Rounded {
     /// what they are.
     const DIGITS: std::ops::RangeInclusive<i32> = 3..=9;
 
-    /// What all the values have in common.
+    /// The property that all the values have in common.
     fn of(values: &[f64]) -> Self {
         /// The digits that a sum of two numbers of single precision lacks.
         const ABSENT: u64 = (1 << 26) - 1;
@@ -489,10 +489,11 @@ impl KernelMatrix {
 
 /// The reduced set method: a model over the kernel with some rows alone, the basis.
 ///
-/// With `K_bb = U diag(s) U'` for the basis, the data are mapped to `Phi = K_mb U diag(s)^-1/2`, a
-/// column for each eigenvalue that is not rounding: RankRLS on these columns minimises over all
-/// `f = sum_b a_b k(x_b, .)`, and `a = U diag(s)^-1/2 w`. Everything that linear RankRLS has is there:
-/// all solvers, objectives and hold-outs, which keep the basis whatever they hold out.
+/// Let `K_bb = U diag(s) U'` be the kernel matrix of the basis. The data are mapped to
+/// `Phi = K_mb U diag(s)^-1/2`, a column for each eigenvalue that is not rounding: RankRLS
+/// on these columns minimises over all `f = sum_b a_b k(x_b, .)`, and `a = U diag(s)^-1/2 w`.
+/// Everything that linear RankRLS has is there: all solvers, objectives and hold-outs, which keep the
+/// basis whatever they hold out.
 #[derive(Debug)]
 pub struct ReducedSet {
     /// The rows of the basis, 0-based, ascending.
@@ -664,7 +665,7 @@ mod tests {
         }
     }
 
-    /// What is below 0 by more than rounding is refused in every type, with what mends it.
+    /// An eigenvalue below 0 by more than rounding is refused in every type, with what mends it.
     #[test]
     fn what_is_indefinite_is_refused_in_every_type() {
         for rows in [2, 20, 100] {

@@ -50,13 +50,13 @@ impl TrainOptions {
         /// Which pairs are to be ordered. The default is [`Objective::Query`].
         objective: Objective => objective;
 
-        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        /// The weight of a query. The default is [`QueryWeight::Uniform`].
         query_weight: QueryWeight => query_weight;
 
         /// The scale of the labels. The default is [`LabelScale::Raw`].
         labels: LabelScale => labels;
 
-        /// What columns are divided by. The default is [`Scale::None`]. Column classes that were found
+        /// The divisors of columns. The default is [`Scale::None`]. Column classes that were found
         /// before have a scale of their own.
         scale: Scale => scale;
 
@@ -206,7 +206,7 @@ mod tests {
     use super::super::solver::tests::shape;
     use super::*;
 
-    /// What 64 bits cannot count.
+    /// Bytes that 64 bits cannot count.
     fn exact(solver: Solver, shape: &Shape) -> u128 {
         let size = |size: usize| size as u128;
         let (rows, classes) = (size(shape.rows), size(shape.classes));

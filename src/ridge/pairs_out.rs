@@ -24,14 +24,14 @@ use super::holdout::{Holdout, LeftPair};
 use super::kernel::row_number;
 use super::trained::Trained;
 use super::without::batches;
-use crate::Objective;
 use crate::interrupt::check_interrupt;
 use crate::metrics::PAIR_TIE;
+use crate::objective::Objective;
 
 /// Rows whose pairs with all later ones are a task.
 const ROWS: usize = 64;
 
-/// What comes of some pairs of a query.
+/// The outcome of some pairs of a query.
 #[derive(Debug, Default)]
 struct Tally {
     /// Sum of the squared errors of differences.
@@ -55,7 +55,7 @@ struct Query<'a> {
     /// Centred, weighted labels, and those as given.
     labels: &'a [f64],
     as_given: &'a [f64],
-    /// What the weight of the query scales residuals by.
+    /// The factor by which the weight of the query scales residuals.
     scale: f64,
     /// Differences of predictions up to this one are ties.
     tie: f64,

@@ -13,9 +13,9 @@ pub struct Preference {
     pub preferred: u32,
     /// The other row.
     pub other: u32,
-    /// By how much, in units of the labels; 1 as a rule.
+    /// The strength of the preference, in units of the labels; 1 as a rule.
     pub magnitude: f64,
-    /// What it counts; 1 as a rule.
+    /// The weight of the preference; 1 as a rule.
     pub weight: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What is held out: schemes by name, and the queries, or rows, that they hold out together.
+//! Hold-outs: schemes by name, and the queries, or rows, that they hold out together.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -52,7 +52,7 @@ pub enum Scheme {
     },
     /// Groups of one's own.
     Given {
-        /// What people call them.
+        /// Their name for people.
         name: String,
         /// The groups.
         groups: Groups,

@@ -119,7 +119,7 @@ impl Solver {
                 times(8, rows * block + lanes)
             }
         };
-        // With the entries of the classes by row.
+        // The entries of the classes by row count, too.
         let all = matrices + times(12, size(shape.nonzeros));
         (times(11, all) / Saturating(10)).0
     }

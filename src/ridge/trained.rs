@@ -11,10 +11,11 @@ use super::options::TrainOptions;
 use super::preferences::Preferences;
 use super::solver::Solver;
 use super::weights::Weights;
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Dataset;
 use crate::kernels::add_scaled;
-use crate::{Lambda, Objective, QueryWeight};
+use crate::lambda::Lambda;
+use crate::objective::Objective;
 
 /// RankRLS on a data set, ready for ridge parameters.
 ///
@@ -22,7 +23,7 @@ use crate::{Lambda, Objective, QueryWeight};
 /// out; columns that are equal up to a constant in each query and up to sign are one unknown.
 #[derive(Debug)]
 pub struct RidgeProblem<'a> {
-    /// What the classes were found in; `None`: only predictions are asked for.
+    /// The data that the classes were found in; `None`: only predictions are asked for.
     dataset: Option<&'a Dataset<'a>>,
     pub(super) objective: Objective,
     /// Labels as given, or magnitudes of preferences: one for each row of the design.
@@ -62,7 +63,7 @@ fn check_rows(dataset: &Dataset<'_>) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// What was made of the data.
+/// The form that the data were given.
 #[derive(Debug)]
 pub(super) enum Engine {
     /// `X X'`, made definite.
@@ -209,7 +210,7 @@ impl<'a> RidgeProblem<'a> {
             ));
         }
         let centred = Design { rows, features };
-        // Of centred rows, so that lambdas have the size that they have for labels.
+        // The unit is that of centred rows, so that lambdas have the size that they have for labels.
         let unit = centred.mean_diagonal() * preferences.mean_degree();
         let design = Design {
             rows: Comparisons::of_preferences(preferences)?,
@@ -240,7 +241,7 @@ impl<'a> RidgeProblem<'a> {
         Self::prepare(design, labels.to_vec(), labels.into(), solver)
     }
 
-    /// With centred, weighted `labels`, and those `as_given`.
+    /// Takes centred, weighted `labels`, and those `as_given`.
     fn prepare(
         design: Design<'a>,
         labels: Vec<f64>,
@@ -349,7 +350,7 @@ impl<'a> RidgeProblem<'a> {
                 let factor = factor(kernel)?;
                 let mut coefficients = self.labels.clone();
                 factor.solve(&mut coefficients);
-                // As they are but for rounding.
+                // They are centred but for rounding.
                 self.design.rows.centre(&mut coefficients);
                 trained.factor = Some(factor);
                 trained.coefficients = coefficients;
@@ -385,13 +386,13 @@ pub struct Trained<'a> {
     pub(super) lambda: Lambda,
     /// The ridge parameter of the centred problem.
     pub(super) ridge: f64,
-    /// Of solvers that factor, for the predictions of models without some of the rows.
+    /// The factor of solvers that have one, for the predictions of models without some of the rows.
     pub(super) factor: Option<Cholesky>,
     /// `a = (K + lambda I)^-1 y`, but for the primal.
     pub(super) coefficients: Vec<f64>,
     /// Weights of the column classes times their members, as far as there are any.
     totals: Vec<f64>,
-    /// Of conjugate gradients.
+    /// The convergence of conjugate gradients.
     convergence: Option<Convergence>,
 }
 
@@ -448,7 +449,7 @@ impl Trained<'_> {
         known.then(|| self.problem.design.of_data(&self.coefficients))
     }
 
-    /// What the model leaves of the centred, weighted labels.
+    /// The rest that the model leaves of the centred, weighted labels.
     pub(super) fn residuals(&self) -> Vec<f64> {
         let mut residuals = self.problem.labels.clone();
         let predictions = self.problem.design.predictions(&self.totals);

@@ -33,7 +33,7 @@ use crate::kernels::add_scaled;
 struct Left<'a> {
     /// Ascending.
     rows: &'a [usize],
-    /// Of every query that they have a part of: the places of this part, and the rows of the query.
+    /// For every query that they have a part of: the places of this part, and the rows of the query.
     cuts: Vec<(Range<usize>, usize)>,
 }
 

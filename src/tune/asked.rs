@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use rankrls_files::Parameter;
+
 use super::{Evidence, Measure, Rule, TuneError, TuneOptions, Tuned, Tuning};
-use crate::Lambdas;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
 use crate::greedy::{OwnStrategy, SelectError, SelectionOptions, StrategyKind};
+use crate::lambda::{Lambdas, Ridge};
 use crate::metrics::Rules;
 use crate::setters::setters;
-use crate::{Parameter, Ridge};
 
 /// How [`GreedyRankRls::tuned`](crate::GreedyRankRls::tuned) chooses lambda and the number of features:
 /// by some evidence, a measure of it, and a rule. `docs/choosing.md` compares them.
@@ -46,24 +47,24 @@ impl Tune {
         }
     }
 
-    /// By the predictions that [`Evidence::advised`] takes for the data, or by folds where
+    /// Judges by the predictions that [`Evidence::advised`] takes for the data, or by folds where
     /// leave-query-out predictions are biased.
     pub fn advised() -> Self {
         Self::by(Asked::Advised)
     }
 
-    /// By leave-query-out predictions ([`Evidence::Lqo`]).
+    /// Judges by leave-query-out predictions ([`Evidence::Lqo`]).
     pub fn lqo() -> Self {
         Self::by(Asked::Lqo)
     }
 
-    /// By cross-validation over queries ([`Evidence::Folds`]): `count` folds, from 2 to the number of
+    /// Judges by cross-validation over queries ([`Evidence::Folds`]): `count` folds, from 2 to the number of
     /// queries, drawn by the seed of the selection.
     pub fn folds(count: usize) -> Self {
         Self::by(Asked::Folds(count))
     }
 
-    /// By predictions for other `data` with the same columns ([`Evidence::Validation`]).
+    /// Judges by predictions for other `data` with the same columns ([`Evidence::Validation`]).
     pub fn validation(data: impl Into<Arc<Dataset<'static>>>) -> Self {
         Self::by(Asked::Validation(data.into()))
     }
@@ -132,7 +133,7 @@ impl Tune {
         Ok((candidates, tuned))
     }
 
-    /// What to try, with the evidence still to be said.
+    /// The options to try, with the evidence still to be said.
     fn options(&self, selection: &SelectionOptions) -> TuneOptions {
         let given = |ridge: Ridge| Lambdas::Given(vec![ridge]);
         let lambdas = self.lambdas.clone().or(selection.lambda.map(given));

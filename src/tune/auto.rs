@@ -9,17 +9,17 @@
 use std::borrow::Cow;
 
 use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, Target, plan_with};
+use crate::lambda::Lambda;
 
 /// How folds chose a ridge parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AutoLambda {
-    /// What was tried, and how it was judged.
+    /// The options tried, and how they were judged.
     pub options: TuneOptions,
-    /// What became of each ridge parameter.
+    /// The outcome of each ridge parameter.
     pub tuned: Tuned,
 }
 
@@ -80,10 +80,10 @@ pub(crate) fn choose_lambda_with(
             let options = quick;
             Ok((tuned.lambda(), Some(AutoLambda { options, tuned })))
         }
-        // What stops every selection says so in its own words.
+        // An error that stops every selection says so in its own words.
         Err(error @ (TuneError::Interrupted | TuneError::Select(_))) => Err(error),
         Err(error) => {
-            // What stops every lambda mostly stops the selection, which says so in its words.
+            // An error that stops every lambda mostly stops the selection, which says so in its words.
             if let TuneError::NoModel { lambda, .. } = error {
                 let options = SelectionOptions {
                     lambda: lambda.into(),

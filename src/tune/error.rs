@@ -4,9 +4,9 @@ use rankrls_files::Remedy;
 use thiserror::Error;
 
 use super::Measure;
-use crate::Lambda;
 use crate::data::DatasetError;
 use crate::greedy::SelectError;
+use crate::lambda::Lambda;
 use crate::metrics::MetricsError;
 
 /// Why lambda and k could not be chosen.

@@ -7,7 +7,7 @@ use crate::data::{Column, Dataset};
 use crate::greedy::{Advance, Greedy, SelectError, Target};
 use crate::ridge::Groups;
 
-/// What a selection sees: all training data, or those without a fold.
+/// The data that a selection sees: all training data, or those without a fold.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) candidates: &'a ColumnClasses,
@@ -100,7 +100,7 @@ impl Fold {
         self.candidates.memory() + self.test.memory() + numbers as u64
     }
 
-    /// What a selection without the fold sees.
+    /// The data that a selection without the fold sees.
     pub(super) fn part(&self) -> Part<'_> {
         Part {
             candidates: &self.candidates,

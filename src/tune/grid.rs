@@ -15,11 +15,11 @@ use super::{
     Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
     Tuning,
 };
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
 use crate::interrupt::unless_ended;
+use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
 
@@ -143,7 +143,7 @@ impl Run<'_> {
 
     /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `teachers`.
     ///
-    /// As many tasks as fit into memory take one job after the other; all of them, and the
+    /// Tasks, as many as fit into memory, take one job after the other; all of them, and the
     /// parallel parts of every step, share the threads of the pool. A thread that waits within a
     /// selection may begin another one only by beginning another task, so that no more are at work.
     fn grid(
@@ -189,7 +189,7 @@ impl Run<'_> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    /// What the teachers predict that the plans of `job` have, which no lambda of a selection
+    /// The predictions of the teachers that the plans of `job` have, which no lambda of a selection
     /// changes. Before paths are followed, as a thread that waited for them could begin another path.
     fn teach(&self, job: &Job) -> PartPredictions {
         let teacher = |fold| match job.plan(fold) {
@@ -200,7 +200,7 @@ impl Run<'_> {
         iter::once(None).chain(folds).map(teacher).collect()
     }
 
-    /// What that of the selection without `fold`, or from all data, predicts: kept by an earlier run, or new.
+    /// The predictions of the teacher of the selection without `fold`, or from all data: kept, or new.
     fn teacher(
         &self,
         job: &Job,

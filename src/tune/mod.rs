@@ -34,7 +34,7 @@
 //!
 //! # Memory and threads
 //!
-//! As many selections are at work at once as fit into the memory allowed, at most one a thread.
+//! Selections at work at once are as many as fit into the memory allowed, at most one a thread.
 //! All share the threads of the current rayon pool. Results are the same to the last bit however
 //! many there are.
 
@@ -67,7 +67,8 @@ pub use stability::{Frequency, Stability};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{OwnStrategy, SelectError, Selection, SelectionOptions, TargetOptions};
-use crate::{Lambda, Lambdas, Remedy};
+use crate::lambda::{Lambda, Lambdas};
+use rankrls_files::Remedy;
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
 ///
@@ -98,11 +99,11 @@ pub struct Tuning<'a> {
     pub options: &'a TuneOptions,
     /// The data that models are judged by, under [`Evidence::Validation`].
     pub validation: Option<&'a Dataset<'a>>,
-    /// What [`TuneOptions::candidates`] found before; `None`: it is asked again.
+    /// The candidates that [`TuneOptions::candidates`] found before; `None`: it is asked again.
     pub candidates: Option<&'a ColumnClasses>,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a OwnStrategy>,
-    /// What an earlier run has found. Its steps are taken again without a search; the end is, to the
+    /// The findings of an earlier run. Its steps are taken again without a search; the end is, to the
     /// last bit, that of a run that was never interrupted.
     pub earlier: Earlier<'a>,
 }
@@ -212,7 +213,7 @@ impl<'a> Tuning<'a> {
         paths.into_iter().next().ok_or(TuneError::Interrupted)
     }
 
-    /// What became of every path, and whether they were ended before their time.
+    /// The outcome of every path, and whether they were ended before their time.
     fn outcomes(&self, observer: &mut dyn Observer) -> Result<(Vec<Outcome>, bool), TuneError> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
@@ -247,7 +248,7 @@ impl<'a> Tuning<'a> {
 /// The models of a grid of lambdas, and the chosen one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tuned {
-    /// What became of each lambda, ascending.
+    /// The outcome of each lambda, ascending.
     pub outcomes: Vec<Outcome>,
     /// The model that the rule chose.
     pub choice: Choice,

@@ -1,4 +1,4 @@
-//! What to try, and how to judge it.
+//! The selections to try, and how to judge them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,9 +6,8 @@ use super::{Choice, Curve, Measure, Outcome, Rule, TuneError};
 use crate::columns::ColumnClasses;
 use crate::data::{DataHash, Dataset, LabelScale};
 use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
-use crate::lambda::LambdaSearch;
+use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Metric, Rules, distinct};
-use crate::{Lambda, Lambdas};
 
 /// The selections to make, and how to judge their models: for the library, checkpoints, and the
 /// arguments and reports of commands.
@@ -158,7 +157,7 @@ impl TuneOptions {
         distinct(&all)
     }
 
-    /// What chooses lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
+    /// The options that choose lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
     /// most 20 features. Short selections, four a lambda.
     pub fn quick(selection: SelectionOptions) -> Self {
         let evidence = Evidence::Folds {

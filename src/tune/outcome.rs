@@ -1,4 +1,4 @@
-//! What became of each path of a grid, and watching it.
+//! The outcome of each path of a grid, and watching it.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score, Stability};
-use crate::Lambda;
 use crate::data::LabelScale;
 use crate::greedy::{
     self, Selection, SelectionOptions, Step, StrategyKind, Teacher, TeacherPredictions,
 };
+use crate::lambda::Lambda;
 
-/// What became of one lambda: a plain value, which may be stored and read back.
+/// The outcome of one lambda: a plain value, which may be stored and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// The ridge parameter.
@@ -42,7 +42,7 @@ pub struct Point {
     pub step: Step,
     /// Weights of all features so far, in order of selection.
     pub weights: Vec<f64>,
-    /// By how much rounding may be amplified in errors and weights
+    /// The factor by which rounding may be amplified in errors and weights
     /// ([`State::condition`](crate::greedy::strategy::State::condition)).
     #[serde(deserialize_with = "or_infinite")]
     pub condition: f64,
@@ -67,13 +67,13 @@ fn or_infinite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Err
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Ending {
-    /// With as many features as asked for.
+    /// The path has as many features as asked for.
     Complete,
-    /// With all the candidates there are.
+    /// The path has all the candidates there are.
     Exhausted,
-    /// By the rule, which saw no improvement any more.
+    /// The rule saw no improvement any more.
     Settled,
-    /// By the observer, on the way or before it began.
+    /// The observer ended it, on the way or before it began.
     Interrupted,
     /// Before a step whose errors or predictions are no finite numbers: lambda is too small for
     /// the values of the data.
@@ -223,7 +223,7 @@ impl RecordedPath {
     }
 }
 
-/// What a teacher predicts, which no lambda of a selection changes.
+/// The predictions of a teacher, which no lambda of a selection changes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedTeacher {
@@ -237,12 +237,12 @@ pub struct RecordedTeacher {
     pub predictions: TeacherPredictions,
 }
 
-/// What an earlier run has found: nothing, steps, or what teachers predict, too.
+/// The findings of an earlier run: nothing, steps, or what teachers predict, too.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Earlier<'a> {
     /// Its steps.
     pub paths: &'a [RecordedPath],
-    /// What its teachers predict, as far as that was kept.
+    /// The predictions of its teachers, as far as they were kept.
     pub teachers: &'a [RecordedTeacher],
 }
 
@@ -259,7 +259,7 @@ impl<'a> Earlier<'a> {
         })
     }
 
-    /// What the teacher of `path` predicts without `fold`.
+    /// The predictions of the teacher of `path` without `fold`.
     pub(super) fn teacher(
         self,
         path: PathId,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::{Measure, Score, TuneError};
-use crate::Lambda;
+use crate::lambda::Lambda;
 
 /// How lambda and k are chosen by the values of all models.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! What the paths of a grid share: the plan of each, how many fit into memory side by side, and the
+//! The things that the paths of a grid share: the plan of each, how many fit into memory side by side, and the
 //! observer.
 
 use std::sync::Mutex;
@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folds::{Fold, Part};
 use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::greedy::{
     Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
 };
+use crate::lambda::Lambda;
 use crate::memory::Memory;
 
-/// What a teacher predicts of each part: the same for every path of a strategy.
+/// The predictions of a teacher for each part: the same for every path of a strategy.
 pub(super) type PartPredictions = Vec<Result<Option<TeacherPredictions>, SelectError>>;
 
 /// All that the paths share.
@@ -30,7 +30,7 @@ pub(super) struct Run<'a> {
     pub(super) own: Option<&'a OwnStrategy>,
     /// Queries that values are of.
     pub(super) queries: usize,
-    /// With all in use that stays: data, candidates, folds and results.
+    /// The memory with all in use that stays: data, candidates, folds and results.
     pub(super) memory: Memory,
     pub(super) observer: Mutex<&'a mut dyn Observer>,
     pub(super) stopped: AtomicBool,
@@ -40,7 +40,7 @@ pub(super) struct Run<'a> {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) lambda: Lambda,
-    /// With the strategy of the plans.
+    /// The options with the strategy of the plans.
     pub(super) options: SelectionOptions,
     /// The plan of the selection from all data.
     pub(super) plan: Plan,

@@ -8,7 +8,8 @@ use thiserror::Error;
 
 use super::TuneOptions;
 use crate::data::Dataset;
-use crate::greedy::{centre, centred};
+use crate::greedy::centred;
+use crate::kernels::centre;
 use crate::metrics::{Metric, MetricsError, Rules, Score, per_query};
 
 /// Values that differ by no more than this share are equal: they are in exact arithmetic where

@@ -44,7 +44,7 @@ pub struct Frequency {
 }
 
 impl Stability {
-    /// Of `selections` among so many `candidates`. The order within a selection does not count.
+    /// The stability of `selections` among so many `candidates`. The order within a selection does not count.
     pub fn new(selections: &[Vec<u64>], candidates: usize) -> Self {
         let sets: Vec<BTreeSet<u64>> = selections
             .iter()

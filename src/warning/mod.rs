@@ -23,11 +23,10 @@ use std::fmt;
 
 use rankrls_files::{Parameter, Remedy, counted, short};
 
-use crate::Lambda;
 use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
 use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
-use crate::letor::{Chosen, FoldOutcome};
+use crate::lambda::Lambda;
 use crate::metrics::{Gain, Labels, Metric, Rules};
 use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
 use crate::tune::{self, Tuned};
@@ -102,7 +101,7 @@ pub enum Warning {
     },
     /// Rounding is amplified.
     LostDigits {
-        /// By how much.
+        /// The factor.
         condition: f64,
         /// Whether this is a bound, mostly far above the loss, and no estimate.
         bound: bool,
@@ -123,11 +122,11 @@ pub enum Warning {
     Residual {
         /// The ridge parameter.
         lambda: Lambda,
-        /// What was solved for.
+        /// The models that were solved for.
         solved: Solved,
         /// Norm of the residual, as a share of that of the labels.
         residual: f64,
-        /// What it should be.
+        /// The norm to reach.
         tolerance: f64,
     },
     /// Nothing was held out, of data of one query.
@@ -150,7 +149,7 @@ pub enum Warning {
     },
 }
 
-/// What conjugate gradients solve for.
+/// The models that conjugate gradients solve for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Solved {
     /// A model of all examples.
@@ -178,7 +177,7 @@ pub enum Idle {
 pub struct SuspectColumn {
     /// 0-based.
     pub feature: u32,
-    /// As the data write it.
+    /// The index as the data write it.
     pub index: u64,
     /// Its name, if it has one.
     pub name: Option<String>,
@@ -305,7 +304,7 @@ impl fmt::Display for Warning {
 }
 
 impl fmt::Display for Idle {
-    /// What follows "has no effect".
+    /// The words after "has no effect".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Measures => f.write_str(" on these measures"),
@@ -620,32 +619,6 @@ impl Selection {
     }
 }
 
-impl FoldOutcome {
-    /// Warnings about the models of the fold, which messages call `name`.
-    pub fn warnings(&self, name: &str) -> Vec<Warning> {
-        let lambdas = || self.paths.iter().map(|path| path.lambda.value());
-        let edge = |of: &str, chosen: &Chosen| {
-            let what = format!("{name}: the lambda of {of}");
-            Warning::of_edge(what, chosen.lambda.value(), lambdas())
-        };
-        let edges = [
-            edge("features", &self.greedy),
-            edge("all columns", &self.all_features),
-        ];
-        let ended = self.convergence.filter(|ended| !ended.is_converged());
-        let residual = ended.map(|ended| Warning::Residual {
-            lambda: self.all_features.lambda,
-            solved: Solved::Model,
-            residual: ended.residual,
-            tolerance: TOLERANCE,
-        });
-        let mut warnings: Vec<Warning> = edges.into_iter().flatten().collect();
-        warnings.extend(residual);
-        warnings.extend(self.selection.warnings());
-        warnings
-    }
-}
-
 impl Tuned {
     /// Where the chosen ridge parameter is at an edge of those tried.
     ///
@@ -708,10 +681,10 @@ impl GridOutcome {
 mod tests {
     use super::*;
     use crate::data::parsed;
+    use crate::fitted::GreedyRankRls;
     use crate::greedy::SelectError;
-    use crate::ridge::{TrainGrid, TrainOptions};
+    use crate::ridge::{Solver, TrainGrid, TrainOptions};
     use crate::tune::TuneError;
-    use crate::{GreedyRankRls, Solver};
 
     /// Queries of four rows with the `label` of each row, and two columns.
     fn data(rows: usize, label: impl Fn(usize) -> f64) -> Dataset<'static> {

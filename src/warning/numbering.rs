@@ -60,7 +60,7 @@ const LEAST_CHANGES: usize = 4;
 /// More columns that number rows, if they are half of all, are features in ranks.
 const MANY: usize = 8;
 
-/// What the numbers of a column look like.
+/// The pattern of the numbers of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Numbering {
     /// They count the rows.
@@ -264,7 +264,7 @@ mod tests {
     use crate::data::Queries;
     use Numbering::{Identifiers, Places, Rows};
 
-    /// What the numbers of queries of so many rows look like.
+    /// The pattern of the numbers of queries of so many rows.
     fn found(size: usize, values: &[f64]) -> Option<Numbering> {
         let mut data = String::new();
         for (row, value) in values.iter().enumerate() {
@@ -298,7 +298,7 @@ mod tests {
                 let numbers = counted(from, rows);
                 let backwards: Vec<f64> = numbers.iter().rev().copied().collect();
                 let scaled = numbers.iter().map(|number| number / 7.0 - 3.0);
-                // As a column of 32 bits has them.
+                // The numbers as a column of 32 bits has them.
                 #[expect(clippy::cast_possible_truncation)]
                 let narrow = scaled.clone().map(|number| f64::from(number as f32));
                 for values in [
@@ -393,7 +393,7 @@ mod tests {
         }
     }
 
-    /// What the places of rows in their queries look like, for these labels of queries of three rows.
+    /// The pattern of the places of rows in their queries, for these labels of queries of three rows.
     fn places(labels: [u32; 9], place: impl Fn(u32) -> u32) -> Option<Numbering> {
         let mut data = String::new();
         for (row, label) in (0..).zip(labels) {
@@ -451,7 +451,7 @@ mod tests {
         for values in sound {
             assert_eq!(found(4, &values), None, "{values:?}");
         }
-        // Of a single query places, but no years.
+        // A single query has places, but no years.
         assert_eq!(found(40, &counted(1990, 40)), None);
         assert_eq!(found(40, &counted(1, 40)), Some(Rows));
     }

@@ -5,7 +5,6 @@ mod explain;
 mod family;
 mod filters;
 mod golden;
-mod letor;
 #[path = "../support/long.rs"]
 mod long;
 mod memory;

@@ -58,7 +58,7 @@ impl CheckpointArgs {
         Ok(())
     }
 
-    /// What an earlier run on `train` has found, or nothing yet; none if no checkpoint is asked for.
+    /// The findings of an earlier run on `train`, or nothing yet; none if no checkpoint is asked for.
     pub(crate) fn record<R: Record>(
         &self,
         train: &Dataset<'_>,
@@ -75,7 +75,7 @@ impl CheckpointArgs {
         }))
     }
 
-    /// What a selection by `options` from `train` goes on from, if there is anything: a checkpoint, or
+    /// The start of a selection by `options` from `train`, if there is one: a checkpoint, or
     /// the path of a model. The options become those of that run.
     pub(crate) fn earlier(
         &self,

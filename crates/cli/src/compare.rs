@@ -393,7 +393,7 @@ impl<'a> Comparison<'a> {
         self.strategies.iter().filter(|entry| entry.error.is_none())
     }
 
-    /// What each strategy that did not run says of it.
+    /// The reasons of the strategies that did not run.
     fn failures(&self) -> impl Iterator<Item = String> {
         self.strategies.iter().filter_map(Entry::failure)
     }
@@ -555,7 +555,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// What it says if it did not run.
+    /// The reason why it did not run.
     fn failure(&self) -> Option<String> {
         let (name, error) = (&self.one.name, self.error.as_ref()?);
         Some(
@@ -580,7 +580,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// Of values that all have to be there; `None` if there are none.
+    /// The values, all of which have to be there; `None` if there are none.
     fn of(values: impl IntoIterator<Item = Option<f64>>) -> Option<Self> {
         let values: Vec<f64> = values.into_iter().collect::<Option<_>>()?;
         let first = *values.first()?;

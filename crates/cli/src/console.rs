@@ -174,7 +174,7 @@ fn time_left(state: &ProgressState, text: &mut dyn Write) {
     }
 }
 
-/// What a signal leaves as long as there is nothing to save.
+/// The state that a signal leaves as long as there is nothing to save.
 pub(crate) const NOTHING: &str = "nothing was saved";
 
 /// How long the steps at work may take once they are to end.
@@ -236,7 +236,7 @@ impl Interrupt {
 
     /// Answers the first signal.
     fn end(&self, code: i32, console: Console) {
-        // As long as it is locked nothing can begin that there would be to save.
+        // The lock keeps anything from beginning that there would be to save.
         let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         match &*answer {
             Answer::End(left) => {
@@ -264,7 +264,7 @@ impl Interrupt {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = with;
     }
 
-    /// What a signal leaves that ends the process.
+    /// The state that a signal leaves which ends the process.
     pub(crate) fn leaves(&self, what: String) {
         self.answers(Answer::End(what));
     }

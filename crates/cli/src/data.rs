@@ -19,7 +19,7 @@ use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rul
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning, memory,
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning,
 };
 use serde::Serialize;
 
@@ -31,6 +31,7 @@ use super::ranks;
 use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
+use rankrls_files::memory;
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]
@@ -84,7 +85,7 @@ fn titles(text: &str) -> Result<Vec<String>, String> {
     Ok(titles.iter().map(str::to_owned).collect())
 }
 
-/// What a command asks of data for a model, besides its features.
+/// The needs of a command for data besides the features of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wanted {
     /// Nothing more.
@@ -153,7 +154,7 @@ impl DataArgs {
         given.or_else(|| self.format.names_at(path))
     }
 
-    /// What was said about columns of tables and missing values.
+    /// The options about columns of tables and missing values.
     pub(crate) fn table(&self) -> TableOptions {
         TableOptions {
             label: self.label.clone(),
@@ -452,7 +453,7 @@ impl Input {
         Ok(self)
     }
 
-    /// What there is to select from.
+    /// The candidates to select from.
     pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<ColumnClasses> {
         let Some(shards) = &self.shards else {
             return Ok(options.candidates(&self.train));
@@ -492,7 +493,7 @@ impl Input {
         Some(TestPath::new(&test.dataset, metrics, rules))
     }
 
-    /// Of the memory that a selection may take, what the data besides those of training hold.
+    /// The memory that a selection may take, in which the data besides those of training count as held.
     pub(crate) fn others_in(&self, memory: Memory) -> Memory {
         let others = [&self.validation, &self.test].into_iter().flatten();
         let others = others.map(|loaded| loaded.dataset.memory());

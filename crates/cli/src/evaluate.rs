@@ -97,7 +97,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     session.end(args.json, &report, || report.text(), written)
 }
 
-/// What models that share the data agree on: how many columns there are, how they are counted, and
+/// The facts that models which share the data agree on: how many columns there are, how they are counted, and
 /// what is taken for missing values.
 type Reading = (usize, IndexBase, Option<Missing>);
 
@@ -219,7 +219,7 @@ struct Report<'a> {
     rankings: &'a [Ranking],
     #[serde(skip_serializing_if = "Vec::is_empty")]
     comparisons: Vec<Comparison<'a>>,
-    /// Of the comparisons.
+    /// The options of the comparisons.
     #[serde(flatten)]
     options: Option<PairedOptions>,
     /// Every query of every ranking.

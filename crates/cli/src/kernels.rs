@@ -78,7 +78,7 @@ fn expected(what: &str, found: &str) -> String {
     format!("expected {what}, found {found:?}")
 }
 
-/// What `--basis` names.
+/// The value of `--basis`.
 #[derive(Debug, Clone)]
 pub(crate) enum Basis {
     Drawn(usize),

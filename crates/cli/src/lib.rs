@@ -193,7 +193,7 @@ fn parse() -> Result<Parsed, clap::Error> {
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
-/// What the parser of the command line refuses.
+/// The failure of arguments that the parser of the command line refuses.
 fn misused(error: &clap::Error) -> Failure {
     Failure {
         code: u8::try_from(error.exit_code()).unwrap_or(2),

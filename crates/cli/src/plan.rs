@@ -6,7 +6,8 @@ use anyhow::Result;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::greedy::{SelectError, SelectionOptions};
-use rankrls::{ColumnClasses, Dataset, StrategyKind, memory};
+use rankrls::{ColumnClasses, Dataset, StrategyKind};
+use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -36,7 +37,7 @@ pub(crate) struct Costs {
     /// The strategy that `auto` takes, if one fits.
     auto: Option<StrategyKind>,
     strategies: Vec<Row>,
-    /// What one factor a query takes, which is besides these: only a run tells whether it is needed.
+    /// The bytes that one factor a query takes, besides these: only a run tells whether it is needed.
     factors_bytes: u64,
     /// Whether there is nothing to select from.
     #[serde(skip)]
@@ -96,7 +97,7 @@ impl PlanReport {
 }
 
 impl Costs {
-    /// With `options` that leave the strategy open.
+    /// Takes `options` that leave the strategy open.
     pub(crate) fn new(
         train: &Dataset<'_>,
         candidates: &ColumnClasses,

@@ -29,7 +29,7 @@ pub(super) struct Failure {
     pub(super) text: String,
 }
 
-/// What the ranks sent when one had ended.
+/// The words that the ranks sent when one had ended.
 struct End(Vec<Vec<u64>>);
 
 /// Ranks of which all end at the next gathering when one has ended.
@@ -162,7 +162,7 @@ fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
     Ok(())
 }
 
-/// What the first rank has, for all.
+/// The value of the first rank, for all.
 pub(super) fn of_first<T: Serialize + DeserializeOwned>(peers: &dyn Peers, own: T) -> T {
     if peers.count() == 1 {
         return own;

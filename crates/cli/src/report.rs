@@ -1,4 +1,4 @@
-//! What `select` prints: one document, in JSON or as tables. `tune` reports its choice by it, and
+//! The report of `select`: one document, in JSON or as tables. `tune` reports its choice by it, and
 //! `inspect` shows models by the same table.
 
 use std::fmt::Write as _;
@@ -127,7 +127,7 @@ impl LambdaChoice {
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct PathRow<'a> {
     pub(crate) step: usize,
-    /// As the data file counts.
+    /// The feature as the data file counts.
     pub(crate) feature: u64,
     pub(crate) name: Option<&'a str>,
     /// Its weight in the last model.
@@ -148,7 +148,7 @@ pub(crate) struct PathRow<'a> {
     pub(crate) alive: &'a [usize],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<Object<Option<f64>>>,
-    /// Of the measures in `test`.
+    /// Standard errors of the measures in `test`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) standard_errors: Option<Object<Option<f64>>>,
 }

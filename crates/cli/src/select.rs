@@ -15,7 +15,8 @@ use rankrls::model::FeatureChoice;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::{Idle, Warning};
-use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind, memory};
+use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind};
+use rankrls_files::memory;
 use rankrls_plot::Figure;
 
 use super::args::{self, RulesArgs, at_least_one};

@@ -16,7 +16,7 @@ use super::console::{Console, Interrupt};
 use super::files::{Files, OutPath};
 use super::output::{Destination, OutputFile, print, print_text};
 
-/// What a command works with beside its arguments.
+/// The things that a command works with beside its arguments.
 pub(crate) struct Session<'a> {
     pub(crate) console: Console,
     pub(crate) interrupt: &'a Interrupt,

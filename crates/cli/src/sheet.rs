@@ -326,7 +326,7 @@ mod tests {
         let mut csv = Vec::new();
         sheet.csv(&mut csv).unwrap();
         assert!(csv.len() > 6 * 70_000);
-        // As many columns as make a table of such a width.
+        // The columns make a table of such a width.
         let wide = (0..9000).map(|place| place.to_string());
         let sheet = Sheet::of(&[()]).measures(wide, |(), _| 0.5);
         assert_eq!(sheet.text_within(None).lines().count(), 2);

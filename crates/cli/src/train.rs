@@ -19,7 +19,8 @@ use rankrls::ridge::{
 };
 use rankrls::tune::Measure;
 use rankrls::warning::{Idle, Warning};
-use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
+use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
+use rankrls_files::memory;
 use rankrls_plot::{Figure, LinePlot, Scale as PlotScale, Series};
 use serde::Serialize;
 use serde_json::{Value, json};

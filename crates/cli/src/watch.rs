@@ -72,7 +72,7 @@ impl<'a, R: Record> Watch<'a, R> {
         found
     }
 
-    /// What an interrupted run has left in its checkpoint, or what it has `lost` without one.
+    /// The words for an interrupted run: its checkpoint, or what it has `lost` without one.
     pub(crate) fn left(&self, lost: &str) -> String {
         let Some(checkpointer) = &self.checkpointer else {
             return lost.to_owned();

@@ -11,7 +11,7 @@ use crate::Remedy;
 /// Characters of the input that a message quotes.
 const QUOTED: usize = 40;
 
-/// What is wrong with a file. The message says the rest: where, what was expected, and what was found.
+/// The kind of fault of a file. The message says the rest: where, what was expected, and what was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
@@ -75,7 +75,7 @@ impl Refusal {
 }
 
 impl ReadError {
-    /// What is wrong.
+    /// The kind of fault.
     pub fn kind(&self) -> ReadErrorKind {
         self.0.fault.kind
     }
@@ -96,17 +96,17 @@ impl ReadError {
         Some(&*self.0.fault.element).filter(|element| !element.is_empty())
     }
 
-    /// What should have been there.
+    /// The text that should have been there.
     pub fn expected(&self) -> &str {
         &self.0.fault.expected
     }
 
-    /// What was there: quoted input is escaped and cut to 40 characters.
+    /// The text that was there: quoted input is escaped and cut to 40 characters.
     pub fn found(&self) -> &str {
         &self.0.fault.found
     }
 
-    /// What to do about it, where that is known.
+    /// The remedy, where one is known.
     pub fn remedy(&self) -> Option<&Remedy> {
         self.0.fault.remedy.as_ref()
     }
@@ -115,7 +115,7 @@ impl ReadError {
 /// A [`ReadError`] without its file and line.
 #[derive(Debug)]
 pub struct Fault {
-    /// What is wrong.
+    /// The kind of fault.
     pub kind: ReadErrorKind,
     /// Byte within the line, counted from 1.
     pub column: usize,
@@ -178,21 +178,21 @@ impl Fault {
             .remedy(Remedy::MoreMemoryOrLessData)
     }
 
-    /// Of another kind.
+    /// The same fault of another kind.
     #[must_use]
     pub fn kind(mut self, kind: ReadErrorKind) -> Self {
         self.kind = kind;
         self
     }
 
-    /// With something else that should have been there.
+    /// The same fault with another text that should have been there.
     #[must_use]
     pub fn expecting(mut self, expected: String) -> Self {
         self.expected = expected.into();
         self
     }
 
-    /// With what to do about it.
+    /// The same fault with a remedy.
     #[must_use]
     pub fn remedy(mut self, remedy: impl Into<Remedy>) -> Self {
         self.remedy = Some(remedy.into());
@@ -335,7 +335,7 @@ mod tests {
             "\\u{202e}a\\u{2066}\\u{200f}"
         );
         assert_eq!(escaped_lines("a\nb\r\n"), "a\nb\\r\n");
-        // What joins letters is no control of their direction.
+        // A joiner of letters is no control of their direction.
         let joined = "\u{645}\u{6cc}\u{200c}\u{62e}";
         assert_eq!(escaped(joined), joined);
     }

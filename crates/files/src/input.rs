@@ -24,7 +24,7 @@ pub fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// What compresses a stream, known by its first bytes.
+/// The compression of a stream, known by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Compression {
     None,
@@ -68,13 +68,13 @@ impl Compression {
 /// Decompressed text of a named input, without the byte order mark of UTF-8. What is known to be
 /// something else than text by its first bytes is refused when it is read.
 pub struct Source<'r> {
-    /// What messages call it.
+    /// The name in messages.
     pub name: String,
     reader: Box<dyn Read + Send + 'r>,
     compression: Compression,
     limit: Option<u64>,
     watch: Arc<Watch>,
-    /// What was read to look at.
+    /// The bytes read to look at.
     head: Option<Head>,
 }
 
@@ -180,7 +180,7 @@ impl<'r> Source<'r> {
         self.compression != Compression::None
     }
 
-    /// What a failed read means: trouble with the file, or with what it holds.
+    /// The meaning of a failed read: trouble with the file, or with what it holds.
     pub fn fault(&self, error: &io::Error) -> Fault {
         let inner = error.get_ref();
         if let Some(unreadable) = inner.and_then(|inner| inner.downcast_ref::<Unreadable>()) {
@@ -320,7 +320,7 @@ fn is_window(error: &io::Error) -> bool {
     error.to_string().contains("too much memory")
 }
 
-/// What went through a reader, told across threads.
+/// The progress of a reader, told across threads.
 #[derive(Debug, Default)]
 struct Watch {
     bytes: AtomicU64,

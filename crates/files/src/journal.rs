@@ -38,7 +38,7 @@ type Checksum = [u8; 16];
 /// The checksum before the first line.
 const NO_LINE: Checksum = [b'0'; 16];
 
-/// What the first line says.
+/// The content of the first line.
 #[derive(Debug, Serialize)]
 struct Head<'a, R> {
     schema: &'a str,
@@ -164,7 +164,7 @@ impl Journal {
         let mut reader = Lines::of(&journal)?;
         let head = Head { schema, run };
         if reader.next().map_err(JournalError::from)?.is_none() {
-            // Of a run that was killed before it had its first line.
+            // The run was killed before it had its first line.
             let (own, _) = journal.line(&head)?;
             if !own.starts_with(&reader.line) {
                 return Err(JournalError::from(reader.other()).into());
@@ -230,7 +230,7 @@ impl Journal {
             .seek(SeekFrom::Start(self.end))
             .and_then(|_| file.write_all(&line));
         if let Err(source) = written {
-            // What there is of the line has no end, and the next one is written over it.
+            // The part of the line that there is has no end, and the next one is written over it.
             let _ = self.cut();
             let path = self.path.clone();
             return Err(JournalError::Io { path, source });
@@ -399,7 +399,7 @@ impl Lines {
         &self.line[Entry::BEFORE..self.line.len() - AFTER.len()]
     }
 
-    /// What the run is, by the line that was read.
+    /// The run that the line names, where it is of this `schema`.
     fn run<R: DeserializeOwned>(&self, schema: &str) -> Result<R, ReadError> {
         let found: FoundHead<'_> = serde_json::from_slice(self.text()).map_err(|_| self.other())?;
         if found.schema != schema {
@@ -670,7 +670,7 @@ mod tests {
     fn what_is_written_after_a_failure_follows_the_last_whole_line() {
         let (_folder, path) = written();
         let (mut journal, _) = resume(&path).unwrap();
-        // As a disk that is full leaves it.
+        // A full disk leaves such a line.
         let mut file = File::options().append(true).open(&path).unwrap();
         file.write_all(
             br#"{"checksum":"0123456789abcdef","record":"torn and longer than the next"#,

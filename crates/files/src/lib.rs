@@ -1,10 +1,12 @@
 //! Files in and out: text that may be compressed, read within a limit and refused with its place,
-//! files that appear whole or not at all, and journals of long runs. It knows nothing of what is in them.
+//! files that appear whole or not at all, journals of long runs, and the memory that is free. It knows
+//! nothing of what is in them.
 
 pub mod error;
 pub mod input;
 pub mod journal;
 mod location;
+pub mod memory;
 mod number;
 mod output;
 mod remedy;

@@ -5,11 +5,11 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What tells a file or folder from all others, by whatever path it is reached.
+/// The identity of a file or folder, by whatever path it is reached.
 #[cfg(unix)]
 type Identity = (u64, u64);
 
-/// What tells a file or folder from all others: its path without links.
+/// The identity of a file or folder: its path without links.
 #[cfg(not(unix))]
 type Identity = PathBuf;
 

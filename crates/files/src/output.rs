@@ -21,7 +21,7 @@ const BUFFER: usize = 1 << 16;
 
 /// A file to write, compressed by its extension: `.gz` by gzip, `.zst` by zstd.
 ///
-/// What is written goes to a temporary file beside it, which takes its name in
+/// The bytes go to a temporary file beside it, which takes its name in
 /// [`finish`](Self::finish): until then, and if it is dropped, whatever had that name stays. A
 /// symbolic link keeps pointing where it did, also to a file that was not there yet. A device or pipe
 /// is written to directly; so is an open descriptor, such as `/dev/stdout`, after all that it has.

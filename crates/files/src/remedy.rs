@@ -90,7 +90,7 @@ parameters! {
     Candidates => "SelectionOptions::sample",
     /// Seed of random draws.
     Seed => "SelectionOptions::seed",
-    /// What weights are fitted to.
+    /// The target of weights.
     Refit => "TargetOptions::refit",
     /// Ridge parameter of cross-fitted weights.
     RefitLambda => "TargetOptions::refit_lambda",
@@ -102,13 +102,13 @@ parameters! {
     TeacherLambda => "TargetOptions::teacher_lambda",
     /// Rows at whose values densities are compared.
     Validation => "Dataset::with_validation",
-    /// What columns are divided by.
+    /// The divisor of columns.
     Scale => "SelectionOptions::scale",
     /// Which pairs of rows are to be ordered.
     Objective => "TrainOptions::objective",
     /// Preferences among rows.
     Preferences => "TrainGrid::preferences",
-    /// What a query counts.
+    /// The weight of a query.
     QueryWeight => "TrainOptions::query_weight",
     /// The scale of the labels.
     Labels => "TrainOptions::labels",
@@ -116,7 +116,7 @@ parameters! {
     Kernel => "TrainGrid::kernels",
     /// Rows that a kernel model is over.
     Basis => "TrainGrid::basis",
-    /// What is held out.
+    /// The hold-outs.
     Holdout => "TrainGrid::holdout",
     /// The format of data.
     Format => "ReadOptions::format",
@@ -128,7 +128,7 @@ parameters! {
     Query => "TableOptions::query",
     /// Columns of a table to leave out.
     Ignore => "TableOptions::ignore",
-    /// What to take for missing values.
+    /// The number to take for missing values.
     Missing => "TableOptions::missing",
     /// Whether to bring together the rows of a query that comes back.
     Regroup => "ReadOptions::regroup",

@@ -119,7 +119,7 @@ const TEXT: &[Row] = &[
     (0, b"%PDF-", "a PDF document", TABLE),
 ];
 
-/// What a web page begins with, after white space and in small letters.
+/// The first words of a web page, after white space and in small letters.
 const PAGES: [&[u8]; 3] = [b"<!doctype html", b"<html", b"<head>"];
 
 /// What `head`, the first [`HEAD`] bytes of a file, decompressed from data `within` which it was, is
@@ -156,7 +156,7 @@ fn binary(head: &[u8]) -> bool {
     head.iter().any(control) || invalid.is_some_and(|error| error.error_len().is_some())
 }
 
-/// What a zip archive has, by the name of its first file.
+/// The content of a zip archive, by the name of its first file.
 fn zip(head: &[u8]) -> Option<(&'static str, &'static str)> {
     if head.starts_with(b"PK\x05\x06") {
         return Some(("an empty zip archive", ""));

@@ -94,7 +94,7 @@ pub struct Chunks<'r> {
 }
 
 impl<'r> Chunks<'r> {
-    /// Of so many bytes each, a batch of which has at most `chunks` and takes at most `share` bytes.
+    /// Makes chunks of so many bytes each; a batch has at most `chunks` and takes at most `share` bytes.
     pub fn new(
         source: Source<'r>,
         size: usize,

@@ -20,7 +20,7 @@ const SHORT: usize = 16;
 /// Bytes of the stack of the thread that works: as many as the first thread of a process has.
 const STACK: usize = 8 << 20;
 
-/// What the thread that works asks of MPI.
+/// The requests to MPI of the thread that works.
 #[derive(Debug)]
 enum Request {
     Gather(Vec<u64>),

@@ -74,7 +74,7 @@ impl Figure {
 }
 
 impl Panel {
-    /// What is drawn, for readers who cannot see it.
+    /// The drawing in words, for readers who cannot see it.
     pub(super) fn description(&self) -> String {
         match self {
             Self::Lines(plot) => {

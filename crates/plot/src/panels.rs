@@ -88,7 +88,7 @@ fn scale_to(page: &Canvas, (width, height): Point) -> f64 {
 /// alike in all its panels.
 struct Keys<'a> {
     names: Vec<&'a str>,
-    /// What the names are values of, if they are.
+    /// The parameter that the names are values of, if they are.
     parameter: Option<&'a str>,
 }
 
@@ -260,7 +260,7 @@ impl<'a> Area<'a> {
                 continue;
             }
             for &((x, y), place) in run.iter().flatten() {
-                // As many digits as tell neighbours apart.
+                // The digits are as many as tell neighbours apart.
                 let (x, y) = (number(x, 5), number(y, 5));
                 let title = format!("{name}\n{}: {x}\n{}: {y}", plot.x_label, plot.y_label);
                 let fill = canvas.fill(&paint);

@@ -83,7 +83,7 @@ fn trimmed(number: &str) -> &str {
     }
 }
 
-/// With a minus sign in place of a hyphen.
+/// Puts a minus sign in place of a hyphen.
 fn signed(number: &str) -> String {
     number.replace('-', "\u{2212}")
 }

@@ -97,7 +97,7 @@ mod tests {
     use super::super::{Missing, TableOptions};
     use super::*;
 
-    /// What is said of options for data in a folder, or `None` where all is heeded.
+    /// The refusal of options for data in a folder, or `None` where all is heeded.
     fn refusal(options: &ReadOptions, paths: &[&str]) -> Option<String> {
         let error = options.check_effects(paths.iter().map(Path::new)).err()?;
         Some(error.to_string())

@@ -116,7 +116,7 @@ pub(super) fn numbers(
     })
 }
 
-/// What `item` makes of the lines of a file, on top of what is held.
+/// The items that `item` makes of the lines of a file, on top of what is held.
 fn items<T>(
     source: Source<'_>,
     memory: Memory,

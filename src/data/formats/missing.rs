@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::data::Queries;
 use crate::data::columns::nonzeros;
 
-/// What is taken for a value that is missing.
+/// The number taken for a value that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
@@ -40,7 +40,7 @@ impl Missing {
         }
     }
 
-    /// What stands in the place of a missing value before means are known.
+    /// The number in the place of a missing value before means are known.
     pub(super) fn in_place(self) -> f64 {
         match self {
             Self::Mean => f64::NAN,

@@ -97,7 +97,7 @@ formats! {
 /// All there is to know of a format.
 struct Facts {
     name: &'static str,
-    /// What people call data in it.
+    /// The words by which people call data in it.
     title: &'static str,
     /// The names of its files. The first tells its ending.
     files: &'static str,
@@ -107,7 +107,7 @@ struct Facts {
     /// Parts in files of their own, and the endings of these. Entries have the path that was given
     /// unless they stand here.
     parts: &'static [(Part, &'static str)],
-    /// What stands before the endings of the parts, and the suffix of compression after them.
+    /// The text before the endings of the parts, and the suffix of compression after them.
     prefix: fn(&Path) -> (PathBuf, &'static str),
     /// Whether parts may be compressed.
     compressed: bool,
@@ -148,7 +148,7 @@ impl Format {
         }
     }
 
-    /// What people call data in this format.
+    /// The words by which people call data in this format.
     pub fn title(self) -> &'static str {
         self.facts().title
     }
@@ -291,7 +291,7 @@ impl ReadOptions {
         /// query. Data that have query identifiers are refused then.
         row_queries: impl Into<Option<RowQueries>> => row_queries;
 
-        /// What the columns of a table are, and what to take for missing values: in text the usual words
+        /// The kinds of the columns of a table, and what to take for missing values: in text the usual words
         /// and the numbers that mark them, in tables also empty cells, in arrays nan and these numbers.
         /// Default: nothing said.
         table: TableOptions => table;
@@ -478,7 +478,7 @@ impl DataFiles {
     }
 
     setters! {
-        /// By row or by column, for `.npz`. Default: by row.
+        /// The order of `.npz`: by row or by column. Default: by row.
         layout: MatrixLayout => layout;
 
         /// The index of the first column in svmlight text. Default: [`IndexBase::One`].
@@ -590,7 +590,7 @@ impl DataFiles {
     }
 }
 
-/// What tests compress.
+/// Bytes that tests compress.
 #[cfg(test)]
 mod compressed {
     use std::io::Write;

@@ -28,7 +28,7 @@ const LARGEST_ELEMENT: usize = 1 << 20;
 /// An array whose header was read.
 pub(super) struct Array<R> {
     reader: R,
-    /// What messages call it.
+    /// The name in messages.
     name: String,
     header: Header,
 }
@@ -235,7 +235,7 @@ fn header_text(reader: &mut impl Read) -> Result<Vec<u8>, Fault> {
     Ok(text)
 }
 
-/// What a failed read means.
+/// The fault that a failed read means.
 fn failed(error: &io::Error) -> Fault {
     match error.kind() {
         ErrorKind::UnexpectedEof => Fault::new("more elements", "the end of the array")
@@ -248,7 +248,7 @@ fn failed(error: &io::Error) -> Fault {
     }
 }
 
-/// What the elements of an array are.
+/// The type of the elements of an array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Boolean,
@@ -261,7 +261,7 @@ enum Kind {
     Text,
 }
 
-/// What a header says.
+/// The content of a header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Header {
     kind: Kind,

@@ -20,7 +20,6 @@ use crate::data::queries::Groups;
 use crate::data::runs::runs_of_rows;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
 use crate::data::{Columns, Dataset, IndexBase};
-use crate::memory;
 use crate::names::names;
 
 pub(super) const FACTS: Facts = Facts {
@@ -79,7 +78,7 @@ pub(super) fn read_matrix(
 ) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
     let mut budget = Budget {
-        limit: options.memory.left().or_else(memory::budget),
+        limit: options.memory.left().or_else(rankrls_files::memory::budget),
         spent: 0,
     };
     let prefix = prefix(path);
@@ -338,10 +337,10 @@ const LEVEL: i64 = 6;
 /// Which of SciPy's compressed matrices to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum MatrixLayout {
-    /// By row, `csr`.
+    /// Rows, `csr`.
     #[default]
     Rows,
-    /// By column, `csc`.
+    /// Columns, `csc`.
     Columns,
 }
 
@@ -351,7 +350,7 @@ names!(MatrixLayout, "layout", Rows => "csr", Columns => "csc");
 /// `indptr`, `indices` and `data` in a compressed zip archive. Values are 64-bit floats, indices
 /// 32-bit integers where they and the number of entries fit, as SciPy has it, else 64-bit ones.
 ///
-/// By row, 12 bytes an entry and 8 a row are allocated; by column, a position is written for
+/// The order by rows allocates 12 bytes an entry and 8 a row; the order by columns writes a position for
 /// every column, used or not.
 ///
 /// # Errors
@@ -452,7 +451,7 @@ impl<W: Write> NewArchive<W> {
 
     /// Begins the array `name` of so many bytes.
     fn begin(&mut self, name: &str, bytes: usize) -> io::Result<()> {
-        // With its header, and with what deflate may add to data that it cannot compress.
+        // The header counts, and so does what deflate may add to data that it cannot compress.
         let large = bytes as u64 + bytes as u64 / 1024 + 4096 > u64::from(u32::MAX);
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
@@ -590,7 +589,7 @@ mod tests {
                 "x.npz: row[1]: expected each column once in a row, found column 4 twice"
             )
         );
-        // Of columns, the first row counts as well.
+        // The first row of columns counts as well.
         let files = Files::new().with("indptr", integers(&[0, 2, 2, 4]));
         let files = files.with("indices", integers(&[1, 1, 0, 0]));
         let error = files.with("data", floats(&[0.0; 4])).error().to_string();
@@ -635,7 +634,7 @@ mod tests {
             ("shape", integers(&[3, 3]), Mismatch, "shape[0]"),
             ("shape", integers(&[2, 1 << 32]), Malformed, "shape[1]"),
             ("shape", integers(&[2, 4]), Malformed, "indptr"),
-            // What a shape claims is not allocated.
+            // The sizes that a shape claims are not allocated.
             ("shape", integers(&[0xffff_fffe, 3]), Mismatch, "shape[0]"),
             ("indptr", integers(&[0, 2, 1, 3]), Malformed, "indptr[2]"),
             ("indptr", integers(&[1, 2, 2, 3]), Malformed, "indptr[0]"),

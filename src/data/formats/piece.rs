@@ -1,4 +1,4 @@
-//! What a chunk of text says.
+//! The content of a chunk of text.
 
 use crate::data::Strings;
 use crate::data::runs::{RowPacker, Run};
@@ -8,7 +8,7 @@ use super::error::{Fault, ReadErrorKind};
 use super::token::{self, LARGEST_INDEX};
 use rankrls_files::text;
 
-/// What the lines of a file are.
+/// The kind of the lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lines {
     /// A label, perhaps a query, and pairs; comments and blank lines.
@@ -25,7 +25,7 @@ pub(super) struct Grammar {
     pub(super) first: u32,
     /// Columns from this one on are dropped.
     pub(super) width: Option<usize>,
-    /// What to take for a value that is missing.
+    /// The number to take for a value that is missing.
     pub(super) missing: Option<f64>,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct QueryRun {
 pub(super) struct Nameless {
     /// Counted from 1 in the chunk.
     pub(super) line: u64,
-    /// What stands where the identifier should.
+    /// The fault of the text in the place of the identifier.
     pub(super) fault: Fault,
 }
 

@@ -12,7 +12,7 @@ use crate::data::queries::Groups;
 /// Bytes of a query in the table of all, besides its identifier.
 pub(super) const QUERY: u64 = 64;
 
-/// What the lines of a file are.
+/// The kind of the lines of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum QueryLines {
     /// The identifier of the query of each row.
@@ -29,7 +29,7 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// With one more, unless it is no whole number. Sizes that are too many in sum are not kept.
+    /// Takes one more, unless it is no whole number. Sizes that are too many in sum are not kept.
     fn with(mut self, id: &str, rows: usize) -> Option<Self> {
         let digits = id.bytes().all(|byte| byte.is_ascii_digit());
         let size: u64 = id.parse().ok().filter(|_| digits)?;
@@ -54,7 +54,7 @@ pub(super) fn give(
     let (mut lines, mut bytes) = (0, 0);
     let (sizes, sum) = (Vec::new(), 0);
     let mut sizes = (lines_are == QueryLines::IdsOrSizes).then_some(Sizes { sizes, sum });
-    // That of a line which is no identifier here, but may be a size.
+    // The fault of a line which is no identifier here, but may be a size.
     let mut refused: Option<(u64, Fault)> = None;
     each_item(source, options.memory.left(), |number, line| {
         lines += 1;
@@ -153,7 +153,7 @@ mod tests {
             ("3\n1\n3", &[3, 1, 3], "1 2"),
             ("7\n", &[7], "1 -"),
             ("\u{feff}2\n0\n5\n\n\n", &[2, 5], "1 3"),
-            // As many as rows: identifiers, whatever they add up to.
+            // Lines as many as rows: identifiers, whatever they add up to.
             ("1\n1\n1\n1\n1\n1\n1\n", &[7], "1 -"),
             ("0\n0\n0\n1\n1\n2\n3\n", &[3, 2, 1, 1], "0 1"),
             ("a\na\na\nb\nb\nc\nc\n\n", &[3, 2, 2], "a b"),

@@ -61,7 +61,7 @@ fn prefix(path: &Path) -> (PathBuf, &'static str) {
     split(path).unwrap_or((path.to_owned(), ""))
 }
 
-/// What stands before `.features` and the suffix of compression after it.
+/// The text before `.features` and the suffix of compression after it.
 fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
     let file = plain(path);
     let extension = path.extension().filter(|_| file != path);

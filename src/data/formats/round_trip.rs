@@ -1,4 +1,4 @@
-//! What is written in any format reads back the same.
+//! Data written in any format read back the same.
 
 use std::fs;
 use std::path::Path;

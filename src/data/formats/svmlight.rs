@@ -473,7 +473,7 @@ mod tests {
         vec(tokens, 0..40).prop_map(|tokens| tokens.concat())
     }
 
-    /// What came of reading, in words.
+    /// The outcome of reading, in words.
     fn outcome(bytes: &[u8], chunk: usize, regroup: bool) -> Result<Vec<String>, String> {
         let options = ReadOptions::new().chunk(chunk).regroup(regroup);
         match options.read_from(bytes, "f") {

@@ -82,7 +82,7 @@ const ROW: u64 = 4 * 8 + 64;
 /// Bytes of a column of the header besides its name, once and as a key.
 const COLUMN: u64 = 128;
 
-/// What the cells of a column are.
+/// The kind of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cells {
     Label,
@@ -211,7 +211,7 @@ impl Header {
     }
 }
 
-/// What to do about a table without names.
+/// The remedy for a table without names.
 const HEADER: &str = "the first line is to name the columns: write a header";
 
 /// Refuses a first line that is a row: of numbers alone, unless these are whole numbers that ascend, as
@@ -391,7 +391,7 @@ impl Rows<'_> {
     }
 }
 
-/// What to do about a cell more than the header has.
+/// The remedy for a cell more than the header has.
 const ROW_NAMES: &str = "are the first cells names of rows? In R, write the table by \
     write.table(row.names = FALSE)";
 
@@ -591,7 +591,7 @@ mod tests {
         assert_eq!((data.width(), data.names()), (3, None));
         assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[-1.0, 100.0][..]));
         assert_eq!(columns(&data)[1].0, 2);
-        // Of columns that are not asked for anything may stand in the cells.
+        // Columns that are not asked for may have anything in their cells.
         let bare = options.table(TableOptions::default()).unlabelled(true);
         let data = read(&bare, "first,note,last\n1,words,2\n");
         assert_eq!((data.labels(), data.nonzeros()), (&[0.0][..], 2));

@@ -37,7 +37,7 @@ fn chunks(source: Source<'_>, size: usize, limit: Option<u64>) -> Chunks<'_> {
     Chunks::new(source, size, batch, limit)
 }
 
-/// What a file says.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) name: String,

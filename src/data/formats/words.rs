@@ -1,4 +1,4 @@
-//! What stands where a number should be: words for a missing value, and numbers written for people.
+//! Text in the place of a number: words for a missing value, and numbers written for people.
 
 use super::error::Fault;
 use super::token::number;
@@ -10,7 +10,7 @@ pub(super) fn is_missing(word: &[u8]) -> bool {
         "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NaN", "-NaN", "+NaN", "NULL", "None",
         "NaT", "missing", "\\N",
     ];
-    // Of SAS and Stata, and of data for Weka.
+    // The marks of SAS and Stata, and of data for Weka.
     let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
     let known = word.len() <= 8 && WORDS.iter().any(is);
     known || matches!(word, b"." | b"?") || is_nan_of_windows(word)
@@ -90,7 +90,7 @@ fn numeric(text: &str) -> bool {
     number(text.as_bytes()).is_ok() || separators(text).is_some()
 }
 
-/// What is wrong with digits between which there are separators.
+/// The fault of digits between which there are separators.
 fn separators(text: &str) -> Option<&'static str> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let group = |char: char| matches!(char, '\'' | '_' | '\u{2019}') || char.is_whitespace();

@@ -57,7 +57,7 @@ impl Strategy for Backfit {
     }
 }
 
-/// What back-fitting `candidate` takes off the leave-query-out error.
+/// The part of the leave-query-out error that back-fitting `candidate` takes off.
 #[multiversion::multiversion(targets = "simd")]
 fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -> f64 {
     let (candidates, state) = (round.candidates, round.state);

@@ -56,7 +56,7 @@ struct Block {
     c: Vec<Lanes>,
     /// `U`, `m`.
     u: Vec<Lanes>,
-    /// What each candidate takes off the error.
+    /// The part of the error that each candidate takes off.
     gains: Lanes,
 }
 
@@ -146,7 +146,7 @@ impl Block {
         self.gains = update_and_judge(&self.terms, c, u, (tau, last), state);
     }
 
-    /// What is missing to a perfect ranking with each candidate.
+    /// The distance to a perfect ranking with each candidate.
     fn ranking_losses(&self, ranking: &RankingCriterion, state: &State) -> Lanes {
         check_interrupt();
         let mut ranking = BlockRanking::new(ranking, state);

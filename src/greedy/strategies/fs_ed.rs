@@ -15,7 +15,7 @@
 //!   values are equal, has the bandwidth of the whole feature.
 //! - `JS` is the Jensen-Shannon divergence in nats; `ln 2` where a density is zero at all points.
 //!
-//! With many grades `d` outgrows `s`, which is at most 1.
+//! Under many grades `d` outgrows `s`, which is at most 1.
 //!
 //! A column with more than 95% zeros in training is no density: its zeros are an atom. There `p_g` is
 //! the share of zeros of the grade at one point, and the rest as above, from non-zero values at
@@ -71,7 +71,7 @@ fn scores(round: &Round<'_>) -> Vec<f64> {
     }
 }
 
-/// By how much `psi` of each of `candidates`, columns of `dataset`, is below the largest that there
+/// The distance of `psi` of each of `candidates`, columns of `dataset`, from the largest that there
 /// can be: an error, of which the least is best.
 pub(in crate::greedy) fn errors(
     candidates: &ColumnClasses,
@@ -310,7 +310,7 @@ impl Values {
 }
 
 impl Distribution {
-    /// That of the values in `sample` and the share `zeros` of zeros, at `points`. Without a
+    /// The density of the values in `sample` and the share `zeros` of zeros, at `points`. Without a
     /// `bandwidth` the values are a point.
     fn new(sample: &Sample, zeros: f64, bandwidth: Option<f64>, points: &Sample) -> Self {
         let rest = 1.0 - zeros;
@@ -338,12 +338,12 @@ impl Distribution {
         let common = pairs
             .zip(counts)
             .map(|((&p, &q), count)| share(p, q) * count);
-        // What is beyond all points has no point in common.
+        // Values beyond all points have no point in common.
         common.sum::<f64>() + share(self.beyond, 0.0) + share(other.beyond, 0.0)
     }
 }
 
-/// What a point with shares `p` and `q` adds to a divergence.
+/// The term of a point with shares `p` and `q` in a divergence.
 fn share(p: f64, q: f64) -> f64 {
     let mean = f64::midpoint(p, q);
     let part = |p: f64| {
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn an_atom_and_a_rest_are_the_divergence_of_counts_where_the_rest_is_one_value() {
-        // Of 50 rows 1 of the lower grade and 2 of the upper one are ones.
+        // One of 50 rows of the lower grade is a one, and two of the upper.
         let (divergence, bandwidths) = judged(&column(97, &[1.0, 1.0, 1.0]));
         assert_eq!(bandwidths, [None; 2]);
         let [p, q] = [1.0 / 50.0, 2.0 / 50.0];

@@ -70,7 +70,7 @@ impl StrategyKind {
         self.facts().name
     }
 
-    /// What it does, in a line.
+    /// A line about what it does.
     pub fn summary(self) -> &'static str {
         self.facts().summary
     }

@@ -10,14 +10,14 @@ use crate::greedy::{Round, State, Strategy, Work};
 /// A strategy for each part.
 pub(in crate::greedy) struct OutOfCore {
     parts: Vec<Box<dyn Strategy>>,
-    /// Of the last step.
+    /// The work of the last step.
     work: Work,
     /// Why a part could not be read.
     failure: Option<io::Error>,
 }
 
 impl OutOfCore {
-    /// With the strategy that `build` makes for the classes of each part.
+    /// Takes the strategy that `build` makes for the classes of each part.
     pub(in crate::greedy) fn new(
         candidates: &ColumnClasses,
         build: impl Fn(&ColumnClasses) -> Box<dyn Strategy>,
@@ -57,7 +57,7 @@ impl Strategy for OutOfCore {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let mut errors = vec![f64::NAN; eligible.len()];
         let mut work = Work::default();
-        // Of strategies that give more or fewer errors than they have candidates.
+        // Counts strategies that give more or fewer errors than they have candidates.
         let mut wrong = 0;
         let room = round.room / self.parts.len().max(1);
         self.each(round.candidates, |strategy, classes, places| {

@@ -36,11 +36,11 @@ pub(super) const FACTS: Facts = Facts {
 /// Judges candidates by the regularised training error.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
-    /// Of every candidate; empty before the first step.
+    /// Products of every candidate; empty before the first step.
     products: Vec<Products>,
 }
 
-/// What a candidate's `v` has with the state.
+/// Products of a candidate's `v` with the state.
 #[derive(Debug, Clone, Copy)]
 struct Products {
     /// `v . r`.

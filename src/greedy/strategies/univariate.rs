@@ -28,7 +28,7 @@ fn alone(round: &Round<'_>) -> Vec<f64> {
 /// Takes candidates in the order of errors that each has alone.
 pub(super) struct Filter {
     judge: fn(&Round<'_>) -> Vec<f64>,
-    /// Of each candidate; empty before the first step.
+    /// Errors of each candidate; empty before the first step.
     errors: Vec<f64>,
     /// Candidates that the last step evaluated.
     evaluated: usize,

@@ -158,7 +158,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     warn_skipped(&manifest, console);
     warn_poor(&manifest, console);
     if args.json {
-        // What the file has: it names what was left out.
+        // The file itself is printed: it names what was left out.
         return session.end_as_written(&manifest);
     }
     console.tell(summary(&manifest));
@@ -209,7 +209,7 @@ const WRITING: &str = "{bar:24} {pos}/{len} sentences written{left}";
 /// Draws bars; once there is a journal to go on from, a signal leaves that.
 struct Progress<'a> {
     session: &'a Session<'a>,
-    /// What a signal leaves.
+    /// The state that a signal leaves.
     left: String,
     bar: Mutex<Option<ProgressBar>>,
 }

@@ -33,7 +33,7 @@ pub(super) struct JudgingArgs {
     pub(super) rule: Rule,
 }
 
-/// What `--evidence` names.
+/// The value of `--evidence`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum EvidenceChoice {
     Lqo,
@@ -86,7 +86,7 @@ impl JudgingArgs {
 }
 
 impl EvidenceChoice {
-    /// What is taken where leave-query-out predictions would be biased.
+    /// The evidence where leave-query-out predictions would be biased.
     pub(super) const FIVE_FOLDS: Self = Self::Folds(FOLDS);
 
     /// The evidence, with the `validation` data if they are it.

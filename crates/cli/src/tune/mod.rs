@@ -18,9 +18,8 @@ use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
 use rankrls::warning::{Idle, Warning};
-use rankrls::{
-    ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, memory,
-};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
+use rankrls_files::memory;
 use rankrls_plot::{Figure, LinePlot, power};
 
 pub(crate) use judging::EvidenceChoice;
@@ -219,7 +218,7 @@ impl TuneArgs {
         })
     }
 
-    /// What to try, with the validation data if they are the evidence.
+    /// The options to try, with the validation data if they are the evidence.
     fn options(&self, validation: Option<&Dataset<'_>>) -> TuneOptions {
         let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
         let evidence = asked.evidence(self.settings.selection.seed(), validation);
@@ -359,7 +358,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.end(args.json, &report, || report.text(), saved)
 }
 
-/// What an earlier run has found, or nothing yet, for all ranks; none if no checkpoint is asked for.
+/// The findings of an earlier run, or nothing yet, for all ranks; none if no checkpoint is asked for.
 fn record(
     args: &TuneArgs,
     input: &Input,

@@ -1,4 +1,4 @@
-//! What `tune` prints and writes of the models: a document, tables for people, and a table file.
+//! The report of `tune` on the models: a document, tables for people, and a table file.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -21,7 +21,7 @@ use crate::sheet::Sheet;
 #[derive(Debug, Serialize)]
 pub(super) struct Report<'a> {
     schema: &'static str,
-    /// What was asked for, with every choice made: those of the chosen path.
+    /// The options, with every choice made: those of the chosen path.
     options: TuneOptions,
     better: &'static str,
     /// Whether the features were chosen by the evidence.
@@ -32,12 +32,12 @@ pub(super) struct Report<'a> {
     chosen: Option<Row<'a>>,
     /// The chosen model by folds, where the evidence is optimistic.
     chosen_by_folds: Option<ByFolds>,
-    /// Of the chosen features over folds, whether these are the evidence or judge it.
+    /// Stability of the chosen features over folds, whether these are the evidence or judge it.
     stability: Option<Stability>,
     paths: Vec<PathEntry<'a>>,
     /// All models.
     table: Vec<Row<'a>>,
-    /// What `select` with the chosen lambda and k prints.
+    /// The report of `select` with the chosen lambda and k.
     selection: SelectionReport<'a>,
     load_seconds: f64,
     tune_seconds: f64,
@@ -46,7 +46,7 @@ pub(super) struct Report<'a> {
     tuned: &'a Tuned,
 }
 
-/// What folds say of the chosen model.
+/// The judgement of folds on the chosen model.
 #[derive(Debug, Serialize)]
 struct ByFolds {
     #[serde(flatten)]
@@ -56,7 +56,7 @@ struct ByFolds {
     seed: u64,
 }
 
-/// What became of a lambda.
+/// The outcome of a lambda.
 #[derive(Debug, Serialize)]
 struct PathEntry<'a> {
     lambda: f64,
@@ -165,7 +165,7 @@ impl<'a> PathEntry<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// Of what was `tuned`, with the chosen path as folds judged it, the reason why folds are the
+    /// The report on what was `tuned`, with the chosen path as folds judged it, the reason why folds are the
     /// evidence if nobody asked for them, and the chosen model as `select` reports it.
     pub(super) fn new(
         tuning: &Tuning<'a>,

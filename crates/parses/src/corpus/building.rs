@@ -19,7 +19,7 @@ use crate::treebank::hidden::is_hidden;
 /// Sentences described at a time; nothing depends on it.
 const BATCH: usize = 64;
 
-/// What is known of a sentence.
+/// The state of a sentence.
 #[derive(Debug)]
 pub(super) enum Judged {
     Used { labels: Vec<i32>, test: bool },
@@ -201,7 +201,7 @@ pub(super) fn held_out(texts: &[&str], share: Share, seed: u64) -> Vec<bool> {
     // The order of the texts is that of their first sentences.
     let mut groups: Vec<Vec<usize>> = members.into_values().collect();
     groups.sort_unstable();
-    // By integer arithmetic kept here: no release of a library of random numbers changes a corpus.
+    // The arithmetic is of integers, and kept here: no release of a library of random numbers changes a corpus.
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     let mut generator = ChaCha8Rng::from_seed(key);

@@ -19,7 +19,7 @@ use crate::treebank::Sentence;
 
 const SCHEMA: &str = "rankrls.parses/1";
 
-/// What parses depend on.
+/// The settings that parses depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Key {
     /// Hash of the treebank's text.
@@ -53,7 +53,7 @@ impl Key {
     }
 }
 
-/// What became of a sentence, as it is kept.
+/// The outcome of a sentence, as it is kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Record {
     /// Position of the sentence in the treebank, from 0.
@@ -138,7 +138,7 @@ impl Parses {
         Ok(())
     }
 
-    /// What became of a sentence that is done.
+    /// The outcome of a sentence that is done.
     pub(super) fn outcome(&self, sentence: usize) -> Result<Answer, BuildError> {
         let entry = self.places[sentence].expect("all sentences are parsed first");
         let record: Record = self.journal.read(entry)?;
@@ -227,7 +227,7 @@ fn keep_all(
     Ok(())
 }
 
-/// What the workers share.
+/// The state that the workers share.
 struct Work<'a> {
     sentences: &'a [Sentence],
     left: &'a [usize],

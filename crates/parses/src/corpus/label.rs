@@ -97,7 +97,7 @@ pub(super) fn f1(
     parses.iter().map(of_parse).collect()
 }
 
-/// What counts as an arc, and which of them are equal.
+/// The rule of what counts as an arc, and which of them are equal.
 struct Comparison {
     /// Which units count.
     counted: Vec<bool>,

@@ -1,4 +1,4 @@
-//! What became of the sentences, and what was written: the manifest.
+//! The manifest: the outcome of the sentences, and the files written.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -82,17 +82,17 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// What became of the sentences of the treebank.
+/// The outcome of the sentences of the treebank.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sentences {
     /// Sentences in the treebank.
     pub read: usize,
-    /// Of these, those without rows, by reason.
+    /// Sentences without rows, by reason.
     #[serde(flatten)]
     unused: BTreeMap<Reason, usize>,
-    /// Of these, sentences trained on.
+    /// Sentences trained on.
     pub train: usize,
-    /// Of these, sentences held out.
+    /// Sentences held out.
     pub test: usize,
 }
 
@@ -155,7 +155,7 @@ pub struct Part {
     pub queries: usize,
     /// Columns: those of training, also for held-out data.
     pub columns: usize,
-    /// Of these, columns in which candidates of a sentence differ: no other column can rank.
+    /// Columns in which candidates of a sentence differ: no other column can rank.
     pub varying_columns: usize,
     /// Entries.
     pub nonzeros: u64,
@@ -185,13 +185,13 @@ pub struct FileHash {
 }
 
 impl FileHash {
-    /// Of the file at `path`, whose text was read.
+    /// The hash of the file at `path`, whose text was read.
     pub(super) fn of(path: &Path, text: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         Self::hashed(path, hasher.update(text))
     }
 
-    /// Of the file at `path`, whose text was hashed.
+    /// The hash of the file at `path`, whose text was hashed.
     pub(super) fn hashed(path: &Path, hasher: &blake3::Hasher) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Self {
@@ -264,11 +264,11 @@ pub struct Manifest {
     pub version: &'static str,
     /// `corpus build`.
     pub command: &'static str,
-    /// What was asked for.
+    /// The options of the build.
     pub options: BuildOptions,
     /// Where it came from.
     pub sources: Sources,
-    /// What became of the sentences.
+    /// The outcome of the sentences.
     pub sentences: Sentences,
     /// Rows to train on, unless the columns are those of another corpus.
     pub train: Option<Part>,
@@ -276,7 +276,7 @@ pub struct Manifest {
     pub test: Option<Part>,
     /// The files.
     pub files: Files,
-    /// What was left out, but for sentences with one candidate or equal labels: those are counted.
+    /// The sentences left out, but for sentences with one candidate or equal labels: those are counted.
     pub skipped: Vec<Skipped>,
 }
 
@@ -309,12 +309,12 @@ pub enum ManifestError {
         line: usize,
         /// Column, counted from 1; 0 before the first one.
         column: usize,
-        /// What is wrong there.
+        /// The fault there.
         message: String,
     },
 }
 
-/// What has become of a file.
+/// The state of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -335,11 +335,11 @@ impl fmt::Display for Verdict {
 /// A file of a manifest and what has become of it.
 #[derive(Debug, Serialize)]
 pub struct Checked<'a> {
-    /// What the file is for: `train`, `test`, `texts`, `test_texts` or `names`.
+    /// The role of the file: `train`, `test`, `texts`, `test_texts` or `names`.
     pub role: &'static str,
     /// Its name.
     pub file: &'a str,
-    /// What is there.
+    /// The state that was found.
     pub verdict: Verdict,
     /// BLAKE3 hash of the text that was written.
     pub expected: &'a str,
@@ -349,7 +349,7 @@ pub struct Checked<'a> {
     pub error: Option<String>,
 }
 
-/// What is read of a manifest. Others may have more in it.
+/// The fields that are read of a manifest. Others may have more in it.
 #[derive(Deserialize)]
 struct Document {
     schema: String,
@@ -427,7 +427,7 @@ impl Listing {
         })
     }
 
-    /// What the files are for, and their hashes.
+    /// The roles of the files, and their hashes.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &FileHash)> {
         self.files.iter().map(|(role, file)| (*role, file))
     }

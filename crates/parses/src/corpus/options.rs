@@ -285,7 +285,7 @@ pub enum BuildError {
     Option {
         /// Name of the option.
         option: &'static str,
-        /// What it may be.
+        /// The values that it may have.
         expected: String,
     },
     /// A file that cannot be read, a sentence that is malformed, candidates that cannot be told
@@ -309,7 +309,7 @@ pub enum BuildError {
         failed: usize,
         /// Sentences that it was given.
         tried: usize,
-        /// What was wrong with the last of them.
+        /// The fault of the last of them.
         last: String,
     },
     /// Parses of a run that did not end.
@@ -328,11 +328,11 @@ pub enum BuildError {
     OtherRun {
         /// The journal.
         path: PathBuf,
-        /// What differs.
+        /// The setting that differs.
         what: &'static str,
-        /// What this run has.
+        /// The value of this run.
         expected: String,
-        /// What the journal has.
+        /// The value of the journal.
         found: String,
     },
     /// A file that cannot be written or read back.

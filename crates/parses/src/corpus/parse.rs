@@ -30,7 +30,7 @@ pub(super) struct ParsedLink {
     pub(super) label: String,
 }
 
-/// What a parser says of a parse as a whole, in ten-thousandths where it is no count.
+/// Numbers of a parser about a parse as a whole, in ten-thousandths where it is no count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Costs {
     pub(super) length: u32,

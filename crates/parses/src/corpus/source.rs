@@ -17,7 +17,7 @@ use crate::treebank::{self, NBest, Sentence, conllu};
 /// The sentences with gold trees.
 #[derive(Debug)]
 pub(super) struct Treebank {
-    /// As messages call it.
+    /// The name in messages.
     pub(super) name: String,
     pub(super) source: FileHash,
     pub(super) sentences: Vec<Sentence>,
@@ -183,7 +183,7 @@ pub(super) enum Pool {
     File(FileCandidates),
 }
 
-/// What there is for a sentence.
+/// The parses that there are for a sentence.
 #[derive(Debug)]
 pub(super) enum Found {
     Parses(Vec<Parse>),

@@ -14,7 +14,7 @@ use super::names::part;
 use super::parse::{Parse, ParsedLink};
 use crate::bag::{Bag, ONE};
 
-/// What features of dense costs begin with; their values are not counts.
+/// The first letters of features of dense costs; their values are not counts.
 pub(super) const COST: &str = "num:";
 
 /// One way to describe a parse.
@@ -317,7 +317,7 @@ fn bucket(length: usize) -> &'static str {
     }
 }
 
-// What words are used with: their connectors, and pairs of labels.
+// Company of words: their connectors, and pairs of labels.
 
 fn connectors(parse: &Described<'_>, bag: &mut Bag) {
     for (connectors, form) in parse.connectors.iter().zip(&parse.forms) {
@@ -426,7 +426,7 @@ fn row(parse: &Described<'_>, words: [usize; 4], labels: [&str; 3], bag: &mut Ba
     bag.count(format_args!("fourgram-arcs:{a}~{x}~{b}~{y}~{c}~{z}~{d}"));
 }
 
-// What is said of a parse as a whole.
+// A parse as a whole.
 
 fn costs(parse: &Described<'_>, bag: &mut Bag) {
     let costs = &parse.parse.costs;

@@ -203,7 +203,7 @@ impl Sums {
     }
 }
 
-// What is written of a corpus.
+// The files of a corpus.
 
 /// Bytes of text that a file of names may have.
 const LARGEST: u64 = 4 << 30;

@@ -117,7 +117,7 @@ impl Group {
         Some(times)
     }
 
-    /// That of the program alone, with the children that it has waited for.
+    /// The time of the program alone, with the children that it has waited for.
     pub(super) fn program_time(&self) -> Option<Duration> {
         Some(stat(self.child.id())?.1)
     }
@@ -134,7 +134,7 @@ impl Drop for Group {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Times {
     pub(super) program: Duration,
-    /// Of the other processes in the group.
+    /// The time of the other processes in the group.
     pub(super) children: Duration,
 }
 

@@ -86,7 +86,7 @@ impl TryFrom<Kept> for Linkage {
     }
 }
 
-/// What the parser puts behind words that it guessed, split or corrected.
+/// The marks that the parser puts behind words that it guessed, split or corrected.
 const MARKS: [&str; 5] = ["[?]", "[!]", "[~]", "[&]", ".#"];
 
 /// The wall before the first word.
@@ -120,7 +120,7 @@ impl LinkedWord {
             .filter(|subscript| is_subscript(subscript))
     }
 
-    /// What the word may be in the sentence, the likeliest first.
+    /// The forms that the word may have in the sentence, the likeliest first.
     pub(super) fn forms(&self) -> impl Iterator<Item = &str> {
         let shown = self.shown.as_str();
         let unused = shown

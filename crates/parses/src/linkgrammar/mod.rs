@@ -63,13 +63,13 @@ impl Default for Options {
 /// Versions of what parses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Version {
-    /// Of the parser, such as `link-grammar-5.12.0`.
+    /// The version of the parser, such as `link-grammar-5.12.0`.
     pub parser: String,
-    /// Of the dictionary, such as `5.11.0`.
+    /// The version of the dictionary, such as `5.11.0`.
     pub dictionary: String,
 }
 
-/// What became of a sentence.
+/// The outcome of a sentence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {

@@ -1,4 +1,4 @@
-//! What the parser prints about a sentence.
+//! The output of the parser about a sentence.
 //!
 //! ```text
 //! Found 188 linkages (188 had no P.P. violations)
@@ -19,7 +19,7 @@
 use super::Answer;
 use super::linkage::{LEFT_WALL, Link, Linkage, LinkedWord};
 
-/// What was expected, and the line that was found.
+/// The text that was expected, and the line that was found.
 pub(super) type Unknown = (&'static str, String);
 
 /// Reads the lines about one sentence.
@@ -37,7 +37,7 @@ pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
     Ok(Answer::Linkages(linkages))
 }
 
-/// What stands for links where there are none.
+/// The text for links where there are none.
 const NO_LINKS: &str = "[]";
 
 fn linkage(lines: &[String]) -> Result<Linkage, Unknown> {

@@ -78,7 +78,7 @@ struct Running {
     notes: Receiver<String>,
 }
 
-/// What the program prints.
+/// The output of the program.
 #[derive(Debug)]
 enum Said {
     Line(String),
@@ -89,13 +89,13 @@ enum Said {
 enum Waited {
     Lines(Vec<String>),
     Ended,
-    /// With the first line that it did say, if it said something.
+    /// The program was late; the first line that it did say, if it said something.
     Late(Duration, Option<String>),
     /// More than so many bytes, with the first line.
     TooMuch(usize, Option<String>),
 }
 
-/// What a parser may take for an answer.
+/// The limits of a parser for an answer.
 #[derive(Debug, Clone, Copy)]
 struct Limits<'a> {
     /// Time of the processor; by the clock where the system does not tell it.
@@ -135,7 +135,7 @@ impl LinkParser {
         self
     }
 
-    /// What it said of its version when it started.
+    /// The version that it named when it started.
     pub fn version(&self) -> &Version {
         &self.version
     }
@@ -348,7 +348,7 @@ struct Watch<'a> {
     start: Instant,
     /// Time of the processor before.
     before: Option<Duration>,
-    /// That of the children before, once it is known.
+    /// The time of the children before, once it is known.
     children: Option<Duration>,
     last: Option<Times>,
     /// For how long nothing was done.
@@ -534,7 +534,7 @@ pub enum LinkGrammarError {
         "{program} was not found: install the Link Grammar parser (Debian packages link-grammar and link-grammar-dictionaries-en), or take candidates from a file"
     )]
     Absent {
-        /// What was looked for.
+        /// The program that was looked for.
         program: String,
     },
     /// The system cannot run it.

@@ -1,7 +1,7 @@
 //! Sentences with dependencies: treebanks, and parses of any parser.
 //!
 //! [`conllu`] reads CoNLL-U, with multiword tokens and empty nodes, one parse a sentence or several.
-//! What it does not understand is an error that names file, line and column. It concerns one
+//! Text that it does not understand is an error that names file, line and column. It concerns one
 //! sentence: the reader goes on with the next one, and the caller decides whether to.
 //!
 //! ```

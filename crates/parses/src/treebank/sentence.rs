@@ -118,7 +118,7 @@ impl Sentence {
         self.has_tree
     }
 
-    /// What the parser thought of this parse, if it said so.
+    /// The score that the parser gave this parse, if it gave one.
     pub fn score(&self) -> Option<f64> {
         self.score
     }
@@ -145,7 +145,7 @@ impl Sentence {
     }
 }
 
-/// What is left of a text without its white space.
+/// The letters of a text without its white space.
 pub(super) fn letters_of(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|char| !char.is_whitespace())
 }

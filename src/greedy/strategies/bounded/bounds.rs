@@ -1,8 +1,8 @@
 //! Upper bounds on the gain of a candidate. The argument for each is in
 //! `docs/derivation.md`, section 11.
 //!
-//! With `beta_0 = rho / s`, the weight of the candidate when no query is left out, and
-//! `k_Q = Phi_Q' g_Q`,
+//! Let `beta_0 = rho / s` be the weight of the candidate when no query is left out, and
+//! `k_Q = Phi_Q' g_Q`. Then
 //!
 //! ```text
 //! c_Q  = p_Q . T_Q u_Q      b_Q = u_Q . T_Q u_Q      y_Q = u_Q . k_Q
@@ -59,7 +59,7 @@ pub(super) fn pass_over(column: Column<'_>, pieces: &[Piece], step: &StepTerms) 
     products
 }
 
-/// What a bound knows of a candidate as a whole.
+/// The terms of a bound that belong to a candidate as a whole.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whole {
     /// `|v|^2`
@@ -112,7 +112,7 @@ pub(super) fn of_products(whole: &Whole, products: &Products, step: &StepTerms) 
     let u_squared = along * along / whole.squared_norm;
     let mut first = beta_0 * (2.0 * products.c - beta_0 * u_squared);
     if whole.z_least < whole.z_squared {
-        // What is less than 0 may fall with |z|^2.
+        // Values below 0 may fall with |z|^2.
         first = first.max(0.0);
     }
     first + beyond_first(whole, [products.k_squared, products.spread], step)
@@ -135,20 +135,20 @@ fn second_order(whole: &Whole, step: &StepTerms, y_squared: f64) -> f64 {
     y_squared / (whole.pivot(step.lambda) + step.lambda)
 }
 
-/// What untouched queries with this [`spread`](super::step::spread) have beyond the first order.
+/// The gain of untouched queries with this [`spread`](super::step::spread) beyond the first order.
 #[inline(always)]
 pub(super) fn rest(whole: &Whole, step: &StepTerms, spread: f64) -> f64 {
     second_order(whole, step, spread * whole.z_squared)
 }
 
-/// What all untouched queries have beyond the first order: the less of their [`rest`] and of
+/// The gain of all untouched queries beyond the first order: the less of their [`rest`] and of
 /// [`by_z`], which is less after many steps.
 #[inline(always)]
 pub(super) fn untouched(whole: &Whole, step: &StepTerms) -> f64 {
     by_z(whole, step).min(rest(whole, step, step.spread))
 }
 
-/// What untouched queries have beyond the first order, by what `x_Q` and `w_Q` may be.
+/// The gain of untouched queries beyond the first order, by what `x_Q` and `w_Q` may be.
 #[inline(always)]
 fn by_z(whole: &Whole, step: &StepTerms) -> f64 {
     2.0 * step.kappa * whole.z_squared / whole.pivot(step.lambda)
@@ -183,7 +183,7 @@ pub(super) fn fourth_of(
     sum.min(all)
 }
 
-/// What untouched queries have beyond `- (2 / s) x_Q w_Q`, or more: `sum b_Q x_Q^2 / s^2`, from
+/// The gain of untouched queries beyond `- (2 / s) x_Q w_Q`, or more: `sum b_Q x_Q^2 / s^2`, from
 /// `sum b_Q x_Q^2 / |z|^2` or more, as the largest `(1 + h_Q) x_Q^2` is.
 #[inline(always)]
 pub(super) fn fourth_order(whole: &Whole, step: &StepTerms, sum: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! What is kept of a candidate from step to step, and what this and its queries tell of its gain
+//! Numbers kept of a candidate from step to step, and what they and its queries tell of its gain
 //! (`docs/derivation.md`, section 11, "Before level 0").
 
 use super::bounds::{self, Products, Whole};
@@ -10,13 +10,13 @@ use crate::kernels;
 /// Queries that are summed before their bound is tried.
 const BLOCK: usize = 128;
 
-/// What is kept of a candidate.
+/// The numbers kept of a candidate.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Known {
     /// A bound on its gain in the step that had it, over the [`clock`](StepTerms::clock) of that step. The
     /// entries have not been read since.
     Passed(f64),
-    /// What the last step could tell.
+    /// The reach that the last step found.
     Read(Reach),
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Reach {
 type Sums = [f64; size_of::<TouchedTerms>() / size_of::<f32>()];
 
 impl Reach {
-    /// Of a candidate that nothing is known of.
+    /// The value of a candidate that nothing is known of.
     const ANY: Self = Self {
         half: f64::INFINITY,
         z_squared: f64::INFINITY,
@@ -45,7 +45,7 @@ impl Reach {
         through: 0,
     };
 
-    /// With these sums over all queries that the candidate touches, a step later. Some of them give
+    /// Takes these sums over all queries that the candidate touches, a step later. Some of them give
     /// no more.
     #[inline(always)]
     fn follow(self, sums: &Sums, squared_norm: f64) -> Self {
@@ -84,7 +84,7 @@ impl Reach {
         step.steps - self.through as usize
     }
 
-    /// With the entries that were missing.
+    /// Adds the entries that were missing.
     pub(super) fn completed(self, newest: &[f64]) -> Self {
         let z_least = self.z_least + kernels::dot(newest, newest);
         // Steps count in 32 bits, as features do.
@@ -99,7 +99,7 @@ impl Reach {
 }
 
 impl Known {
-    /// Of a candidate that nothing is known of.
+    /// The value of a candidate that nothing is known of.
     pub(super) const NOTHING: Self = Self::Passed(f64::INFINITY);
 
     /// Forgets what holds for the last step only.
@@ -141,7 +141,7 @@ impl Known {
         (reach, reach.bound(sums, squared_norm, step))
     }
 
-    /// What the entries tell.
+    /// The bound that the entries tell.
     #[inline(always)]
     pub(super) fn read(&self, products: &Products, squared_norm: f64, step: &StepTerms) -> Reach {
         let half = 0.5 * (products.rho + products.c).abs();

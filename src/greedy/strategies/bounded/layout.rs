@@ -51,7 +51,7 @@ impl Layout {
         Self(firsts.into_par_iter().with_max_len(1).map(part).collect())
     }
 
-    /// The pieces of `a candidate`.
+    /// The pieces of a candidate, by its number.
     pub(super) fn pieces(&self, candidate: usize) -> &[Piece] {
         let part = &self.0[candidate / CHUNK];
         let number = candidate % CHUNK;

@@ -17,7 +17,7 @@
 //! of them is a threshold that most candidates fail before their entries are read.
 //! The others rise from level to level; at the last they are taken by falling
 //! bound, in rounds of fixed size, until the next bound is below the threshold.
-//! What is evaluated depends on the data alone, not on timing.
+//! The candidates that are evaluated depend on the data alone, not on timing.
 //!
 //! `Z = Phi X^'` is not kept, but for some candidates that reached level 1 in the
 //! last steps. Memory is O(nnz + k m + k q), and what residuals may take, whatever the
@@ -74,7 +74,7 @@ fn cost(shape: &Shape) -> f64 {
     passes + rising * (4.0 * k / rows).powi(3).min(1.0)
 }
 
-/// What is kept and bounded of a candidate, a piece, a query and an example, and residuals.
+/// Bytes for what is kept and bounded of a candidate, a piece, a query and an example, and residuals.
 fn memory(shape: &Shape) -> u64 {
     let Shape {
         rows, pieces, k, ..
@@ -92,19 +92,19 @@ fn memory(shape: &Shape) -> u64 {
 #[derive(Debug)]
 struct Bounded {
     layout: Layout,
-    /// What all candidates are known by.
+    /// The numbers kept of all candidates.
     known: Vec<Known>,
     /// The number of the step terms that they follow.
     followed: usize,
-    /// Of candidates of several queries that reached level 1 in the last steps.
+    /// Residuals of candidates of several queries that reached level 1 in the last steps.
     residuals: Vec<Option<Box<Residual>>>,
     /// `max |v|^2`
     longest: f64,
-    /// Of the last step, whose buffers the next one uses again.
+    /// The terms of the last step, whose buffers the next one uses again.
     step: StepTerms,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
-    /// Of the last step.
+    /// The work of the last step.
     work: Work,
 }
 
@@ -147,7 +147,7 @@ impl Strategy for Bounded {
     }
 }
 
-/// What level 0 finds.
+/// The findings of level 0.
 #[derive(Debug, Default)]
 struct Found {
     /// Those left after level 1, and those that have no residual.
@@ -354,8 +354,8 @@ mod memory_tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
-    use crate::Lambda;
     use crate::greedy::{Addition, State};
+    use crate::lambda::Lambda;
 
     /// Rows in queries of four.
     const ROWS: usize = 80;

@@ -1,4 +1,4 @@
-//! What a candidate leaves of itself in the queries that it touches.
+//! The residual of a candidate in the queries that it touches.
 
 use super::bounds::Whole;
 use super::layout::Piece;
@@ -18,7 +18,7 @@ pub(super) struct Residual {
     pub(super) used: usize,
 }
 
-/// What touched queries have of a candidate.
+/// Sums of a candidate over the queries that it touches.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Touched {
     /// Their part of (*).
@@ -118,7 +118,7 @@ impl Residual {
         }
     }
 
-    /// What touched queries have.
+    /// The sums over touched queries.
     #[inline(always)]
     pub(super) fn touched(&self, state: &State, whole: &Whole, pieces: &[Piece]) -> Touched {
         let (mut touched, mut first) = (Touched::default(), 0);
@@ -130,7 +130,7 @@ impl Residual {
         touched
     }
 
-    /// What the query has whose rows begin at `first`.
+    /// The sums of the query whose rows begin at `first`.
     #[inline(always)]
     pub(super) fn of_query(
         &self,

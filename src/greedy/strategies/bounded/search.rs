@@ -45,7 +45,7 @@ impl BoundedCandidate {
         }
     }
 
-    /// What level 1 found.
+    /// The findings of level 1.
     ///
     /// # Panics
     /// Before level 1.
@@ -73,11 +73,11 @@ impl Scratch {
     }
 }
 
-/// What a candidate's residual and its `z` tell.
+/// The gain that a candidate's residual and its `z` tell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Projected {
     whole: Whole,
-    /// What is gained in touched queries.
+    /// The gain in touched queries.
     touched: f64,
     /// `2 beta_0 sum c_Q`, touched queries left out.
     linear: f64,
@@ -132,7 +132,7 @@ pub(super) struct PruningSearch<'a> {
     limit: f64,
     /// Errors of what has been evaluated exactly.
     judged: Vec<(f64, u32)>,
-    /// By candidate.
+    /// The residual of each candidate.
     pub(super) residuals: &'a [Option<Box<Residual>>],
     /// Bytes that new residuals may take.
     pub(super) room: usize,
@@ -340,7 +340,7 @@ impl<'a> PruningSearch<'a> {
         Some(Residual::bytes_of(rows.sum(), self.round.state.capacity()))
     }
 
-    /// What a candidate of one query has there: without the query the feature has no weight.
+    /// The sums of a candidate of one query there: without the query the feature has no weight.
     pub(super) fn only_touched(&self, candidate: usize) -> Option<Touched> {
         let (candidates, holdout) = (self.round.candidates, self.round.state.holdout());
         candidates.sole_query(candidate).map(|_| {

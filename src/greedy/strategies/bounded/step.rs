@@ -1,4 +1,4 @@
-//! What a step's bounds need of every query and example, taken once a step.
+//! Terms that a step's bounds need of every query and example, taken once a step.
 
 use rayon::prelude::*;
 
@@ -27,7 +27,7 @@ pub(super) struct QueryTerms {
     added: f64,
 }
 
-/// What a candidate sums of the queries that it touches: each number, or a little more.
+/// The terms that a candidate sums over the queries that it touches: each number, or a little more.
 pub(super) type TouchedTerms = [f32; 6];
 
 /// `|m_Q|^2`
@@ -36,14 +36,14 @@ pub(super) const M: usize = 0;
 pub(super) const CHANGE: usize = 1;
 /// No less than `|Phi_Q|^2`.
 pub(super) const EXPLAINED: usize = 2;
-/// By how much this has grown since the state that was described before; infinite where that is not known.
+/// The growth of this since the state that was described before; infinite where that is not known.
 pub(super) const GROWTH: usize = 3;
 /// `|k_Q|^2`
 pub(super) const OWN: usize = 4;
 /// [`QueryTerms::spread`]
 pub(super) const SPREAD: usize = 5;
 
-/// What a column is multiplied with at one example, side by side: a pass over a column is one
+/// The factors of a column at one example, side by side: a pass over a column is one
 /// multiplication of four lanes an entry.
 pub(super) type ExampleTerms = [f64; 4];
 
@@ -72,7 +72,7 @@ pub(super) struct StepTerms {
     pub(super) added: Option<usize>,
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
-    /// By query, in little room.
+    /// Terms of each query, in little room.
     pub(super) touched: Vec<TouchedTerms>,
     /// Added to every `|m_Q|^2`, so that no query has little of which it may soon have many times as much.
     pub(super) surcharge: f64,
@@ -94,14 +94,14 @@ pub(super) struct StepTerms {
     pub(super) spread: f64,
     /// The sum of all `kappa_Q`.
     pub(super) kappa: f64,
-    /// What `sum_Q b_Q x_Q^2 / |z|^4` is at most, the spread of `(1 + h_Q) |g_Q|^2`: of all queries, and
+    /// The most that `sum_Q b_Q x_Q^2 / |z|^4` is, the spread of `(1 + h_Q) |g_Q|^2`: of all queries, and
     /// of all but the first eight of `order`.
     pub(super) fourth: [f64; 2],
     /// [`spread`] of `|k_Q|^2` of all but so many of `order` as [`RESOLVED`] says.
     pub(super) rests: [f64; RESOLVED.len()],
     /// `e(S)`
     pub(super) error: f64,
-    /// What rounding may have done to a gain or a bound, as a share: `docs/derivation.md`, section 11.
+    /// The share by which rounding may have changed a gain or a bound: `docs/derivation.md`, section 11.
     pub(super) rounding: f64,
 }
 
@@ -235,7 +235,7 @@ impl StepTerms {
             });
     }
 
-    /// What rounding may have done to a gain or to this bound on it: a share of the error
+    /// The change that rounding may have made to a gain or to this bound on it: a share of the error
     /// before or, of a candidate that does harm, after.
     #[inline(always)]
     pub(super) fn slop(&self, bound: f64) -> f64 {
@@ -264,7 +264,8 @@ impl QueryTerms {
         self.phi_squared * self.k_squared
     }
 
-    /// What touches the query sums this, `added` steps after the state that was described before.
+    /// The terms of the query for the candidates that touch it, `added` steps after the state that was
+    /// described before.
     fn touched(&self, added: Option<usize>) -> TouchedTerms {
         let growth = match added {
             Some(0) => 0.0,

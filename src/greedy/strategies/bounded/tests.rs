@@ -8,11 +8,11 @@ use super::bounds::{of_products, pass_over};
 use super::search::Scratch;
 use super::step::spread;
 use super::*;
-use crate::Lambda;
 use crate::data::{Dataset, Queries};
 use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
 use crate::kernels::LANES;
+use crate::lambda::Lambda;
 
 /// The bounds in [`Checked`], in their order.
 const NAMES: [&str; 7] = [
@@ -134,7 +134,7 @@ struct Checked {
     bounds: [f64; NAMES.len()],
 }
 
-/// What is said of a candidate before anything else of it is read, and then without its `|z|^2`.
+/// The bounds of a candidate before anything else of it is read, and then without its `|z|^2`.
 fn unread(passing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
     let (candidate, step) = (candidate as usize, &passing.step);
     let mut known = passing.known[candidate];
@@ -194,7 +194,7 @@ fn check(
     checked
 }
 
-/// What is known of the bounds after some problems.
+/// The tightness of the bounds after some problems.
 #[derive(Default)]
 struct Record {
     /// Sums of bound less gain as a share of the error, over all candidates.

@@ -1,5 +1,9 @@
 //! `rankrls letor`.
 
+mod protocol;
+#[cfg(test)]
+mod tests;
+
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
@@ -9,25 +13,26 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
-use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Measures};
-use rankrls::memory::{self, Bytes, Memory};
+use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::Convention;
-use rankrls::tune::{Curve, Measure, Rule, TuneError};
+use rankrls::tune::{Curve, Measure, Rule};
 use rankrls::warning::Warning;
 use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls_files::memory;
 use rankrls_plot::{Figure, LinePlot, panel, power};
 use serde::Serialize;
 
-use super::args::{at_least_one, auto_or};
-use super::data::{Sizes, TestSizes, dropped};
-use super::figures::PlotArgs;
-use super::files::InPath;
-use super::numbers::{counted, printable};
-use super::output::{Object, by_name};
-use super::session::Session;
-use super::settings::{LAMBDAS_HELP, TeacherArgs, setting};
-use super::sheet::Sheet;
-use super::watch::Watch;
+use crate::args::{at_least_one, auto_or};
+use crate::data::{Sizes, TestSizes, dropped};
+use crate::figures::PlotArgs;
+use crate::files::InPath;
+use crate::numbers::{counted, printable};
+use crate::output::{Object, by_name};
+use crate::session::Session;
+use crate::settings::{LAMBDAS_HELP, TeacherArgs, setting};
+use crate::sheet::Sheet;
+use crate::watch::Watch;
+use protocol::{Fold, FoldOutcome, Judged, MEASURES, Measures};
 
 /// Run the experiment of the LETOR collections: train, choose on validation data, test
 ///
@@ -52,7 +57,7 @@ pub(crate) struct LetorArgs {
     #[arg(value_name = "DIR")]
     directory: InPath,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(help_heading = "Selection", default_value = letor::LAMBDAS, help = LAMBDAS_HELP)]
+    #[arg(help_heading = "Selection", default_value = protocol::LAMBDAS, help = LAMBDAS_HELP)]
     lambdas: Lambdas,
     /// Most features to select [default: all]
     #[arg(help_heading = "Selection", short, value_name = "K", value_parser = at_least_one)]
@@ -75,9 +80,9 @@ pub(crate) struct LetorArgs {
 
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target, &[args.strategy], &**session.peers)?;
-    let folders = letor::find(&args.directory)?;
+    let folders = protocol::find(&args.directory)?;
     for folder in &folders {
-        for file in Fold::files(folder).map_err(LetorError::from)? {
+        for file in Fold::files(folder)? {
             session.files.check_read("DIR", &file)?;
         }
     }
@@ -126,10 +131,12 @@ impl LetorArgs {
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), None)
         };
         let mut watch = Watch::named(session, name);
-        let ran = watch.run(|watch| letor::run(&fold, &options, self.lambdas.clone(), watch))?;
-        let outcome = match ran {
-            None | Some(Err(LetorError::Tune(TuneError::Interrupted))) => return Ok(None),
-            Some(outcome) => outcome.map_err(|error| anyhow!("{name}: {error}"))?,
+        let ran = watch.run(|watch| protocol::run(&fold, &options, self.lambdas.clone(), watch))?;
+        let ran = ran
+            .transpose()
+            .map_err(|error| anyhow!("{name}: {error}"))?;
+        let Some(outcome) = ran.flatten() else {
+            return Ok(None);
         };
         console.warn_all(outcome.warnings(name));
         let (labels, rules) = (fold.test.dataset.labels(), Convention::Letor.into());
@@ -168,7 +175,7 @@ struct Report<'a> {
     k: Option<usize>,
     lambdas: &'a Lambdas,
     folds: Vec<FoldReport>,
-    /// Of the test data, by model.
+    /// Means over the folds of measures on the test data, by model.
     mean: Object<Object<Measures>>,
 }
 
@@ -214,7 +221,7 @@ impl<'a> Report<'a> {
     fn heading(&self) -> String {
         let folds = counted(self.folds.len() as u64, "fold");
         let directory = printable(&self.directory);
-        // Of the first fold: shares may be other numbers in others.
+        // The first fold is shown: shares may be other numbers in others.
         let paths = &self.folds[0].outcome.paths;
         let ends = [paths.first(), paths.last()].into_iter().flatten();
         let ends: Vec<String> = ends.map(|path| path.lambda.to_string()).collect();

@@ -2,17 +2,20 @@
 //! RankRLS paper. The corpus is other people's and lives outside the repository: `RANKRLS_CORPORA`
 //! names its folder, and without it these tests say so and pass.
 
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::oracle::{EXACT, by, draws, grid};
+use rand::{RngExt as _, SeedableRng as _};
+use rand_chacha::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::select;
 use rankrls::interrupt::Interrupt;
-use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures};
 use rankrls::ridge::{RidgeProblem, TrainOptions};
-use rankrls::tune::{Event, TuneError};
-use rankrls::{Lambdas, QueryWeight, SelectionOptions};
+use rankrls::tune::Event;
+use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
+
+use super::protocol::{self, Fold, FoldOutcome, Measures, PARTS, file, find, name};
 
 /// All features by the fastest exact strategy.
 fn options() -> SelectionOptions {
@@ -22,7 +25,8 @@ fn options() -> SelectionOptions {
 /// Rows in queries of different sizes; `seed` makes others.
 fn text(seed: u64, queries: u64) -> String {
     use std::fmt::Write as _;
-    let mut draw = draws(seed);
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    let mut draw = |below| random.random_range(0..below);
     let mut text = String::new();
     for query in 0..queries {
         for _ in 0..4 + query % 3 {
@@ -38,6 +42,11 @@ fn text(seed: u64, queries: u64) -> String {
     text
 }
 
+fn grid(lambdas: &[f64]) -> Vec<Lambda> {
+    let lambdas = lambdas.iter().map(|&lambda| Lambda::new(lambda).unwrap());
+    lambdas.collect()
+}
+
 fn fold() -> Fold {
     let read = |seed, queries| {
         let loaded = ReadOptions::new().read_from(text(seed, queries).as_bytes(), "f");
@@ -51,10 +60,15 @@ fn fold() -> Fold {
     }
 }
 
+fn outcome(fold: &Fold, options: &SelectionOptions, lambdas: &[Lambda]) -> FoldOutcome {
+    let ran = protocol::run(fold, options, lambdas, &mut ()).unwrap();
+    ran.unwrap()
+}
+
 #[test]
 fn the_chosen_model_is_what_select_finds() {
     let fold = fold();
-    let outcome = letor::run(&fold, &options(), &grid(&[0.5, 4.0, 32.0]), &mut ()).unwrap();
+    let outcome = outcome(&fold, &options(), &grid(&[0.5, 4.0, 32.0]));
     assert_eq!(outcome.paths.len(), 3);
     let models = outcome.paths.iter().flat_map(|path| &path.validation);
     let best = models.filter_map(|measures| measures.0[0]);
@@ -78,7 +92,7 @@ fn the_chosen_model_is_what_select_finds() {
 /// With every feature selected, both models are the same.
 #[test]
 fn all_features_are_the_end_of_the_path() {
-    let outcome = letor::run(&fold(), &options(), &grid(&[0.5, 4.0, 32.0]), &mut ()).unwrap();
+    let outcome = outcome(&fold(), &options(), &grid(&[0.5, 4.0, 32.0]));
     for path in &outcome.paths {
         assert_eq!(path.validation.len(), 6);
         assert_eq!(path.validation.last(), path.all_features.as_ref());
@@ -95,12 +109,12 @@ fn all_features_are_the_end_of_the_path() {
 fn queries_weigh_as_they_do_in_training() {
     let fold = fold();
     let lambdas = grid(&[4.0]);
-    let outcome = |query_weight| {
+    let weighted = |query_weight| {
         let options = SelectionOptions {
             query_weight,
             ..options()
         };
-        letor::run(&fold, &options, &lambdas, &mut ()).unwrap()
+        outcome(&fold, &options, &lambdas)
     };
     for weight in QueryWeight::ALL {
         let options = TrainOptions::new().query_weight(weight);
@@ -108,9 +122,9 @@ fn queries_weigh_as_they_do_in_training() {
         let scores = problem.train(lambdas[0]).unwrap().weights();
         let scores = scores.scores(&fold.test.dataset);
         let test = Measures::of(&fold.test.dataset, &scores).unwrap();
-        assert_eq!(outcome(weight).all_features.test, test, "{weight}");
+        assert_eq!(weighted(weight).all_features.test, test, "{weight}");
     }
-    let error = |weight| outcome(weight).selection.steps[0].lqo_error;
+    let error = |weight| weighted(weight).selection.steps[0].lqo_error;
     assert_ne!(error(QueryWeight::Uniform), error(QueryWeight::Pairs));
 }
 
@@ -127,9 +141,8 @@ fn an_interrupt_leaves_no_outcome() {
             }
             ControlFlow::Continue(())
         };
-        let error = letor::run(&fold, &options(), &lambdas, &mut watch).unwrap_err();
-        let interrupted = matches!(error, LetorError::Tune(TuneError::Interrupted));
-        assert!(interrupted, "{error}");
+        let ended = protocol::run(&fold, &options(), &lambdas, &mut watch).unwrap();
+        assert!(ended.is_none(), "{last}");
     }
 }
 
@@ -145,7 +158,7 @@ fn an_interrupt_ends_the_model_of_all_features() {
         }
         ControlFlow::Continue(())
     };
-    let work = || letor::run(&fold, &options(), &lambdas, &mut watch);
+    let work = || protocol::run(&fold, &options(), &lambdas, &mut watch);
     assert!(interrupt.run(2, work).unwrap().is_none());
 }
 
@@ -165,10 +178,12 @@ fn fold_3(options: &SelectionOptions) -> Option<(Fold, FoldOutcome)> {
         eprintln!("NOT TESTED: set RANKRLS_CORPORA to the folder of corpora to test LETOR");
         return None;
     };
-    let folders = letor::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();
+    let folders = protocol::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();
     let fold = Fold::read(&folders[0], &ReadOptions::new()).unwrap();
-    let lambdas: Lambdas = letor::LAMBDAS.parse().unwrap();
-    let outcome = letor::run(&fold, options, lambdas, &mut ()).unwrap();
+    let lambdas: Lambdas = protocol::LAMBDAS.parse().unwrap();
+    let outcome = protocol::run(&fold, options, lambdas, &mut ())
+        .unwrap()
+        .unwrap();
     Some((fold, outcome))
 }
 
@@ -184,8 +199,16 @@ fn fold_3_of_mq2008_is_that_of_the_paper() {
     let Some((fold, outcome)) = fold_3(&options()) else {
         return;
     };
-    for strategy in EXACT {
-        let selected = select(&fold.train, &by(strategy, 7, 8.0), &mut ()).unwrap();
+    for strategy in [
+        StrategyKind::Dense,
+        StrategyKind::LowMem,
+        StrategyKind::Bounded,
+    ] {
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(7, Lambda::new(8.0).unwrap())
+        };
+        let selected = select(&fold.train, &options, &mut ()).unwrap();
         let written = selected.features().into_iter();
         let written = written.map(|feature| u64::from(feature) + 1);
         assert!(written.eq(outcome.greedy.features.clone()), "{strategy}");
@@ -224,4 +247,38 @@ fn paths_end_with_all_features() {
             }
         }
     }
+}
+
+fn write_fold(directory: &Path, endings: [&str; 3]) {
+    fs::create_dir_all(directory).unwrap();
+    for (part, ending) in PARTS.iter().zip(endings) {
+        fs::write(directory.join(format!("{part}.{ending}")), "1 1:1\n").unwrap();
+    }
+}
+
+#[test]
+fn a_folder_is_a_fold_or_holds_folds() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    for (name, endings) in [
+        ("Fold10", ["txt"; 3]),
+        ("fold2", ["txt.zst", "txt", "txt.gz"]),
+        ("Fold1", ["txt"; 3]),
+        ("Folder", ["txt"; 3]),
+    ] {
+        write_fold(&root.join(name), endings);
+    }
+    fs::write(root.join("Fold3"), "no folder").unwrap();
+    let names = |folder: &Path| -> Vec<String> {
+        let found = find(folder).unwrap();
+        found.iter().map(|folder| name(folder)).collect()
+    };
+    assert_eq!(names(root), ["Fold1", "fold2", "Fold10"]);
+    assert_eq!(names(&root.join("Fold10").join(".")), ["Fold10"]);
+    assert_eq!(
+        names(&root.join("Fold10").join("..").join("fold2")),
+        ["fold2"]
+    );
+    let mixed = file(&root.join("fold2"), "test").unwrap();
+    assert!(mixed.ends_with("test.txt.gz"));
 }

@@ -1,57 +1,43 @@
 //! The LETOR protocol: the experiment by which Greedy RankRLS is compared with RankRLS.
 //!
-//! A fold has training, validation and test data, in a folder. Greedy RankRLS is
-//! [`Tuning`] with the validation data as evidence: features are selected on the training data up to
-//! the last one with every ridge parameter, and lambda and the number of features are chosen
-//! together by mean average precision. RankRLS on all features is given its parameter by the same
-//! rule. Only then are both models measured on the test data. All measures follow
-//! [`Convention::Letor`], which is that of the published figures; the validation and test data take
-//! their width from the training data.
-//!
-//! ```no_run
-//! use rankrls::data::read::ReadOptions;
-//! use rankrls::letor::{self, Fold};
-//! use rankrls::{Lambda, Lambdas, SelectionOptions};
-//!
-//! let options = SelectionOptions::new(usize::MAX, None);
-//! let lambdas: Lambdas = letor::LAMBDAS.parse()?;
-//! for folder in letor::find("MQ2008".as_ref())? {
-//!     let fold = Fold::read(&folder, &ReadOptions::new())?;
-//!     let outcome = letor::run(&fold, &options, lambdas.clone(), &mut ())?;
-//!     println!("{}: {:?}", fold.name, outcome.greedy.test);
-//! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! A fold has training, validation and test data, in a folder. Greedy RankRLS is [`Tuning`] with the
+//! validation data as evidence: features are selected on the training data up to the last one with
+//! every ridge parameter, and lambda and the number of features are chosen together by mean average
+//! precision. RankRLS on all features is given its parameter by the same rule. Only then are both
+//! models measured on the test data. All measures follow [`Convention::Letor`], which is that of the
+//! published figures; the validation and test data take their width from the training data.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::{array, fs, io};
+use std::{array, fs};
 
-use rankrls_files::error::Fault;
-use serde::{Serialize, Serializer};
-use thiserror::Error;
-
-use crate::columns::Summary;
-use crate::data::Dataset;
-use crate::data::read::{Loaded, ReadError, ReadOptions};
-use crate::greedy::{Selection, SelectionOptions, StrategyKind};
-use crate::metrics::{Convention, Metric, MetricsError, evaluate};
-use crate::ridge::{Convergence, RidgeProblem, Solver, TrainError, TrainOptions, Weights};
-use crate::tune::{
+use anyhow::{Result, anyhow, bail};
+use rankrls::columns::Summary;
+use rankrls::data::Dataset;
+use rankrls::data::read::{Loaded, ReadError, ReadOptions};
+use rankrls::greedy::{Selection, SelectionOptions, StrategyKind};
+use rankrls::metrics::{Convention, Metric, MetricsError, evaluate};
+use rankrls::ridge::{
+    Convergence, RidgeProblem, Solver, TOLERANCE, TrainError, TrainOptions, Weights,
+};
+use rankrls::tune::{
     Curve, Evidence, Measure, Observer, Outcome, Point, Rule, TuneError, TuneOptions, Tuning,
 };
-use crate::{Lambda, Lambdas};
+use rankrls::warning::{Solved, Warning};
+use rankrls::{Lambda, Lambdas};
+use rankrls_files::error::Fault;
+use serde::{Serialize, Serializer};
 
 /// The ridge parameters of the published figures.
-pub const LAMBDAS: &str = "2^-10..2^10";
+pub(super) const LAMBDAS: &str = "2^-10..2^10";
 
 /// Names of the files of a fold, without their endings: training, validation and test data.
-const PARTS: [&str; 3] = ["train", "vali", "test"];
+pub(super) const PARTS: [&str; 3] = ["train", "vali", "test"];
 
 const TEN: NonZeroUsize = NonZeroUsize::new(10).unwrap();
 
 /// The measures of models, in the order of [`Measures`]. Models are chosen by the first.
-pub const MEASURES: [Metric; 4] = [
+pub(super) const MEASURES: [Metric; 4] = [
     Metric::AveragePrecision,
     Metric::Precision(TEN),
     Metric::MeanNdcg,
@@ -60,14 +46,11 @@ pub const MEASURES: [Metric; 4] = [
 
 /// Values of [`MEASURES`], which are means over queries; in JSON an object.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Measures(pub [Option<f64>; 4]);
+pub(super) struct Measures(pub(super) [Option<f64>; 4]);
 
 impl Measures {
-    /// Of the `scores` of the rows of `dataset`.
-    ///
-    /// # Errors
-    /// [`MetricsError`] for scores or labels that the measures cannot be taken of.
-    pub fn of(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Self, MetricsError> {
+    /// Measures the `scores` of the rows of `dataset`.
+    pub(super) fn of(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Self, MetricsError> {
         let (labels, queries) = (dataset.labels(), dataset.queries());
         let evaluation = evaluate(&MEASURES, labels, scores, queries, Convention::Letor)?;
         let mean = |metric| evaluation.get(metric).and_then(|values| values.mean);
@@ -75,7 +58,7 @@ impl Measures {
     }
 
     /// The means over folds; `None` where one of them has no value, or there are none.
-    pub fn mean(folds: &[Self]) -> Self {
+    pub(super) fn mean(folds: &[Self]) -> Self {
         Self(array::from_fn(|index| {
             let values: Option<Vec<f64>> = folds.iter().map(|fold| fold.0[index]).collect();
             let values = values.filter(|values| !values.is_empty())?;
@@ -91,48 +74,13 @@ impl Serialize for Measures {
     }
 }
 
-/// Why the protocol cannot be run.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum LetorError {
-    /// A folder that cannot be listed.
-    #[error("{}: cannot list the folder: {source}", .folder.display())]
-    Folder {
-        /// The folder.
-        folder: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A folder without folds, a fold without one of its files, or a file that cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// No model can be chosen.
-    #[error(transparent)]
-    Tune(#[from] TuneError),
-    /// RankRLS on all features cannot be trained.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-    /// No model of RankRLS on all features has a mean average precision on the validation data.
-    #[error(
-        "no model of any lambda ranks the validation data by finite scores; use larger lambdas, or scale the data"
-    )]
-    NoRanking,
-    /// The scores of the chosen model are no numbers.
-    #[error("cannot measure the test data: {0}")]
-    Test(#[from] MetricsError),
-}
-
 /// The folders of the folds in `directory`: the one that it is, or its folders `Fold1`, `Fold2` and
 /// so on, by number.
 ///
 /// # Errors
-/// [`LetorError::Folder`], and [`LetorError::Read`] for a folder without folds, or a fold without one of
-/// its files.
-pub fn find(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
-    let unlisted = |source| LetorError::Folder {
-        folder: directory.to_owned(),
-        source,
-    };
+/// A folder that cannot be listed or is without folds, or a fold without one of its files.
+pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>> {
+    let unlisted = |error| anyhow!("{}: cannot list the folder: {error}", directory.display());
     let mut folders = Vec::new();
     for entry in fs::read_dir(directory).map_err(unlisted)? {
         let path = entry.map_err(unlisted)?.path();
@@ -164,7 +112,7 @@ pub fn find(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
 }
 
 /// The file of a part of a fold: plain if there are several.
-fn file(folder: &Path, part: &str) -> Result<PathBuf, ReadError> {
+pub(super) fn file(folder: &Path, part: &str) -> Result<PathBuf, ReadError> {
     let files = ["txt", "txt.gz", "txt.zst"].map(|ending| folder.join(format!("{part}.{ending}")));
     let found = files.into_iter().find(|file| file.exists());
     found.ok_or_else(|| {
@@ -174,7 +122,7 @@ fn file(folder: &Path, part: &str) -> Result<PathBuf, ReadError> {
 }
 
 /// The name of a folder, also of one that is given as `.` or `..`.
-fn name(folder: &Path) -> String {
+pub(super) fn name(folder: &Path) -> String {
     let whole = fs::canonicalize(folder).unwrap_or_default();
     let name = folder.file_name().or(whole.file_name());
     name.unwrap_or(folder.as_os_str()).to_string_lossy().into()
@@ -182,32 +130,26 @@ fn name(folder: &Path) -> String {
 
 /// The data of a fold.
 #[derive(Debug)]
-pub struct Fold {
+pub(super) struct Fold {
     /// The name of its folder.
-    pub name: String,
+    pub(super) name: String,
     /// Training data.
-    pub train: Dataset<'static>,
+    pub(super) train: Dataset<'static>,
     /// Validation data, as wide as the training data.
-    pub validation: Loaded,
+    pub(super) validation: Loaded,
     /// Test data, as wide as the training data.
-    pub test: Loaded,
+    pub(super) test: Loaded,
 }
 
 impl Fold {
     /// The files of the fold in `folder`: training, validation and test data.
-    ///
-    /// # Errors
-    /// [`ReadError`] names the missing file.
-    pub fn files(folder: &Path) -> Result<[PathBuf; 3], ReadError> {
+    pub(super) fn files(folder: &Path) -> Result<[PathBuf; 3], ReadError> {
         let [train, validation, test] = PARTS.map(|part| file(folder, part));
         Ok([train?, validation?, test?])
     }
 
     /// Reads the fold in `folder`. The width in `options` is that of the training data.
-    ///
-    /// # Errors
-    /// [`ReadError`], which names the missing file, or the place in a file and the mistake.
-    pub fn read(folder: &Path, options: &ReadOptions) -> Result<Self, ReadError> {
+    pub(super) fn read(folder: &Path, options: &ReadOptions) -> Result<Self, ReadError> {
         let train = options.read(&file(folder, PARTS[0])?)?.dataset;
         let options = options.clone().width(train.width());
         Ok(Self {
@@ -221,70 +163,67 @@ impl Fold {
 
 /// The results of the protocol on a fold.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct FoldOutcome {
+pub(super) struct FoldOutcome {
     /// How the columns of the training data fall into classes.
     #[serde(skip)]
-    pub summary: Summary,
+    pub(super) summary: Summary,
     /// The chosen selection.
     #[serde(skip)]
-    pub selection: Selection,
+    pub(super) selection: Selection,
     /// The strategy of the selections.
-    pub strategy: Option<StrategyKind>,
+    pub(super) strategy: Option<StrategyKind>,
     /// The solver of RankRLS on all features.
-    pub solver: Solver,
+    pub(super) solver: Solver,
     /// How conjugate gradients ended for the chosen model on all features, if they were the solver.
     #[serde(skip)]
-    pub convergence: Option<Convergence>,
+    pub(super) convergence: Option<Convergence>,
     /// The chosen model of Greedy RankRLS.
-    pub greedy: Chosen,
+    pub(super) greedy: Chosen,
     /// The chosen model of RankRLS on the features that vary within some query.
-    pub all_features: Chosen,
-    /// What there was to choose from, by ascending ridge parameter.
-    pub paths: Vec<Judged>,
+    pub(super) all_features: Chosen,
+    /// The models to choose from, by ascending ridge parameter.
+    pub(super) paths: Vec<Judged>,
 }
 
 /// A model that the validation data chose.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Chosen {
+pub(super) struct Chosen {
     /// The ridge parameter.
-    pub lambda: Lambda,
+    pub(super) lambda: Lambda,
     /// How many features it has.
-    pub k: usize,
+    pub(super) k: usize,
     /// Features as the files write them, in order of selection.
-    pub features: Vec<u64>,
+    pub(super) features: Vec<u64>,
     /// A weight for each feature.
-    pub weights: Vec<f64>,
+    pub(super) weights: Vec<f64>,
     /// Measures on the validation data.
-    pub validation: Measures,
+    pub(super) validation: Measures,
     /// Measures on the test data.
-    pub test: Measures,
+    pub(super) test: Measures,
 }
 
 /// The models of a ridge parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Judged {
+pub(super) struct Judged {
     /// The ridge parameter.
-    pub lambda: Lambda,
+    pub(super) lambda: Lambda,
     /// Features of Greedy RankRLS as the files write them, in order of selection.
-    pub features: Vec<u64>,
+    pub(super) features: Vec<u64>,
     /// Measures on the validation data after each of these features.
-    pub validation: Vec<Measures>,
+    pub(super) validation: Vec<Measures>,
     /// Those of RankRLS on all features; `None` where the ridge parameter is too small.
-    pub all_features: Option<Measures>,
+    pub(super) all_features: Option<Measures>,
 }
 
 /// Runs the protocol on a fold: selections by `options` with each of `lambdas`, of all features if
-/// there are fewer than it asks for. Queries have the weights of `options` in both models.
-///
-/// # Errors
-/// [`LetorError`] when nothing can be selected, or no model measured; [`TuneError::Interrupted`] in
-/// it when the observer ended the selections.
-pub fn run(
+/// there are fewer than it asks for. Queries have the weights of `options` in both models. `None`: the
+/// observer ended the selections.
+pub(super) fn run(
     fold: &Fold,
     options: &SelectionOptions,
     lambdas: impl Into<Lambdas>,
     observer: &mut dyn Observer,
-) -> Result<FoldOutcome, LetorError> {
+) -> Result<Option<FoldOutcome>> {
     let validation = &fold.validation.dataset;
     let mut options = TuneOptions {
         evidence: Evidence::of(validation),
@@ -304,9 +243,12 @@ pub fn run(
         candidates: Some(&candidates),
         ..Tuning::new(&fold.train, &options).validated(validation)
     };
-    let tuned = tuning.run(observer)?;
+    let tuned = match tuning.run(observer) {
+        Err(TuneError::Interrupted) => return Ok(None),
+        tuned => tuned?,
+    };
     if tuned.interrupted {
-        return Err(TuneError::Interrupted.into());
+        return Ok(None);
     }
     let summary = candidates.summary();
     drop(candidates);
@@ -327,8 +269,10 @@ pub fn run(
         let judged = fold.judged(path, weights.as_ref().map(|(weights, _)| weights));
         Ok((judged, weights))
     });
-    let (paths, mut models): (Vec<Judged>, Vec<_>) =
-        paths.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    let (paths, mut models): (Vec<Judged>, Vec<_>) = paths
+        .collect::<Result<Vec<_>, TrainError>>()?
+        .into_iter()
+        .unzip();
     let all = |path: &Judged| path.all_features.and_then(|measures| measures.0[0]);
     let curves = paths
         .iter()
@@ -341,10 +285,12 @@ pub fn run(
         )
     });
     let Some((lambda, Some((weights, convergence)))) = best else {
-        return Err(LetorError::NoRanking);
+        bail!(
+            "no model of any lambda ranks the validation data by finite scores; use larger lambdas, or scale the data"
+        );
     };
     let selection = tuned.selection();
-    Ok(FoldOutcome {
+    Ok(Some(FoldOutcome {
         greedy: fold.chosen(tuned.lambda(), &selection.features(), &selection.weights)?,
         all_features: fold.chosen(lambda, &weights.features, &weights.values)?,
         strategy: selection.strategy,
@@ -353,19 +299,15 @@ pub fn run(
         summary,
         selection,
         paths,
-    })
+    }))
 }
 
 impl Fold {
-    fn chosen(
-        &self,
-        lambda: Lambda,
-        features: &[u32],
-        weights: &[f64],
-    ) -> Result<Chosen, MetricsError> {
+    fn chosen(&self, lambda: Lambda, features: &[u32], weights: &[f64]) -> Result<Chosen> {
         let measured = |loaded: &Loaded| {
             let dataset = &loaded.dataset;
             Measures::of(dataset, &dataset.scores(features, weights))
+                .map_err(|error| anyhow!("cannot measure the test data: {error}"))
         };
         let written = |&feature: &u32| self.train.index_base().written(feature);
         Ok(Chosen {
@@ -393,41 +335,28 @@ impl Fold {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn fold(directory: &Path, endings: [&str; 3]) {
-        fs::create_dir_all(directory).unwrap();
-        for (part, ending) in PARTS.iter().zip(endings) {
-            fs::write(directory.join(format!("{part}.{ending}")), "1 1:1\n").unwrap();
-        }
-    }
-
-    #[test]
-    fn a_folder_is_a_fold_or_holds_folds() {
-        let folder = tempfile::tempdir().unwrap();
-        let root = folder.path();
-        for (name, endings) in [
-            ("Fold10", ["txt"; 3]),
-            ("fold2", ["txt.zst", "txt", "txt.gz"]),
-            ("Fold1", ["txt"; 3]),
-            ("Folder", ["txt"; 3]),
-        ] {
-            fold(&root.join(name), endings);
-        }
-        fs::write(root.join("Fold3"), "no folder").unwrap();
-        let names = |folder: &Path| -> Vec<String> {
-            let found = find(folder).unwrap();
-            found.iter().map(|folder| name(folder)).collect()
+impl FoldOutcome {
+    /// Warnings about the models of the fold, which messages call `name`.
+    pub(super) fn warnings(&self, name: &str) -> Vec<Warning> {
+        let lambdas = || self.paths.iter().map(|path| path.lambda.value());
+        let edge = |of: &str, chosen: &Chosen| {
+            let what = format!("{name}: the lambda of {of}");
+            Warning::of_edge(what, chosen.lambda.value(), lambdas())
         };
-        assert_eq!(names(root), ["Fold1", "fold2", "Fold10"]);
-        assert_eq!(names(&root.join("Fold10").join(".")), ["Fold10"]);
-        assert_eq!(
-            names(&root.join("Fold10").join("..").join("fold2")),
-            ["fold2"]
-        );
-        let mixed = file(&root.join("fold2"), "test").unwrap();
-        assert!(mixed.ends_with("test.txt.gz"));
+        let edges = [
+            edge("features", &self.greedy),
+            edge("all columns", &self.all_features),
+        ];
+        let ended = self.convergence.filter(|ended| !ended.is_converged());
+        let residual = ended.map(|ended| Warning::Residual {
+            lambda: self.all_features.lambda,
+            solved: Solved::Model,
+            residual: ended.residual,
+            tolerance: TOLERANCE,
+        });
+        let mut warnings: Vec<Warning> = edges.into_iter().flatten().collect();
+        warnings.extend(residual);
+        warnings.extend(self.selection.warnings());
+        warnings
     }
 }
