@@ -46,13 +46,13 @@ fn prepare(item: &mut Value) -> Result<()> {
         .as_str()
         .context("expected a path")?
         .to_owned();
-    let text = chapter["content"].as_str().context("expected content")?;
     // The first page is the README, which stands in the folder above.
     let file = match path.as_str() {
         "index.md" => "README.md".to_owned(),
         _ => format!("docs/{path}"),
     };
-    let text = page(text, &file).and_then(|text| pictures(&text, &file));
+    let text = fs::read_to_string(root().join(&file))?;
+    let text = page(&text, &file).and_then(|text| pictures(&text, &file));
     let text = text.with_context(|| file)?;
     chapter["content"] = text.into();
     let inner = chapter["sub_items"].as_array_mut();
