@@ -6,8 +6,6 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use rand::{RngExt as _, SeedableRng as _};
-use rand_chacha::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::select;
 use rankrls::interrupt::Interrupt;
@@ -25,8 +23,13 @@ fn options() -> SelectionOptions {
 /// Rows in queries of different sizes; `seed` makes others.
 fn text(seed: u64, queries: u64) -> String {
     use std::fmt::Write as _;
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut draw = |below| random.random_range(0..below);
+    let mut state = seed;
+    let mut draw = |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
     let mut text = String::new();
     for query in 0..queries {
         for _ in 0..4 + query % 3 {
