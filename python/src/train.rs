@@ -149,11 +149,11 @@ impl Training {
         }
         warnings.extend(outcome.warnings());
         let mut best = outcome.cells.swap_remove(outcome.best);
-        let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
-        let model = Fitted::from_fit(fit, &best, choice, data, &summary, &options);
-        let (rows, coefficients) = match outcome.fit {
-            Fit::Linear(_) => Default::default(),
-            Fit::Kernel { rows, coefficients } => (rows, coefficients),
+        let (choice, summary) = (FeatureChoice::All, classes.summary());
+        let model = Fitted::from_cell(&best, choice, data, &summary, &options);
+        let (rows, coefficients) = match best.fit.take() {
+            Some(Fit::Kernel { rows, coefficients }) => (rows, coefficients),
+            _ => Default::default(),
         };
         let holdout = best.holdout.take().unwrap_or_default();
         let report = json!({

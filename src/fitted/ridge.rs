@@ -153,12 +153,12 @@ impl RankRls {
         }
         let classes = options.column_classes(data);
         let mut outcome = grid.train(data, Some(&classes))?;
-        let cell = outcome.cells.swap_remove(outcome.best);
-        let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
-        let model = Model::from_fit(fit, &cell, choice, data, &summary, options);
-        let weights = match outcome.fit {
-            Fit::Linear(weights) => weights,
-            Fit::Kernel { .. } => Weights::default(),
+        let mut cell = outcome.cells.swap_remove(outcome.best);
+        let (choice, summary) = (FeatureChoice::All, classes.summary());
+        let model = Model::from_cell(&cell, choice, data, &summary, options);
+        let weights = match cell.fit.take() {
+            Some(Fit::Linear(weights)) => weights,
+            _ => Weights::default(),
         };
         Ok(FittedRankRls {
             features: weights.features,

@@ -632,9 +632,10 @@ fn objectives_meet_where_they_are_the_same() {
             preferences,
             ..TrainGrid::new(given, TrainOptions::new().objective(objective))
         };
-        match grid.train(dataset, None).unwrap().fit {
-            Fit::Linear(weights) => weights.values,
-            fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
+        let found = grid.train(dataset, None).unwrap();
+        match &found.best().fit {
+            Some(Fit::Linear(weights)) => weights.values.clone(),
+            fit => panic!("{fit:?}"),
         }
     };
     let pairs = |dataset: &Dataset<'_>| {

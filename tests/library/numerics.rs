@@ -611,7 +611,7 @@ fn conjugate_gradients_come_near_or_say_how_far_they_are() {
                 )
             };
             let found = grid.train(&data, None).unwrap();
-            let Fit::Linear(weights) = &found.fit else {
+            let Some(Fit::Linear(weights)) = &found.best().fit else {
                 panic!("a kernel");
             };
             let mut all = vec![0.0; 4];

@@ -185,7 +185,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.interrupt.finishing("the files", &spinner);
     let saved = output.write(|writer| model.write_to(writer));
     let of_rows = args.objective.objective != Objective::Pairs;
-    let held_out = match &report.best().holdout {
+    let held_out = match &report.outcome.best().holdout {
         Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
         None => Ok(()),
     };
@@ -428,18 +428,18 @@ impl TrainArgs {
             }
             error => error.into(),
         })?;
-        let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
+        let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let model = Model::from_fit(&outcome.fit, best, features, source, &summary, &options);
+        let model = Model::from_cell(best, features, source, &summary, &options);
         let model = model.with_table(self.data.read.table());
         let (cells, scheme) = (outcome.cells.iter(), outcome.scheme.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
             kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
-            basis: match &outcome.fit {
-                Fit::Kernel { rows, .. } => Some(rows.len()),
-                Fit::Linear(_) => None,
+            basis: match &best.fit {
+                Some(Fit::Kernel { rows, .. }) => Some(rows.len()),
+                _ => None,
             },
             measure: self.measure.metric(),
             options: options.solver(outcome.solver),
@@ -461,10 +461,6 @@ impl TrainArgs {
 }
 
 impl Report {
-    fn best(&self) -> &Cell {
-        &self.outcome.cells[self.outcome.best]
-    }
-
     /// The hold-out error, or the measure, of every model: a line for each gamma over lambda.
     fn figure(&self) -> Figure {
         let (outcome, metric) = (&self.outcome, self.measure);
@@ -489,7 +485,7 @@ impl Report {
                 .filter_map(|cell| Some((cell.lambda.value(), Some(value(cell)?))));
             plot = plot.series(Series::new(name, points));
         }
-        let best = self.best();
+        let best = self.outcome.best();
         if let Some(y) = value(best) {
             plot = plot.mark(best.lambda.value(), y, "chosen");
         }
@@ -522,7 +518,7 @@ impl Report {
     /// The report for people.
     fn text(&self, args: &TrainArgs) -> String {
         let (objective, weight) = (args.objective.objective, args.weight);
-        let (outcome, best) = (&self.outcome, self.best());
+        let (outcome, best) = (&self.outcome, self.outcome.best());
         let solver = outcome.solver;
         let lambda = ridge(best.lambda.value(), self.data.unit);
         let mut settings = vec![format!("solver {solver}, lambda {lambda}")];
