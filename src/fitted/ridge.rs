@@ -11,8 +11,8 @@ use crate::model::{FeatureChoice, Model, ModelError};
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
-    Cell, Fit, Holdout, Kernel, Preferences, Scheme, Solver, TrainError, TrainGrid, TrainOptions,
-    Weights,
+    Basis, Cell, Fit, Holdout, Kernel, Preferences, Scheme, Solver, TrainError, TrainGrid,
+    TrainOptions, Weights,
 };
 use crate::setters::setters;
 use crate::{Lambdas, Objective, Ridge};
@@ -40,7 +40,7 @@ use crate::{Lambdas, Objective, Ridge};
 /// let params = RankRls::new().objective(Objective::Global).lambda(16.0);
 /// assert!(params.fit(&data)?.holdout().unwrap().cindex > Some(0.5));
 /// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };
-/// let preferences = Preferences::new((1..5).map(first).collect(), data.rows())?;
+/// let preferences = Preferences::new((1..5).map(first).collect(), &data)?;
 /// let scores = RankRls::new().preferences(preferences).fit(&data)?.predict(&data)?;
 /// assert!((1..5).all(|other| scores[0] > scores[other]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -114,8 +114,8 @@ impl RankRls {
     }
 
     setters! {
-        /// The rows of the basis, 0-based: the reduced set method. All rows by default.
-        basis: Vec<usize> => grid.basis;
+        /// The rows that the model is over: the reduced set method. All rows by default.
+        basis: Basis => grid.basis;
 
         /// The solver. The default is the fastest that fits into memory
         /// ([`TrainOptions::solver`]).

@@ -29,8 +29,8 @@ pub struct TrainGrid {
     pub lambdas: Lambdas,
     /// Kernels; [`Kernel::LINEAR`] alone for weights of the columns.
     pub kernels: Vec<Kernel>,
-    /// Rows of the basis, 0-based; `None`: all rows.
-    pub basis: Option<Vec<usize>>,
+    /// Rows that the model is over; `None`: all rows.
+    pub basis: Option<Basis>,
     /// What is held out.
     pub holdout: Scheme,
     /// Whether leave-pair-out keeps its predictions.
@@ -274,7 +274,7 @@ impl TrainGrid {
         };
         let options = self.options.lambdas(self.lambdas.count());
         let mut options = options.largest_group(self.largest_group(given)?);
-        let basis = self.basis_for(kernel, data);
+        let basis = self.basis_for(kernel, data)?;
         if kernel.kind() != KernelKind::Linear || basis.is_some() {
             // The model does not use them, but the caller has them.
             options = options.holding(classes.map_or(0, ColumnClasses::memory));
@@ -412,12 +412,17 @@ impl TrainGrid {
 
     /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,
     /// which would be the unknowns of a kernel.
-    fn basis_for(&self, kernel: Kernel, data: &Dataset<'_>) -> Option<Cow<'_, [usize]>> {
+    fn basis_for(
+        &self,
+        kernel: Kernel,
+        data: &Dataset<'_>,
+    ) -> Result<Option<Vec<usize>>, TrainError> {
+        if let Some(basis) = &self.basis {
+            return basis.rows(data).map(Some);
+        }
         let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
         let many = kernel.kind() != KernelKind::Linear && preferences > data.rows();
-        let all = many.then(|| (0..data.rows()).collect());
-        let given = self.basis.as_deref().map(Cow::Borrowed);
-        given.or(all.map(Cow::Owned))
+        Ok(many.then(|| (0..data.rows()).collect()))
     }
 
     /// Rows of the largest group, as far as it is known what is held out.
@@ -529,20 +534,85 @@ impl TrainGrid {
 /// Rows up to which all pairs of them are held out where nothing is asked for.
 const LPO_ROWS: usize = 5_000;
 
-/// Rows of a basis, drawn without repetition, ascending. Equal seeds give equal rows everywhere.
-///
-/// # Errors
-/// [`TrainError::Unexpected`] for none, or more than there are.
-pub fn draw_basis(count: usize, queries: &Queries, seed: u64) -> Result<Vec<usize>, TrainError> {
-    let rows = queries.rows();
-    if count == 0 || count > rows {
-        return Err(TrainError::unexpected(
-            format!("a basis of {count} rows"),
-            format!("from 1 to {rows}, the rows of the data"),
-        ));
+/// Rows that a kernel model is over: those of a reduced set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Basis {
+    /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.
+    Drawn {
+        /// How many.
+        count: usize,
+        /// The seed of the draw.
+        seed: u64,
+    },
+    /// Rows of the input, from 0 on.
+    Given(Vec<usize>),
+}
+
+impl Basis {
+    /// Its rows in `data`.
+    ///
+    /// # Errors
+    /// [`TrainError::Unexpected`] for a draw of no row or of more than there are.
+    fn rows(&self, data: &Dataset<'_>) -> Result<Vec<usize>, TrainError> {
+        let rows = data.rows();
+        match self {
+            Self::Drawn { count, seed } if (1..=rows).contains(count) => {
+                let mut generator = ChaCha8Rng::seed_from_u64(*seed);
+                let mut drawn = index::sample(&mut generator, rows, *count).into_vec();
+                drawn.sort_unstable();
+                Ok(drawn)
+            }
+            Self::Drawn { count, .. } => Err(TrainError::unexpected(
+                format!("a basis of {count} rows"),
+                format!("from 1 to {rows}, the rows of the data"),
+            )),
+            Self::Given(given) => {
+                let places = data.rows_of_input();
+                // A reduced set refuses rows that are not there.
+                let place = |&row: &usize| places.get(row).map_or(row, |&place| place as usize);
+                Ok(given.iter().map(place).collect())
+            }
+        }
     }
-    let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    let mut drawn = index::sample(&mut generator, rows, count).into_vec();
-    drawn.sort_unstable();
-    Ok(drawn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::sample;
+    use crate::ridge::Preference;
+
+    #[test]
+    fn rows_of_the_input_are_found_where_they_were_moved_to() {
+        let data = sample::train();
+        let rows = u32::try_from(data.rows()).unwrap();
+        let data = data.with_input_rows((0..rows).rev().collect()).unwrap();
+        let last = data.rows() - 1;
+        let basis = Basis::Given(vec![0, 2]);
+        assert_eq!(basis.rows(&data), Ok(vec![last, last - 2]));
+        let grid = TrainGrid {
+            basis: Some(Basis::Given(vec![last + 1])),
+            ..TrainGrid::new(Lambdas::Auto, TrainOptions::new())
+        };
+        let error = grid.train(&data, None).unwrap_err().to_string();
+        let expected = format!("rows from 1 to {rows}, found {}", rows + 1);
+        assert!(error.ends_with(&expected), "{error}");
+        let preference = Preference {
+            preferred: 1,
+            other: 0,
+            magnitude: 1.0,
+            weight: 1.0,
+        };
+        let preferences = Preferences::new(vec![preference], &data).unwrap();
+        let placed = preferences.iter().map(|one| (one.preferred, one.other));
+        assert!(placed.eq([(rows - 2, rows - 1)]));
+        let folds: Vec<bool> = (0..rows).map(|row| row == 0).collect();
+        let of_rows = Groups::of_folds(&folds, &data, None).unwrap();
+        let alone = of_rows.iter().find(|group| group.len() == 1);
+        assert_eq!(alone, Some(&[last][..]));
+        // Preferences have no places.
+        let error = Groups::of_folds(&folds, &data, Some(&preferences)).unwrap_err();
+        let expected = format!("folds, one for each preference: expected 1, found {rows}");
+        assert_eq!(error.to_string(), expected);
+    }
 }
