@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
-    Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid, draw_basis,
+    Basis, Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid,
 };
 use rankrls::{Dataset, Lambdas, Model as Fitted, TrainError, TrainOptions, Warning};
 use rankrls_files::memory::budget;
@@ -25,7 +25,7 @@ struct Training {
     gamma: f64,
     degree: u32,
     coef0: f64,
-    basis: Option<Basis>,
+    basis: Option<Rows>,
     /// `None`: every query, or every pair, where that comes from the factors of the solver.
     holdout: Option<Asked>,
     keep_pairs: bool,
@@ -35,14 +35,14 @@ struct Training {
 }
 
 /// Preferred row, other row, magnitude and weight.
-type Pair = (usize, usize, f64, f64);
+type Pair = (u32, u32, f64, f64);
 
 /// Rows of a basis, drawn or given.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Basis {
+enum Rows {
     Count(usize),
-    Rows(Vec<usize>),
+    Given(Vec<usize>),
 }
 
 /// What to hold out: by name, or by the fold of each row or preference.
@@ -90,7 +90,16 @@ impl Training {
                 scheme.seed(self.seed)
             }
         };
+        let seed = self.seed;
+        let basis = self.basis.as_ref().map(|basis| match basis {
+            Rows::Count(count) => Basis::Drawn {
+                count: *count,
+                seed,
+            },
+            Rows::Given(rows) => Basis::Given(rows.clone()),
+        });
         let grid = TrainGrid {
+            basis,
             kernels: vec![self.kernel()?],
             holdout,
             keep_pairs: self.keep_pairs,
@@ -100,31 +109,23 @@ impl Training {
         Ok(grid)
     }
 
-    /// The basis, preferences and folds of `grid` among the rows of `data`.
+    /// Gives `grid` preferences and folds of the rows of `data`.
     fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<(), TrainError> {
-        let places: Vec<u32> = data.in_input_order((0..).take(data.rows()).collect());
-        grid.basis = match &self.basis {
-            None => None,
-            Some(Basis::Count(count)) => Some(draw_basis(*count, data.queries(), self.seed)?),
-            Some(Basis::Rows(rows)) => Some(rows.iter().map(|&row| places[row] as usize).collect()),
-        };
         if let Some(pairs) = &self.pairs {
             let preference = |&(preferred, other, magnitude, weight): &Pair| Preference {
-                preferred: places[preferred],
-                other: places[other],
+                preferred,
+                other,
                 magnitude,
                 weight,
             };
             let list = pairs.iter().map(preference).collect();
-            grid.preferences = Some(Preferences::new(list, data.rows())?);
+            grid.preferences = Some(Preferences::new(list, data)?);
         }
         if let Some(Asked::Folds(folds)) = &self.holdout {
-            let groups = match &self.pairs {
-                None => Groups::of_rows(data.in_row_order(folds)?)?,
-                Some(_) => Groups::of_rows(folds)?,
+            grid.holdout = Scheme::Given {
+                name: "folds".to_owned(),
+                groups: Groups::of_folds(folds, data, grid.preferences.as_ref())?,
             };
-            let name = "folds".to_owned();
-            grid.holdout = Scheme::Given { name, groups };
         }
         Ok(())
     }
@@ -149,11 +150,11 @@ impl Training {
         }
         warnings.extend(outcome.warnings());
         let mut best = outcome.cells.swap_remove(outcome.best);
-        let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
-        let model = Fitted::from_fit(fit, &best, choice, data, &summary, &options);
-        let (rows, coefficients) = match outcome.fit {
-            Fit::Linear(_) => Default::default(),
-            Fit::Kernel { rows, coefficients } => (rows, coefficients),
+        let (choice, summary) = (FeatureChoice::All, classes.summary());
+        let model = Fitted::from_cell(&best, choice, data, &summary, &options);
+        let (rows, coefficients) = match best.fit.take() {
+            Some(Fit::Kernel { rows, coefficients }) => (rows, coefficients),
+            _ => Default::default(),
         };
         let holdout = best.holdout.take().unwrap_or_default();
         let report = json!({

@@ -574,6 +574,11 @@ impl<'a> Dataset<'a> {
         self.examples.input_rows.as_deref()
     }
 
+    /// The row here of every row of the input.
+    pub(crate) fn rows_of_input(&self) -> Vec<u32> {
+        self.in_input_order((0..).take(self.rows()).collect())
+    }
+
     /// Values of the rows of the input, in the order of the rows here.
     ///
     /// # Errors

@@ -13,8 +13,8 @@ use crate::objective::Objective;
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
-    Cell, Fit, Holdout, Kernel, Preferences, Scheme, Solver, TrainError, TrainGrid, TrainOptions,
-    Weights,
+    Basis, Cell, Fit, Holdout, Kernel, Preferences, Scheme, Solver, TrainError, TrainGrid,
+    TrainOptions, Weights,
 };
 use crate::setters::setters;
 
@@ -41,7 +41,7 @@ use crate::setters::setters;
 /// let params = RankRls::new().objective(Objective::Global).lambda(16.0);
 /// assert!(params.fit(&data)?.holdout().unwrap().cindex > Some(0.5));
 /// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };
-/// let preferences = Preferences::new((1..5).map(first).collect(), data.rows())?;
+/// let preferences = Preferences::new((1..5).map(first).collect(), &data)?;
 /// let scores = RankRls::new().preferences(preferences).fit(&data)?.predict(&data)?;
 /// assert!((1..5).all(|other| scores[0] > scores[other]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -115,8 +115,8 @@ impl RankRls {
     }
 
     setters! {
-        /// The rows of the basis, 0-based: the reduced set method. All rows by default.
-        basis: Vec<usize> => grid.basis;
+        /// The rows that the model is over: the reduced set method. All rows by default.
+        basis: Basis => grid.basis;
 
         /// The solver. The default is the fastest that fits into memory
         /// ([`TrainOptions::solver`]).
@@ -154,12 +154,12 @@ impl RankRls {
         }
         let classes = options.column_classes(data);
         let mut outcome = grid.train(data, Some(&classes))?;
-        let cell = outcome.cells.swap_remove(outcome.best);
-        let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
-        let model = Model::from_fit(fit, &cell, choice, data, &summary, options);
-        let weights = match outcome.fit {
-            Fit::Linear(weights) => weights,
-            Fit::Kernel { .. } => Weights::default(),
+        let mut cell = outcome.cells.swap_remove(outcome.best);
+        let (choice, summary) = (FeatureChoice::All, classes.summary());
+        let model = Model::from_cell(&cell, choice, data, &summary, options);
+        let weights = match cell.fit.take() {
+            Some(Fit::Linear(weights)) => weights,
+            _ => Weights::default(),
         };
         Ok(FittedRankRls {
             features: weights.features,

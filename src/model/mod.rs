@@ -176,11 +176,13 @@ impl Model {
         }
     }
 
-    /// The model that was trained on features of `dataset`, all or `given` ones, with ridge parameter
-    /// and kernel of `cell` by these `options`: weights of features, or coefficients of rows. A kernel
-    /// that is linear in the columns becomes weights.
-    pub fn from_fit(
-        fit: &Fit,
+    /// The model of `cell`, which was trained on features of `dataset`, all or given ones, by these
+    /// `options`: weights of features, or coefficients of rows. A kernel that is linear in the columns
+    /// becomes weights.
+    ///
+    /// # Panics
+    /// For a cell without its [`fit`](Cell::fit), which the best of a grid has.
+    pub fn from_cell(
         cell: &Cell,
         strategy: FeatureChoice,
         dataset: &Dataset<'_>,
@@ -188,6 +190,7 @@ impl Model {
         options: &TrainOptions,
     ) -> Self {
         let kernel = cell.kernel;
+        let fit = cell.fit.as_ref().expect("the best of a grid has its fit");
         let expansion = match fit {
             Fit::Kernel { rows, coefficients } if !kernel.is_linear() => {
                 Some(Expansion::new(kernel, dataset, rows, coefficients))

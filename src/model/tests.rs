@@ -45,7 +45,7 @@ fn model() -> Model {
 
 /// Trained on all columns but one, without names.
 fn trained() -> Model {
-    let weights = Fit::Linear(Weights {
+    let fit = Fit::Linear(Weights {
         features: vec![0, 1, 2, 3],
         values: vec![0.5, -0.125, 1e-3, 0.5],
     });
@@ -56,10 +56,11 @@ fn trained() -> Model {
         holdout: None,
         measure: None,
         convergence: None,
+        fit: Some(fit),
     };
     let (data, choice, options) = (data(), FeatureChoice::All, TrainOptions::new());
     let summary = ColumnClasses::new(&data).summary();
-    let mut model = Model::from_fit(&weights, &cell, choice, &data, &summary, &options);
+    let mut model = Model::from_cell(&cell, choice, &data, &summary, &options);
     model.features[2].name = None;
     model
 }

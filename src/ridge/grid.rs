@@ -29,8 +29,8 @@ pub struct TrainGrid {
     pub lambdas: Lambdas,
     /// Kernels; [`Kernel::LINEAR`] alone for weights of the columns.
     pub kernels: Vec<Kernel>,
-    /// Rows of the basis, 0-based; `None`: all rows.
-    pub basis: Option<Vec<usize>>,
+    /// Rows that the model is over; `None`: all rows.
+    pub basis: Option<Basis>,
     /// What is held out.
     pub holdout: Scheme,
     /// Whether leave-pair-out keeps its predictions.
@@ -59,6 +59,8 @@ pub struct Cell {
     pub measure: Option<f64>,
     /// How conjugate gradients ended with all the data, which they see for the best model alone.
     pub convergence: Option<Convergence>,
+    /// The model. The best alone has one, as models may take much memory.
+    pub fit: Option<Fit>,
 }
 
 /// A trained model.
@@ -83,8 +85,6 @@ pub struct GridOutcome {
     pub cells: Vec<Cell>,
     /// The best of them; the first of equal ones.
     pub best: usize,
-    /// The model of the best.
-    pub fit: Fit,
     /// The solver.
     pub solver: Solver,
     /// The unit of its ridge parameters: the mean diagonal of the centred kernel matrix.
@@ -119,20 +119,36 @@ impl Cell {
     }
 }
 
+impl Fit {
+    /// The trained model of columns, of rows of a `reduced` set, or of all rows.
+    fn new(trained: &Trained<'_>, kernel: Kernel, reduced: Option<&ReducedSet>) -> Self {
+        if let Some(reduced) = reduced {
+            return Self::Kernel {
+                rows: reduced.rows().to_vec(),
+                coefficients: reduced.coefficients(&trained.weights()),
+            };
+        }
+        if kernel.kind() == KernelKind::Linear {
+            return Self::Linear(trained.weights());
+        }
+        let coefficients = trained.coefficients().unwrap_or_default();
+        Self::Kernel {
+            rows: (0..coefficients.len()).collect(),
+            coefficients,
+        }
+    }
+}
+
 impl GridOutcome {
+    /// The best of the models, and the only one with its [`Cell::fit`].
+    pub fn best(&self) -> &Cell {
+        &self.cells[self.best]
+    }
+
     /// Where conjugate gradients fell short, in the order of the models: see [`Cell::shortfalls`].
     pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
         self.cells.iter().flat_map(Cell::shortfalls)
     }
-}
-
-/// The best model so far.
-struct Best {
-    /// How far it is from the best there could be.
-    loss: f64,
-    lambda: Lambda,
-    /// `None` where hold-outs were trained without it.
-    fit: Option<Fit>,
 }
 
 impl TrainGrid {
@@ -198,21 +214,33 @@ impl TrainGrid {
     ) -> Result<GridOutcome, TrainError> {
         self.check(self.basis.is_some(), self.preferences.is_some())?;
         self.check_measure(data)?;
-        let mut best = None::<(f64, GridOutcome)>;
-        let mut cells = Vec::with_capacity(self.models());
+        let mut outcome = None::<GridOutcome>;
         for &kernel in &self.kernels {
-            let (loss, mut own) = self.with_kernel(kernel, data, classes)?;
-            own.best += cells.len();
-            cells.append(&mut own.cells);
-            if best.as_ref().is_none_or(|(least, _)| loss < *least) {
-                best = Some((loss, own));
-            }
+            let own = self.with_kernel(kernel, data, classes)?;
+            outcome = Some(match outcome {
+                None => own,
+                Some(before) => self.joined(before, own),
+            });
         }
-        let (loss, outcome) = best.ok_or(TrainError::NoChoice)?;
-        if cells.len() > 1 && loss == f64::INFINITY {
+        let outcome = outcome.ok_or(TrainError::NoChoice)?;
+        if outcome.cells.len() > 1 && self.loss(outcome.best()) == f64::INFINITY {
             return Err(self.undefined(data.queries()));
         }
-        Ok(GridOutcome { cells, ..outcome })
+        Ok(outcome)
+    }
+
+    /// The models of kernels `before`, and those of the `next`: the best of both stays.
+    fn joined(&self, mut before: GridOutcome, mut next: GridOutcome) -> GridOutcome {
+        let better = self.loss(next.best()) < self.loss(before.best());
+        let worse = if better { &mut before } else { &mut next };
+        worse.cells[worse.best].fit = None;
+        next.best += before.cells.len();
+        before.cells.append(&mut next.cells);
+        if better {
+            next.cells = before.cells;
+            return next;
+        }
+        before
     }
 
     /// No model of several is better than another, as none can be judged.
@@ -230,14 +258,13 @@ impl TrainGrid {
         self.lambdas.count() * self.kernels.len()
     }
 
-    /// The models of a kernel, the best of them the first of equal ones, and how far it is from the
-    /// best there could be.
+    /// The models of a kernel, the best of them the first of equal ones.
     fn with_kernel(
         &self,
         kernel: Kernel,
         given: &Dataset<'_>,
         classes: Option<&ColumnClasses>,
-    ) -> Result<(f64, GridOutcome), TrainError> {
+    ) -> Result<GridOutcome, TrainError> {
         let one;
         let data = if self.options.objective.is_query() {
             given
@@ -247,90 +274,102 @@ impl TrainGrid {
         };
         let options = self.options.lambdas(self.lambdas.count());
         let mut options = options.largest_group(self.largest_group(given)?);
-        let basis = self.basis_for(kernel, data);
+        let basis = self.basis_for(kernel, data)?;
         if kernel.kind() != KernelKind::Linear || basis.is_some() {
             // The model does not use them, but the caller has them.
             options = options.holding(classes.map_or(0, ColumnClasses::memory));
         }
         options.check_kernel(data, kernel.kind(), basis.as_deref())?;
-        let source = Source::new(data, kernel, basis.as_deref())?;
-        let problem = self.problem(&source, data, classes, &options)?;
+        let reduced = basis.map(|rows| ReducedSet::new(data, &kernel, &rows));
+        let reduced = reduced.transpose()?;
+        let problem = self.problem(kernel, reduced.as_ref(), data, classes, &options)?;
         let scheme = self.scheme(&problem, given)?;
         if scheme.is_none() && self.models() > 1 {
             return Err(TrainError::OneQuery);
         }
-        let out = self.held_out(scheme.as_ref(), &problem, given)?;
-        let (mut cells, best) = self.search(kernel, &problem, &source, &out)?;
-        let place = cells.iter().position(|cell| cell.lambda == best.lambda);
-        let place = place.expect("the best is one of them");
-        let fit = if let Some(fit) = best.fit {
-            fit
-        } else {
-            let trained = problem.train(best.lambda)?;
-            cells[place].convergence = trained.convergence();
-            source.fit(&trained)
-        };
-        let outcome = GridOutcome {
-            cells,
-            best: place,
-            fit,
-            solver: problem.solver(),
-            unit: problem.unit(),
-            scheme,
-        };
-        Ok((best.loss, outcome))
-    }
-
-    /// The models of a kernel, and the best of them.
-    fn search(
-        &self,
-        kernel: Kernel,
-        problem: &RidgeProblem<'_>,
-        source: &Source,
-        out: &Out,
-    ) -> Result<(Vec<Cell>, Best), TrainError> {
+        let groups = self.groups(scheme.as_ref(), &problem, given)?;
         let mut next = self.lambdas.lambdas(problem.unit());
         let mut search = LambdaSearch::new(&next, self.lambdas.is_open());
-        let (mut cells, mut best) = (Vec::new(), None::<Best>);
+        let (mut cells, mut best) = (Vec::<Cell>::new(), 0);
         while !next.is_empty() {
-            let mut together = out.together(problem, &next)?.into_iter();
+            let mut together = match &groups {
+                // One after the other takes longer, unless groups come from the factors.
+                Some(groups) if !problem.solver().has_holdout() => {
+                    problem.holdouts(&next, groups, HOLDOUT_TOLERANCE)?
+                }
+                _ => Vec::new(),
+            }
+            .into_iter();
             for lambda in next {
                 let (mut trained, mut holdout) = (None, together.next());
                 if holdout.is_none() {
                     let own = problem.train(lambda)?;
-                    holdout = out.of(&own, self.keep_pairs)?;
+                    holdout = match (&scheme, &groups) {
+                        (None, _) => None,
+                        (Some(_), None) => Some(own.leave_pair_out(self.keep_pairs)?),
+                        (Some(_), Some(groups)) => Some(own.holdout(groups)?),
+                    };
                     trained = Some(own);
                 }
                 let measure = holdout.as_ref();
-                let measure = measure.and_then(|holdout| self.measure(problem, holdout, out));
-                let loss = self.loss(holdout.as_ref(), measure);
-                if best.as_ref().is_none_or(|best| loss < best.loss) {
-                    let fit = trained.as_ref().map(|trained| source.fit(trained));
-                    best = Some(Best { loss, lambda, fit });
-                }
-                cells.push(Cell {
+                let measure =
+                    measure.and_then(|holdout| self.measure(&problem, holdout, groups.as_ref()));
+                let mut cell = Cell {
                     kernel,
                     lambda,
                     condition: problem.condition(lambda),
-                    convergence: trained.as_ref().and_then(Trained::convergence),
-                    measure,
                     holdout,
-                });
+                    measure,
+                    convergence: trained.as_ref().and_then(Trained::convergence),
+                    fit: None,
+                };
+                let least = cells.get_mut(best);
+                if least
+                    .as_ref()
+                    .is_none_or(|least| self.loss(&cell) < self.loss(least))
+                {
+                    let model = |trained| Fit::new(trained, kernel, reduced.as_ref());
+                    cell.fit = trained.as_ref().map(model);
+                    if let Some(least) = least {
+                        least.fit = None;
+                        best = cells.len();
+                    }
+                }
+                cells.push(cell);
             }
-            let past = best.as_ref().and_then(|best| search.go_on(best.lambda));
-            next = past.into_iter().collect();
+            next = search.go_on(cells[best].lambda).into_iter().collect();
+        }
+        let chosen = cells.get_mut(best).ok_or(TrainError::NoChoice)?;
+        let lambda = chosen.lambda;
+        if chosen.fit.is_none() {
+            // Its hold-outs were trained without it.
+            let trained = problem.train(lambda)?;
+            chosen.convergence = trained.convergence();
+            chosen.fit = Some(Fit::new(&trained, kernel, reduced.as_ref()));
         }
         if self.lambdas.is_open() {
             cells.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
+            best = cells.partition_point(|cell| cell.lambda.value() < lambda.value());
         }
-        Ok((cells, best.ok_or(TrainError::NoChoice)?))
+        Ok(GridOutcome {
+            cells,
+            best,
+            solver: problem.solver(),
+            unit: problem.unit(),
+            scheme,
+        })
     }
 
     /// The measure to choose by.
-    fn measure(&self, problem: &RidgeProblem<'_>, holdout: &Holdout, out: &Out) -> Option<f64> {
+    fn measure(
+        &self,
+        problem: &RidgeProblem<'_>,
+        holdout: &Holdout,
+        groups: Option<&Groups>,
+    ) -> Option<f64> {
         let (metric, rules) = self.measure.as_ref()?;
-        match out {
-            Out::Groups(groups) if *metric != Metric::Concordance => {
+        match groups {
+            Some(groups) if *metric != Metric::Concordance => {
                 problem.measure(holdout, groups, *metric, *rules)
             }
             _ => holdout.cindex,
@@ -338,9 +377,9 @@ impl TrainGrid {
     }
 
     /// What is less for a better model; infinity where there is nothing to judge it by.
-    fn loss(&self, holdout: Option<&Holdout>, measure: Option<f64>) -> f64 {
-        let loss = match (&self.measure, holdout) {
-            (Some(_), _) => measure.map(|measure| -measure),
+    fn loss(&self, cell: &Cell) -> f64 {
+        let loss = match (&self.measure, &cell.holdout) {
+            (Some(_), _) => cell.measure.map(|measure| -measure),
             (None, Some(holdout)) => Some(holdout.error),
             (None, None) => Some(0.0),
         };
@@ -373,12 +412,17 @@ impl TrainGrid {
 
     /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,
     /// which would be the unknowns of a kernel.
-    fn basis_for(&self, kernel: Kernel, data: &Dataset<'_>) -> Option<Cow<'_, [usize]>> {
+    fn basis_for(
+        &self,
+        kernel: Kernel,
+        data: &Dataset<'_>,
+    ) -> Result<Option<Vec<usize>>, TrainError> {
+        if let Some(basis) = &self.basis {
+            return basis.rows(data).map(Some);
+        }
         let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
         let many = kernel.kind() != KernelKind::Linear && preferences > data.rows();
-        let all = many.then(|| (0..data.rows()).collect());
-        let given = self.basis.as_deref().map(Cow::Borrowed);
-        given.or(all.map(Cow::Owned))
+        Ok(many.then(|| (0..data.rows()).collect()))
     }
 
     /// Rows of the largest group, as far as it is known what is held out.
@@ -428,12 +472,13 @@ impl TrainGrid {
         })
     }
 
-    fn held_out(
+    /// The groups of rows that the scheme holds out; `None` where it holds out pairs, or nothing.
+    fn groups(
         &self,
         scheme: Option<&Scheme>,
         problem: &RidgeProblem<'_>,
         data: &Dataset<'_>,
-    ) -> Result<Out, TrainError> {
+    ) -> Result<Option<Groups>, TrainError> {
         let preferences = self.options.objective == Objective::Pairs;
         let queries = if preferences {
             problem.design.queries()
@@ -441,7 +486,7 @@ impl TrainGrid {
             data.queries()
         };
         let groups = match scheme {
-            None => return Ok(Out::Nothing),
+            None => None,
             Some(Scheme::Pairs) if preferences => Some(Groups::queries(queries.len())),
             Some(Scheme::Folds { count, seed }) if preferences => {
                 let count_of = queries.len();
@@ -450,15 +495,13 @@ impl TrainGrid {
             Some(scheme) => scheme.groups(queries)?,
         };
         // Rows, as those of one query may stand for all.
-        Ok(match groups {
-            None => Out::Pairs,
-            Some(groups) => Out::Groups(groups.rows(queries)?),
-        })
+        groups.map(|groups| groups.rows(queries)).transpose()
     }
 
     fn problem<'p>(
         &'p self,
-        source: &'p Source,
+        kernel: Kernel,
+        reduced: Option<&'p ReducedSet>,
         data: &'p Dataset<'_>,
         classes: Option<&'p ColumnClasses>,
         options: &TrainOptions,
@@ -468,118 +511,108 @@ impl TrainGrid {
             _ => None,
         };
         let found = |data| ColumnClasses::scaled(data, QueryWeight::Uniform, options.scale);
-        match source {
-            Source::Kernel(kernel) => {
-                let values = kernel.matrix(data)?;
-                // A grid may go on to gammas with which no two rows are alike, as others are better
-                // then; its least gamma may not.
-                let mut gammas = self.kernels.iter().map(Kernel::gamma);
-                if gammas.all(|gamma| gamma >= kernel.gamma()) {
-                    kernel.check_alike(&values)?;
-                }
-                RidgeProblem::of_kernel(data, values, preferences, options)
-            }
-            Source::Columns => {
-                let classes = classes.map_or_else(|| Cow::Owned(found(data)), Cow::Borrowed);
-                RidgeProblem::of_columns(data, classes, preferences, options)
-            }
-            Source::Reduced(reduced) => {
-                let (options, mapped) = (options.holding(data.memory()), reduced.mapped());
-                let classes = Cow::Owned(found(mapped));
-                RidgeProblem::of_columns(mapped, classes, preferences, &options)
-            }
+        if let Some(reduced) = reduced {
+            let (options, mapped) = (options.holding(data.memory()), reduced.mapped());
+            let classes = Cow::Owned(found(mapped));
+            return RidgeProblem::of_columns(mapped, classes, preferences, &options);
         }
+        if kernel.kind() == KernelKind::Linear {
+            let classes = classes.map_or_else(|| Cow::Owned(found(data)), Cow::Borrowed);
+            return RidgeProblem::of_columns(data, classes, preferences, options);
+        }
+        let values = kernel.matrix(data)?;
+        // A grid may go on to gammas with which no two rows are alike, as others are better
+        // then; its least gamma may not.
+        let mut gammas = self.kernels.iter().map(Kernel::gamma);
+        if gammas.all(|gamma| gamma >= kernel.gamma()) {
+            kernel.check_alike(&values)?;
+        }
+        RidgeProblem::of_kernel(data, values, preferences, options)
     }
 }
 
 /// Rows up to which all pairs of them are held out where nothing is asked for.
 const LPO_ROWS: usize = 5_000;
 
-/// What is held out of the models of a grid.
-enum Out {
-    Nothing,
-    Pairs,
-    /// Of rows.
-    Groups(Groups),
+/// Rows that a kernel model is over: those of a reduced set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Basis {
+    /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.
+    Drawn {
+        /// How many.
+        count: usize,
+        /// The seed of the draw.
+        seed: u64,
+    },
+    /// Rows of the input, from 0 on.
+    Given(Vec<usize>),
 }
 
-impl Out {
-    /// Hold-outs of all ridge parameters, where that is faster than one after the other.
-    fn together(
-        &self,
-        problem: &RidgeProblem<'_>,
-        lambdas: &[Lambda],
-    ) -> Result<Vec<Holdout>, TrainError> {
+impl Basis {
+    /// Its rows in `data`.
+    ///
+    /// # Errors
+    /// [`TrainError::Unexpected`] for a draw of no row or of more than there are.
+    fn rows(&self, data: &Dataset<'_>) -> Result<Vec<usize>, TrainError> {
+        let rows = data.rows();
         match self {
-            Self::Groups(groups) if !problem.solver().has_holdout() => {
-                problem.holdouts(lambdas, groups, HOLDOUT_TOLERANCE)
+            Self::Drawn { count, seed } if (1..=rows).contains(count) => {
+                let mut generator = ChaCha8Rng::seed_from_u64(*seed);
+                let mut drawn = index::sample(&mut generator, rows, *count).into_vec();
+                drawn.sort_unstable();
+                Ok(drawn)
             }
-            _ => Ok(Vec::new()),
-        }
-    }
-
-    /// The hold-outs of a model.
-    fn of(&self, trained: &Trained<'_>, keep_pairs: bool) -> Result<Option<Holdout>, TrainError> {
-        match self {
-            Self::Nothing => Ok(None),
-            Self::Pairs => trained.leave_pair_out(keep_pairs).map(Some),
-            Self::Groups(groups) => trained.holdout(groups).map(Some),
-        }
-    }
-}
-
-/// What a model is made of.
-enum Source {
-    Columns,
-    Reduced(Box<ReducedSet>),
-    Kernel(Kernel),
-}
-
-impl Source {
-    fn new(
-        data: &Dataset<'_>,
-        kernel: Kernel,
-        basis: Option<&[usize]>,
-    ) -> Result<Self, TrainError> {
-        Ok(match (kernel.kind(), basis) {
-            (_, Some(rows)) => Self::Reduced(Box::new(ReducedSet::new(data, &kernel, rows)?)),
-            (KernelKind::Linear, None) => Self::Columns,
-            (_, None) => Self::Kernel(kernel),
-        })
-    }
-
-    fn fit(&self, trained: &Trained<'_>) -> Fit {
-        match self {
-            Self::Columns => Fit::Linear(trained.weights()),
-            Self::Reduced(reduced) => Fit::Kernel {
-                rows: reduced.rows().to_vec(),
-                coefficients: reduced.coefficients(&trained.weights()),
-            },
-            Self::Kernel(_) => {
-                let coefficients = trained.coefficients().unwrap_or_default();
-                Fit::Kernel {
-                    rows: (0..coefficients.len()).collect(),
-                    coefficients,
-                }
+            Self::Drawn { count, .. } => Err(TrainError::unexpected(
+                format!("a basis of {count} rows"),
+                format!("from 1 to {rows}, the rows of the data"),
+            )),
+            Self::Given(given) => {
+                let places = data.rows_of_input();
+                // A reduced set refuses rows that are not there.
+                let place = |&row: &usize| places.get(row).map_or(row, |&place| place as usize);
+                Ok(given.iter().map(place).collect())
             }
         }
     }
 }
 
-/// Rows of a basis, drawn without repetition, ascending. Equal seeds give equal rows everywhere.
-///
-/// # Errors
-/// [`TrainError::Unexpected`] for none, or more than there are.
-pub fn draw_basis(count: usize, queries: &Queries, seed: u64) -> Result<Vec<usize>, TrainError> {
-    let rows = queries.rows();
-    if count == 0 || count > rows {
-        return Err(TrainError::unexpected(
-            format!("a basis of {count} rows"),
-            format!("from 1 to {rows}, the rows of the data"),
-        ));
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::sample;
+    use crate::ridge::Preference;
+
+    #[test]
+    fn rows_of_the_input_are_found_where_they_were_moved_to() {
+        let data = sample::train();
+        let rows = u32::try_from(data.rows()).unwrap();
+        let data = data.with_input_rows((0..rows).rev().collect()).unwrap();
+        let last = data.rows() - 1;
+        let basis = Basis::Given(vec![0, 2]);
+        assert_eq!(basis.rows(&data), Ok(vec![last, last - 2]));
+        let grid = TrainGrid {
+            basis: Some(Basis::Given(vec![last + 1])),
+            ..TrainGrid::new(Lambdas::Auto, TrainOptions::new())
+        };
+        let error = grid.train(&data, None).unwrap_err().to_string();
+        let expected = format!("rows from 1 to {rows}, found {}", rows + 1);
+        assert!(error.ends_with(&expected), "{error}");
+        let preference = Preference {
+            preferred: 1,
+            other: 0,
+            magnitude: 1.0,
+            weight: 1.0,
+        };
+        let preferences = Preferences::new(vec![preference], &data).unwrap();
+        let placed = preferences.iter().map(|one| (one.preferred, one.other));
+        assert!(placed.eq([(rows - 2, rows - 1)]));
+        let folds: Vec<bool> = (0..rows).map(|row| row == 0).collect();
+        let of_rows = Groups::of_folds(&folds, &data, None).unwrap();
+        let alone = of_rows.iter().find(|group| group.len() == 1);
+        assert_eq!(alone, Some(&[last][..]));
+        // Preferences have no places.
+        let error = Groups::of_folds(&folds, &data, Some(&preferences)).unwrap_err();
+        let expected = format!("folds, one for each preference: expected 1, found {rows}");
+        assert_eq!(error.to_string(), expected);
     }
-    let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    let mut drawn = index::sample(&mut generator, rows, count).into_vec();
-    drawn.sort_unstable();
-    Ok(drawn)
 }

@@ -297,9 +297,9 @@ fn given(dataset: &Dataset<'_>) -> Result<Square, TrainError> {
         ));
     }
     let mut square = Square::zeros(size);
-    let places: Vec<usize> = dataset.in_input_order((0..size).collect());
+    let places = dataset.rows_of_input();
     for position in 0..dataset.stored_columns() {
-        let column = places[dataset.feature(position) as usize];
+        let column = places[dataset.feature(position) as usize] as usize;
         for (row, value) in dataset.column(position).iter() {
             square.values_mut()[column * size + row] = value;
         }

@@ -49,7 +49,7 @@ mod without;
 
 pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, TOLERANCE};
 pub use error::TrainError;
-pub use grid::{Cell, Fit, GridOutcome, TrainGrid, draw_basis};
+pub use grid::{Basis, Cell, Fit, GridOutcome, TrainGrid};
 pub use holdout::{Holdout, LeftPair};
 pub use kernel::{Kernel, KernelKind, KernelMatrix, ReducedSet};
 pub use options::TrainOptions;

@@ -5,6 +5,7 @@
 //! the rows of `B`. Preferences are left out as rows are.
 
 use super::error::TrainError;
+use crate::data::Dataset;
 
 /// One row before another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,13 +29,15 @@ pub struct Preferences {
 }
 
 impl Preferences {
-    /// Checks the preferences among so many rows.
+    /// Checks preferences among the rows of the input of `data`, from 0 on, and finds these rows in
+    /// `data`.
     ///
     /// # Errors
     /// [`TrainError::Unexpected`] for a row that is not there, a magnitude that is not finite, or a
     /// weight that is not above 0; [`TrainError::NoPreferences`] if no two rows are compared.
-    pub fn new(list: Vec<Preference>, rows: usize) -> Result<Self, TrainError> {
-        for (number, one) in list.iter().enumerate() {
+    pub fn new(mut list: Vec<Preference>, data: &Dataset<'_>) -> Result<Self, TrainError> {
+        let (places, rows) = (data.rows_of_input(), data.rows());
+        for (number, one) in list.iter_mut().enumerate() {
             let refuse = |expected: &str, found: String| {
                 let what = format!("preference {}", number + 1);
                 Err(TrainError::unexpected(
@@ -42,11 +45,12 @@ impl Preferences {
                     format!("{expected}, found {found}"),
                 ))
             };
-            for row in [one.preferred, one.other] {
-                if row as usize >= rows {
-                    let found = (u64::from(row) + 1).to_string();
+            for row in [&mut one.preferred, &mut one.other] {
+                let Some(place) = places.get(*row as usize) else {
+                    let found = (u64::from(*row) + 1).to_string();
                     return refuse(&format!("rows from 1 to {rows}"), found);
-                }
+                };
+                *row = *place;
             }
             if !one.magnitude.is_finite() {
                 return refuse("a finite magnitude", one.magnitude.to_string());
@@ -61,7 +65,7 @@ impl Preferences {
         Ok(Self { list, rows })
     }
 
-    /// The preferences, as given.
+    /// The preferences in the order in which they were given, among the rows of the data.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Preference> {
         self.list.iter()
     }

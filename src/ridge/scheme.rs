@@ -10,8 +10,9 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use super::error::TrainError;
+use super::preferences::Preferences;
 use super::solver::{Shape, Solver};
-use crate::data::Queries;
+use crate::data::{Dataset, DatasetError, Queries};
 
 /// Folds in place of leave-query-out.
 const FOLDS: usize = 5;
@@ -243,6 +244,36 @@ impl Groups {
             return Err(TrainError::OneGroup);
         }
         Ok(Self { members, count })
+    }
+
+    /// Groups from the fold of each row of the input of `data`; from the fold of each preference,
+    /// where there are some.
+    ///
+    /// # Errors
+    /// [`DatasetError::Lengths`] for another number of folds than rows or preferences; else as
+    /// [`of_rows`](Self::of_rows).
+    pub fn of_folds<T: Copy + Hash + Eq>(
+        folds: &[T],
+        data: &Dataset<'_>,
+        preferences: Option<&Preferences>,
+    ) -> Result<Self, TrainError> {
+        let (what, expected) = match preferences {
+            Some(preferences) => ("folds, one for each preference", preferences.len()),
+            None => ("folds, one for each row", data.rows()),
+        };
+        let found = folds.len();
+        if found != expected {
+            return Err(DatasetError::Lengths {
+                what,
+                expected,
+                found,
+            }
+            .into());
+        }
+        match preferences {
+            Some(_) => Self::of_rows(folds),
+            None => Self::of_rows(data.in_row_order(folds)?),
+        }
     }
 
     /// `folds` groups of `queries` drawn at random, of sizes that differ by one at most. Equal

@@ -648,7 +648,7 @@ impl Tuned {
 impl GridOutcome {
     /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
-        let best = &self.cells[self.best];
+        let best = self.best();
         let mut warnings: Vec<Warning> = Vec::new();
         warnings.extend(Warning::of_condition(best.condition, true));
         // Each kernel has a grid of its own.
@@ -735,7 +735,7 @@ mod tests {
         let outcome = grid.train(&data, None).unwrap();
         let edge = |warning: &Warning| {
             matches!(warning, Warning::Edge { chosen, .. } if *chosen
-            == outcome.cells[outcome.best].lambda.value())
+            == outcome.best().lambda.value())
         };
         assert!(outcome.warnings().iter().any(edge));
     }

@@ -13,8 +13,8 @@ use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{Problem, drawn_problems, on, ridge};
 use proptest::prelude::*;
 use rankrls::ridge::{
-    Fit, Groups, Kernel, LeftPair, Preference, Preferences, ReducedSet, RidgeProblem, TOLERANCE,
-    TrainGrid, TrainOptions,
+    Basis, Fit, Groups, Kernel, LeftPair, Preference, Preferences, ReducedSet, RidgeProblem,
+    TOLERANCE, TrainGrid, TrainOptions,
 };
 use rankrls::{
     Dataset, Lambda, Objective, Queries, QueryWeight, RankRls, Scheme, Solver, TrainError,
@@ -294,7 +294,11 @@ fn kernels_are_those_of_rlscore() {
         if let Some(reduced) = run.get("reduced_set") {
             let basis = places(&reduced["basis_rows"]);
             let params = RankRls::new().lambda(lambda(run).value());
-            let model = params.kernel(kernel).basis(basis).fit(&dataset).unwrap();
+            let model = params
+                .kernel(kernel)
+                .basis(Basis::Given(basis))
+                .fit(&dataset)
+                .unwrap();
             let expected = numbers(&reduced["query_test_predictions"]);
             close_but_for_a_constant(&model.predict(&test).unwrap().to_vec(), &expected, 1e-8);
         }
@@ -332,7 +336,7 @@ fn preferences_are_learnt_as_in_rlscore() {
             magnitude,
             weight,
         });
-        Preferences::new(list.collect(), rows).unwrap()
+        Preferences::new(list.collect(), &dataset).unwrap()
     };
     let ones = vec![1.0; ends.len()];
     for run in list(&golden["runs"]) {
@@ -363,7 +367,7 @@ fn preferences_are_learnt_as_in_rlscore() {
         let twice = preferences(&ones, &ones);
         let twice: Vec<Preference> = twice.iter().chain(twice.iter()).copied().collect();
         assert!(twice.len() > rows);
-        let many = Preferences::new(twice, rows).unwrap();
+        let many = Preferences::new(twice, &dataset).unwrap();
         let kernel = Kernel::gaussian(0.25).unwrap();
         let doubled = lambda(run).value() * 2.0;
         let of_many = RankRls::new().preferences(many.clone()).kernel(kernel);
@@ -540,7 +544,7 @@ proptest! {
             weight: f64::from(weight) / 2.0,
         };
         let list: Vec<Preference> = ends.iter().map(preference).collect();
-        let Ok(preferences) = Preferences::new(list.clone(), rows) else { return Ok(()) };
+        let Ok(preferences) = Preferences::new(list.clone(), &dataset) else { return Ok(()) };
         let groups = match Groups::folds(list.len(), folds, 1) {
             Ok(groups) => groups,
             Err(_) => Groups::queries(list.len()),
@@ -632,9 +636,10 @@ fn objectives_meet_where_they_are_the_same() {
             preferences,
             ..TrainGrid::new(given, TrainOptions::new().objective(objective))
         };
-        match grid.train(dataset, None).unwrap().fit {
-            Fit::Linear(weights) => weights.values,
-            fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
+        let found = grid.train(dataset, None).unwrap();
+        match &found.best().fit {
+            Some(Fit::Linear(weights)) => weights.values.clone(),
+            fit => panic!("{fit:?}"),
         }
     };
     let pairs = |dataset: &Dataset<'_>| {
@@ -657,7 +662,7 @@ fn objectives_meet_where_they_are_the_same() {
                 }
             }
         }
-        Some(Preferences::new(list, dataset.rows()).unwrap())
+        Some(Preferences::new(list, dataset).unwrap())
     };
     for (dataset, objective) in [(&grouped, Objective::Query), (&one, Objective::Global)] {
         let expected = weights(dataset, objective, None);

@@ -3,6 +3,7 @@
 mod distil;
 mod explain;
 mod family;
+mod faults;
 mod filters;
 mod golden;
 #[path = "../support/long.rs"]

@@ -5,7 +5,7 @@ use rankrls::greedy::SelectError;
 use rankrls::greedy::job::{plan, select};
 use rankrls::memory::Memory;
 use rankrls::ridge::{
-    Kernel, Preference, Preferences, ReducedSet, RidgeProblem, TrainGrid, TrainOptions,
+    Basis, Kernel, Preference, Preferences, ReducedSet, RidgeProblem, TrainGrid, TrainOptions,
 };
 use rankrls::tune::{TuneError, TuneOptions, Tuning, choose_lambda};
 use rankrls::{
@@ -79,7 +79,7 @@ fn preferences(data: &Dataset<'_>) -> Preferences {
         magnitude: 1.0,
         weight: 1.0,
     };
-    Preferences::new((1..20).map(first).collect(), data.rows()).unwrap()
+    Preferences::new((1..20).map(first).collect(), data).unwrap()
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn kernels_and_reduced_sets_count_it() {
     let basis: Vec<usize> = (0..data.rows()).step_by(50).collect();
     let grid = TrainGrid {
         kernels: vec![kernel],
-        basis: Some(basis.clone()),
+        basis: Some(Basis::Given(basis.clone())),
         ..grid(Objective::Query)
     };
     let (without, with, classes) = trained("basis", &grid, &data);

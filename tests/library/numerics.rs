@@ -11,7 +11,8 @@ use rankrls::greedy::strategy::{self, Round};
 use rankrls::greedy::{Selection, SelectionOptions};
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
 use rankrls::ridge::{
-    Fit, Kernel, RidgeProblem, Shortfall, Solver, TOLERANCE, TrainError, TrainGrid, TrainOptions,
+    Basis, Fit, Kernel, RidgeProblem, Shortfall, Solver, TOLERANCE, TrainError, TrainGrid,
+    TrainOptions,
 };
 use rankrls::{GreedyRankRls, Lambda, Lambdas, Scale, SelectError, StrategyKind};
 
@@ -320,7 +321,7 @@ fn kernels_of_tiny_values_are_refused() {
         Kernel::polynomial(1.0, 0.0, 2).unwrap(),
     ];
     for kernel in kernels {
-        for basis in [None, Some((0..9).collect())] {
+        for basis in [None, Some(Basis::Given((0..9).collect()))] {
             let grid = TrainGrid {
                 kernels: vec![kernel],
                 basis,
@@ -611,7 +612,7 @@ fn conjugate_gradients_come_near_or_say_how_far_they_are() {
                 )
             };
             let found = grid.train(&data, None).unwrap();
-            let Fit::Linear(weights) = &found.fit else {
+            let Some(Fit::Linear(weights)) = &found.best().fit else {
                 panic!("a kernel");
             };
             let mut all = vec![0.0; 4];

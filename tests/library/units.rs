@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rankrls::greedy::job::select;
 use rankrls::greedy::{Refit, Selection, TargetOptions};
-use rankrls::ridge::{TrainGrid, TrainOptions};
+use rankrls::ridge::{Fit, GridOutcome, TrainGrid, TrainOptions};
 use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{
     ColumnClasses, Dataset, Lambdas, QueryWeight, Ridge, Scale, SelectionOptions, Solver,
@@ -138,18 +138,18 @@ proptest! {
             (Ok(found), Ok(again)) => {
                 prop_assert_eq!(found.best, again.best);
                 prop_assert_eq!(again.unit, found.unit * factor * factor);
-                let errors = |outcome: &rankrls::ridge::GridOutcome| {
+                let errors = |outcome: &GridOutcome| {
                     let held_out = outcome.cells.iter().filter_map(|cell| cell.holdout.as_ref());
                     bits(held_out.map(|holdout| holdout.error))
                 };
                 prop_assert_eq!(errors(&found), errors(&again));
-                let weights = |fit: &rankrls::ridge::Fit, factor: f64| match fit {
-                    rankrls::ridge::Fit::Linear(weights) => {
+                let weights = |outcome: &GridOutcome, factor: f64| match &outcome.best().fit {
+                    Some(Fit::Linear(weights)) => {
                         bits(weights.values.iter().map(|weight| weight * factor))
                     }
-                    rankrls::ridge::Fit::Kernel { .. } => Vec::new(),
+                    fit => panic!("{fit:?}"),
                 };
-                prop_assert_eq!(weights(&found.fit, 1.0), weights(&again.fit, factor));
+                prop_assert_eq!(weights(&found, 1.0), weights(&again, factor));
             }
             (found, again) => prop_assert!(found.is_err() && again.is_err()),
         }

@@ -17,7 +17,7 @@ use rankrls_parses::corpus::Listing;
 
 use super::args::usage;
 use super::data::is_embedded;
-use super::kernels::Basis;
+use super::kernels::BasisChoice;
 use super::train::HoldoutChoice;
 use super::tune::EvidenceChoice;
 
@@ -100,7 +100,7 @@ const TYPES: [for<'a> fn(&'a ArgMatches, &str) -> Vec<Named<'a>>; 7] = [
     named::<OutPath>,
     named::<EvidenceChoice>,
     named::<HoldoutChoice>,
-    named::<Basis>,
+    named::<BasisChoice>,
 ];
 
 /// The files that an argument names, if its values are of the type `N`.

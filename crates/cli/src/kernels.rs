@@ -7,8 +7,8 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::data::read::read_rows;
 use rankrls::memory::Memory;
-use rankrls::ridge::{Kernel, KernelKind, draw_basis};
-use rankrls::{Dataset, Lambda, Lambdas, TrainError, UnknownName};
+use rankrls::ridge::{Basis, Kernel, KernelKind};
+use rankrls::{Lambda, Lambdas, TrainError, UnknownName};
 
 use super::args::usage;
 use super::files::{InPath, Named, Names};
@@ -30,7 +30,7 @@ pub(super) struct KernelArgs {
     /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
     /// The model is over the kernel with these rows alone
     #[arg(long, value_name = "N|FILE")]
-    pub(super) basis: Option<Basis>,
+    pub(super) basis: Option<BasisChoice>,
 }
 
 /// A kind of kernel, and the parameters that are named with it.
@@ -80,13 +80,13 @@ fn expected(what: &str, found: &str) -> String {
 
 /// The value of `--basis`.
 #[derive(Debug, Clone)]
-pub(crate) enum Basis {
+pub(crate) enum BasisChoice {
     Drawn(usize),
     /// A file with the rows.
     File(InPath),
 }
 
-impl FromStr for Basis {
+impl FromStr for BasisChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -98,7 +98,7 @@ impl FromStr for Basis {
     }
 }
 
-impl Names for Basis {
+impl Names for BasisChoice {
     fn named(&self) -> Option<Named<'_>> {
         match self {
             Self::Drawn(_) => None,
@@ -123,7 +123,7 @@ impl KernelArgs {
 
     /// Whether rows of a basis are drawn.
     pub(super) fn draws(&self) -> bool {
-        matches!(self.basis, Some(Basis::Drawn(_)))
+        matches!(self.basis, Some(BasisChoice::Drawn(_)))
     }
 
     /// A kernel for each gamma.
@@ -150,23 +150,16 @@ impl KernelArgs {
         kernels.map_err(usage)
     }
 
-    /// The rows of the basis.
-    pub(super) fn basis(
-        &self,
-        data: &Dataset<'_>,
-        seed: u64,
-        memory: Memory,
-    ) -> Result<Option<Vec<usize>>> {
-        let path = match &self.basis {
-            None => return Ok(None),
-            Some(Basis::Drawn(count)) => {
-                return Ok(Some(draw_basis(*count, data.queries(), seed)?));
-            }
-            Some(Basis::File(path)) => path,
-        };
-        let rows = read_rows(path, data.rows(), memory)?;
-        let places: Vec<usize> = data.in_input_order((0..data.rows()).collect());
-        Ok(Some(rows.into_iter().map(|row| places[row]).collect()))
+    /// The basis of data of so many `rows`.
+    pub(super) fn basis(&self, rows: usize, seed: u64, memory: Memory) -> Result<Option<Basis>> {
+        Ok(match &self.basis {
+            None => None,
+            Some(BasisChoice::Drawn(count)) => Some(Basis::Drawn {
+                count: *count,
+                seed,
+            }),
+            Some(BasisChoice::File(path)) => Some(Basis::Given(read_rows(path, rows, memory)?)),
+        })
     }
 }
 

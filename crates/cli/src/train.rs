@@ -186,7 +186,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.interrupt.finishing("the files", &spinner);
     let saved = output.write(|writer| model.write_to(writer));
     let of_rows = args.objective.objective != Objective::Pairs;
-    let held_out = match &report.best().holdout {
+    let held_out = match &report.outcome.best().holdout {
         Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
         None => Ok(()),
     };
@@ -326,64 +326,41 @@ impl TrainArgs {
         Ok(grid)
     }
 
-    /// Gives `grid` the basis, the preferences and the folds among the rows of `data`.
+    /// Gives `grid` what files say of the rows of `data`: basis, preferences and folds.
     fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<()> {
         let memory = self.data.read.memory();
-        grid.basis = self.kernel.basis(data, self.seed, memory)?;
-        grid.preferences = self.preferences(data)?;
+        grid.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
+        if let Some(path) = &self.objective.pairs {
+            let lines = read_preferences(path, data.rows(), memory)?;
+            let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
+                preferred,
+                other,
+                magnitude,
+                weight,
+            };
+            let list = lines.into_iter().map(preference).collect();
+            let preferences = Preferences::new(list, data);
+            grid.preferences = Some(preferences.with_context(|| path.display().to_string())?);
+        }
         if let Some(HoldoutChoice::File(path)) = &self.holdout {
-            let preferences = grid.preferences.as_ref().map(Preferences::len);
-            grid.holdout = self.folds(path, data, preferences)?;
+            let folds = read_folds(path, memory)?;
+            let (names, path): (Vec<&str>, _) = (folds.iter().collect(), path.display());
+            if let Some(line) = names.iter().position(|name| name.is_empty()) {
+                let what = if grid.preferences.is_some() {
+                    "preference"
+                } else {
+                    "row"
+                };
+                let line = line + 1;
+                bail!("{path}:{line}: expected the fold of a {what}, found nothing");
+            }
+            let groups = Groups::of_folds(&names, data, grid.preferences.as_ref());
+            grid.holdout = Scheme::Given {
+                name: format!("folds:{path}"),
+                groups: groups.with_context(|| path.to_string())?,
+            };
         }
         Ok(())
-    }
-
-    /// The preferences among the rows of `data`.
-    fn preferences(&self, data: &Dataset<'_>) -> Result<Option<Preferences>> {
-        let Some(path) = &self.objective.pairs else {
-            return Ok(None);
-        };
-        let places: Vec<u32> = data.in_input_order((0..).take(data.rows()).collect());
-        let lines = read_preferences(path, data.rows(), self.data.read.memory())?;
-        let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
-            preferred: places[preferred as usize],
-            other: places[other as usize],
-            magnitude,
-            weight,
-        };
-        let list = lines.into_iter().map(preference).collect();
-        let preferences = Preferences::new(list, data.rows());
-        Ok(Some(
-            preferences.with_context(|| path.display().to_string())?,
-        ))
-    }
-
-    /// The folds of the rows of `data`, or of so many preferences, in the file at `path`.
-    fn folds(&self, path: &Path, data: &Dataset<'_>, preferences: Option<usize>) -> Result<Scheme> {
-        let folds = read_folds(path, self.data.read.memory())?;
-        let name = path.display();
-        let (what, expected) = match preferences {
-            Some(count) => ("preference", count),
-            None => ("row", data.rows()),
-        };
-        let names: Vec<&str> = folds.iter().collect();
-        if let Some(line) = names.iter().position(|name| name.is_empty()) {
-            bail!(
-                "{name}:{}: expected the fold of a {what}, found nothing",
-                line + 1
-            );
-        }
-        if names.len() != expected {
-            let found = names.len();
-            bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
-        }
-        let in_order = match preferences {
-            None => data.in_row_order(&names)?,
-            Some(_) => names,
-        };
-        let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
-        let name = format!("folds:{name}");
-        Ok(Scheme::Given { name, groups })
     }
 
     /// The best model, of data that were read in `load_seconds`.
@@ -429,18 +406,18 @@ impl TrainArgs {
             }
             error => error.into(),
         })?;
-        let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
+        let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let model = Model::from_fit(&outcome.fit, best, features, source, &summary, &options);
+        let model = Model::from_cell(best, features, source, &summary, &options);
         let model = model.with_table(self.data.read.table());
         let (cells, scheme) = (outcome.cells.iter(), outcome.scheme.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
             kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
-            basis: match &outcome.fit {
-                Fit::Kernel { rows, .. } => Some(rows.len()),
-                Fit::Linear(_) => None,
+            basis: match &best.fit {
+                Some(Fit::Kernel { rows, .. }) => Some(rows.len()),
+                _ => None,
             },
             measure: self.measure.metric(),
             options: options.solver(outcome.solver),
@@ -462,10 +439,6 @@ impl TrainArgs {
 }
 
 impl Report {
-    fn best(&self) -> &Cell {
-        &self.outcome.cells[self.outcome.best]
-    }
-
     /// The hold-out error, or the measure, of every model: a line for each gamma over lambda.
     fn figure(&self) -> Figure {
         let (outcome, metric) = (&self.outcome, self.measure);
@@ -490,7 +463,7 @@ impl Report {
                 .filter_map(|cell| Some((cell.lambda.value(), Some(value(cell)?))));
             plot = plot.series(Series::new(name, points));
         }
-        let best = self.best();
+        let best = self.outcome.best();
         if let Some(y) = value(best) {
             plot = plot.mark(best.lambda.value(), y, "chosen");
         }
@@ -523,7 +496,7 @@ impl Report {
     /// The report for people.
     fn text(&self, args: &TrainArgs) -> String {
         let (objective, weight) = (args.objective.objective, args.weight);
-        let (outcome, best) = (&self.outcome, self.best());
+        let (outcome, best) = (&self.outcome, self.outcome.best());
         let solver = outcome.solver;
         let lambda = ridge(best.lambda.value(), self.data.unit);
         let mut settings = vec![format!("solver {solver}, lambda {lambda}")];

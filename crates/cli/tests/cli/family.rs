@@ -64,7 +64,7 @@ fn folds_of_a_file_may_cut_queries() {
     folder.write("blank.txt", "1\n2\n\n".repeat(4));
     for (file, message) in [
         ("ones.txt", "all examples are in one group"),
-        ("short.txt", "expected 12 folds, one for each row, found 2"),
+        ("short.txt", "folds, one for each row: expected 12, found 2"),
         ("each.txt", "no two predictions of a model can be compared"),
         (
             "blank.txt",

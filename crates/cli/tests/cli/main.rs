@@ -11,6 +11,7 @@ mod embedded;
 mod evaluate;
 mod explain;
 mod family;
+mod faults;
 #[cfg(unix)]
 mod files;
 mod filters;

@@ -1,0 +1,46 @@
+//! The library tells of faults as the command and Python do.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+
+use rankrls::data::read::{ReadOptions, TableOptions};
+use rankrls::{Dataset, GreedyRankRls, Objective, QueryWeight, RankRls};
+
+#[path = "../support/faults.rs"]
+mod table;
+
+/// Makes a fault with the file at `path`.
+fn make(fault: &str, path: &Path) -> Result<(), Box<dyn Error>> {
+    let options = match fault {
+        "a missing value" => ReadOptions::new().table(TableOptions {
+            label: Some("grade".to_owned()),
+            query: Some("query".to_owned()),
+            ..TableOptions::default()
+        }),
+        "little memory" => ReadOptions::new().memory(16),
+        _ => ReadOptions::new(),
+    };
+    let data: Dataset<'_> = options.read(path)?.dataset;
+    let params = RankRls::new().lambda(1.0);
+    match fault {
+        "a share of labels without a teacher" => drop(GreedyRankRls::new(1).blend(0.5).fit(&data)?),
+        "weights of queries where none are compared" => {
+            let params = params.objective(Objective::Global);
+            drop(params.query_weight(QueryWeight::Size).fit(&data)?);
+        }
+        "a query left out of one" => drop(params.holdout("lqo".parse()?).fit(&data)?),
+        _ => panic!("{fault}"),
+    }
+    Ok(())
+}
+
+#[test]
+fn faults_are_told_as_elsewhere() {
+    for fault in table::Fault::all("library") {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(&fault.file);
+        fs::write(&path, &fault.text).unwrap();
+        fault.check(&make(&fault.name, &path).unwrap_err().to_string());
+    }
+}
