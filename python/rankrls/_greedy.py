@@ -293,9 +293,9 @@ class GreedyRankRLS(_Selecting):
         Features to select, k.
     alpha : float or str, default="auto"
         The ridge parameter (lambda of the paper), above 0, or a share of the mean squared norm of a
-        centred row such as "1/64u". "auto" takes the best of 1/256,
-        1/64, 1/16, 1/4 and 1, and of up to three past an edge, by three folds of the queries; with
-        "distil" it is "1/16u", and "1/64u" from 500 queries on.
+        centred row such as "1/64u". "auto" takes the best of "1/256u",
+        "1/64u", "1/16u", "1/4u" and "1u", and of up to three past an edge, by three folds of the
+        queries; with "distil" it is "1/16u", and "1/64u" from 500 queries on.
     strategy : str, default="auto"
         "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of

@@ -31,6 +31,8 @@ def documented(estimator: Class) -> Class:
     for name, setting in SETTINGS.items():
         if name in ("random_state", "strategy"):
             continue
+        if name not in parameters:
+            raise TypeError(f"{estimator.__name__} lacks the setting {name}: add it to _Selecting")
         field = parameters[name]
         kind = str(field.type).replace("Sequence[float | str]", "sequence").replace(" | ", " or ")
         if setting["values"]:

@@ -55,8 +55,8 @@ impl From<SelectionOptions> for GreedyRankRls {
 }
 
 impl GreedyRankRls {
-    /// A selection of `k` features, by default with the lambda that folds choose and the fastest
-    /// exact strategy that fits into memory.
+    /// A selection of `k` features by the fastest exact strategy that fits into memory, with the
+    /// [`lambda`](Self::lambda) that folds choose.
     pub fn new(k: usize) -> Self {
         SelectionOptions::new(k, None).into()
     }

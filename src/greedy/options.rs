@@ -16,9 +16,11 @@ use crate::lambda::{Lambda, Ridge};
 use crate::memory::Memory;
 use crate::metrics::check_labels;
 
-/// What to select, and how. Each setting is written here alone: its help is the first paragraph of its
-/// comment. The arguments of commands, models, checkpoints, reports and Python's parameters have it from
-/// here.
+/// What to select, and how.
+///
+/// A setting is written here, or in [`TargetOptions`]: its comment is its help. The arguments of `select` and
+/// `tune`, models, checkpoints, reports and the descriptions of Python's parameters come from here. `k` and
+/// `lambda` are arguments of each command, which have one of them or several.
 ///
 /// ```
 /// use rankrls::{Lambda, SelectionOptions, StrategyKind};

@@ -1,8 +1,8 @@
-//! The default of lambda is decided here, for the command, for Rust and for Python.
+//! The default of lambda of a selection is decided here, for the command, for Rust and for Python.
 //!
-//! [`choose_lambda`] takes what was given. Else it takes [`TargetOptions::distil_lambda`] for the strategy
-//! `distil`, and asks folds for all other strategies: [`TuneOptions::quick`] says how many, and
-//! [`Lambdas::Auto`](crate::Lambdas::Auto) which ridge parameters.
+//! [`choose_lambda`] asks `SelectionOptions::known_lambda`: what was given, or for the strategy `distil`
+//! [`TargetOptions::distil_lambda`]. For all other strategies folds choose: [`TuneOptions::quick`] has
+//! their number, [`Lambdas::Auto`](crate::Lambdas::Auto) the ridge parameters.
 //!
 //! [`TargetOptions::distil_lambda`]: crate::greedy::TargetOptions::distil_lambda
 

@@ -231,12 +231,10 @@ impl<'a> Tuning<'a> {
         let Some(first) = outcomes.first().filter(|_| !interrupted) else {
             return TuneError::Interrupted;
         };
+        let remedy = Remedy::RaiseLambda;
         let reason = match &first.ending {
             Ending::Refused { reason } => reason.clone(),
-            _ => {
-                let remedy = Remedy::RaiseLambda;
-                format!("the errors are no finite numbers: {remedy} or scale the data")
-            }
+            _ => format!("the errors are no finite numbers: {remedy} or scale the data"),
         };
         TuneError::NoModel {
             lambda: first.lambda,

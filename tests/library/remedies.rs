@@ -82,7 +82,9 @@ fn every_remedy_of_the_library_names_items_that_there_are() {
                 continue;
             };
             assert!(
-                library.contains(&format!("pub struct {owner}")),
+                ["struct", "enum"]
+                    .iter()
+                    .any(|kind| library.contains(&format!("pub {kind} {owner}"))),
                 "there is no {owner}"
             );
             let forms = [

@@ -128,7 +128,7 @@ parameters! {
     Query => "TableOptions::query",
     /// Columns of a table to leave out.
     Ignore => "TableOptions::ignore",
-    /// The number to take for missing values.
+    /// What to take for missing values: a number, or the mean of the query.
     Missing => "TableOptions::missing",
     /// Whether to bring together the rows of a query that comes back.
     Regroup => "ReadOptions::regroup",
