@@ -449,7 +449,7 @@ mod tests {
         let mut infinite = x.clone();
         infinite[[3, 2]] = f64::INFINITY;
         let none = "the data has no rows: expected at least one example";
-        let value = "the value at row 3, column 2 is inf: values must be finite";
+        let value = "the value at row 3, column 2 is inf: values must be finite; fill gaps by Missing::fill";
         let label = "the label of row 1 is NaN: labels must be finite";
         for (x, y, qid, message) in [
             (&x, &y[1..], &qid[..], "labels: expected 4, found 3"),
