@@ -341,7 +341,7 @@ class GreedyRankRLS(_Selecting):
     alpha_ : float
         The ridge parameter that was taken.
     refit_alpha_ : float or None
-        That of cross-fitted weights; None where labels are fitted.
+        The ridge parameter of cross-fitted weights; None where labels are fitted.
     path_ : SelectionPath
         Everything that the selection found.
     partial_ : SelectionPath
@@ -545,13 +545,13 @@ class GreedyRankRLSCV(_Selecting):
     n_features_ : int
         k, the number of selected columns.
     support_, ranking_, coef_ : ndarray of shape (n,)
-        As in `GreedyRankRLS`.
+        The same as those of `GreedyRankRLS`.
     lqo_error_path_, lqo_cindex_path_ : ndarray of shape (k,)
-        As in `GreedyRankRLS`.
+        The same as those of `GreedyRankRLS`.
     identical_ : list of ndarray
-        As in `GreedyRankRLS`.
+        The same as those of `GreedyRankRLS`.
     refit_alpha_ : float or None
-        As in `GreedyRankRLS`.
+        The same as those of `GreedyRankRLS`.
     path_ : SelectionPath
         Everything that the selection found.
     n_features_in_ : int

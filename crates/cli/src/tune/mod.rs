@@ -41,7 +41,7 @@ use report::Report;
 /// The settings of a selection, with several scales of labels to choose from.
 #[derive(Debug, Clone)]
 struct Settings {
-    /// With the first of the scales.
+    /// The settings, with the first of the scales.
     selection: SelectionOptions,
     labels: Vec<LabelScale>,
 }
