@@ -138,9 +138,11 @@ impl Training {
         };
         let options = grid.options;
         let classes = options.column_classes(data);
-        let mut outcome = grid
-            .train(data, Some(&classes))
-            .map_err(|error| in_input_rows(error, &inputs))?;
+        let mut outcome = grid.train(data, Some(&classes)).map_err(|mut error| {
+            // Rows of Python count from 0.
+            error.rows_mut().into_iter().for_each(|row| *row -= 1);
+            error
+        })?;
         let mut warnings = Warning::of_columns(data);
         if self.options.compares_queries() {
             warnings.extend(Warning::of_queries(data));
@@ -185,19 +187,6 @@ impl Training {
             pairs: Array(pairs),
         })
     }
-}
-
-/// Rows of the data set count from 1, those of Python, which `inputs` has, from 0.
-fn in_input_rows(mut error: TrainError, inputs: &[u32]) -> TrainError {
-    let places = match &mut error {
-        TrainError::Overflow { row, other } => [row, other],
-        TrainError::Asymmetric { row, column, .. } => [row, column],
-        _ => return error,
-    };
-    for place in places {
-        *place = inputs[*place - 1] as usize;
-    }
-    error
 }
 
 /// Trains `RankRLS`.

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use super::solver::Solver;
 use crate::columns::{none_compares, none_varies};
-use crate::data::DatasetError;
+use crate::data::{Dataset, DatasetError};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
 
@@ -228,6 +228,25 @@ pub enum TrainError {
 }
 
 impl TrainError {
+    /// The rows that the error names, counted from 1.
+    pub fn rows_mut(&mut self) -> Vec<&mut usize> {
+        match self {
+            Self::Overflow { row, other } => vec![row, other],
+            Self::Asymmetric { row, column, .. } => vec![row, column],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The same error with the rows of the input of `data`, from which rows may have been moved.
+    pub(super) fn in_input(mut self, data: &Dataset<'_>) -> Self {
+        if let Some(inputs) = data.input_rows() {
+            for row in self.rows_mut() {
+                *row = inputs[*row - 1] as usize + 1;
+            }
+        }
+        self
+    }
+
     pub(super) fn unexpected(what: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Unexpected {
             what: what.into(),

@@ -216,7 +216,8 @@ impl TrainGrid {
         self.check_measure(data)?;
         let mut outcome = None::<GridOutcome>;
         for &kernel in &self.kernels {
-            let own = self.with_kernel(kernel, data, classes)?;
+            let own = self.with_kernel(kernel, data, classes);
+            let own = own.map_err(|error| error.in_input(data))?;
             outcome = Some(match outcome {
                 None => own,
                 Some(before) => self.joined(before, own),
