@@ -616,4 +616,24 @@ mod tests {
         let expected = format!("folds, one for each preference: expected 1, found {rows}");
         assert_eq!(error.to_string(), expected);
     }
+
+    #[test]
+    fn errors_name_rows_of_the_input() {
+        // The rows come in turned round: column 3 is the third row of the input, the second here.
+        let mut kernel = ndarray::Array2::<f64>::zeros((4, 4));
+        for row in 0..4 {
+            kernel[[row, 3 - row]] = 1.0;
+        }
+        kernel[[0, 2]] = 0.5;
+        let data = Dataset::new(kernel, &[1.0, 0.0, 0.0, 1.0], &[1, 1, 2, 2]).unwrap();
+        let data = data.with_input_rows((0..4).rev().collect()).unwrap();
+        let grid = TrainGrid {
+            kernels: vec![Kernel::PRECOMPUTED],
+            ..TrainGrid::new(Lambdas::Auto, TrainOptions::new())
+        };
+        let error = grid.train(&data, None).unwrap_err().to_string();
+        let place = "has 0.5 in row 4, column 3 and 0.0 in row 3, column 4";
+        let other = "has 0.0 in row 3, column 4 and 0.5 in row 4, column 3";
+        assert!(error.contains(place) || error.contains(other), "{error}");
+    }
 }
