@@ -141,7 +141,14 @@ impl SelectionOptions {
 
     /// Whether folds are to choose the ridge parameter: nobody gave one, and the strategy has no usual one.
     pub fn needs_folds(&self) -> bool {
-        self.lambda.is_none() && !self.strategy.is_some_and(StrategyKind::distils)
+        self.known_ridge(self.strategy, 0).is_none()
+    }
+
+    /// The ridge parameter that was given, or is usual for `strategy` with so many `queries`.
+    fn known_ridge(&self, strategy: Option<StrategyKind>, queries: usize) -> Option<Ridge> {
+        let distils = strategy.is_some_and(StrategyKind::distils);
+        self.lambda
+            .or(distils.then(|| TargetOptions::distil_lambda(queries)))
     }
 
     /// The ridge parameter for `strategy` among `candidates`, where that is said or follows from the
@@ -151,9 +158,8 @@ impl SelectionOptions {
         strategy: Option<StrategyKind>,
         candidates: &ColumnClasses,
     ) -> Option<Lambda> {
-        let distils = strategy.is_some_and(StrategyKind::distils);
-        let usual = distils.then(|| TargetOptions::distil_lambda(candidates.queries().len()));
-        Some(self.lambda.or(usual)?.lambda(candidates.unit()))
+        let ridge = self.known_ridge(strategy, candidates.queries().len())?;
+        Some(ridge.lambda(candidates.unit()))
     }
 
     /// The candidates among the features of `dataset`, weighted and scaled as asked, with the
