@@ -545,13 +545,13 @@ class GreedyRankRLSCV(_Selecting):
     n_features_ : int
         k, the number of selected columns.
     support_, ranking_, coef_ : ndarray of shape (n,)
-        The same as those of `GreedyRankRLS`.
+        See `GreedyRankRLS`.
     lqo_error_path_, lqo_cindex_path_ : ndarray of shape (k,)
-        The same as those of `GreedyRankRLS`.
+        See `GreedyRankRLS`.
     identical_ : list of ndarray
-        The same as those of `GreedyRankRLS`.
+        See `GreedyRankRLS`.
     refit_alpha_ : float or None
-        The same as those of `GreedyRankRLS`.
+        See `GreedyRankRLS`.
     path_ : SelectionPath
         Everything that the selection found.
     n_features_in_ : int
