@@ -1,6 +1,7 @@
 //! Selection: parameters, the model fitted to a data set, and the steps on the way to it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::path::Path;
 
@@ -39,8 +40,8 @@ pub struct GreedyRankRls {
     /// The strategy, where the library does not have it.
     own: Option<OwnStrategy>,
     tune: Option<Tune>,
-    /// The fault of a parameter, if one has any.
-    refused: Option<String>,
+    /// The fault of each parameter that has one.
+    refused: BTreeMap<&'static str, String>,
 }
 
 impl From<SelectionOptions> for GreedyRankRls {
@@ -49,7 +50,7 @@ impl From<SelectionOptions> for GreedyRankRls {
             options,
             own: None,
             tune: None,
-            refused: None,
+            refused: BTreeMap::new(),
         }
     }
 }
@@ -66,7 +67,7 @@ impl GreedyRankRls {
     /// [`StrategyKind::Distil`]; by other strategies three folds choose it.
     #[must_use]
     pub fn lambda(mut self, lambda: impl TryInto<Ridge, Error: Display>) -> Self {
-        self.options.lambda = self.checked(lambda);
+        self.options.lambda = self.checked("lambda", lambda);
         self
     }
 
@@ -74,14 +75,19 @@ impl GreedyRankRls {
     /// default is 1/64 of the unit.
     #[must_use]
     pub fn refit_lambda(mut self, lambda: impl TryInto<Ridge, Error: Display>) -> Self {
-        self.options.target.refit_lambda = self.checked(lambda);
+        self.options.target.refit_lambda = self.checked("refit_lambda", lambda);
         self
     }
 
-    fn checked(&mut self, lambda: impl TryInto<Ridge, Error: Display>) -> Option<Ridge> {
+    fn checked(
+        &mut self,
+        parameter: &'static str,
+        lambda: impl TryInto<Ridge, Error: Display>,
+    ) -> Option<Ridge> {
+        self.refused.remove(parameter);
         let checked = lambda.try_into();
         checked
-            .map_err(|error| self.refused = Some(error.to_string()))
+            .map_err(|error| self.refused.insert(parameter, error.to_string()))
             .ok()
     }
 
@@ -89,8 +95,10 @@ impl GreedyRankRls {
     /// teacher's. The default is 0.2, and 0.4 from 500 queries on.
     #[must_use]
     pub fn blend(mut self, blend: f64) -> Self {
+        self.refused.remove("blend");
         if !(0.0..=1.0).contains(&blend) {
-            self.refused = Some(format!("blend is {blend}: expected a number from 0 to 1"));
+            let fault = format!("blend is {blend}: expected a number from 0 to 1");
+            self.refused.insert("blend", fault);
         }
         self.options.target.blend = Some(blend);
         self
@@ -237,7 +245,7 @@ impl GreedyRankRls {
 
     /// Checks the parameters and makes all choices.
     fn choose(&self, data: &Dataset<'_>) -> Result<Chosen, TuneError> {
-        if let Some(reason) = &self.refused {
+        if let Some(reason) = self.refused.values().next() {
             return Err(SelectError::Parameter(reason.clone()).into());
         }
         let (options, own) = (&self.options, self.own.as_ref());
@@ -498,6 +506,15 @@ mod tests {
             }
         }
         x
+    }
+
+    #[test]
+    fn the_last_value_of_a_parameter_counts() {
+        let params = GreedyRankRls::new(2).lambda(-1.0).lambda(4.0);
+        assert!(params.fit(&sample::train()).is_ok());
+        let others = params.refit_lambda("none").blend(2.0).blend(0.5);
+        let error = others.fit(&sample::train()).unwrap_err().to_string();
+        assert!(!error.contains("blend"), "{error}");
     }
 
     #[test]

@@ -87,8 +87,7 @@ struct Head {
 
 impl Read for Source<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let look = || Head::of(&mut self.reader, self.compression);
-        let head = self.head.get_or_insert_with(look);
+        let head = self.head();
         let read = head.bytes.read(buffer)?;
         if read > 0 || buffer.is_empty() {
             return Ok(read);
@@ -97,6 +96,39 @@ impl Read for Source<'_> {
             Some(failure) => Err(failure),
             None => self.reader.read(buffer),
         }
+    }
+}
+
+impl Source<'_> {
+    fn head(&mut self) -> &mut Head {
+        let look = || Head::of(&mut self.reader, self.compression);
+        self.head.get_or_insert_with(look)
+    }
+
+    /// The first byte of the text that is no white space, if it is among the first few hundred. It is still
+    /// there to be read.
+    pub fn first_byte(&mut self) -> Option<u8> {
+        let head = self.head().bytes.get_ref();
+        let text = head.strip_prefix(MARK).unwrap_or(head);
+        text.trim_ascii_start().first().copied()
+    }
+
+    /// All that is left of the text.
+    ///
+    /// # Errors
+    /// [`ReadError`] when it cannot be read or has more than `limit` bytes.
+    pub fn read_all(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
+        let mut text = Vec::new();
+        let read = self.by_ref().take(limit + 1).read_to_end(&mut text);
+        if let Err(error) = read {
+            return Err(self.fault(&error).of(&self.name));
+        }
+        if text.len() as u64 > limit {
+            let expected = format!("a file of at most {limit} bytes");
+            let fault = Fault::new(expected, "more").kind(ReadErrorKind::TooLarge);
+            return Err(fault.of(&self.name));
+        }
+        Ok(text)
     }
 }
 
@@ -351,18 +383,7 @@ impl<R: Read> Read for Watched<R> {
 /// # Errors
 /// [`ReadError`] when it cannot be read or has more than `limit` bytes.
 pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let mut source = Source::open(path, Some(limit))?;
-    let mut text = Vec::new();
-    let read = source.by_ref().take(limit + 1).read_to_end(&mut text);
-    if let Err(error) = read {
-        return Err(source.fault(&error).of(&source.name));
-    }
-    if text.len() as u64 > limit {
-        let expected = format!("a file of at most {limit} bytes");
-        let fault = Fault::new(expected, "more").kind(ReadErrorKind::TooLarge);
-        return Err(fault.of(&source.name));
-    }
-    Ok(text)
+    Source::open(path, Some(limit))?.read_all(limit)
 }
 
 /// Refuses what is there, and is no regular file: a pipe or a device may never end.

@@ -117,6 +117,7 @@ const TEXT: &[Row] = &[
     (0, b"version https://git-lfs.github.com/spec/", "a pointer of Git LFS in place of the file", "fetch the file by git lfs pull"),
     (0, b"/annex/objects/", "a pointer of git-annex in place of the file", "fetch the file by git annex get"),
     (0, b"%PDF-", "a PDF document", TABLE),
+    (0, b"%%MatrixMarket ", "a file of Matrix Market", "read it by scipy.io.mmread and write it by scipy.sparse.save_npz"),
 ];
 
 /// The first words of a web page, after white space and in small letters.
@@ -135,6 +136,8 @@ pub(crate) fn unreadable(head: &[u8], within: Option<&str>) -> Option<Unreadable
     } else if page(head) {
         let remedy = "a server sent it in place of the file: download the file again";
         ("a web page, HTML", remedy)
+    } else if arff(head) {
+        ("an ARFF file of Weka", TABLE)
     } else {
         (wide(head)?, SAVE)
     };
@@ -190,6 +193,15 @@ fn zip(head: &[u8]) -> Option<(&'static str, &'static str)> {
 
 fn find(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(text, word).is_some()
+}
+
+/// Whether a line begins with the name of a relation, and another with an attribute, which comments may precede.
+fn arff(head: &[u8]) -> bool {
+    let head = head.to_ascii_lowercase();
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let relation = lines.find(|line| !line.is_empty() && !line.starts_with(b"%"));
+    relation.is_some_and(|line| line.starts_with(b"@relation"))
+        && lines.any(|line| line.starts_with(b"@attribute"))
 }
 
 fn page(head: &[u8]) -> bool {
@@ -266,6 +278,15 @@ mod tests {
         }
         // A character may be cut where the head ends.
         assert_eq!(found(&"ORC é".as_bytes()[..5]), None);
+    }
+
+    #[test]
+    fn arff_is_known_behind_its_comments() {
+        let text = b"% of trees\n\n@RELATION trees\n@Attribute x numeric\n@data\n1\n";
+        assert_eq!(found(text).as_deref(), Some("an ARFF file of Weka"));
+        for text in ["@relation\n", "% x\n@attribute\n", "word\n@relation\n@attribute\n"] {
+            assert_eq!(found(text.as_bytes()), None, "{text:?}");
+        }
     }
 
     #[test]
