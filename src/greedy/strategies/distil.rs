@@ -15,5 +15,5 @@ pub(super) const FACTS: Facts = Facts {
     sample: None,
     memory: Residual::memory,
     cost: Shape::pass,
-    build: |_, _| Box::new(Residual::default()),
+    build: |candidates, _| Box::new(Residual::new(candidates)),
 };

@@ -6,6 +6,7 @@ mod bounded;
 mod dense;
 mod distil;
 mod fs_ed;
+mod layout;
 mod lowmem;
 mod out_of_core;
 mod random;

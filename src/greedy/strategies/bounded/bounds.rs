@@ -14,9 +14,9 @@
 //! entries gives a bound that is close. In a query that the candidate does not touch
 //! `u_Q = -Phi_Q' z`.
 
-use super::layout::Piece;
 use super::step::{C, ExampleTerms, K, PHI, R, StepTerms};
 use crate::data::Column;
+use crate::greedy::strategies::layout::Piece;
 use crate::kernels::LANES;
 
 /// Products of a candidate's entries with [`ExampleTerms`].

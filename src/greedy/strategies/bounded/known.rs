@@ -2,9 +2,9 @@
 //! (`docs/derivation.md`, section 11, "Before level 0").
 
 use super::bounds::{self, Products, Whole};
-use super::layout::Piece;
 use super::search::PruningSearch;
 use super::step::{CHANGE, EXPLAINED, GROWTH, M, OWN, SPREAD, StepTerms, TouchedTerms};
+use crate::greedy::strategies::layout::Piece;
 use crate::kernels;
 
 /// Queries that are summed before their bound is tried.

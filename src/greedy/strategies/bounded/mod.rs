@@ -25,7 +25,6 @@
 
 mod bounds;
 mod known;
-mod layout;
 mod residual;
 mod search;
 mod step;
@@ -34,19 +33,16 @@ mod tests;
 
 use rayon::prelude::*;
 
+use super::layout::{CHUNK, Layout};
 use super::lowmem;
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
 use known::Known;
-use layout::Layout;
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
 use step::{RESOLVED, StepTerms};
-
-/// Candidates that one task lays out and bounds.
-const CHUNK: usize = 1024;
 
 /// Steps that a residual is kept for without being of use.
 const IDLE: usize = 8;

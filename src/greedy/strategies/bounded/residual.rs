@@ -1,10 +1,10 @@
 //! The residual of a candidate in the queries that it touches.
 
 use super::bounds::Whole;
-use super::layout::Piece;
 use crate::columns::Segment;
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
+use crate::greedy::strategies::layout::Piece;
 use crate::kernels;
 
 /// `u` and `T u` of a candidate, row by row of the queries that it touches. A step changes them in

@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::bounds::{self, Whole};
-use super::layout::Piece;
 use super::residual::{Residual, Touched};
 use super::step::{QueryTerms, RESOLVED, StepTerms};
 use crate::greedy::Round;
+use crate::greedy::strategies::layout::Piece;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::strategy::tie_limit;
 use crate::interrupt::check_interrupt;

@@ -1,9 +1,11 @@
-//! The candidates as `bounded` walks them.
+//! The queries that candidates touch, and how many entries they have in each: what bounds are summed over.
 
 use rayon::prelude::*;
 
-use super::CHUNK;
 use crate::columns::{ColumnClasses, Segment};
+
+/// Candidates that one task lays out and bounds.
+pub(super) const CHUNK: usize = 1024;
 
 /// A candidate's entries in one query.
 #[derive(Debug, Clone, Copy)]
