@@ -71,7 +71,9 @@ fn of_list(source: Source<'_>, base: IndexBase, width: usize) -> Result<Vec<u32>
         Ok(0)
     })?;
     if features.is_empty() {
-        return Err(Fault::new("an index", "none in all lines").at(&name, 1).into());
+        return Err(Fault::new("an index", "none in all lines")
+            .at(&name, 1)
+            .into());
     }
     Ok(features)
 }

@@ -284,7 +284,11 @@ mod tests {
     fn arff_is_known_behind_its_comments() {
         let text = b"% of trees\n\n@RELATION trees\n@Attribute x numeric\n@data\n1\n";
         assert_eq!(found(text).as_deref(), Some("an ARFF file of Weka"));
-        for text in ["@relation\n", "% x\n@attribute\n", "word\n@relation\n@attribute\n"] {
+        for text in [
+            "@relation\n",
+            "% x\n@attribute\n",
+            "word\n@relation\n@attribute\n",
+        ] {
             assert_eq!(found(text.as_bytes()), None, "{text:?}");
         }
     }
