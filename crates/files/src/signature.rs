@@ -205,8 +205,7 @@ fn arff(head: &[u8]) -> bool {
 }
 
 fn page(head: &[u8]) -> bool {
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let text = text.trim_ascii_start();
+    let text = head.trim_ascii_start();
     let begins = |page: &&[u8]| {
         let begin = text.get(..page.len());
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(page))
@@ -345,7 +344,7 @@ mod tests {
             assert_eq!(found(&bytes).as_deref(), Some(what));
             assert_eq!(found(&[mark, &bytes].concat()).as_deref(), Some(what));
         }
-        for page in ["<!DOCTYPE html>", "\n <HTML lang=en>", "\u{feff}<html>"] {
+        for page in ["<!DOCTYPE html>", "\n <HTML lang=en>"] {
             assert_eq!(found(page.as_bytes()).as_deref(), Some("a web page, HTML"));
         }
     }
