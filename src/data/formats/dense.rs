@@ -8,8 +8,9 @@ use super::error::Fault;
 use super::npy::Array;
 use super::npz::{self, Budget, ENTRY, check_rows, read_matrix};
 use super::{Facts, Reader};
+use crate::data::Columns;
+use crate::data::arrays::columns_of_dense;
 use crate::data::sidecar::has_extension;
-use crate::data::{Columns, IntoColumns as _};
 
 pub(super) const FACTS: Facts = Facts {
     name: "npy",
@@ -46,7 +47,7 @@ fn matrix<R: Read>(
     let shape = (rows, columns as usize).set_f(by_column);
     let array = Array2::from_shape_vec(shape, array.values(missing)?);
     let array = array.map_err(|error| Fault::data(&error))?;
-    let columns = array.into_columns();
+    let columns = columns_of_dense(array.view());
     let mut columns = columns.map_err(|error| Fault::data(&error))?;
     columns.drop_zeros();
     Ok(columns)

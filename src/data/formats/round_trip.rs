@@ -110,7 +110,7 @@ fn dataset(rows: &[RawRow], ids: Option<&[String]>, empty: usize, named: bool) -
         bounds.push(columns.len());
     }
     let width = columns.iter().max().map_or(0, |&last| last as usize + 1) + empty;
-    let labels = rows.iter().map(|row| row.0).collect();
+    let labels: Vec<f64> = rows.iter().map(|row| row.0).collect();
     let data = Dataset::from_csr(&bounds, &columns, &values, width, labels, queries).unwrap();
     if !named {
         return data;
