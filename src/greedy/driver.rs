@@ -226,16 +226,17 @@ impl<'a> Greedy<'a> {
     fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
         self.follow();
         let candidates = &*self.candidates;
-        let own = candidates.represented_by(feature);
-        let own = own.filter(|&candidate| !self.retired[candidate]);
-        let own = own.map(|candidate| {
-            self.retired[candidate] = true;
-            let column = candidates.entries(candidate)?;
-            let class = candidates.class(candidate).to_vec();
-            Ok((candidates.factor(candidate), class, column))
-        });
-        let own = own.transpose();
-        let own = own.map_err(|error| SelectError::columns(&error))?;
+        let represented = candidates.represented_by(feature);
+        let own = match represented.filter(|&candidate| !self.retired[candidate]) {
+            Some(candidate) => {
+                self.retired[candidate] = true;
+                let entries = candidates.entries(candidate);
+                let column = entries.map_err(|error| SelectError::columns(&error))?;
+                let class = candidates.class(candidate).to_vec();
+                Some((candidates.factor(candidate), class, column))
+            }
+            None => None,
+        };
         let mut all = candidates.peers().all(&own).into_iter().flatten();
         let Some((factor, class, (rows, values))) = all.next() else {
             return Ok(false);
