@@ -36,7 +36,7 @@ pub(crate) use columns::{Columns, cut};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 use examples::Examples;
-pub use formats::{DataFiles, MatrixLayout, Part, write_names, write_svmlight};
+pub use formats::{DataFiles, FilePart, MatrixLayout, write_names, write_svmlight};
 pub(crate) use formats::{columns_of_npz, fill_missing, write_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;

@@ -81,7 +81,7 @@ impl Model {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let features = self.features.iter();
-        let features = features.map(|feature| Entry::new(feature, self.index_base));
+        let features = features.map(|feature| WrittenFeature::new(feature, self.index_base));
         if self.strategy.is_selection() {
             let document = Document::new(self, features.collect::<Vec<_>>());
             serde_json::to_writer_pretty(&mut writer, &document)?;
@@ -133,7 +133,7 @@ fn json_error(path: &Path, error: &serde_json::Error) -> ModelError {
 }
 
 /// A model as it is written: all columns are counted as in the data file. The settings are its first
-/// keys. `F` are the features, [`Entry`] to be written.
+/// keys. `F` are the features, [`WrittenFeature`] to be written.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document<F> {
@@ -163,7 +163,7 @@ struct Document<F> {
 
 /// A feature to be written, with its columns counted as in the data file.
 #[derive(Debug, Serialize)]
-struct Entry<'a> {
+struct WrittenFeature<'a> {
     index: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a Option<String>>,
@@ -172,7 +172,7 @@ struct Entry<'a> {
     identical: Option<Vec<u64>>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> WrittenFeature<'a> {
     fn new(feature: &'a SelectedFeature, base: IndexBase) -> Self {
         let identical = feature.identical.iter();
         Self {

@@ -211,7 +211,7 @@ impl CompareArgs {
 
 /// A selection, with measures of the test data.
 #[derive(Serialize)]
-struct Run<'a> {
+struct Trial<'a> {
     /// Where the strategy draws at random.
     seed: Option<u64>,
     select_seconds: f64,
@@ -225,7 +225,7 @@ struct Run<'a> {
     test: Option<TestPath<'a>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Trial<'a> {
     /// Selects by a contestant; `None` if somebody interrupts.
     fn new(
         one: &Contestant,
@@ -287,12 +287,12 @@ struct Comparison<'a> {
     load_seconds: f64,
     /// The exact strategy that the others are compared with: the first that ran.
     reference: Option<&'a str>,
-    strategies: Vec<Entry<'a>>,
+    strategies: Vec<StrategyReport<'a>>,
 }
 
 /// A strategy: means over its runs, or why there are none.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct StrategyReport<'a> {
     #[serde(flatten)]
     one: &'a Contestant,
     error: Option<String>,
@@ -308,7 +308,7 @@ struct Entry<'a> {
     overlap: Option<Spread>,
     /// After each step that all runs took.
     steps: Vec<Means>,
-    runs: Vec<Run<'a>>,
+    runs: Vec<Trial<'a>>,
 }
 
 #[derive(Serialize)]
@@ -351,10 +351,10 @@ impl<'a> Comparison<'a> {
                 seed: Some(seed),
                 ..options.clone()
             };
-            let run = |seed| Run::new(one, &options(seed), args, input, session).transpose();
-            Entry::new(one, (1..=seeds).map_while(run).collect(), &metrics)
+            let run = |seed| Trial::new(one, &options(seed), args, input, session).transpose();
+            StrategyReport::new(one, (1..=seeds).map_while(run).collect(), &metrics)
         };
-        let mut strategies: Vec<Entry<'a>> = args.strategies.iter().map(entry).collect();
+        let mut strategies: Vec<StrategyReport<'a>> = args.strategies.iter().map(entry).collect();
         let reference = strategies
             .iter()
             .find(|entry| entry.one.exact && entry.error.is_none());
@@ -362,7 +362,7 @@ impl<'a> Comparison<'a> {
         let reference = reference.map(|entry| &*entry.one.name);
         if let Some(features) = features {
             for entry in &mut strategies {
-                let overlap = |run: &Run<'_>| {
+                let overlap = |run: &Trial<'_>| {
                     let own = run.features.iter();
                     let both = own.filter(|feature| features.contains(feature)).count();
                     Some(both as f64 / run.features.len() as f64)
@@ -389,13 +389,13 @@ impl<'a> Comparison<'a> {
     }
 
     /// The strategies that selected.
-    fn ran(&self) -> impl Iterator<Item = &Entry<'a>> {
+    fn ran(&self) -> impl Iterator<Item = &StrategyReport<'a>> {
         self.strategies.iter().filter(|entry| entry.error.is_none())
     }
 
     /// The reasons of the strategies that did not run.
     fn failures(&self) -> impl Iterator<Item = String> {
-        self.strategies.iter().filter_map(Entry::failure)
+        self.strategies.iter().filter_map(StrategyReport::failure)
     }
 
     /// Titles of the figures of merit.
@@ -454,7 +454,7 @@ impl<'a> Comparison<'a> {
     /// Figures of merit against the number of features: means, and bands from the least value of
     /// several seeds to the largest.
     fn figure(&self) -> Figure {
-        let series = |entry: &Entry<'_>, merit: usize| {
+        let series = |entry: &StrategyReport<'_>, merit: usize| {
             let steps = entry.steps.iter();
             let values = steps.map(|step| (step.step as f64, step.merit(merit)));
             let means = values
@@ -511,9 +511,9 @@ impl<'a> Comparison<'a> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> StrategyReport<'a> {
     /// The runs of a strategy, not yet compared with others.
-    fn new(one: &'a Contestant, outcome: Result<Vec<Run<'a>>>, metrics: &[String]) -> Self {
+    fn new(one: &'a Contestant, outcome: Result<Vec<Trial<'a>>>, metrics: &[String]) -> Self {
         let mut too_large = None;
         let (runs, error) = match outcome {
             Ok(runs) if runs.is_empty() => (runs, Some("interrupted".to_owned())),
@@ -528,8 +528,8 @@ impl<'a> Entry<'a> {
             }
         };
         let (needs_bytes, limit_bytes) = too_large.unzip();
-        let of = |value: &dyn Fn(&Run<'_>) -> Option<f64>| Spread::of(runs.iter().map(value));
-        let evaluated = |run: &Run<'_>| run.steps.iter().map(|step| step.evaluated as f64).sum();
+        let of = |value: &dyn Fn(&Trial<'_>) -> Option<f64>| Spread::of(runs.iter().map(value));
+        let evaluated = |run: &Trial<'_>| run.steps.iter().map(|step| step.evaluated as f64).sum();
         let means = |index: usize| Means {
             step: index + 1,
             lqo_error: of(&|run| Some(run.steps[index].lqo_error)),

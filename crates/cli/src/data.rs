@@ -15,7 +15,7 @@ use rankrls::data::{DataHash, sample};
 use rankrls::greedy::SelectionOptions;
 use rankrls::greedy::job::TestPath;
 use rankrls::greedy::strategy::State;
-use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
+use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::{
@@ -708,7 +708,7 @@ impl RulesReport {
     pub(crate) fn new(metrics: &[Metric], rules: &Rules, labels: &[f64]) -> Self {
         let scale = metrics
             .iter()
-            .any(|metric| metric.labels() == Labels::Scale);
+            .any(|metric| metric.labels() == LabelUse::Scale);
         Self {
             convention: rules.convention,
             relevant_from: rules.relevant_from,

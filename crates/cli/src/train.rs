@@ -21,7 +21,7 @@ use rankrls::tune::Measure;
 use rankrls::warning::{Idle, Warning};
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
-use rankrls_plot::{Figure, LinePlot, Scale as PlotScale, Series};
+use rankrls_plot::{AxisScale, Figure, LinePlot, Series};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -452,7 +452,7 @@ impl Report {
             .map_or_else(String::new, Scheme::to_string);
         let measured = metric.map_or("hold-out error".to_owned(), |metric| metric.to_string());
         let label = format!("{measured}, {scheme}");
-        let mut plot = LinePlot::new("lambda", label).scales(PlotScale::Log, PlotScale::Linear);
+        let mut plot = LinePlot::new("lambda", label).scales(AxisScale::Log, AxisScale::Linear);
         for cells in outcome.cells.chunk_by(|a, b| a.kernel == b.kernel) {
             let name = cells[0].kernel.gamma().map_or_else(
                 || cells[0].kernel.kind().to_string(),

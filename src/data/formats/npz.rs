@@ -13,7 +13,7 @@ use super::npy::{self, Array};
 use super::query_lines::QUERY;
 use super::text::{Text, returning};
 use super::token;
-use super::{DataFiles, Facts, Loaded, Missing, Part, ReadOptions, Reader};
+use super::{DataFiles, Facts, FilePart, Loaded, Missing, ReadOptions, Reader};
 use crate::data::columns::sort;
 use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
@@ -37,7 +37,7 @@ pub(super) const FACTS: Facts = Facts {
         expected: "SciPy's file .npz and .labels.npy beside it",
         remedy: "give the path of the .npz file",
     },
-    parts: &[(Part::Labels, LABELS), (Part::Queries, QUERIES)],
+    parts: &[(FilePart::Labels, LABELS), (FilePart::Queries, QUERIES)],
     prefix: |path| (prefix(path), ""),
     compressed: false,
     names_beside: true,
@@ -462,14 +462,14 @@ impl<W: Write> NewArchive<W> {
 }
 
 fn write(
-    part: Part,
+    part: FilePart,
     dataset: &Dataset<'_>,
     files: &DataFiles,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
     match part {
-        Part::Labels => npy::write_labels(dataset, writer),
-        Part::Queries => npy::write_query_ids(dataset, writer),
+        FilePart::Labels => npy::write_labels(dataset, writer),
+        FilePart::Queries => npy::write_query_ids(dataset, writer),
         _ => write_npz(dataset, files.layout, writer),
     }
 }

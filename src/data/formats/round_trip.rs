@@ -43,7 +43,7 @@ impl Content {
 
 /// Reads what [`DataFiles`] wrote at `path`, in memory and by way of a file.
 fn read(path: &Path, base: IndexBase, data: &Dataset<'_>) -> Dataset<'static> {
-    let names = DataFiles::new(path, Format::Auto).path(Part::Names);
+    let names = DataFiles::new(path, Format::Auto).path(FilePart::Names);
     let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
     let options = options.names(data.names().map(|_| names));
     let found = options.clone().read(path).unwrap().dataset;
@@ -148,7 +148,7 @@ proptest! {
             let mut again = Vec::new();
             let data = read(&path, IndexBase::One, &data);
             let files = DataFiles::new(Path::new("f.svm"), Format::Auto);
-            files.write_part(Part::Entries, &data, &mut again).unwrap();
+            files.write_part(FilePart::Entries, &data, &mut again).unwrap();
             prop_assert_eq!(&again, &text);
         }
     }
@@ -228,7 +228,7 @@ fn the_width_is_told_by_a_zero() {
         let files = DataFiles::new(Path::new(path), Format::Auto);
         let mut text = Vec::new();
         files
-            .write_part(Part::Entries, &two(None), &mut text)
+            .write_part(FilePart::Entries, &two(None), &mut text)
             .unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }

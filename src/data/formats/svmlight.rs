@@ -7,7 +7,7 @@ use super::input::Source;
 use super::piece;
 use super::rows::{Rows, tokens};
 use super::text::Text;
-use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
+use super::{DataFiles, Facts, FilePart, Loaded, ReadOptions, Reader};
 use crate::data::sidecar::prefix;
 use crate::data::{Dataset, IndexBase};
 use rankrls_files::push_number;
@@ -37,7 +37,7 @@ fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> 
 }
 
 fn write(
-    _: Part,
+    _: FilePart,
     dataset: &Dataset<'_>,
     files: &DataFiles,
     writer: &mut dyn Write,

@@ -314,13 +314,13 @@ fn check_separator(header: &[u8], delimiter: u8, several: bool) -> Result<(), Fa
 }
 
 /// The rows so far.
-struct Rows<'o> {
+struct TableRows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
     text: Text,
 }
 
-impl Rows<'_> {
+impl TableRows<'_> {
     /// Adds the row of `record`, which is on `line`.
     fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
         let width = header.cells.len();
@@ -427,7 +427,7 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Res
 fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Loaded, ReadError> {
     let name = source.name.clone();
     let mut header = None;
-    let mut rows = Rows {
+    let mut rows = TableRows {
         options,
         packer: RowPacker::default(),
         text: Text::new(name.clone(), Groups::new(options.regroup)),

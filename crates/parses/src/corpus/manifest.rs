@@ -148,7 +148,7 @@ pub struct Spread {
 
 /// A data set that was written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Part {
+pub struct WrittenData {
     /// Candidates.
     pub rows: usize,
     /// Sentences.
@@ -168,7 +168,7 @@ pub struct Part {
     pub labels: Spread,
 }
 
-impl Part {
+impl WrittenData {
     /// Whether at least nine in ten columns are constant within every sentence.
     pub fn is_poor(&self) -> bool {
         self.columns >= 10 * self.varying_columns
@@ -271,9 +271,9 @@ pub struct Manifest {
     /// The outcome of the sentences.
     pub sentences: Sentences,
     /// Rows to train on, unless the columns are those of another corpus.
-    pub train: Option<Part>,
+    pub train: Option<WrittenData>,
     /// Rows held out, if any are, or all rows over the columns of another corpus.
-    pub test: Option<Part>,
+    pub test: Option<WrittenData>,
     /// The files.
     pub files: Files,
     /// The sentences left out, but for sentences with one candidate or equal labels: those are counted.

@@ -48,7 +48,7 @@ pub(crate) fn read<'t>(
     name: &'t str,
     treeless: bool,
 ) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
-    blocks(text, name).filter_map(move |lines| Block::read(&lines, treeless).transpose())
+    blocks(text, name).filter_map(move |lines| Draft::read(&lines, treeless).transpose())
 }
 
 /// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a malformed parse. A malformed parse ends no sentence: it comes
@@ -93,7 +93,7 @@ pub fn n_best<'t>(
 
 /// A sentence in the making.
 #[derive(Debug, Default)]
-struct Block<'t> {
+struct Draft<'t> {
     id: Option<String>,
     score: Option<f64>,
     tokens: Vec<Token>,
@@ -106,7 +106,7 @@ struct Block<'t> {
     range: Option<(u32, Line<'t>)>,
 }
 
-impl<'t> Block<'t> {
+impl<'t> Draft<'t> {
     fn read(lines: &[Line<'t>], treeless: bool) -> Result<Option<Sentence>, ReadError> {
         let mut block = Self {
             treeless: (treeless, false),
