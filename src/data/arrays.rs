@@ -131,8 +131,8 @@ impl<'a> Dataset<'a> {
         DatasetError::check_length("rows", queries.rows(), x.rows())?;
         DatasetError::check_columns(x.cols())?;
         // The bounds of a view of some rows or columns begin with those of the whole.
-        let bounds = x.proper_indptr();
-        let bounds: Vec<usize> = bounds.iter().map(|bound| bound.index()).collect();
+        let proper = x.proper_indptr();
+        let bounds: Vec<usize> = proper.iter().map(|bound| bound.index()).collect();
         // Both sides of the matrix have 32 bits.
         let narrow = |index: &I| u32::try_from(index.index()).unwrap_or(u32::MAX);
         let indices: Vec<u32> = x.indices().iter().map(narrow).collect();

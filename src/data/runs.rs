@@ -331,9 +331,9 @@ fn sort_by_column(entries: &mut Vec<Entry>) {
         for entry in &*entries {
             places[digit(entry)] += 1;
         }
-        let mut place = 0;
+        let mut end = 0;
         for count in &mut places {
-            place += std::mem::replace(count, place);
+            end += std::mem::replace(count, end);
         }
         for entry in &*entries {
             let place = &mut places[digit(entry)];

@@ -98,26 +98,26 @@ impl<'a> Greedy<'a> {
         let candidates = &*given;
         let queries = candidates.queries();
         let scales = candidates.query_weight().row_scales(queries);
-        let ranking = options.ranking(labels, queries)?;
+        let unscaled = options.ranking(labels, queries)?;
         let kind = plan.strategy.kind();
         let scale = plan.target.label_scale(kind);
-        let ranking = ranking.map(|ranking| ranking.on_scale(scale));
-        let lambda = options.known_lambda(kind, candidates);
-        let lambda = lambda.ok_or(SelectError::NoLambda)?;
-        let own = weighted_labels(candidates, labels, plan);
+        let ranking = unscaled.map(|ranking| ranking.on_scale(scale));
+        let known = options.known_lambda(kind, candidates);
+        let lambda = known.ok_or(SelectError::NoLambda)?;
+        let weighted = weighted_labels(candidates, labels, plan);
         let blended = |share: f64| {
             teacher
                 .as_ref()
-                .map(|predictions| predictions.blended(&own, share))
+                .map(|predictions| predictions.blended(&weighted, share))
         };
         // Only cross-fitted weights have it.
         let refit = plan.target.refit_lambda.and_then(|ridge| {
-            let lambda = ridge.lambda(candidates.unit());
-            Some((blended(REFIT_BLEND)?, Grown::new(lambda.value())))
+            let of_refit = ridge.lambda(candidates.unit());
+            Some((blended(REFIT_BLEND)?, Grown::new(of_refit.value())))
         });
         let (targets, own) = match plan.target.blend.and_then(blended) {
-            Some(target) => (target, Some(own)),
-            None => (own, None),
+            Some(target) => (target, Some(weighted)),
+            None => (weighted, None),
         };
         let state = State::of_target(targets, queries, scales, refit, lambda, plan.steps)
             .with_room(plan.room);
@@ -395,8 +395,8 @@ impl Step {
             ..
         } = self;
         // For `bounded` only.
-        let alive = Some(alive).filter(|alive| !alive.is_empty());
-        let alive = alive.map(tracing::field::debug);
+        let bounded = Some(alive).filter(|alive| !alive.is_empty());
+        let alive = bounded.map(tracing::field::debug);
         tracing::info!(
             step = number,
             feature,

@@ -214,12 +214,12 @@ impl FromStr for Metric {
         for row in &ROWS {
             match (row, digits) {
                 (Row::Whole(own, metric, ..), None) if *own == name => return Ok(*metric),
-                (Row::First(own, metric, ..), digits) if *own == name => {
+                (Row::First(own, metric, ..), cut_off) if *own == name => {
                     // Digits as they are written: digits without sign or leading zeros.
-                    let digits = digits.unwrap_or_default();
-                    let k: Option<NonZeroUsize> = digits.parse().ok();
-                    let k = k.filter(|k| k.to_string() == digits);
+                    let written = cut_off.unwrap_or_default();
+                    let k: Option<NonZeroUsize> = written.parse().ok();
                     return k
+                        .filter(|k| k.to_string() == written)
                         .map(metric)
                         .ok_or_else(|| MetricsError::CutOff(text.to_owned()));
                 }

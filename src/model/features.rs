@@ -51,9 +51,9 @@ fn of_list(text: &[u8], base: IndexBase, width: usize) -> Result<Vec<u32>, Fault
     let place = |line: usize| format!("line {line}");
     let mut features = Vec::new();
     let mut places = HashMap::new();
-    for (number, line) in (1_usize..).zip(lines(text)) {
-        let line = checked(line).map_err(|fault| fault.in_array(&place(number), None))?;
-        let line = String::from_utf8_lossy(line);
+    for (number, bytes) in (1_usize..).zip(lines(text)) {
+        let legal = checked(bytes).map_err(|fault| fault.in_array(&place(number), None))?;
+        let line = String::from_utf8_lossy(legal);
         let item = line.split('#').next().unwrap_or_default().trim();
         if item.is_empty() {
             continue;

@@ -122,8 +122,8 @@ impl FromStr for Contestant {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.trim().to_owned();
-        let (strategy, number) = name.split_once(':').unzip();
-        let strategy = strategy.unwrap_or(&name);
+        let (before, number) = name.split_once(':').unzip();
+        let strategy = before.unwrap_or(&name);
         let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
         if number.is_some() && !kind.can_sample() {
             return Err(SelectError::CanNotSample { strategy: kind }.to_string());
@@ -252,12 +252,12 @@ impl<'a> Trial<'a> {
         let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
             return Ok(None);
         };
-        let (base, features) = (input.train.index_base(), selection.features());
-        let features = features.into_iter().map(|feature| base.written(feature));
+        let base = input.train.index_base();
+        let features = selection.features().into_iter();
         Ok(Some(Self {
             seed: one.random.then_some(options.seed()),
             select_seconds,
-            features: features.collect(),
+            features: features.map(|feature| base.written(feature)).collect(),
             memory,
             steps: selection.steps,
             test: tested.path,
@@ -341,8 +341,8 @@ impl<'a> Comparison<'a> {
         session: &Session<'_>,
     ) -> Self {
         let test = input.test.as_ref();
-        let metrics = test.iter().flat_map(|_| &args.metrics);
-        let metrics: Vec<String> = metrics.map(ToString::to_string).collect();
+        let measured = test.iter().flat_map(|_| &args.metrics);
+        let metrics: Vec<String> = measured.map(ToString::to_string).collect();
         let entry = |one: &'a Contestant| {
             let seeds = if one.random { args.seeds } else { 1 };
             let options = |seed| SelectionOptions {
@@ -355,11 +355,11 @@ impl<'a> Comparison<'a> {
             StrategyReport::new(one, (1..=seeds).map_while(run).collect(), &metrics)
         };
         let mut strategies: Vec<StrategyReport<'a>> = args.strategies.iter().map(entry).collect();
-        let reference = strategies
+        let exact = strategies
             .iter()
             .find(|entry| entry.one.exact && entry.error.is_none());
-        let features = reference.map(|entry| entry.runs[0].features.clone());
-        let reference = reference.map(|entry| &*entry.one.name);
+        let features = exact.map(|entry| entry.runs[0].features.clone());
+        let reference = exact.map(|entry| &*entry.one.name);
         if let Some(features) = features {
             for entry in &mut strategies {
                 let overlap = |run: &Trial<'_>| {
@@ -409,8 +409,8 @@ impl<'a> Comparison<'a> {
         let (k, lambda) = (self.k, ridge(self.lambda, self.data.unit));
         let (file, data) = (printable(&self.file), self.data.lines());
         let mut text = format!("{file}: {k} features, lambda {lambda}\n{data}");
-        if let (Some(file), Some(test)) = (&self.test_file, &self.test) {
-            let (file, rules) = (printable(file), test.rules.text());
+        if let (Some(path), Some(test)) = (&self.test_file, &self.test) {
+            let (file, rules) = (printable(path), test.rules.text());
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
             let _ = writeln!(text, "test data: {file}, {sizes}, {rules}");
         }
@@ -460,11 +460,11 @@ impl<'a> Comparison<'a> {
             let means = values
                 .clone()
                 .map(|(x, value)| (x, value.map(|value| value.mean)));
-            let bands = values.filter(|_| entry.runs.len() > 1);
-            let bands = bands.filter_map(|(x, value)| Some((x, value?.least, value?.largest)));
-            let mut series = Series::new(&entry.one.name, means).band(bands);
-            series.emphasis = entry.one.exact;
-            series
+            let several = values.filter(|_| entry.runs.len() > 1);
+            let bands = several.filter_map(|(x, value)| Some((x, value?.least, value?.largest)));
+            let mut line = Series::new(&entry.one.name, means).band(bands);
+            line.emphasis = entry.one.exact;
+            line
         };
         let panels = self.merits().into_iter().enumerate().map(|(merit, title)| {
             // Errors of distil are in units of other labels.

@@ -111,8 +111,8 @@ fn format_help() -> String {
         let file = format.files().split(',').next().unwrap_or_default();
         formats.push(format!("{file} for {}", format.title()));
     }
-    let formats = formats.join(", ");
-    format!("Format of the data: auto takes {formats}, all else for svmlight")
+    let listed = formats.join(", ");
+    format!("Format of the data: auto takes {listed}, all else for svmlight")
 }
 
 impl DataArgs {
@@ -127,9 +127,9 @@ impl DataArgs {
     pub(crate) fn check<'a>(&self, data: impl IntoIterator<Item = &'a DataPath>) -> Result<()> {
         let data: Vec<&Path> = data.into_iter().map(|path| &**path).collect();
         if self.queries.len() > data.len() {
-            let (data, found) = (data.len(), self.queries.len());
+            let (most, found) = (data.len(), self.queries.len());
             return Err(usage(format_args!(
-                "--query-file: expected at most {data}, one for each data to read, found {found}"
+                "--query-file: expected at most {most}, one for each data to read, found {found}"
             )));
         }
         if self.queries.iter().any(|path| path.as_os_str() == "-") {
@@ -197,8 +197,8 @@ impl DataArgs {
 
     /// How to read the data that come `number`th, counted from 0.
     fn options_of(&self, number: usize, held: u64) -> ReadOptions {
-        let file = self.queries.get(number);
-        let file = file.map(|path| RowQueries::File(path.to_path_buf()));
+        let path = self.queries.get(number);
+        let file = path.map(|path| RowQueries::File(path.to_path_buf()));
         ReadOptions::new()
             .format(self.format)
             .zero_based(self.zero_based)
@@ -351,8 +351,8 @@ impl TrainingData {
         session: &Session<'_>,
     ) -> Result<Loaded> {
         let console = session.console;
-        let names = || train.names().cloned().unwrap_or_default();
-        let names = self.read.by_name(path).then(names);
+        let of_train = || train.names().cloned().unwrap_or_default();
+        let names = self.read.by_name(path).then(of_train);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
             ColumnNames::default().check(path, self.read.memory(), session, |names, file| {
@@ -545,12 +545,12 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     check_name(path)?;
     let spinner = console.spinner(&format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
-    let loaded = match embedded(path) {
+    let read = match embedded(path) {
         Some(bytes) => options.read_from(bytes, &path.to_string_lossy()),
         None => options.read(path),
     };
     spinner.finish_and_clear();
-    let loaded = loaded?;
+    let loaded = read?;
     let (data, file) = (&loaded.dataset, path.display());
     let (rows, queries, columns) = (data.rows(), data.queries().len(), data.width());
     tracing::info!(%file, rows, queries, columns, nonzeros = data.nonzeros(), "read");
@@ -606,13 +606,13 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
 /// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
 fn sizes_beside(path: &Path) -> Option<String> {
     let beside = |ending| {
-        let mut file = path.as_os_str().to_owned();
-        file.push(ending);
-        let file = PathBuf::from(file);
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let file = PathBuf::from(name);
         file.is_file().then_some(file)
     };
-    let file = [".query", ".group"].into_iter().find_map(beside)?;
-    let file = file.display();
+    let found = [".query", ".group"].into_iter().find_map(beside)?;
+    let file = found.display();
     Some(format!(
         "if {file} has the sizes of queries, pass --query-file {file}"
     ))

@@ -318,8 +318,8 @@ fn man(args: &ManArgs, session: &Session<'_>) -> Result<ExitCode> {
         let path = session
             .files
             .part("DIR", folder.join(page.get_filename()), None)?;
-        let page = OutputFile::create(&path)?.complete(|mut output| page.render(&mut output));
-        complete.push(page?);
+        let written = OutputFile::create(&path)?.complete(|mut output| page.render(&mut output));
+        complete.push(written?);
     }
     complete.into_iter().try_for_each(CompleteFile::commit)?;
     Ok(session.code())

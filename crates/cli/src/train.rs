@@ -135,10 +135,10 @@ impl FromStr for HoldoutChoice {
         if let Ok(scheme) = text.parse() {
             return Ok(Self::Named(scheme));
         }
-        let named = text.strip_prefix("folds:");
-        let named = named.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
-        let file = named.or(Some(text).filter(|path| Path::new(path).exists()));
-        let file = file.map(|path| Self::File(PathBuf::from(path).into()));
+        let after = text.strip_prefix("folds:");
+        let named = after.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
+        let path = named.or(Some(text).filter(|path| Path::new(path).exists()));
+        let file = path.map(|path| Self::File(PathBuf::from(path).into()));
         file.ok_or_else(|| {
             let schemes = Scheme::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
-    let saved = output.write(|writer| model.write_to(writer));
+    let written = output.write(|writer| model.write_to(writer));
     let of_rows = args.objective.objective != Objective::Pairs;
     let held_out = match &report.outcome.best().holdout {
         Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
@@ -192,7 +192,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     };
     let drawn = plot.write(|| report.figure());
     report.warn(args, &train, session);
-    let saved = saved.and(held_out).and(drawn);
+    let saved = written.and(held_out).and(drawn);
     session.end(args.json, &report, || report.text(args), saved)
 }
 

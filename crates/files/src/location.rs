@@ -125,8 +125,8 @@ pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
         let Some(name) = path.file_name() else {
             return fs::canonicalize(path);
         };
-        let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
+        let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
+        let folder = fs::canonicalize(parent.unwrap_or(Path::new(".")))?;
         let here = folder.join(name);
         if is_descriptor(&here) {
             return Ok(here);

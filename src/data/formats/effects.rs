@@ -57,7 +57,7 @@ impl ReadOptions {
     /// The options that were given, of those that some data do not heed.
     fn given(&self) -> impl Iterator<Item = Parameter> {
         let (table, queries) = (&self.table, &self.row_queries);
-        let given = [
+        let options = [
             (Parameter::Label, table.label.is_some()),
             (Parameter::Query, table.query.is_some()),
             (Parameter::Ignore, !table.ignore.is_empty()),
@@ -74,7 +74,7 @@ impl ReadOptions {
             ),
             (Parameter::Format, self.format != Format::Auto),
         ];
-        let given = given.into_iter().filter(|(_, given)| *given);
+        let given = options.into_iter().filter(|(_, given)| *given);
         given.map(|(parameter, _)| parameter)
     }
 }

@@ -422,14 +422,14 @@ impl ReadOptions {
             spill.keep(&mut text.runs);
         }
         let width = self.width.unwrap_or(text.width);
-        let (dropped_entries, dropped_columns) = (text.dropped_entries, &text.dropped_columns);
-        let dropped_columns = dropped_columns.len() as u64;
+        let dropped_entries = text.dropped_entries;
+        let dropped_columns = text.dropped_columns.len() as u64;
         let memory = self.memory.holding(text.memory);
         let averaged = self.table.missing == Some(Missing::Mean);
-        let dataset = text.into_dataset(width, averaged)?.with_index_base(base);
+        let nameless = text.into_dataset(width, averaged)?.with_index_base(base);
         let dataset = match &self.names {
-            None => dataset,
-            Some(path) => lines::attach(dataset, path, memory)?,
+            None => nameless,
+            Some(path) => lines::attach(nameless, path, memory)?,
         };
         Ok(Loaded {
             dataset,
@@ -494,15 +494,15 @@ impl DataFiles {
     /// all is there.
     pub fn parts(&self, dataset: &Dataset<'_>) -> Vec<FilePart> {
         let queries = dataset.queries();
-        let queries = queries.ids().is_some() || queries.len() > 1;
+        let in_queries = queries.ids().is_some() || queries.len() > 1;
         let parts = [FilePart::Labels, FilePart::Queries, FilePart::Names];
         let has = |part: &FilePart| match part {
             FilePart::Names => dataset.names().is_some(),
-            FilePart::Queries if !queries => false,
+            FilePart::Queries if !in_queries => false,
             &part => self.ending(part).is_some(),
         };
-        let parts = parts.into_iter().filter(has);
-        parts.chain([FilePart::Entries]).collect()
+        let written = parts.into_iter().filter(has);
+        written.chain([FilePart::Entries]).collect()
     }
 
     /// The ending of the file of a part, if the format gives it one.

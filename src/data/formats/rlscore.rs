@@ -39,8 +39,8 @@ pub(super) const FACTS: Facts = Facts {
 fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let (prefix, suffix) = prefix(path);
     let open = |ending| {
-        let path = find(&prefix, ending, suffix);
-        let path = path.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
+        let found = find(&prefix, ending, suffix);
+        let path = found.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
         Source::open(&path, options.memory.left())
     };
     let grammar = options.grammar(Lines::Pairs, IndexBase::Zero);

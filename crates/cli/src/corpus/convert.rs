@@ -141,11 +141,10 @@ impl TargetArgs {
             };
             let mut parts = files.all().map(part).collect::<Result<Vec<_>>>()?;
             let (_, entries) = parts.remove(0);
-            let entries = Some(OutputFile::create(&entries)?);
             return Ok(Target {
                 files,
                 parts,
-                entries,
+                entries: Some(OutputFile::create(&entries)?),
             });
         }
         if files.format() != Format::Svmlight {

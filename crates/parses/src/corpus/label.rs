@@ -85,9 +85,9 @@ pub(super) fn f1(
         })
         .collect();
     let of_parse = |parse: &Parse| {
-        let unit = |position: usize| units.of(position, parse.words[position].letters.start);
+        let own = |position: usize| units.of(position, parse.words[position].letters.start);
         let arcs: Arcs<'_> = (parse.links.iter())
-            .filter_map(|link| comparison.arc(unit(link.head?), unit(link.modifier), &link.label))
+            .filter_map(|link| comparison.arc(own(link.head?), own(link.modifier), &link.label))
             .collect();
         ratio(
             2 * arcs.intersection(&gold_arcs).count(),

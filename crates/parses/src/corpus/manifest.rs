@@ -393,11 +393,11 @@ impl Listing {
             ("test_texts", files.test_texts),
             ("names", files.names),
         ];
-        let listed = entries.into_iter();
-        let files: Vec<(&str, FileHash)> = listed
+        let present = entries.into_iter();
+        let listed: Vec<(&str, FileHash)> = present
             .filter_map(|(role, file)| Some((role, file?)))
             .collect();
-        for (role, FileHash { file, blake3 }) in &files {
+        for (role, FileHash { file, blake3 }) in &listed {
             if !is_plain(file) {
                 let expected = "the name of a file beside the manifest, without folders";
                 return refused(&format!("files.{role}.file"), expected, file);
@@ -407,7 +407,7 @@ impl Listing {
                 return refused(&format!("files.{role}.blake3"), expected, blake3);
             }
         }
-        Ok(Self { files })
+        Ok(Self { files: listed })
     }
 
     /// The manifest beside the rows at `path`, and the files that it lists, if these rows are one of

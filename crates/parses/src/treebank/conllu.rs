@@ -57,8 +57,8 @@ pub fn n_best<'t>(
     text: &'t [u8],
     name: &'t str,
 ) -> impl Iterator<Item = Result<NBest, ReadError>> + 't {
-    let mut parses = sentences(text, name).map(|parse| {
-        let parse = parse?;
+    let mut parses = sentences(text, name).map(|sentence| {
+        let parse = sentence?;
         let id = parse.id.clone().ok_or_else(|| {
             let expected = "a comment \"# sent_id = …\" before the words of every parse";
             let remedy = "it tells which sentence of the treebank is parsed";
@@ -69,9 +69,9 @@ pub fn n_best<'t>(
     });
     let mut best: Option<NBest> = None;
     std::iter::from_fn(move || {
-        for parse in parses.by_ref() {
-            let (id, parse) = match parse {
-                Ok(parse) => parse,
+        for found in parses.by_ref() {
+            let (id, parse) = match found {
+                Ok(named) => named,
                 Err(error) => return Some(Err(error)),
             };
             if let Some(best) = best.as_mut().filter(|best| best.id == id) {
@@ -149,9 +149,9 @@ impl<'t> Draft<'t> {
     }
 
     fn row(&mut self, line: Line<'t>, text: &str) -> Result<(), ReadError> {
-        let fields: Vec<&str> = text.split('\t').collect();
-        let fields: [&str; COLUMNS] = fields.as_slice().try_into().map_err(|_| {
-            let found = format!("{} in {}", fields.len(), rankrls_files::quote(line.bytes));
+        let split: Vec<&str> = text.split('\t').collect();
+        let fields: [&str; COLUMNS] = split.as_slice().try_into().map_err(|_| {
+            let found = format!("{} in {}", split.len(), rankrls_files::quote(line.bytes));
             let expected = "ten columns separated by tabs, or a comment after #";
             line.refuse(Fault::new(expected, found))
         })?;
