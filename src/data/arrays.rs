@@ -278,8 +278,8 @@ mod tests {
     #[test]
     fn compressed_columns_and_labels_are_borrowed() {
         let x = sparse::<u32, usize>();
-        let bounds = x.indptr();
-        let (bounds, rows, values) = (bounds.raw_storage(), x.indices(), x.data());
+        let indptr = x.indptr();
+        let (bounds, rows, values) = (indptr.raw_storage(), x.indices(), x.data());
         let data = Dataset::from_csc(bounds, rows, values, &LABELS, queries()).unwrap();
         assert_eq!(data.x().data().as_ptr(), values.as_ptr());
         assert_eq!(data.x().indices().as_ptr(), rows.as_ptr());

@@ -565,8 +565,8 @@ mod tests {
         let tuned = Tuning::new(&data, &options).run(&mut ()).unwrap();
         assert_eq!(model.tuned(), Some(&tuned));
         assert_eq!(model.selection(), &tuned.selection());
-        let again = params.clone().tuned(tune.clone()).steps(&data).unwrap();
-        let again: Result<Vec<Step>, _> = again.collect();
+        let steps = params.clone().tuned(tune.clone()).steps(&data).unwrap();
+        let again: Result<Vec<Step>, _> = steps.collect();
         assert_eq!(again.unwrap(), model.path());
         // One lambda was said: the number of features is chosen alone.
         let fixed = params.lambda(4.0).tuned(tune).fit(&data).unwrap();
@@ -607,8 +607,8 @@ mod tests {
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(&read, found.model());
         assert_eq!((read.strategy().name(), read.selection(9)), ("own", None));
-        let error = own.max_memory(1 << 40).fit(&data).unwrap_err();
-        let error = error.to_string();
+        let refused = own.max_memory(1 << 40).fit(&data).unwrap_err();
+        let error = refused.to_string();
         assert!(
             error.starts_with("the strategy of your own needs"),
             "{error}"

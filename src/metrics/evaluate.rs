@@ -283,8 +283,8 @@ mod tests {
             (Convention::Letor, 1.0),
         ] {
             let metrics = parse_list("ndcg@2").unwrap();
-            let found = evaluate(&metrics, &labels, &scores, &queries, convention).unwrap();
-            let found = &found.metrics[0];
+            let all = evaluate(&metrics, &labels, &scores, &queries, convention).unwrap();
+            let found = &all.metrics[0];
             assert!((found.mean.unwrap() - mean).abs() < 1e-15, "{found:?}");
             assert_eq!((found.queries, found.left_out), (3, 0));
         }

@@ -722,8 +722,8 @@ mod tests {
         let remedy = "by one: pass ReadOptions::zero_based = true";
         assert!(named[0].to_string().ends_with(remedy), "{}", named[0]);
         let sizes = [3, 5, 4].map(|size| format!("1 qid:{size} 1:1\n").repeat(size));
-        let sizes = parsed(&sizes.concat()).warnings();
-        assert!(matches!(&sizes[0], Warning::SizesAsQueries { first } if first == "3"));
+        let warnings = parsed(&sizes.concat()).warnings();
+        assert!(matches!(&warnings[0], Warning::SizesAsQueries { first } if first == "3"));
     }
 
     #[test]

@@ -420,9 +420,9 @@ mod tests {
         // The ranks of a first search say something of rows in other queries.
         assert_eq!(places([2, 1, 0, 0, 2, 1, 1, 0, 0], |place| place), None);
         // In pairs a feature of 0 and 1 may know the labels.
-        let pairs = (0..24)
+        let rows = (0..24)
             .map(|row| format!("{0} qid:{1} 1:{0} 2:{2}\n", row % 2, row / 2, row * row % 5));
-        let pairs: Vec<String> = pairs.collect();
+        let pairs: Vec<String> = rows.collect();
         assert_eq!(numberings(&crate::data::parsed(&pairs.concat())), []);
         // Too few rows to know.
         assert_eq!(places([1, 1, 0, 1, 1, 1, 1, 0, 0], |place| place), None);

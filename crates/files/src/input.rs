@@ -478,8 +478,8 @@ mod tests {
                 );
             }
         }
-        let skipped = [&zst(b"ab")[..], &skipped, &[0; 9]].concat();
-        assert_eq!(text_within(&skipped, None).unwrap(), b"ab");
+        let followed = [&zst(b"ab")[..], &skipped, &[0; 9]].concat();
+        assert_eq!(text_within(&followed, None).unwrap(), b"ab");
     }
 
     #[test]

@@ -309,8 +309,8 @@ mod tests {
             let named = Location::of(&path).unwrap();
             assert!(named.is_lost_by(&descriptor) && descriptor.is_lost_by(&named));
             // Written to, it changes the file under all its names.
-            let hard = Location::of(&hard).unwrap();
-            assert!(hard.is_lost_by(&descriptor) && !descriptor.is_lost_by(&hard));
+            let other = Location::of(&hard).unwrap();
+            assert!(other.is_lost_by(&descriptor) && !descriptor.is_lost_by(&other));
             let mut opened = open_descriptor(&end(&name).unwrap()).unwrap().unwrap();
             opened.write_all(b"new\n").unwrap();
         }

@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn each_option_is_heeded_by_its_formats() {
         let all = ["a.svm", "a.features", "a.npz", "a.npy", "a.csv", "a.tsv"];
-        let folder = std::env::temp_dir();
-        let folder = folder.to_str().unwrap();
+        let temporary = std::env::temp_dir();
+        let folder = temporary.to_str().unwrap();
         let new = ReadOptions::new;
         let table = |table| new().table(table);
         let none = TableOptions::default;

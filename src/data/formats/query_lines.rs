@@ -137,11 +137,11 @@ mod tests {
         let options = ReadOptions::new().regroup(regroup);
         let options = options.row_queries(RowQueries::File(path));
         let read = options.read_from(&b"1 1:1\n".repeat(7)[..], "f");
-        let data = read.map_err(|error| {
-            let error = error.to_string();
-            error.rsplit_once("/q:").unwrap().1.trim().to_owned()
+        let loaded = read.map_err(|error| {
+            let text = error.to_string();
+            text.rsplit_once("/q:").unwrap().1.trim().to_owned()
         });
-        let data = data?.dataset;
+        let data = loaded?.dataset;
         let ids = [0, 1].map(|query| data.queries().id(query).unwrap_or("-"));
         let sizes = data.queries().ranges().map(|rows| rows.len());
         Ok((sizes.collect(), ids.join(" ")))

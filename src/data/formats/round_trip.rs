@@ -244,8 +244,8 @@ fn files_of_other_data_are_in_the_way() {
         let folder: TempDir = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(other), "x").unwrap();
         let path = folder.path().join(format!("data{ending}"));
-        let error = DataFiles::new(&path, Format::Auto).write(&two(None));
-        let error = error.unwrap_err();
+        let written = DataFiles::new(&path, Format::Auto).write(&two(None));
+        let error = written.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert!(error.to_string().contains(other), "{error}");
         assert!(!path.exists());
@@ -267,8 +267,8 @@ fn each_part_has_its_file() {
     ] {
         let data = two(Some(["a", "b"])).with_names(["c", "d"].into_iter().collect());
         let files = DataFiles::new(Path::new(path), Format::Auto);
-        let found: Vec<_> = files.parts(&data.unwrap());
-        let found = found.into_iter().map(|part| files.path(part));
-        assert!(found.eq(parts.iter().map(Path::new)), "{path}");
+        let found = files.parts(&data.unwrap());
+        let paths = found.into_iter().map(|part| files.path(part));
+        assert!(paths.eq(parts.iter().map(Path::new)), "{path}");
     }
 }

@@ -691,10 +691,10 @@ mod tests {
                 let mut text = whole.clone();
                 text.insert(at, '"');
                 let found = ignoring(&["text"]).read_from(text.as_bytes(), "f");
-                if let Ok(found) = found {
-                    let found = found.dataset;
-                    assert_eq!(found.labels(), expected.labels(), "{text}");
-                    assert_eq!(columns(&found), columns(&expected), "{text}");
+                if let Ok(loaded) = found {
+                    let data = loaded.dataset;
+                    assert_eq!(data.labels(), expected.labels(), "{text}");
+                    assert_eq!(columns(&data), columns(&expected), "{text}");
                 }
             }
         }

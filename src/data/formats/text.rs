@@ -278,12 +278,12 @@ mod tests {
         let whole = gz(noise.as_bytes());
         let mut seen = Vec::new();
         for size in [16, 1000, 1 << 20] {
-            let (chunks, failure) = chunks(&whole[..whole.len() / 2], size, None);
-            let failure = failure.unwrap();
-            assert_eq!(failure.kind, ReadErrorKind::Truncated);
-            let text = chunks.concat();
+            let (cut, failure) = chunks(&whole[..whole.len() / 2], size, None);
+            let fault = failure.unwrap();
+            assert_eq!(fault.kind, ReadErrorKind::Truncated);
+            let text = cut.concat();
             assert!(noise.as_bytes().starts_with(&text) && text.ends_with(b"\n"));
-            seen.push((text.len(), failure.column));
+            seen.push((text.len(), fault.column));
         }
         seen.dedup();
         assert_eq!(seen.len(), 1);

@@ -339,14 +339,13 @@ mod tests {
     fn tabbed(rows: &str) -> String {
         rows.lines()
             .map(|line| {
-                let line = line.trim();
-                let comment = line.starts_with('#');
-                let line = if comment {
-                    line.to_owned()
+                let row = line.trim();
+                let separated = if row.starts_with('#') {
+                    row.to_owned()
                 } else {
-                    line.split_whitespace().collect::<Vec<_>>().join("\t")
+                    row.split_whitespace().collect::<Vec<_>>().join("\t")
                 };
-                line + "\n"
+                separated + "\n"
             })
             .collect()
     }
