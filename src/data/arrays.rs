@@ -106,13 +106,17 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// [`DatasetError`] when the numbers of rows disagree, or a value or label is not finite.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "a view, as from_sprs takes one"
+    )]
     pub fn from_dense(
         x: ArrayView2<'_, f64>,
         labels: impl Into<Cow<'a, [f64]>>,
         queries: Queries,
     ) -> Result<Self, DatasetError> {
         DatasetError::check_length("rows", queries.rows(), x.nrows())?;
-        Self::assemble(columns_of_dense(x)?, labels.into(), queries)
+        Self::assemble(columns_of_dense(&x)?, labels.into(), queries)
     }
 
     /// A data set from a matrix of `sprs` with `m` rows and `n` columns, compressed by rows or columns,
@@ -186,7 +190,7 @@ fn columns_of_rows(
 }
 
 /// The entries other than zero of a dense array.
-pub(super) fn columns_of_dense(x: ArrayView2<'_, f64>) -> Result<Columns<'static>, DatasetError> {
+pub(super) fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'static>, DatasetError> {
     DatasetError::check_rows(x.nrows())?;
     let mut starts = vec![0];
     let (mut rows, mut values) = (Vec::new(), Vec::new());
@@ -229,10 +233,10 @@ mod tests {
         Queries::from_row_ids(&IDS).unwrap()
     }
 
-    fn of_dense(x: ArrayView2<'_, f64>) -> DataHash {
+    fn of_dense(x: &ArrayView2<'_, f64>) -> DataHash {
         let queries = Queries::single(x.nrows()).unwrap();
         let labels = &LABELS[..x.nrows()];
-        DataHash::of(&Dataset::from_dense(x, labels, queries).unwrap())
+        DataHash::of(&Dataset::from_dense(*x, labels, queries).unwrap())
     }
 
     fn of_sprs<I: SpIndex, P: SpIndex>(x: CsMatViewI<'_, f64, I, P>) -> DataHash {
@@ -245,7 +249,7 @@ mod tests {
     #[expect(clippy::cast_possible_truncation, reason = "the values fit")]
     fn the_same_data_through_every_door_is_the_same_data_set() {
         let x = dense();
-        let expected = of_dense(x.view());
+        let expected = of_dense(&x.view());
         let single = || Queries::single(4).unwrap();
         let columns = [0, 3, 2, 0, 2, 3];
         let values = [0.5, -1.0, 2.0, 4.0, 8.0, 16.0];
@@ -269,10 +273,10 @@ mod tests {
         assert_eq!(of_sprs(same.view()), expected);
 
         let columns_first = x.t().as_standard_layout().to_owned();
-        assert_eq!(of_dense(columns_first.t()), expected);
+        assert_eq!(of_dense(&columns_first.t()), expected);
         let backwards = x.slice_axis(Axis(0), Slice::new(0, None, -1)).to_owned();
         let again = backwards.slice_axis(Axis(0), Slice::new(0, None, -1));
-        assert_eq!(of_dense(again), expected);
+        assert_eq!(of_dense(&again), expected);
     }
 
     #[test]
@@ -295,9 +299,9 @@ mod tests {
     fn parts_of_a_matrix_are_matrices() {
         let (x, all) = (sparse::<u32, usize>(), dense());
         let last_columns = all.slice_axis(Axis(1), Slice::from(2..));
-        assert_eq!(of_sprs(x.slice_outer(2..4)), of_dense(last_columns));
+        assert_eq!(of_sprs(x.slice_outer(2..4)), of_dense(&last_columns));
         let last_rows = all.slice_axis(Axis(0), Slice::from(1..));
-        assert_eq!(of_sprs(x.to_csr().slice_outer(1..4)), of_dense(last_rows));
+        assert_eq!(of_sprs(x.to_csr().slice_outer(1..4)), of_dense(&last_rows));
     }
 
     #[test]

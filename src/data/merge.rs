@@ -97,7 +97,7 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
     let share = (entries / most.max(1) as u64).max(STRIP);
     let (mut spans, mut span) = (Vec::new(), vec![0]);
     let (mut of_span, mut of_strip) = (0, 0);
-    for (first, entries) in firsts {
+    for (first, of_page) in firsts {
         let begins = span.last().is_some_and(|&last| first > last);
         if begins && of_strip >= STRIP {
             span.push(first);
@@ -107,8 +107,8 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
                 of_span = 0;
             }
         }
-        of_span += entries;
-        of_strip += entries;
+        of_span += of_page;
+        of_strip += of_page;
     }
     // Features are below 2^32 - 1.
     span.push(u32::MAX);

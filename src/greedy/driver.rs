@@ -396,12 +396,12 @@ impl Step {
         } = self;
         // For `bounded` only.
         let bounded = Some(alive).filter(|alive| !alive.is_empty());
-        let alive = bounded.map(tracing::field::debug);
+        let counts = bounded.map(tracing::field::debug);
         tracing::info!(
             step = number,
             feature,
             lqo_error,
-            alive,
+            alive = counts,
             evaluated,
             "selected"
         );

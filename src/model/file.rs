@@ -427,12 +427,12 @@ impl Document<Vec<SelectedFeature>> {
         }
         require!(found == count; "path": "{count} steps, one a feature", found);
         for (number, (step, feature)) in path.iter().zip(features).enumerate() {
-            let (next, found) = (number + 1, step.step);
-            require!(found == next; "path[{number}].step": "{next}", found);
-            let (index, found) = (feature.feature, step.feature);
+            let (next, own) = (number + 1, step.step);
+            require!(own == next; "path[{number}].step": "{next}", own);
+            let (index, selected) = (feature.feature, step.feature);
             require!(
-                found == index;
-                "path[{number}].feature": "{index}, the feature in its place", found
+                selected == index;
+                "path[{number}].feature": "{index}, the feature in its place", selected
             );
             let error = step.lqo_error;
             require!(

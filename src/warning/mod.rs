@@ -551,8 +551,8 @@ impl Warning {
         tried: impl IntoIterator<Item = f64>,
     ) -> Option<Self> {
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for tried in tried {
-            (least, most) = (least.min(tried), most.max(tried));
+        for one in tried {
+            (least, most) = (least.min(one), most.max(one));
         }
         let at_edge = least < most && (chosen == least || chosen == most);
         at_edge.then(|| Self::Edge {

@@ -244,12 +244,12 @@ impl DataArgs {
         let console = session.console;
         self.check([path])?;
         self.check_names(model, path, names, session)?;
-        let names = || model.feature_names();
+        let of_model = || model.feature_names();
         let options = self
             .options(0)
             .table(self.table_for(model, wanted)?)
             .width(model.data().columns)
-            .columns(self.by_name(path).then(names))
+            .columns(self.by_name(path).then(of_model))
             .unlabelled(wanted != Wanted::Labels)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
@@ -572,8 +572,8 @@ pub(crate) fn read_named(
     .dataset;
     if names.is_none() && embedded(path).is_some() {
         // The test data end with fewer columns.
-        let (names, columns) = (sample::names(), dataset.width());
-        dataset = dataset.with_names(names.iter().take(columns).collect())?;
+        let (known, columns) = (sample::names(), dataset.width());
+        dataset = dataset.with_names(known.iter().take(columns).collect())?;
     }
     console.warn_all(Warning::of_columns(&dataset));
     Ok(dataset)

@@ -230,10 +230,10 @@ fn run((cli, matches): Parsed, peers: &Arc<dyn Peers>) -> Result<ExitCode, Failu
     start(&cli, &matches, console, peers).map_err(|error| {
         match error.downcast_ref::<UsageError>() {
             Some(mistake) => {
-                let error = asked().error(ErrorKind::ArgumentConflict, mistake);
+                let shown = asked().error(ErrorKind::ArgumentConflict, mistake);
                 Failure {
                     code: 2,
-                    text: console.styled(&error.render()),
+                    text: console.styled(&shown.render()),
                 }
             }
             None => Failure {

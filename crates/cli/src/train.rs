@@ -382,11 +382,11 @@ impl TrainArgs {
         let (data, found) = match &self.features {
             None => (train, &candidates),
             Some(path) => {
-                let features = read_features(path, train.index_base(), train.width())?;
-                restricted = train.features_subset(&features)?;
+                let listed = read_features(path, train.index_base(), train.width())?;
+                restricted = train.features_subset(&listed)?;
                 own = options.column_classes(&restricted);
                 if own.is_empty() && self.kernel.is_linear() {
-                    let given = match features.len() {
+                    let given = match listed.len() {
                         1 => "the given feature is".to_owned(),
                         count => format!("all {count} given features are"),
                     };

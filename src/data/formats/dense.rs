@@ -47,7 +47,7 @@ fn matrix<R: Read>(
     let shape = (rows, narrow as usize).set_f(by_column);
     let x = Array2::from_shape_vec(shape, array.values(missing)?)
         .map_err(|error| Fault::data(&error))?;
-    let mut columns = columns_of_dense(x.view()).map_err(|error| Fault::data(&error))?;
+    let mut columns = columns_of_dense(&x.view()).map_err(|error| Fault::data(&error))?;
     columns.drop_zeros();
     Ok(columns)
 }

@@ -146,8 +146,8 @@ impl Archive {
         let mut values = self.array_of("data", entries as u64)?.values(missing)?;
         // The first row, and the first column in it.
         let mut repeated = None;
-        for (number, pair) in (0..).zip(bounds.windows(2)) {
-            let range = pair[0]..pair[1];
+        for (number, ends) in (0..).zip(bounds.windows(2)) {
+            let range = ends[0]..ends[1];
             let (own, own_values) = (&mut indices[range.clone()], &mut values[range]);
             if !own.is_sorted() {
                 sort(own, own_values);

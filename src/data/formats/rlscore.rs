@@ -40,8 +40,8 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let (prefix, suffix) = prefix(path);
     let open = |ending| {
         let found = find(&prefix, ending, suffix);
-        let path = found.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
-        Source::open(&path, options.memory.left())
+        let file = found.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
+        Source::open(&file, options.memory.left())
     };
     let grammar = options.grammar(Lines::Pairs, IndexBase::Zero);
     let mut text = Text::read(open(".features")?, options, grammar)?;

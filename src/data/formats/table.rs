@@ -126,8 +126,8 @@ impl Header {
         let titles = titles(record)?;
         let places = places(&titles)?;
         let place_of = |title: &str, what: &str| {
-            let known = places.get(title.trim_ascii()).copied();
-            known.ok_or_else(|| {
+            let found = places.get(title.trim_ascii()).copied();
+            found.ok_or_else(|| {
                 let expected = format!("a column {} {what}", quote(title.as_bytes()));
                 let found = format!("a header of {}", quote(titles.join(" ").as_bytes()));
                 Fault::new(expected, found)

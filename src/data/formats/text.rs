@@ -147,8 +147,8 @@ impl Text {
                 failure => (Vec::new(), failure),
             };
             let parse = || texts.into_par_iter().map(parse_text).collect();
-            let mut pieces = parsed.into_iter();
-            let append = || pieces.try_for_each(|piece| self.append(piece, options));
+            let mut waiting = parsed.into_iter();
+            let append = || waiting.try_for_each(|piece| self.append(piece, options));
             let (read, (pieces, appended)) = rayon::join(read, || rayon::join(parse, append));
             (texts, failure) = read;
             if appended.is_err() {

@@ -182,18 +182,18 @@ impl<'t> Draft<'t> {
         first: &str,
         last: &str,
     ) -> Result<(), ReadError> {
-        if let Some((last, _)) = self.range {
-            let expected = format!("words up to {last} of the multiword token before");
+        if let Some((before, _)) = self.range {
+            let expected = format!("words up to {before} of the multiword token before");
             return Err(line.refuse(Fault::new(expected, "another one")));
         }
         let next = self.words + 1;
         let bounds = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
-        let Some((_, last)) = bounds.filter(|&(first, last)| first == next && last > first) else {
+        let Some((_, end)) = bounds.filter(|&(begin, end)| begin == next && end > begin) else {
             let expected = format!("a multiword token from word {next} to a later one");
             return Err(line.refuse_field(0, expected, fields[0]));
         };
         check_form(line, fields)?;
-        self.range = Some((last, line));
+        self.range = Some((end, line));
         self.tokens.push(Token {
             surface: fields[1].to_owned(),
             space_after: space_after(fields[9]),
