@@ -212,11 +212,11 @@ impl<'r> Source<'r> {
             reader,
             watch: Arc::clone(&watch),
         };
-        let (compression, reader) =
+        let (compression, text) =
             decompress(watched, limit).map_err(|error| Fault::io(&error).of(name))?;
         Ok(Self {
             name: name.to_owned(),
-            reader,
+            reader: text,
             compression,
             limit,
             watch,
@@ -274,7 +274,7 @@ fn decompress<'r>(
     reader.by_ref().take(4).read_to_end(&mut head)?;
     let compression = Compression::of(&head);
     let whole = Cursor::new(head).chain(reader);
-    let reader: Box<dyn Read + Send + 'r> = match compression {
+    let text: Box<dyn Read + Send + 'r> = match compression {
         Compression::None => Box::new(BufReader::with_capacity(BUFFER, whole)),
         _ => Box::new(Members::new(
             BufReader::with_capacity(BUFFER, whole),
@@ -282,7 +282,7 @@ fn decompress<'r>(
             limit,
         )?),
     };
-    Ok((compression, reader))
+    Ok((compression, text))
 }
 
 /// Members of gzip, or frames of zstd, one after the other. Zeros after one are padding.
@@ -522,8 +522,8 @@ mod tests {
                 );
             }
         }
-        let skipped = [&zst(b"ab")[..], &skipped, &[0; 9]].concat();
-        assert_eq!(text_within(&skipped, None).unwrap(), b"ab");
+        let followed = [&zst(b"ab")[..], &skipped, &[0; 9]].concat();
+        assert_eq!(text_within(&followed, None).unwrap(), b"ab");
     }
 
     #[test]

@@ -167,12 +167,12 @@ fn zip(head: &[u8]) -> Option<(&'static str, &'static str)> {
     if !head.starts_with(b"PK\x03\x04") && !head.starts_with(b"PK\x07\x08") {
         return None;
     }
-    let name = head.get(30..).unwrap_or_default();
+    let rest = head.get(30..).unwrap_or_default();
     let length = head.get(26..28).map_or(0, |bytes| {
         usize::from(u16::from_le_bytes([bytes[0], bytes[1]]))
     });
-    let content = name.get(length..).unwrap_or_default();
-    let name = &name[..length.min(name.len())];
+    let content = rest.get(length..).unwrap_or_default();
+    let name = &rest[..length.min(rest.len())];
     let office: [&[u8]; 5] = [
         b"[Content_Types]",
         b"_rels/",

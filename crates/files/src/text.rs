@@ -300,8 +300,8 @@ pub fn strings_of(
 ) -> Result<Strings, ReadError> {
     let mut strings = Strings::default();
     each_line(source, limit, |number, line| {
-        let text = checked(line).and_then(|line| utf8(line, 0, expected));
-        let text = text.map_err(|fault| (number, fault))?;
+        let decoded = checked(line).and_then(|line| utf8(line, 0, expected));
+        let text = decoded.map_err(|fault| (number, fault))?;
         strings.push(text.trim_ascii());
         Ok(held + strings.memory() as u64)
     })?;

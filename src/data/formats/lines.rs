@@ -168,9 +168,9 @@ pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>,
 }
 
 fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {
-    let (preferred, end) = row(line, token::start(line, 0), rows)?;
-    let (other, end) = row(line, token::start(line, end), rows)?;
-    let (mut numbers, mut at) = ([1.0; 2], token::start(line, end));
+    let (preferred, first_end) = row(line, token::start(line, 0), rows)?;
+    let (other, last_end) = row(line, token::start(line, first_end), rows)?;
+    let (mut numbers, mut at) = ([1.0; 2], token::start(line, last_end));
     for (number, what) in numbers.iter_mut().zip(["magnitude", "weight"]) {
         if at < line.len() {
             let (found, end) = token::decimal(line, at, what)?;

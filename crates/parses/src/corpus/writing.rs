@@ -13,7 +13,7 @@ use super::BuildObserver;
 use super::building::{Building, Judged};
 use super::columns::Columns;
 use super::manifest::{
-    FileHash, Files, Manifest, Part, Reason, SCHEMA, Sentences, Skipped, Sources, Spread,
+    FileHash, Files, Manifest, Reason, SCHEMA, Sentences, Skipped, Sources, Spread, WrittenData,
 };
 use super::options::{BuildError, Compression};
 use super::source::Pool;
@@ -53,7 +53,7 @@ impl HashedFile {
 
 /// A data set that is being written.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct RowWriter {
     file: HashedFile,
     text: Vec<u8>,
     entries: Vec<(u32, i32)>,
@@ -61,7 +61,7 @@ pub(super) struct Rows {
     of_query: Vec<(u32, i32)>,
     /// Whether rows of a query differ, by column.
     varies: Vec<bool>,
-    part: Part,
+    part: WrittenData,
     /// Sums over rows and over queries, in ten-thousandths.
     labels: Sums,
 }
@@ -76,7 +76,7 @@ struct Sums {
     bests: i64,
 }
 
-impl Rows {
+impl RowWriter {
     /// Begins a file with a comment.
     pub(super) fn create(path: &Path, heading: &str) -> Result<Self, BuildError> {
         let mut file = HashedFile::create(path)?;
@@ -87,7 +87,7 @@ impl Rows {
             entries: Vec::new(),
             of_query: Vec::new(),
             varies: Vec::new(),
-            part: Part::default(),
+            part: WrittenData::default(),
             labels: Sums::default(),
         })
     }
@@ -159,7 +159,7 @@ impl Rows {
         self,
         columns: usize,
         unseen: usize,
-    ) -> Result<(FileHash, Part), BuildError> {
+    ) -> Result<(FileHash, WrittenData), BuildError> {
         let Self {
             file,
             mut part,
@@ -219,7 +219,7 @@ struct Writing<'b> {
 }
 
 /// The files, what to train on, and what is held out.
-pub(super) type Written = (Files, Option<Part>, Option<Part>);
+pub(super) type Written = (Files, Option<WrittenData>, Option<WrittenData>);
 
 impl Writing<'_> {
     /// A corpus to train on and one that is held out.
@@ -287,11 +287,11 @@ impl Writing<'_> {
         names: &PartNames,
         what: (&str, usize),
         columns: &mut Columns,
-    ) -> Result<((FileHash, FileHash), Part), BuildError> {
+    ) -> Result<((FileHash, FileHash), WrittenData), BuildError> {
         let (what, mut done) = what;
         let version = env!("CARGO_PKG_VERSION");
         let heading = format!("{what} of rankrls {version} corpus build");
-        let mut rows = Rows::create(&names.rows, &heading)?;
+        let mut rows = RowWriter::create(&names.rows, &heading)?;
         let mut lines = HashedFile::create(&names.texts)?;
         let mut mark = None;
         self.building.describe(numbers, |number, bag, texts| {
