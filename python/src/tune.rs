@@ -78,7 +78,7 @@ pub(crate) fn tune<'py>(
     let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = view.dataset()?;
-        let candidates = options.candidates(&data);
+        let candidates = options.selection.candidates(&data);
         let tuning = Tuning {
             candidates: Some(&candidates),
             ..Tuning::new(&data, &options)

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sprs::CsMatViewI;
 
-use crate::data::{Column, Columns, Dataset, DatasetError, IndexBase, Queries, cut};
+use crate::data::{Column, Columns, Dataset, IndexBase, Queries, cut};
 use crate::interrupt::check_interrupt;
 use crate::peers::{Alone, Peers};
 use classes::{Canonicaliser, Classes, classify};
@@ -61,9 +61,6 @@ pub struct ColumnClasses {
     scale: Scale,
     /// A divisor for each candidate; empty if the scale is none.
     divisors: Vec<f64>,
-    /// Scores of a filter that has seen the columns as they are in the data: an error for each candidate, of
-    /// which the least is best, or why there is none.
-    filter: Option<Result<Vec<f64>, DatasetError>>,
     summary: Summary,
     /// The most of any rank, field by field.
     share: Summary,
@@ -178,7 +175,6 @@ impl ColumnClasses {
             base: dataset.index_base(),
             scale,
             divisors: Vec::new(),
-            filter: None,
             summary: Summary {
                 columns: dataset.width(),
                 constant_columns: classes.constant + absent,
@@ -196,17 +192,6 @@ impl ColumnClasses {
         candidates.weigh();
         candidates.describe();
         candidates
-    }
-
-    /// These classes with the errors of a filter, or with the reason why there are none.
-    pub(crate) fn with_filter(mut self, filter: Result<Vec<f64>, DatasetError>) -> Self {
-        self.filter = Some(filter);
-        self
-    }
-
-    /// The errors of a filter, if there is one.
-    pub(crate) fn filter(&self) -> Option<&Result<Vec<f64>, DatasetError>> {
-        self.filter.as_ref()
     }
 
     /// Divides every column by what the scale says.
@@ -361,7 +346,6 @@ impl ColumnClasses {
             queries: self.queries.clone(),
             query_of_row: self.query_of_row.clone(),
             divisors: Vec::new(),
-            filter: None,
             share: self.summary,
             peers: Arc::new(Alone),
             parts: None,
@@ -563,9 +547,7 @@ impl ColumnClasses {
     pub fn memory(&self) -> u64 {
         let per_candidate = self.len() * (1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
         let rest = 4 * (self.members.capacity() + self.query_of_row.capacity());
-        let filter = self.filter.iter().flatten().map(Vec::capacity);
-        let filter = filter.sum::<usize>() * 8;
-        (self.columns.memory() + per_candidate + rest + filter) as u64 + self.memory_of_parts()
+        (self.columns.memory() + per_candidate + rest) as u64 + self.memory_of_parts()
     }
 
     /// The candidates of this rank that `features` represent.

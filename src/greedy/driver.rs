@@ -8,10 +8,10 @@ use super::error::{check_labels, check_values};
 use super::grown::Grown;
 use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
-use super::teacher::{TeacherPredictions, weighted_labels};
+use super::teacher::weighted_labels;
 use super::{
-    Addition, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions, State,
-    Strategy, TargetOptions, Teacher, Work, lqo_cindex,
+    Addition, Plan, Prepared, RankingCriterion, Round, Sampler, SelectError, SelectionOptions,
+    State, Strategy, TargetOptions, Teacher, Work, lqo_cindex,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Column;
@@ -80,9 +80,8 @@ pub struct Advance {
 }
 
 impl<'a> Greedy<'a> {
-    /// Before the first step of the selection that `plan` has made of `options`, with what a `teacher`
-    /// predicts where the plan has one. Takes the `recorded` steps of an earlier run again, without a
-    /// search, and then goes on.
+    /// Before the first step of the selection that `plan` has made of `options`. Takes the `recorded` steps of
+    /// an earlier run again, without a search, and then goes on.
     ///
     /// # Errors
     /// [`SelectError`] where labels, values or `lambda` cannot be computed with, or the criterion is
@@ -90,12 +89,13 @@ impl<'a> Greedy<'a> {
     pub(crate) fn begin(
         given: Cow<'a, ColumnClasses>,
         labels: &'a [f64],
-        teacher: Option<TeacherPredictions>,
+        prepared: Prepared,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
         let candidates = &*given;
+        let Prepared { teacher, scores } = prepared;
         let queries = candidates.queries();
         let scales = candidates.query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
@@ -123,7 +123,7 @@ impl<'a> Greedy<'a> {
             .with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
-        let strategy = plan.strategy.build(candidates, &state);
+        let strategy = plan.strategy.build(candidates, &state, scores);
         let sampler = options.sampler(kind);
         let left = sampler.map_or_else(Vec::new, |_| candidates.features_of_all());
         let retired = vec![false; candidates.len()];

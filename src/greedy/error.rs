@@ -87,11 +87,11 @@ pub enum SelectError {
     /// Labels that are no grades.
     #[error("strategy fs-ed: {0}")]
     Grades(DatasetError),
-    /// Candidates that were found without the filter.
+    /// A target without the columns that a filter judges.
     #[error(
-        "the candidates have no scores of strategy fs-ed, which judges columns as the data have them: make them by SelectionOptions::candidates"
+        "strategy fs-ed judges columns as the data have them: expected a data set with the columns of the candidates, found labels without them"
     )]
-    NoFilter,
+    NoColumns,
     /// Too few queries for a teacher.
     #[error(
         "{queries} queries: expected at least {expected}, as a teacher predicts each query by the others; use a strategy and weights that need no teacher"

@@ -6,9 +6,8 @@ use serde_json::Value;
 
 #[cfg(feature = "clap")]
 use super::args;
-use super::strategies::fs_ed_errors;
 use super::{
-    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
+    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target, TargetOptions,
 };
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, Queries};
@@ -162,20 +161,14 @@ impl SelectionOptions {
         Some(ridge.lambda(candidates.unit()))
     }
 
-    /// The candidates among the features of `dataset`, weighted and scaled as asked, with the
-    /// scores of the filter that is the strategy, if one is.
+    /// The candidates among the features of `dataset`, weighted and scaled as asked.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        let classes = ColumnClasses::scaled(dataset, self.query_weight, self.scale);
-        if !self.lacks_filter(&classes) {
-            return classes;
-        }
-        let errors = fs_ed_errors(&classes, dataset);
-        classes.with_filter(errors)
+        ColumnClasses::scaled(dataset, self.query_weight, self.scale)
     }
 
-    /// Whether the strategy is a filter that has not judged `candidates`.
-    pub(crate) fn lacks_filter(&self, candidates: &ColumnClasses) -> bool {
-        self.strategy.is_some_and(StrategyKind::needs_grades) && candidates.filter().is_none()
+    /// Whether the strategy judges columns as the data have them.
+    pub(crate) fn needs_data(&self) -> bool {
+        self.strategy.is_some_and(StrategyKind::needs_grades)
     }
 
     /// Refuses a strategy that cannot do what is asked.
@@ -235,7 +228,11 @@ impl SelectionOptions {
         Ok(())
     }
 
-    pub(super) fn check(&self, candidates: &ColumnClasses) -> Result<(), SelectError> {
+    pub(super) fn check(
+        &self,
+        candidates: &ColumnClasses,
+        target: &Target<'_>,
+    ) -> Result<(), SelectError> {
         if self.k == 0 {
             return Err(SelectError::NothingAsked);
         }
@@ -257,16 +254,13 @@ impl SelectionOptions {
             });
         }
         self.check_strategy()?;
-        if self.lacks_filter(candidates) {
+        if self.needs_data() {
             if candidates.parts() > 0 {
                 return Err(SelectError::Parted {
                     what: "the strategy fs-ed".to_owned(),
                 });
             }
-            return Err(SelectError::NoFilter);
-        }
-        if let Some(Err(error)) = candidates.filter() {
-            return Err(SelectError::Grades(error.clone()));
+            target.filter(candidates)?;
         }
         if candidates.queries().len() == 1 {
             return Err(SelectError::OneQuery);

@@ -168,7 +168,7 @@ pub(crate) fn plan_with(
     options: &SelectionOptions,
     own: Option<&OwnStrategy>,
 ) -> Result<Plan, SelectError> {
-    options.check(candidates)?;
+    options.check(candidates, &target)?;
     let shape = Shape::new(candidates, options.k, options.sample);
     let memory = agreed_memory(candidates, &target, options);
     let (strategy, bytes) = if let Some(own) = own {

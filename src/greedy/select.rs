@@ -2,14 +2,14 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Greedy, OWN, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
-    Teacher, TeacherPredictions, plan,
+    Advance, Greedy, OWN, Plan, Prepared, SelectError, SelectionOptions, State, Step, StrategyKind,
+    Target, Teacher, TeacherPredictions, plan,
 };
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Dataset;
@@ -218,18 +218,13 @@ impl<'a> Selecting<'a> {
             return Err(SelectError::NoLambda);
         }
         plan.log();
-        let begin = Instant::now();
-        let kept = earlier.teacher;
-        let teacher = match kept.filter(|kept| kept.fits(target.labels, &plan)) {
-            Some(kept) => Some(kept.clone()),
-            None => TeacherPredictions::new(&candidates, target, &plan, options)?.inspect(
-                |predictions| {
-                    let _ = observer.event(Event::TeacherTrained(predictions, begin.elapsed()));
-                },
-            ),
+        let tell = |predictions: &TeacherPredictions, took: Duration| {
+            let _ = observer.event(Event::TeacherTrained(predictions, took));
         };
+        let kept = earlier.teacher;
+        let prepared = Prepared::new(&candidates, target, &plan, options, kept, tell)?;
         let (labels, recorded) = (target.labels, earlier.steps);
-        let greedy = Greedy::begin(candidates, labels, teacher, &plan, options, recorded)?;
+        let greedy = Greedy::begin(candidates, labels, prepared, &plan, options, recorded)?;
         let _ = observer.event(Event::Started(&plan));
         Ok(Self {
             greedy,

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::StrategyKind;
-use super::strategies::OutOfCore;
+use super::strategies::{Filter, OutOfCore};
 use crate::columns::{ColumnClasses, Summary};
 
 pub use super::addition::{Addition, LastStep};
@@ -114,8 +114,17 @@ impl Planned {
         }
     }
 
-    /// The strategy, ready for the first step.
-    pub(super) fn build(&self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
+    /// The strategy, ready for the first step, which takes candidates in the order of `scores` if there are
+    /// any.
+    pub(super) fn build(
+        &self,
+        candidates: &ColumnClasses,
+        state: &State,
+        scores: Option<Arc<[f64]>>,
+    ) -> Box<dyn Strategy> {
+        if let Some(scores) = scores {
+            return Filter::given(scores);
+        }
         match self {
             Self::Known(kind) => kind.build(candidates, state),
             Self::Own(own) => match candidates.parts() {

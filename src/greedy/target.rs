@@ -9,9 +9,10 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::StrategyKind;
 #[cfg(feature = "clap")]
 use super::args;
+use super::strategies::ExpectedDivergence;
+use super::{SelectError, StrategyKind};
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
@@ -35,8 +36,24 @@ pub struct Target<'a> {
     pub labels: &'a [f64],
     /// A score for each row by a ranker that had not seen the row's query, `m`.
     pub teacher: Option<&'a [f64]>,
-    /// Bytes of the data that they are of, which count towards the limit of [`Memory`].
+    /// The data that they are of, if they are at hand: the strategy `fs-ed` judges their columns.
+    pub data: Option<&'a Dataset<'a>>,
+    /// Bytes of the data, which count towards the limit of [`Memory`].
     pub memory: u64,
+}
+
+impl<'a> Target<'a> {
+    /// The filter of the strategy `fs-ed` by the data, which have the columns of `candidates`.
+    pub(super) fn filter(
+        &self,
+        candidates: &ColumnClasses,
+    ) -> Result<ExpectedDivergence<'a>, SelectError> {
+        let has = |data: &&Dataset<'_>| {
+            candidates.len() == 0 || data.position(candidates.feature(0)).is_some()
+        };
+        let data = self.data.filter(has).ok_or(SelectError::NoColumns)?;
+        ExpectedDivergence::new(data).map_err(SelectError::Grades)
+    }
 }
 
 impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
@@ -45,6 +62,7 @@ impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
         Self {
             labels,
             teacher: None,
+            data: None,
             memory: size_of_val(labels) as u64,
         }
     }
@@ -55,6 +73,7 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
         Self {
             labels: dataset.labels(),
             teacher: dataset.teacher(),
+            data: Some(dataset),
             memory: dataset.memory(),
         }
     }

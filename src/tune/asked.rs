@@ -107,7 +107,7 @@ impl Tune {
         let all = options.selections();
         let strategies: Vec<_> = all.iter().map(|selection| selection.strategy).collect();
         selection.check_effects(&strategies, false, false)?;
-        let candidates = options.candidates(dataset);
+        let candidates = options.selection.candidates(dataset);
         let (queries, seed) = (dataset.queries().len(), selection.seed());
         options.evidence = match &self.evidence {
             Asked::Lqo => Evidence::Lqo,

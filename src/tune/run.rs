@@ -9,13 +9,13 @@ use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::greedy::{
-    Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
+    Advance, OwnStrategy, Plan, Prepared, SelectError, SelectionOptions, plan_with,
 };
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
-/// The predictions of a teacher for each part: the same for every path of a strategy.
-pub(super) type PartPredictions = Vec<Result<Option<TeacherPredictions>, SelectError>>;
+/// The work before the first step for each part: the same for every path of a strategy.
+pub(super) type PreparedParts = Vec<Result<Prepared, SelectError>>;
 
 /// All that the paths share.
 pub(super) struct Run<'a> {

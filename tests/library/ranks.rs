@@ -192,11 +192,11 @@ fn ranks_tune_alike() {
             };
             tuned(tuning.run(&mut ()).unwrap())
         };
-        let alone = tune(&data, &options.candidates(&data));
+        let alone = tune(&data, &options.selection.candidates(&data));
         for count in [2, 3] {
             let all = on_threads(count, |peers| {
                 let own = Partition::share(&data, peers.count(), peers.rank());
-                tune(&own, &options.candidates(&own).among(peers))
+                tune(&own, &options.selection.candidates(&own).among(peers))
             });
             assert!(
                 all.iter().all(|found| found == &alone),

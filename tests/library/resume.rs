@@ -268,7 +268,7 @@ fn validation(data: &Dataset<'_>) -> Dataset<'static> {
 fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
-    let candidates = options.candidates(data);
+    let candidates = options.selection.candidates(data);
     let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
@@ -381,7 +381,7 @@ fn tunings_go_on_from_anywhere() {
 fn steps_of_another_tuning_are_refused() {
     let data = data();
     let options = tune_options();
-    let candidates = options.candidates(&data);
+    let candidates = options.selection.candidates(&data);
     let step = select_among(
         &candidates,
         data.labels(),
