@@ -13,17 +13,17 @@ use super::{
     Addition, Plan, Prepared, RankingCriterion, Round, Sampler, SelectError, SelectionOptions,
     State, Strategy, TargetOptions, Teacher, Work, lqo_cindex,
 };
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::Column;
 use crate::interrupt::check_interrupt;
 
 /// The driver: single steps. [`Selecting`](super::Selecting) keeps what they find.
 ///
-/// Where ranks share the columns ([`ColumnClasses::among`]), each has the errors of its own; ranks tell
+/// Where ranks share the columns ([`Candidates::among`]), each has the errors of its own; ranks tell
 /// each other the least and the lowest feature that ties with it, and the owner of this feature sends
 /// its column.
 pub(crate) struct Greedy<'a> {
-    candidates: Cow<'a, ColumnClasses>,
+    candidates: Cow<'a, Candidates>,
     labels: &'a [f64],
     teacher: Option<Teacher>,
     target: TargetOptions,
@@ -87,7 +87,7 @@ impl<'a> Greedy<'a> {
     /// [`SelectError`] where labels, values or `lambda` cannot be computed with, or the criterion is
     /// undefined.
     pub(crate) fn begin(
-        given: Cow<'a, ColumnClasses>,
+        given: Cow<'a, Candidates>,
         labels: &'a [f64],
         prepared: Prepared,
         plan: &Plan,
@@ -97,14 +97,14 @@ impl<'a> Greedy<'a> {
         let candidates = &*given;
         let Prepared { teacher, scores } = prepared;
         let queries = candidates.queries();
-        let scales = candidates.query_weight().row_scales(queries);
+        let scales = candidates.classes().query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
         let kind = plan.strategy.kind();
         let scale = plan.target.label_scale(kind);
         let ranking = ranking.map(|ranking| ranking.on_scale(scale));
         let lambda = options.known_lambda(kind, candidates);
         let lambda = lambda.ok_or(SelectError::NoLambda)?;
-        let own = weighted_labels(candidates, labels, plan);
+        let own = weighted_labels(candidates.classes(), labels, plan);
         let blended = |share: f64| {
             teacher
                 .as_ref()
@@ -125,8 +125,8 @@ impl<'a> Greedy<'a> {
         check_values(candidates, lambda)?;
         let strategy = plan.strategy.build(candidates, &state, scores);
         let sampler = options.sampler(kind);
-        let left = sampler.map_or_else(Vec::new, |_| candidates.features_of_all());
-        let retired = vec![false; candidates.len()];
+        let left = sampler.map_or_else(Vec::new, |_| candidates.features());
+        let retired = vec![false; candidates.classes().len()];
         Ok(Self {
             strategy,
             candidates: given,
@@ -152,7 +152,7 @@ impl<'a> Greedy<'a> {
     }
 
     /// The candidates.
-    pub(crate) fn candidates(&self) -> &ColumnClasses {
+    pub(crate) fn candidates(&self) -> &Candidates {
         &self.candidates
     }
 
@@ -226,13 +226,14 @@ impl<'a> Greedy<'a> {
     fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
         self.follow();
         let candidates = &*self.candidates;
-        let own = candidates.represented_by(feature);
+        let classes = candidates.classes();
+        let own = classes.represented_by(feature);
         let own = own.filter(|&candidate| !self.retired[candidate]);
         let own = own.map(|candidate| {
             self.retired[candidate] = true;
             let column = candidates.entries(candidate)?;
-            let class = candidates.class(candidate).to_vec();
-            Ok((candidates.factor(candidate), class, column))
+            let class = classes.class(candidate).to_vec();
+            Ok((classes.factor(candidate), class, column))
         });
         let own = own.transpose();
         let own = own.map_err(|error| SelectError::columns(&error))?;
@@ -260,7 +261,7 @@ impl<'a> Greedy<'a> {
     /// Lets the strategy adopt the feature that was added last.
     fn follow(&mut self) {
         if self.behind {
-            self.strategy.adopt(&self.candidates, &self.state);
+            self.strategy.adopt(self.candidates.classes(), &self.state);
             self.behind = false;
         }
     }
@@ -270,7 +271,7 @@ impl<'a> Greedy<'a> {
     fn replay(&mut self, number: usize, step: &Step) -> Result<Step, SelectError> {
         let refuse = |found: String| SelectError::Replay { number, found };
         if !self.take(step.feature)? {
-            let column = self.candidates.written(step.feature);
+            let column = self.candidates.classes().written(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
         }
         let (error, was) = (self.error(), step.lqo_error);
@@ -291,7 +292,8 @@ impl<'a> Greedy<'a> {
         self.follow();
         let eligible = self.eligible();
         let round = Round {
-            candidates: &self.candidates,
+            candidates: self.candidates.classes(),
+            peers: self.candidates.peers(),
             state: &self.state,
             sampled: self.sampler.is_some(),
             ranking: self.ranking.as_ref(),
@@ -324,14 +326,14 @@ impl<'a> Greedy<'a> {
             return all.filter_map(|(at, out)| (!out).then_some(at)).collect();
         };
         let drawn = sampler.draw(self.state.steps(), &self.left);
-        self.candidates.positions(drawn.into_iter())
+        self.candidates.classes().positions(drawn.into_iter())
     }
 
     /// The lowest feature of all ranks whose error ties with the least.
     fn winner(&self, eligible: &[u32], errors: &[f64]) -> Option<u32> {
-        let peers = self.candidates.peers();
+        let (peers, classes) = (self.candidates.peers(), self.candidates.classes());
         let first = first_tied(errors, peers.least(least(errors)));
-        let feature = first.map(|place| self.candidates.feature(eligible[place] as usize));
+        let feature = first.map(|place| classes.feature(eligible[place] as usize));
         peers.all(&feature).into_iter().flatten().min()
     }
 

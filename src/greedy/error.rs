@@ -3,7 +3,8 @@
 use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
-use crate::columns::{ColumnClasses, none_compares, none_varies};
+use crate::candidates::Candidates;
+use crate::columns::{none_compares, none_varies};
 use crate::data::DatasetError;
 use crate::greedy::{Criterion, Refit, StrategyKind};
 use crate::lambda::Lambda;
@@ -309,23 +310,24 @@ impl SelectError {
 }
 
 /// Refuses columns whose products overflow, and a lambda that vanishes beside them.
-pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result<(), SelectError> {
+pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<(), SelectError> {
     // Overflow may have made it no number.
     let fits = |squares: f64| squares <= LARGEST_SQUARES;
-    let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
-    let own = (0..candidates.len()).find(too_large).map(|candidate| {
-        let squares = candidates.squared_norm(candidate);
-        (candidates.feature(candidate), squares)
+    let classes = candidates.classes();
+    let too_large = |&candidate: &usize| !fits(classes.squared_norm(candidate));
+    let own = (0..classes.len()).find(too_large).map(|candidate| {
+        let squares = classes.squared_norm(candidate);
+        (classes.feature(candidate), squares)
     });
     let all = candidates.peers().all(&own).into_iter().flatten();
     if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
         return Err(SelectError::Values {
             feature,
-            index: candidates.written(feature),
+            index: classes.written(feature),
             squares,
         });
     }
-    let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
+    let (squares, lambda) = (classes.largest_squared_norm(), lambda.value());
     if squares < LEAST_SQUARES {
         return Err(SelectError::SmallValues { squares });
     }

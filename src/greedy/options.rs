@@ -9,6 +9,7 @@ use super::args;
 use super::{
     Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target, TargetOptions,
 };
+use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, Queries};
 use crate::lambda::{Lambda, Ridge};
@@ -155,15 +156,15 @@ impl SelectionOptions {
     pub(crate) fn known_lambda(
         &self,
         strategy: Option<StrategyKind>,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
     ) -> Option<Lambda> {
         let ridge = self.known_ridge(strategy, candidates.queries().len())?;
         Some(ridge.lambda(candidates.unit()))
     }
 
     /// The candidates among the features of `dataset`, weighted and scaled as asked.
-    pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        ColumnClasses::scaled(dataset, self.query_weight, self.scale)
+    pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
+        ColumnClasses::scaled(dataset, self.query_weight, self.scale).into()
     }
 
     /// Whether the strategy judges columns as the data have them.
@@ -230,7 +231,7 @@ impl SelectionOptions {
 
     pub(super) fn check(
         &self,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         target: &Target<'_>,
     ) -> Result<(), SelectError> {
         if self.k == 0 {
@@ -255,12 +256,12 @@ impl SelectionOptions {
         }
         self.check_strategy()?;
         if self.needs_data() {
-            if candidates.parts() > 0 {
+            if candidates.parts().is_some() {
                 return Err(SelectError::Parted {
                     what: "the strategy fs-ed".to_owned(),
                 });
             }
-            target.filter(candidates)?;
+            target.filter(candidates.classes())?;
         }
         if candidates.queries().len() == 1 {
             return Err(SelectError::OneQuery);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{Plan, SelectError, SelectionOptions, StrategyKind, Target, TeacherPredictions};
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 
 /// The findings before the first step.
 #[derive(Debug, Clone, Default)]
@@ -20,7 +20,7 @@ impl Prepared {
     /// Prepares the selection that `plan` has made of `options`. Takes the predictions that an earlier run has
     /// `kept` where they fit; `tell` hears of others, and how long they took.
     pub(crate) fn new(
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         target: Target<'_>,
         plan: &Plan,
         options: &SelectionOptions,
@@ -35,7 +35,8 @@ impl Prepared {
         };
         let mut scores = None;
         if plan.strategy.kind().is_some_and(StrategyKind::needs_grades) {
-            scores = Some(target.filter(candidates)?.errors(candidates));
+            let classes = candidates.classes();
+            scores = Some(target.filter(classes)?.errors(classes));
         }
         Ok(Self { teacher, scores })
     }

@@ -11,7 +11,8 @@ use super::{
     Advance, Greedy, OWN, Plan, Prepared, SelectError, SelectionOptions, State, Step, StrategyKind,
     Target, Teacher, TeacherPredictions, plan,
 };
-use crate::columns::{ColumnClasses, Summary};
+use crate::candidates::Candidates;
+use crate::columns::Summary;
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
 use crate::lambda::Lambda;
@@ -89,7 +90,7 @@ pub struct Selection {
     /// The ridge parameter used.
     #[serde(skip)]
     pub lambda: Lambda,
-    /// The unit of ridge parameters ([`ColumnClasses::unit`]).
+    /// The unit of ridge parameters ([`Candidates::unit`]).
     #[serde(skip)]
     pub unit: f64,
     /// The teacher, if there was one.
@@ -151,7 +152,7 @@ pub fn select(
 /// # Errors
 /// As [`select`].
 pub fn select_among<'a>(
-    candidates: &'a ColumnClasses,
+    candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
     observer: &mut dyn Observer,
@@ -168,7 +169,7 @@ pub fn select_among<'a>(
 /// As [`select`]; [`SelectError::Replay`] when the steps do not lead here to the errors that
 /// they led to.
 pub fn resume_among<'a>(
-    candidates: &'a ColumnClasses,
+    candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
     earlier: impl Into<Earlier<'a>>,
@@ -206,7 +207,7 @@ impl<'a> Selecting<'a> {
     /// # Errors
     /// As [`select`].
     pub(crate) fn begin(
-        candidates: Cow<'a, ColumnClasses>,
+        candidates: Cow<'a, Candidates>,
         target: Target<'a>,
         plan: Plan,
         options: &SelectionOptions,
@@ -254,7 +255,11 @@ impl<'a> Selecting<'a> {
         };
         self.steps.push(advance.step.clone());
         if !advance.replayed {
-            let feature = self.greedy.candidates().written(advance.step.feature);
+            let feature = self
+                .greedy
+                .candidates()
+                .classes()
+                .written(advance.step.feature);
             advance.step.log(self.steps.len(), feature);
         }
         Ok(Some(advance))
@@ -300,8 +305,8 @@ impl<'a> Selecting<'a> {
         };
         let (strategy, lambda) = (self.plan.strategy.kind(), greedy.state().lambda());
         let options = SelectionOptions {
-            query_weight: candidates.query_weight(),
-            scale: candidates.scale(),
+            query_weight: candidates.classes().query_weight(),
+            scale: candidates.classes().scale(),
             ..self.options.clone()
         };
         Selection {

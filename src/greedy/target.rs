@@ -13,6 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::args;
 use super::strategies::ExpectedDivergence;
 use super::{SelectError, StrategyKind};
+use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
@@ -49,7 +50,7 @@ impl<'a> Target<'a> {
         candidates: &ColumnClasses,
     ) -> Result<ExpectedDivergence<'a>, SelectError> {
         let has = |data: &&Dataset<'_>| {
-            candidates.len() == 0 || data.position(candidates.feature(0)).is_some()
+            candidates.is_empty() || data.position(candidates.feature(0)).is_some()
         };
         let data = self.data.filter(has).ok_or(SelectError::NoColumns)?;
         ExpectedDivergence::new(data).map_err(SelectError::Grades)
@@ -166,7 +167,7 @@ impl TargetOptions {
     pub fn resolved(
         &self,
         strategy: impl Into<Option<StrategyKind>>,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
     ) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
         let strategy = strategy.into();
@@ -213,9 +214,9 @@ mod tests {
     use crate::data::parsed;
 
     /// So many queries of two rows; the unit is 16.
-    fn candidates(queries: usize) -> ColumnClasses {
+    fn candidates(queries: usize) -> Candidates {
         let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
-        ColumnClasses::new(&parsed(&rows.collect::<String>()))
+        ColumnClasses::new(&parsed(&rows.collect::<String>())).into()
     }
 
     #[test]

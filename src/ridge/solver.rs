@@ -53,7 +53,6 @@ impl Shape {
             classes: candidates.summary().column_classes,
             nonzeros: candidates.summary().nonzeros,
             squares: squares.sum::<u128>() as f64,
-            threads: candidates.threads(),
             ..Self::of_rows(candidates.queries(), lambdas)
         }
     }

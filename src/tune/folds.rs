@@ -2,7 +2,7 @@
 
 use super::score::{Meter, Values};
 use super::{Evidence, TuneError, TuneOptions};
-use crate::columns::{ColumnClasses, Partition};
+use crate::candidates::{Candidates, Partition};
 use crate::data::{Column, Dataset};
 use crate::greedy::{Advance, Greedy, SelectError, SelectionOptions, Target};
 use crate::ridge::Groups;
@@ -10,7 +10,7 @@ use crate::ridge::Groups;
 /// The data that a selection sees: all training data, or those without a fold.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
-    pub(super) candidates: &'a ColumnClasses,
+    pub(super) candidates: &'a Candidates,
     pub(super) target: Target<'a>,
 }
 
@@ -39,7 +39,7 @@ impl From<SelectError> for PathEnd {
 pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     queries: Vec<usize>,
-    candidates: ColumnClasses,
+    candidates: Candidates,
     labels: Vec<f64>,
     teacher: Option<Vec<f64>>,
     /// The rows and columns to select from, where a strategy judges columns as the data have them.
@@ -52,7 +52,7 @@ impl Fold {
     /// the evidence.
     pub(super) fn all(
         dataset: &Dataset<'_>,
-        whole: &ColumnClasses,
+        whole: &Candidates,
         options: &TuneOptions,
     ) -> Result<Vec<Self>, TuneError> {
         let Evidence::Folds { count, seed } = options.evidence else {
@@ -75,7 +75,7 @@ impl Fold {
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
         options: &TuneOptions,
-        whole: &ColumnClasses,
+        whole: &Candidates,
     ) -> Result<Self, TuneError> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
@@ -188,7 +188,7 @@ impl<'a> FoldPath<'a> {
 
 /// Rows and values of a feature in `data`, of which each of the ranks of `candidates` has some
 /// columns.
-fn column_of(feature: u32, data: &Dataset<'_>, candidates: &ColumnClasses) -> (Vec<u32>, Vec<f64>) {
+fn column_of(feature: u32, data: &Dataset<'_>, candidates: &Candidates) -> (Vec<u32>, Vec<f64>) {
     let own = data.position(feature).map(|position| {
         let Column { rows, values } = data.column(position);
         (rows.to_vec(), values.to_vec())

@@ -15,7 +15,7 @@ use super::{
     Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
     Tuning,
 };
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::greedy::{
     Plan, Prepared, SelectError, SelectionOptions, Step, Target, TeacherPredictions,
@@ -29,7 +29,7 @@ use crate::metrics::check_labels;
 /// whether they were ended before their time.
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     observer: &mut dyn Observer,
 ) -> Result<(Vec<Outcome>, bool), TuneError> {
     let &Tuning {
@@ -78,7 +78,7 @@ pub(super) fn outcomes(
 }
 
 /// Bytes that the results of all paths of a strategy take.
-fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOptions) -> u64 {
+fn results_memory(candidates: &Candidates, queries: usize, options: &TuneOptions) -> u64 {
     let paths = options.search(candidates.unit()).most();
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
     let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;

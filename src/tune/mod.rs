@@ -64,7 +64,7 @@ pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};
 pub use stability::{Frequency, Stability};
 
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::greedy::{OwnStrategy, SelectError, Selection, SelectionOptions, TargetOptions};
 use crate::lambda::{Lambda, Lambdas};
@@ -100,7 +100,7 @@ pub struct Tuning<'a> {
     /// The data that models are judged by, under [`Evidence::Validation`].
     pub validation: Option<&'a Dataset<'a>>,
     /// The candidates that [`SelectionOptions::candidates`] found before; `None`: it is asked again.
-    pub candidates: Option<&'a ColumnClasses>,
+    pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a OwnStrategy>,
     /// The findings of an earlier run. Its steps are taken again without a search; the end is, to the

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folds::{Fold, Part};
 use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::greedy::{
     Advance, OwnStrategy, Plan, Prepared, SelectError, SelectionOptions, plan_with,
 };
@@ -71,7 +71,7 @@ impl Job {
 
 /// The memory of each path, and how many fit side by side.
 impl Run<'_> {
-    pub(super) fn candidates(&self) -> &ColumnClasses {
+    pub(super) fn candidates(&self) -> &Candidates {
         self.whole.candidates
     }
 

@@ -13,9 +13,7 @@ use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{plan, resume_among, select};
 use rankrls::greedy::strategy::ExpectedDivergence;
 use rankrls::tune::{Evidence, TuneOptions, Tuning};
-use rankrls::{
-    ColumnClasses, Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind,
-};
+use rankrls::{Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind};
 use serde::Deserialize;
 
 use crate::oracle::{by, draws, on};
@@ -210,7 +208,7 @@ fn paths_of_several_strategies_have_the_filter() {
 #[test]
 fn targets_without_columns_and_labels_that_are_no_grades_are_refused() {
     let data = graded();
-    let candidates = ColumnClasses::new(&data);
+    let candidates = options(3).candidates(&data);
     // Labels alone, and the rows of data without their columns.
     let error = plan(&candidates, data.labels(), &options(3)).unwrap_err();
     assert_eq!(error, SelectError::NoColumns);

@@ -135,12 +135,9 @@ impl StrategyKind {
         k * ((self.facts().cost)(shape) + 2e-9 * rows * k)
     }
 
-    /// A strategy ready for the first step.
+    /// A strategy ready for the first step. Without the data, [`FsEd`](Self::FsEd) has no errors.
     pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
-        match candidates.parts() {
-            0 => (self.facts().build)(candidates, state),
-            _ => Box::new(OutOfCore::new(candidates, |part| self.build(part, state))),
-        }
+        (self.facts().build)(candidates, state)
     }
 
     /// Names of the strategies with a property, baselines aside: advice.

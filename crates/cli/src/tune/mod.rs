@@ -18,7 +18,7 @@ use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
 use rankrls::warning::{Idle, Warning};
-use rankrls::{ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
+use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::{Figure, LinePlot, power};
 
@@ -203,7 +203,7 @@ impl TuneArgs {
 
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
     /// be biased, and says why.
-    fn advise(&self, options: &mut TuneOptions, candidates: &ColumnClasses) -> Option<String> {
+    fn advise(&self, options: &mut TuneOptions, candidates: &Candidates) -> Option<String> {
         if self.evidence().is_some() {
             return None;
         }

@@ -215,7 +215,7 @@ impl<'a> PruningSearch<'a> {
     /// Learns the least error that any rank has evaluated. Every rank calls this equally often in a
     /// step.
     pub(super) fn share(&mut self) {
-        self.limit = self.round.candidates.peers().least(self.limit);
+        self.limit = self.round.peers.least(self.limit);
     }
 
     /// Evaluates candidates exactly.

@@ -13,6 +13,7 @@ use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
 use crate::kernels::LANES;
 use crate::lambda::Lambda;
+use crate::peers::Alone;
 
 /// The bounds in [`Checked`], in their order.
 const NAMES: [&str; 7] = [
@@ -282,6 +283,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
+            peers: &Alone,
             state: &state,
             sampled: false,
             ranking: None,
