@@ -163,6 +163,11 @@ impl Candidates {
         self.summary.column_classes == 0
     }
 
+    /// A feature as the file of the data counts.
+    pub(crate) fn written(&self, feature: u32) -> u64 {
+        self.classes.written(feature)
+    }
+
     /// Bytes held.
     pub fn memory(&self) -> u64 {
         self.classes.memory() + self.parts().map_or(0, |parts| parts.memory())

@@ -25,6 +25,7 @@ use rayon::prelude::*;
 use sprs::CsMatViewI;
 
 use crate::data::{Column, Columns, Dataset, IndexBase, Queries};
+use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::{Canonicaliser, mix, scattered};
 use geometry::Geometry;
 use members::{Factors, Members};
@@ -139,8 +140,7 @@ impl ColumnClasses {
         let query = self.query_of_row[rest.rows[0] as usize] as usize;
         let range = self.queries.range(query);
         let column = rest.take_rows_below(range.end);
-        let mean = column.values.iter().sum::<f64>() / range.len() as f64;
-        let squared_norm = column.centred_squared_norm(range.len());
+        let (mean, squared_norm) = sparse_moments(column.values, range.len());
         Segment {
             query,
             column,

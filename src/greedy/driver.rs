@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
-use super::grown::Grown;
 use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
 use super::teacher::weighted_labels;
@@ -16,6 +15,7 @@ use super::{
 use crate::candidates::Candidates;
 use crate::data::Column;
 use crate::interrupt::check_interrupt;
+use crate::linalg::grown::Grown;
 
 /// The driver: single steps. [`Selecting`](super::Selecting) keeps what they find.
 ///
@@ -271,7 +271,7 @@ impl<'a> Greedy<'a> {
     fn replay(&mut self, number: usize, step: &Step) -> Result<Step, SelectError> {
         let refuse = |found: String| SelectError::Replay { number, found };
         if !self.take(step.feature)? {
-            let column = self.candidates.classes().written(step.feature);
+            let column = self.candidates.written(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
         }
         let (error, was) = (self.error(), step.lqo_error);

@@ -323,7 +323,7 @@ pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<()
     if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
         return Err(SelectError::Values {
             feature,
-            index: classes.written(feature),
+            index: candidates.written(feature),
             squares,
         });
     }

@@ -17,7 +17,6 @@ mod driver;
 mod error;
 mod folds;
 mod gain;
-mod grown;
 mod options;
 mod plan;
 mod prepared;
@@ -38,7 +37,7 @@ pub use strategies::StrategyKind;
 pub use target::{Refit, TargetOptions};
 pub use teacher::Teacher;
 
-pub(crate) use addition::{Addition, LastStep, centred};
+pub(crate) use addition::{Addition, LastStep};
 pub(crate) use criterion::{RankingCriterion, lqo_cindex, tied_predictions};
 pub(crate) use driver::{Advance, Greedy};
 pub(crate) use options::is_default;

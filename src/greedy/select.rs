@@ -255,11 +255,7 @@ impl<'a> Selecting<'a> {
         };
         self.steps.push(advance.step.clone());
         if !advance.replayed {
-            let feature = self
-                .greedy
-                .candidates()
-                .classes()
-                .written(advance.step.feature);
+            let feature = self.greedy.candidates().written(advance.step.feature);
             advance.step.log(self.steps.len(), feature);
         }
         Ok(Some(advance))

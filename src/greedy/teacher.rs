@@ -13,8 +13,8 @@ use super::{Plan, SelectError, SelectionOptions};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
-use crate::kernels;
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
+use crate::linalg::kernels;
 use crate::metrics::mean_concordance;
 use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 

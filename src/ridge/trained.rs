@@ -13,8 +13,8 @@ use super::solver::Solver;
 use super::weights::Weights;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Dataset;
-use crate::kernels::add_scaled;
 use crate::lambda::Lambda;
+use crate::linalg::kernels::add_scaled;
 use crate::objective::Objective;
 
 /// RankRLS on a data set, ready for ridge parameters.

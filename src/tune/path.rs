@@ -223,7 +223,7 @@ impl<'a, 'r> Path<'a, 'r> {
             let point = judge(&greedy)?.point(&greedy, &advance.step);
             let (lambda, value) = (job.lambda.value(), point.score.mean);
             let (number, lqo_error) = (points.len() + 1, point.step.lqo_error);
-            let feature = run.candidates().classes().written(point.step.feature);
+            let feature = run.candidates().written(point.step.feature);
             tracing::info!(lambda, step = number, feature, lqo_error, value, "selected");
             let early_stop = early_stop.as_mut();
             let settled = early_stop.is_some_and(|path| path.push(&point.score));

@@ -10,7 +10,7 @@ use crate::greedy::Round;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::strategy::tie_limit;
 use crate::interrupt::check_interrupt;
-use crate::kernels::{self, LANES, Lanes};
+use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// Contenders that one task takes through a level, at most.
 const CHUNK: usize = 64;

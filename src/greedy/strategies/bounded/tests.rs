@@ -11,8 +11,8 @@ use super::*;
 use crate::data::{Dataset, Queries};
 use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
-use crate::kernels::LANES;
 use crate::lambda::Lambda;
+use crate::linalg::kernels::LANES;
 use crate::peers::Alone;
 
 /// The bounds in [`Checked`], in their order.
