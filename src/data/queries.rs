@@ -7,6 +7,7 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 
 use super::{DatasetError, Strings};
+use crate::linalg::centring::centre_twice;
 
 /// A partition of the rows `0..m` into queries, each a contiguous run of rows.
 ///
@@ -169,6 +170,13 @@ impl Queries {
         values: &'v mut [T],
     ) -> impl ExactSizeIterator<Item = &'v mut [T]> + use<'_, 'v, T> {
         self.split_rows_mut(values, 1)
+    }
+
+    /// `values` of rows less the mean of their query, `m`, whatever offset they have in common.
+    pub(crate) fn centred(&self, values: &[f64]) -> Vec<f64> {
+        let mut centred = values.to_vec();
+        self.split_mut(&mut centred).for_each(centre_twice);
+        centred
     }
 
     /// A row-major matrix of `stride` columns, cut into the rows of the queries.

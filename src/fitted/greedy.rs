@@ -7,7 +7,8 @@ use std::path::Path;
 
 use ndarray::{Array1, ArrayView1};
 
-use crate::columns::{ColumnClasses, QueryWeight, Scale, Summary};
+use crate::candidates::Candidates;
+use crate::columns::{QueryWeight, Scale, Summary};
 use crate::data::{Dataset, LabelScale};
 use crate::greedy::{
     Criterion, Earlier, OwnStrategy, Refit, SelectError, Selecting, Selection, SelectionOptions,
@@ -63,7 +64,7 @@ impl GreedyRankRls {
     }
 
     /// The ridge parameter: a number above 0 such as `16.0`, or a text such as `"1/16u"`, which is a
-    /// share of the [unit](ColumnClasses::unit). By default 1/16 or 1/64 of the unit by
+    /// share of the [unit](Candidates::unit). By default 1/16 or 1/64 of the unit by
     /// [`StrategyKind::Distil`]; by other strategies three folds choose it.
     #[must_use]
     pub fn lambda(mut self, lambda: impl TryInto<Ridge, Error: Display>) -> Self {
@@ -297,7 +298,7 @@ impl GreedyRankRls {
 /// The choices for data before a selection.
 struct Chosen {
     options: SelectionOptions,
-    candidates: ColumnClasses,
+    candidates: Candidates,
     tuned: Option<Tuned>,
 }
 

@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Greedy, OWN, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
-    Teacher, TeacherPredictions, plan,
+    Advance, Greedy, OWN, Plan, Prepared, SelectError, SelectionOptions, State, Step, StrategyKind,
+    Target, Teacher, TeacherPredictions, plan,
 };
-use crate::columns::{ColumnClasses, Summary};
+use crate::candidates::Candidates;
+use crate::columns::Summary;
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
 use crate::lambda::Lambda;
@@ -89,7 +90,7 @@ pub struct Selection {
     /// The ridge parameter used.
     #[serde(skip)]
     pub lambda: Lambda,
-    /// The unit of ridge parameters ([`ColumnClasses::unit`]).
+    /// The unit of ridge parameters ([`Candidates::unit`]).
     #[serde(skip)]
     pub unit: f64,
     /// The teacher, if there was one.
@@ -151,7 +152,7 @@ pub fn select(
 /// # Errors
 /// As [`select`].
 pub fn select_among<'a>(
-    candidates: &'a ColumnClasses,
+    candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
     observer: &mut dyn Observer,
@@ -168,7 +169,7 @@ pub fn select_among<'a>(
 /// As [`select`]; [`SelectError::Replay`] when the steps do not lead here to the errors that
 /// they led to.
 pub fn resume_among<'a>(
-    candidates: &'a ColumnClasses,
+    candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
     earlier: impl Into<Earlier<'a>>,
@@ -206,7 +207,7 @@ impl<'a> Selecting<'a> {
     /// # Errors
     /// As [`select`].
     pub(crate) fn begin(
-        candidates: Cow<'a, ColumnClasses>,
+        candidates: Cow<'a, Candidates>,
         target: Target<'a>,
         plan: Plan,
         options: &SelectionOptions,
@@ -218,18 +219,13 @@ impl<'a> Selecting<'a> {
             return Err(SelectError::NoLambda);
         }
         plan.log();
-        let begin = Instant::now();
-        let kept = earlier.teacher;
-        let teacher = match kept.filter(|kept| kept.fits(target.labels, &plan)) {
-            Some(kept) => Some(kept.clone()),
-            None => TeacherPredictions::new(&candidates, target, &plan, options)?.inspect(
-                |predictions| {
-                    let _ = observer.event(Event::TeacherTrained(predictions, begin.elapsed()));
-                },
-            ),
+        let tell = |predictions: &TeacherPredictions, took: Duration| {
+            let _ = observer.event(Event::TeacherTrained(predictions, took));
         };
+        let kept = earlier.teacher;
+        let prepared = Prepared::new(&candidates, target, &plan, options, kept, tell)?;
         let (labels, recorded) = (target.labels, earlier.steps);
-        let greedy = Greedy::begin(candidates, labels, teacher, &plan, options, recorded)?;
+        let greedy = Greedy::begin(candidates, labels, prepared, &plan, options, recorded)?;
         let _ = observer.event(Event::Started(&plan));
         Ok(Self {
             greedy,
@@ -305,8 +301,8 @@ impl<'a> Selecting<'a> {
         };
         let (strategy, lambda) = (self.plan.strategy.kind(), greedy.state().lambda());
         let options = SelectionOptions {
-            query_weight: candidates.query_weight(),
-            scale: candidates.scale(),
+            query_weight: candidates.classes().query_weight(),
+            scale: candidates.classes().scale(),
             ..self.options.clone()
         };
         Selection {

@@ -10,10 +10,11 @@ use super::error::{check_labels, check_values};
 use super::state::centred_and_scaled;
 use super::target::{Target, teacher_search};
 use super::{Plan, SelectError, SelectionOptions};
+use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
-use crate::kernels;
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
+use crate::linalg::kernels;
 use crate::metrics::mean_concordance;
 use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 
@@ -45,13 +46,13 @@ pub struct TeacherPlan {
 impl TeacherPlan {
     /// The plan for so many `lambdas` where `available` bytes may be taken; one that takes more if
     /// none fits.
-    pub(super) fn new(candidates: &ColumnClasses, lambdas: usize, available: u64) -> Self {
+    pub(super) fn new(candidates: &Candidates, lambdas: usize, available: u64) -> Self {
         if candidates.peers().count() > 1 {
             // Its scores are given.
             let (solver, memory) = (Solver::ConjugateGradients, 0);
             return Self { solver, memory };
         }
-        let shape = ridge::Shape::new(candidates, lambdas);
+        let shape = ridge::Shape::new(candidates.classes(), lambdas);
         let plan = |solver: Solver| Self {
             solver,
             memory: solver.memory(&shape),
@@ -114,7 +115,7 @@ impl TeacherPredictions {
     /// Those of the teacher of `plan`, if it has one: the scores in `target`, or the
     /// predictions of RankRLS.
     pub(crate) fn new(
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         target: Target<'_>,
         plan: &Plan,
         options: &SelectionOptions,
@@ -122,25 +123,26 @@ impl TeacherPredictions {
         let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.target.teacher_lambda) else {
             return Ok(None);
         };
-        let labels = weighted_labels(candidates, target.labels, plan);
+        let classes = candidates.classes();
+        let labels = weighted_labels(classes, target.labels, plan);
         check_labels(&labels)?;
         if labels.iter().all(|label| *label == 0.0) {
             return Err(SelectError::ConstantLabels);
         }
         if let Some(scores) = target.teacher {
-            let scores = weighted(candidates, scores);
+            let scores = weighted(classes, scores);
             return Self::given(scores, &labels, candidates.queries()).map(Some);
         }
         if candidates.peers().count() > 1 {
             return Err(SelectError::SharedTeacher);
         }
-        if candidates.parts() > 0 {
+        if candidates.parts().is_some() {
             let what = "a teacher, RankRLS on all columns,".to_owned();
             return Err(SelectError::Parted { what });
         }
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
-        Self::train(candidates, &labels, search, teacher.solver, options.seed()).map(Some)
+        Self::train(classes, &labels, search, teacher.solver, options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.

@@ -14,12 +14,13 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::design::{Design, centre_rows};
+use super::design::Design;
 use super::factor::{Cholesky, Eigen, Square};
 use super::heavy::Heavy;
 use super::solver::LARGEST_BLOCK;
-use crate::kernels::LANES;
 use crate::lambda::Lambda;
+use crate::linalg::centring::centre_rows;
+use crate::linalg::kernels::LANES;
 
 /// Norm of the residual to reach, as a share of that of the labels.
 pub const TOLERANCE: f64 = 1e-10;

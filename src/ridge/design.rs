@@ -23,7 +23,8 @@ use super::preferences::Preferences;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Queries;
 use crate::interrupt::check_interrupt;
-use crate::kernels::{add_scaled, centre_again};
+use crate::linalg::centring::{centre_offset, centre_rows};
+use crate::linalg::kernels::add_scaled;
 
 /// Columns whose products one task computes.
 const COLUMNS: usize = 1024;
@@ -81,11 +82,10 @@ impl Comparisons {
         }
     }
 
-    /// Centres labels, which may have a large offset in common: also what rounding of it leaves.
+    /// Centres labels, which may have a large offset in common.
     pub(super) fn centre_labels(&self, labels: &mut [f64]) {
-        self.centre(labels);
         if self.ends.is_none() {
-            self.queries.split_mut(labels).for_each(centre_again);
+            self.queries.split_mut(labels).for_each(centre_offset);
         }
     }
 
@@ -716,23 +716,4 @@ fn gather<const L: usize>(numbers: &[u32], values: &[f64], rows: &[[f64; L]]) ->
         }
     }
     sum
-}
-
-/// Takes the mean of each lane off the rows of a query.
-#[inline(always)]
-pub(super) fn centre_rows<const L: usize>(rows: &mut [[f64; L]]) {
-    let mut means = [0.0; L];
-    for row in rows.iter() {
-        for lane in 0..L {
-            means[lane] += row[lane];
-        }
-    }
-    for mean in &mut means {
-        *mean /= rows.len() as f64;
-    }
-    for row in rows {
-        for lane in 0..L {
-            row[lane] -= means[lane];
-        }
-    }
 }

@@ -15,7 +15,7 @@ use super::factor::{Eigen, Panel, Square, extreme_eigenvalues};
 use super::weights::Weights;
 use crate::data::Dataset;
 use crate::interrupt::{check_interrupt, least_part};
-use crate::kernels::add_scaled;
+use crate::linalg::kernels::add_scaled;
 use crate::names::names;
 
 /// The kernels, by the names that users give.

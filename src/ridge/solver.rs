@@ -5,7 +5,7 @@ use std::num::Saturating;
 use super::factor::BLOCK;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
-use crate::kernels::LANES;
+use crate::linalg::kernels::LANES;
 use crate::names::names;
 
 /// The ways to solve for the weights, by the names that users give.
@@ -53,7 +53,6 @@ impl Shape {
             classes: candidates.summary().column_classes,
             nonzeros: candidates.summary().nonzeros,
             squares: squares.sum::<u128>() as f64,
-            threads: candidates.threads(),
             ..Self::of_rows(candidates.queries(), lambdas)
         }
     }

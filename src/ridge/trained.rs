@@ -13,8 +13,8 @@ use super::solver::Solver;
 use super::weights::Weights;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Dataset;
-use crate::kernels::add_scaled;
 use crate::lambda::Lambda;
+use crate::linalg::kernels::add_scaled;
 use crate::objective::Objective;
 
 /// RankRLS on a data set, ready for ridge parameters.
@@ -90,7 +90,7 @@ impl<'a> RidgeProblem<'a> {
     /// As [`new`](Self::new).
     ///
     /// # Panics
-    /// When the candidates are weighted, as the options have the weights, and when ranks share them.
+    /// When the candidates are weighted, as the options have the weights.
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a ColumnClasses,
@@ -125,7 +125,6 @@ impl<'a> RidgeProblem<'a> {
             weight == QueryWeight::Uniform,
             "candidates weighted by {weight}"
         );
-        assert_eq!(classes.peers().count(), 1, "ranks that share candidates");
         // Preferences compare rows of one query.
         check_rows(dataset)?;
         if classes.is_empty() {

@@ -27,7 +27,7 @@ use super::holdout::pick;
 use super::trained::{Engine, Trained};
 use crate::data::Queries;
 use crate::interrupt::check_interrupt;
-use crate::kernels::add_scaled;
+use crate::linalg::kernels::add_scaled;
 
 /// Rows that are left out together.
 struct Left<'a> {

@@ -64,7 +64,7 @@ pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};
 pub use stability::{Frequency, Stability};
 
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::greedy::{OwnStrategy, SelectError, Selection, SelectionOptions, TargetOptions};
 use crate::lambda::{Lambda, Lambdas};
@@ -79,7 +79,7 @@ use rankrls_files::Remedy;
 ///
 /// let data = sample::train();
 /// let options = TuneOptions::new(SelectionOptions::new(5, None), &[Lambda::new(1.0)?]);
-/// let candidates = options.candidates(&data);
+/// let candidates = options.selection.candidates(&data);
 /// let tuning = Tuning {
 ///     candidates: Some(&candidates),
 ///     ..Tuning::new(&data, &options)
@@ -99,8 +99,8 @@ pub struct Tuning<'a> {
     pub options: &'a TuneOptions,
     /// The data that models are judged by, under [`Evidence::Validation`].
     pub validation: Option<&'a Dataset<'a>>,
-    /// The candidates that [`TuneOptions::candidates`] found before; `None`: it is asked again.
-    pub candidates: Option<&'a ColumnClasses>,
+    /// The candidates that [`SelectionOptions::candidates`] found before; `None`: it is asked again.
+    pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a OwnStrategy>,
     /// The findings of an earlier run. Its steps are taken again without a search; the end is, to the
@@ -217,7 +217,7 @@ impl<'a> Tuning<'a> {
     fn outcomes(&self, observer: &mut dyn Observer) -> Result<(Vec<Outcome>, bool), TuneError> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
-            let candidates = self.options.candidates(self.dataset);
+            let candidates = self.options.selection.candidates(self.dataset);
             return grid::outcomes(self, &candidates, observer);
         };
         grid::outcomes(self, candidates, observer)

@@ -21,7 +21,7 @@ pub struct Outcome {
     /// selection started, and for one that the library does not have.
     #[serde(flatten)]
     pub options: SelectionOptions,
-    /// The unit of ridge parameters ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
+    /// The unit of ridge parameters ([`Candidates::unit`](crate::candidates::Candidates::unit)).
     pub unit: f64,
     /// The teacher of the selection from all training data, if there was one.
     pub teacher: Option<Teacher>,

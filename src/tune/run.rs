@@ -7,15 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folds::{Fold, Part};
 use super::score::Meter;
 use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::greedy::{
-    Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
+    Advance, OwnStrategy, Plan, Prepared, SelectError, SelectionOptions, plan_with,
 };
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
-/// The predictions of a teacher for each part: the same for every path of a strategy.
-pub(super) type PartPredictions = Vec<Result<Option<TeacherPredictions>, SelectError>>;
+/// The work before the first step for each part: the same for every path of a strategy.
+pub(super) type PreparedParts = Vec<Result<Prepared, SelectError>>;
 
 /// All that the paths share.
 pub(super) struct Run<'a> {
@@ -71,7 +71,7 @@ impl Job {
 
 /// The memory of each path, and how many fit side by side.
 impl Run<'_> {
-    pub(super) fn candidates(&self) -> &ColumnClasses {
+    pub(super) fn candidates(&self) -> &Candidates {
         self.whole.candidates
     }
 

@@ -13,9 +13,7 @@ use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{plan, resume_among, select};
 use rankrls::greedy::strategy::ExpectedDivergence;
 use rankrls::tune::{Evidence, TuneOptions, Tuning};
-use rankrls::{
-    ColumnClasses, Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind,
-};
+use rankrls::{Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind};
 use serde::Deserialize;
 
 use crate::oracle::{by, draws, on};
@@ -210,11 +208,15 @@ fn paths_of_several_strategies_have_the_filter() {
 }
 
 #[test]
-fn candidates_without_scores_and_labels_that_are_no_grades_are_refused() {
+fn targets_without_columns_and_labels_that_are_no_grades_are_refused() {
     let data = graded();
-    let candidates = ColumnClasses::new(&data);
-    let error = plan(&candidates, &data, &options(3)).unwrap_err();
-    assert_eq!(error, SelectError::NoFilter);
+    let candidates = options(3).candidates(&data);
+    // Labels alone, and the rows of data without their columns.
+    let error = plan(&candidates, data.labels(), &options(3)).unwrap_err();
+    assert_eq!(error, SelectError::NoColumns);
+    let other = data.features_subset(&[]).unwrap();
+    let error = plan(&candidates, &other, &options(3)).unwrap_err();
+    assert_eq!(error, SelectError::NoColumns);
     let labels: Vec<f64> = (0..data.rows()).map(|row| row as f64 / 10.0).collect();
     let data = Dataset::from_sprs(data.x(), &labels, data.queries().clone()).unwrap();
     let error = select(&data, &options(3), &mut ()).unwrap_err();

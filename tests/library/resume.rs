@@ -13,7 +13,9 @@ use rankrls::greedy::{Criterion, SelectError, Step, TargetOptions};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError};
-use rankrls::{ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind,
+};
 
 const K: usize = 12;
 
@@ -41,7 +43,7 @@ fn lines(range: Range<usize>) -> String {
     rows.join("\n")
 }
 
-fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions) {
+fn check(candidates: &Candidates, labels: &[f64], options: &SelectionOptions) {
     let whole = select_among(candidates, labels, options, &mut ()).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
@@ -59,7 +61,7 @@ fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions)
 #[test]
 fn every_strategy_goes_on_from_every_step() {
     let data = data();
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     for strategy in strategies() {
         for lambda in [1e-7, 1.0] {
             check(&candidates, data.labels(), &by(strategy, K, lambda));
@@ -71,7 +73,7 @@ fn every_strategy_goes_on_from_every_step() {
         ..by(StrategyKind::Bounded, K, 1.0)
     };
     check(&candidates, data.labels(), &sampled);
-    let candidates = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None);
+    let candidates = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
     check(&candidates, data.labels(), &options(1.0));
     let criterion = Criterion::Ranking {
         metric: Metric::Concordance,
@@ -87,7 +89,7 @@ fn every_strategy_goes_on_from_every_step() {
 #[test]
 fn steps_of_other_data_are_refused() {
     let data = data();
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     let labels = data.labels();
     let options = options(1.0);
     let mut steps = select_among(&candidates, labels, &options, &mut ())
@@ -136,7 +138,7 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let data = data();
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     let options = options(2.0);
     let hash = DataHash::of(&data);
     let whole = select_among(&candidates, data.labels(), &options, &mut ()).unwrap();
@@ -268,7 +270,7 @@ fn validation(data: &Dataset<'_>) -> Dataset<'static> {
 fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
-    let candidates = options.candidates(data);
+    let candidates = options.selection.candidates(data);
     let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
@@ -381,7 +383,7 @@ fn tunings_go_on_from_anywhere() {
 fn steps_of_another_tuning_are_refused() {
     let data = data();
     let options = tune_options();
-    let candidates = options.candidates(&data);
+    let candidates = options.selection.candidates(&data);
     let step = select_among(
         &candidates,
         data.labels(),

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::columns::{Partition, Summary};
+use rankrls::candidates::Partition;
+use rankrls::columns::Summary;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
     read_names, read_scores,
@@ -18,9 +19,7 @@ use rankrls::greedy::strategy::State;
 use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
-use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning,
-};
+use rankrls::{Candidates, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
@@ -454,7 +453,7 @@ impl Input {
     }
 
     /// The candidates to select from.
-    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<ColumnClasses> {
+    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<Candidates> {
         let Some(shards) = &self.shards else {
             return Ok(options.candidates(&self.train));
         };

@@ -15,7 +15,7 @@ use rankrls::model::FeatureChoice;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::{Idle, Warning};
-use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind};
+use rankrls::{Candidates, Lambda, Model, Ridge, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
 
@@ -351,7 +351,7 @@ impl Job<'_> {
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`
 /// if that was interrupted.
 pub(super) fn choose_lambda(
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     input: &Input,
     options: &SelectionOptions,
     session: &Session<'_>,
@@ -394,7 +394,7 @@ impl<'a> Tested<'a> {
     pub(super) fn select(
         &mut self,
         input: &Input,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         options: &SelectionOptions,
         earlier: Earlier<'_>,
         watch: &mut Watch<'_, Progress>,

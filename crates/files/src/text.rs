@@ -334,7 +334,8 @@ mod tests {
 
     #[test]
     fn blank_lines_before_an_item_count_before_they_are_all_taken() {
-        let text = [&[b'\n'; 1 << 16][..], b"a"].concat();
+        let mut text = vec![b'\n'; 1 << 16];
+        text.push(b'a');
         let source = Source::new(&text[..], "f", None).unwrap();
         let mut taken = 0;
         let read = each_item(source, Some(1 << 10), |_, _| {

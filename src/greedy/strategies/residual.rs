@@ -18,7 +18,7 @@ use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
-use crate::kernels;
+use crate::linalg::kernels;
 
 /// Candidates that a task judges.
 const CHUNK: usize = 512;

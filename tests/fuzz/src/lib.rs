@@ -23,7 +23,8 @@ use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::{
-    ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, QueryWeight, Scale, StrategyKind,
+    Candidates, ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, QueryWeight, Scale,
+    StrategyKind,
 };
 use rankrls_files::{Journal, JournalError};
 use rankrls_parses::corpus::Listing;
@@ -571,7 +572,7 @@ fn replay(options: &SelectionOptions, steps: &[Step]) {
         strategy: Some(StrategyKind::LowMem),
         ..options.clone()
     };
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     if let Ok(selection) = resume_among(&candidates, data.labels(), &options, steps, &mut ()) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(

@@ -234,14 +234,13 @@ pub(super) fn run(
     };
     let memory = &mut options.selection.memory;
     *memory = memory.holding(fold.test.dataset.memory());
-    let candidates = if options.selection.strategy == Some(StrategyKind::FsEd) {
-        options.candidates(&fold.train.clone().with_validation(validation.clone()))
-    } else {
-        options.candidates(&fold.train)
-    };
+    let filters = options.selection.strategy == Some(StrategyKind::FsEd);
+    let validated = filters.then(|| fold.train.clone().with_validation(validation.clone()));
+    let train = validated.as_ref().unwrap_or(&fold.train);
+    let candidates = options.selection.candidates(train);
     let tuning = Tuning {
         candidates: Some(&candidates),
-        ..Tuning::new(&fold.train, &options).validated(validation)
+        ..Tuning::new(train, &options).validated(validation)
     };
     let tuned = match tuning.run(observer) {
         Err(TuneError::Interrupted) => return Ok(None),

@@ -18,7 +18,7 @@ use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
 use rankrls::warning::{Idle, Warning};
-use rankrls::{ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
+use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::{Figure, LinePlot, power};
 
@@ -203,7 +203,7 @@ impl TuneArgs {
 
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
     /// be biased, and says why.
-    fn advise(&self, options: &mut TuneOptions, candidates: &ColumnClasses) -> Option<String> {
+    fn advise(&self, options: &mut TuneOptions, candidates: &Candidates) -> Option<String> {
         if self.evidence().is_some() {
             return None;
         }
@@ -284,7 +284,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut options = args.options(validation);
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
-    let candidates = options.candidates(&input.train);
+    let candidates = options.selection.candidates(&input.train);
     let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
