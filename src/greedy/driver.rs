@@ -10,7 +10,7 @@ use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
 use super::teacher::{TeacherPredictions, weighted_labels};
 use super::{
-    Addition, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions, State,
+    Addition, PathId, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions, State,
     Strategy, TargetOptions, Teacher, Work, lqo_cindex,
 };
 use crate::columns::ColumnClasses;
@@ -24,6 +24,7 @@ use crate::interrupt::check_interrupt;
 /// its column.
 pub(crate) struct Greedy<'a> {
     candidates: Cow<'a, ColumnClasses>,
+    path: PathId,
     labels: &'a [f64],
     teacher: Option<Teacher>,
     target: TargetOptions,
@@ -73,6 +74,8 @@ pub struct Step {
 /// A step that was just taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advance {
+    /// The path that it is on.
+    pub path: PathId,
     /// The step.
     pub step: Step,
     /// Whether an earlier run had found it.
@@ -130,6 +133,11 @@ impl<'a> Greedy<'a> {
         Ok(Self {
             strategy,
             candidates: given,
+            path: PathId {
+                lambda,
+                strategy: kind,
+                labels: scale,
+            },
             labels,
             target: TargetOptions {
                 teacher_lambda: teacher
@@ -216,6 +224,7 @@ impl<'a> Greedy<'a> {
             return Err(SelectError::NotFinite { number: taken + 1 });
         }
         Ok(Some(Advance {
+            path: self.path,
             step,
             replayed: recorded.is_some(),
         }))

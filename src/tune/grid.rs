@@ -11,10 +11,7 @@ use super::folds::{Fold, Part};
 use super::path::Path;
 use super::run::{Job, PartPredictions, Run};
 use super::score::Meter;
-use super::{
-    Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
-    Tuning,
-};
+use super::{Ending, Event, Evidence, Observer, Outcome, Score, TuneError, TuneOptions, Tuning};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
@@ -162,9 +159,6 @@ impl Run<'_> {
             *teachers = self.teach(job);
         }
         let concurrent = self.concurrent(&ready);
-        for job in &ready {
-            self.tell(Event::Planned(job.path()));
-        }
         self.tell(Event::Started {
             lambdas: ready.len(),
             steps: ready.iter().map(|job| job.steps()).sum(),
@@ -209,20 +203,20 @@ impl Run<'_> {
     ) -> Result<Option<TeacherPredictions>, SelectError> {
         let path = job.path();
         let Part { candidates, target } = self.part(fold);
-        let kept = self.earlier.teacher(path, fold);
+        let kept = self.recorded_teacher(path, fold);
         if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
             return Ok(Some(kept.clone()));
         }
         let begin = Instant::now();
         let found = TeacherPredictions::new(candidates, target, plan, &job.options)?;
         if let Some(predictions) = &found {
-            let recorded = RecordedTeacher {
-                strategy: path.strategy,
-                labels: path.labels,
+            let took = begin.elapsed();
+            self.tell(Event::TeacherTrained {
+                path,
                 fold,
-                predictions: predictions.clone(),
-            };
-            self.tell(Event::TeacherTrained(&recorded, begin.elapsed()));
+                predictions,
+                took,
+            });
         }
         Ok(found)
     }

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::score::Meter;
-use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
+use super::{Ending, Event, Observer, Outcome, TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::greedy::{
-    Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
+    Advance, OwnStrategy, PathId, Plan, Recorded, SelectError, SelectionOptions, Step,
+    TeacherPredictions, plan_with,
 };
 use crate::lambda::Lambda;
 use crate::memory::Memory;
@@ -25,7 +26,8 @@ pub(super) struct Run<'a> {
     pub(super) folds: &'a [Fold],
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
-    pub(super) earlier: Earlier<'a>,
+    /// The findings of an earlier run.
+    pub(super) earlier: &'a [Recorded],
     /// The strategy, where the library does not have it.
     pub(super) own: Option<&'a OwnStrategy>,
     /// Queries that values are of.
@@ -102,8 +104,9 @@ impl Run<'_> {
             lambda: lambda.into(),
             ..selection.clone()
         };
-        if let Some(recorded) = self.earlier.path(&options, lambda) {
-            options.strategy = recorded.path.strategy;
+        let mut paths = self.earlier.iter().map(|known| known.path);
+        if let Some(path) = paths.find(|path| path.is_of(&options)) {
+            options.strategy = path.strategy;
         }
         let reason = match self.plan(&options, lambda) {
             Ok(job) if self.memory.allows(job.memory) => return Ok(Ok(job)),
@@ -203,6 +206,41 @@ impl Run<'_> {
         };
         let fitting = sizes.iter().take_while(fits).count();
         fitting.min(self.most_paths()).max(1)
+    }
+}
+
+/// The findings of an earlier run.
+impl<'a> Run<'a> {
+    /// The steps of the selection of `path` without `fold`, or from all data.
+    pub(super) fn recorded_steps(&self, path: PathId, fold: Option<usize>) -> &'a [Step] {
+        let mut all = self.earlier.iter();
+        let known = all.find(|known| (known.path, known.fold) == (path, fold));
+        known.map_or(&[], |known| &known.steps)
+    }
+
+    /// The predictions of the teacher of `path`, which has no use for lambda, without `fold`.
+    pub(super) fn recorded_teacher(
+        &self,
+        path: PathId,
+        fold: Option<usize>,
+    ) -> Option<&'a TeacherPredictions> {
+        let lambda = path.lambda;
+        let teaches = |known: &Recorded| {
+            (
+                PathId {
+                    lambda,
+                    ..known.path
+                },
+                known.fold,
+            )
+        };
+        let mut all = self.earlier.iter();
+        all.find_map(|known| {
+            known
+                .teacher
+                .as_ref()
+                .filter(|_| teaches(known) == (path, fold))
+        })
     }
 }
 
