@@ -85,7 +85,7 @@ impl Settings for TuneOptions {
     }
 }
 
-/// What the run is.
+/// The content of the first line.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Run<S> {
@@ -95,7 +95,7 @@ struct Run<S> {
 }
 
 impl<S: Serialize> Run<S> {
-    /// What was otherwise `then`, in words.
+    /// The values that were others `then`, in words.
     fn differences(&self, then: &Self) -> Vec<String> {
         let [then, now] = [then, self]
             .map(|run| serde_json::to_value(run).expect("settings have names for keys"));
@@ -290,7 +290,7 @@ impl Checkpointer {
 impl Drop for Checkpointer {
     fn drop(&mut self) {
         if self.journal.is_empty() {
-            // It is there to be gone on with, which harms nobody.
+            // One that cannot be removed can be gone on with.
             let _ = self.journal.remove();
         }
     }
@@ -402,7 +402,7 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// With checksums, as only who makes them can.
+    /// Their checksums are right, as only who makes them can.
     #[test]
     fn records_that_cannot_be_are_refused_with_their_line() {
         let folder = tempfile::tempdir().unwrap();

@@ -203,7 +203,7 @@ impl Run<'_> {
     ) -> Result<Option<TeacherPredictions>, SelectError> {
         let path = job.path();
         let Part { candidates, target } = self.part(fold);
-        let kept = self.recorded_teacher(path, fold);
+        let kept = self.found(path, fold).teacher;
         if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
             return Ok(Some(kept.clone()));
         }

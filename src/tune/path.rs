@@ -194,7 +194,7 @@ impl<'a, 'r> Path<'a, 'r> {
     fn greedy(&self, fold: Option<usize>, plan: &Plan) -> Result<Greedy<'a>, SelectError> {
         let (run, options) = (self.run, &self.job.options);
         let Part { candidates, target } = run.part(fold);
-        let recorded = run.recorded_steps(self.job.path(), fold);
+        let recorded = run.found(self.job.path(), fold).steps;
         let teacher = self.teachers[fold.map_or(0, |fold| 1 + fold)].clone()?;
         let candidates = Cow::Borrowed(candidates);
         Greedy::begin(candidates, target.labels, teacher, plan, options, recorded)

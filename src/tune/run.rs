@@ -9,7 +9,7 @@ use super::score::Meter;
 use super::{Ending, Event, Observer, Outcome, TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::greedy::{
-    Advance, OwnStrategy, PathId, Plan, Recorded, SelectError, SelectionOptions, Step,
+    Advance, Earlier, OwnStrategy, PathId, Plan, Recorded, SelectError, SelectionOptions,
     TeacherPredictions, plan_with,
 };
 use crate::lambda::Lambda;
@@ -209,38 +209,18 @@ impl Run<'_> {
     }
 }
 
-/// The findings of an earlier run.
 impl<'a> Run<'a> {
-    /// The steps of the selection of `path` without `fold`, or from all data.
-    pub(super) fn recorded_steps(&self, path: PathId, fold: Option<usize>) -> &'a [Step] {
-        let mut all = self.earlier.iter();
-        let known = all.find(|known| (known.path, known.fold) == (path, fold));
-        known.map_or(&[], |known| &known.steps)
-    }
-
-    /// The predictions of the teacher of `path`, which has no use for lambda, without `fold`.
-    pub(super) fn recorded_teacher(
-        &self,
-        path: PathId,
-        fold: Option<usize>,
-    ) -> Option<&'a TeacherPredictions> {
-        let lambda = path.lambda;
-        let teaches = |known: &Recorded| {
-            (
-                PathId {
-                    lambda,
-                    ..known.path
-                },
-                known.fold,
-            )
-        };
-        let mut all = self.earlier.iter();
-        all.find_map(|known| {
-            known
-                .teacher
-                .as_ref()
-                .filter(|_| teaches(known) == (path, fold))
-        })
+    /// The findings of an earlier run for the selection of `path` without `fold`, or from all data. A
+    /// teacher predicts the same for every lambda.
+    pub(super) fn found(&self, path: PathId, fold: Option<usize>) -> Earlier<'a> {
+        let of_fold = || self.earlier.iter().filter(move |known| known.fold == fold);
+        let taught = |of: PathId| (of.strategy, of.labels) == (path.strategy, path.labels);
+        let mut teachers = of_fold().filter(|known| taught(known.path));
+        let same = of_fold().find(|known| known.path == path);
+        Earlier {
+            steps: same.map_or(&[], |known| &known.steps),
+            teacher: teachers.find_map(|known| known.teacher.as_ref()),
+        }
     }
 }
 

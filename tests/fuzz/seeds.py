@@ -62,7 +62,7 @@ def compressed(data):
 
 
 def records(journal):
-    """What is after the first line, without checksums."""
+    """The records after the first line, without checksums."""
     before = len('{"checksum":"0123456789abcdef","record":')
     return b"".join(line[before:-2] + b"\n" for line in journal.splitlines(True)[1:])
 

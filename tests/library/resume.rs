@@ -267,7 +267,7 @@ impl tune::Observer for TuneCut {
                     return ControlFlow::Break(());
                 }
             }
-            _ => {}
+            Event::Finished(_) => {}
         }
         ControlFlow::Continue(())
     }

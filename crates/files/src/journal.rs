@@ -33,6 +33,9 @@ const BEFORE: &[u8] = br#"{"checksum":""#;
 const BETWEEN: &[u8] = br#"","record":"#;
 const AFTER: &[u8] = b"}\n";
 
+/// The remedy for a file of something else.
+const OTHER: &str = "it is another file: give another name, or delete it";
+
 type Checksum = [u8; 16];
 
 /// The checksum before the first line.
@@ -415,7 +418,8 @@ impl Lines {
         let found: FoundHead<'_> = serde_json::from_slice(self.text()).map_err(|_| self.other())?;
         if found.schema != schema {
             let expected = format!("a journal of the schema {schema}");
-            return Err(self.at(Fault::new(expected, quote(found.schema.as_bytes()))));
+            let fault = Fault::new(expected, quote(found.schema.as_bytes()));
+            return Err(self.at(fault.remedy(OTHER)));
         }
         let run = serde_json::from_str(found.run.get());
         run.map_err(|error| self.at(Fault::new("what the run is", error.to_string())))
@@ -435,8 +439,7 @@ impl Lines {
     /// The error of a file that is something else.
     fn other(&self) -> ReadError {
         let fault = Fault::new("a journal", quote(&self.line));
-        let remedy = "it is another file: give another name, or delete it";
-        fault.remedy(remedy).at(&self.name, 1)
+        fault.remedy(OTHER).at(&self.name, 1)
     }
 
     /// The error of the line that was read.

@@ -56,7 +56,7 @@ fn a_torn_line_is_dropped_and_damage_before_it_is_refused_with_its_place() {
     folder.run(&format!("{SELECT} {with} -o whole.json"));
     let resume = format!("{SELECT} {with} --resume");
     let whole = folder.read("run.checkpoint");
-    // What the run is, and three steps.
+    // The first says what the run is, three have a step each.
     let lines: Vec<&str> = whole.split_inclusive('\n').collect();
     assert_eq!(lines.len(), 4);
     folder.write("run.checkpoint", &whole[..whole.len() - 9]);
