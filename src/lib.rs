@@ -7,7 +7,7 @@
 //! let (train, test) = (sample::train(), sample::test());
 //! let model = GreedyRankRls::new(10).lambda(16.0).fit(&train)?;
 //! println!("features {:?}, weights {}", model.features(), model.weights());
-//! let scores = model.predict(&test)?;
+//! let scores = model.predict(&test);
 //! assert_eq!(scores.len(), test.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -20,8 +20,8 @@
 //!
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much a call may take, and sizes as people write them.
-//! - [`data`]: sparse columns with labels, queries and names; [`data::read`], writers and a small
-//!   corpus, [`data::sample`].
+//! - [`data`]: sparse columns with labels, queries and names; [`data::read`] and writers. With the
+//!   feature `sample`, `data::sample` is a small corpus.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.

@@ -137,7 +137,7 @@ fn work(
     watch: &mut Watch<'_>,
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
-    let test = test.map(Dataset::unlabelled).transpose()?;
+    let test = test.as_ref().map(View::unlabelled).transpose()?;
     let candidates = options.candidates(&data);
     let Some((lambda, edge)) = choose_lambda(&data, &candidates, &options, watch)? else {
         return Ok(None);

@@ -59,7 +59,7 @@ impl<'a> Column<'a> {
 
 /// The feature columns of a matrix, of which some are stored, one after the other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     /// Number of rows of the matrix.
     pub(crate) height: usize,
     /// Number of feature columns, stored or not.

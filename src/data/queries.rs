@@ -208,7 +208,7 @@ pub(super) struct Groups {
     /// are not stored twice: a file may have millions.
     positions: HashMap<u64, u32>,
     hasher: RandomState,
-    runs: Vec<Run>,
+    runs: Vec<Stretch>,
     /// Whether a query that comes back goes on.
     regroup: bool,
     /// Whether one did.
@@ -216,7 +216,7 @@ pub(super) struct Groups {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct Stretch {
     query: u32,
     rows: usize,
 }
@@ -259,7 +259,7 @@ impl Groups {
             Ok(query) => return Err(self.places[query as usize]),
             Err(key) => self.begin(id, key, place),
         };
-        self.runs.push(Run { query, rows });
+        self.runs.push(Stretch { query, rows });
         Ok(())
     }
 
@@ -301,7 +301,7 @@ impl Groups {
 }
 
 /// The present position of every row of `queries`.
-fn order(queries: &Queries, runs: &[Run]) -> Vec<u32> {
+fn order(queries: &Queries, runs: &[Stretch]) -> Vec<u32> {
     let mut free: Vec<usize> = queries.ranges().map(|range| range.start).collect();
     let mut order = vec![0; queries.rows()];
     let mut positions = 0..;

@@ -101,26 +101,26 @@ impl<'a> Greedy<'a> {
         let candidates = &*given;
         let queries = candidates.queries();
         let scales = candidates.query_weight().row_scales(queries);
-        let ranking = options.ranking(labels, queries)?;
+        let unscaled = options.ranking(labels, queries)?;
         let kind = plan.strategy.kind();
         let scale = plan.target.label_scale(kind);
-        let ranking = ranking.map(|ranking| ranking.on_scale(scale));
-        let lambda = options.known_lambda(kind, candidates);
-        let lambda = lambda.ok_or(SelectError::NoLambda)?;
-        let own = weighted_labels(candidates, labels, plan);
+        let ranking = unscaled.map(|ranking| ranking.on_scale(scale));
+        let known = options.known_lambda(kind, candidates);
+        let lambda = known.ok_or(SelectError::NoLambda)?;
+        let weighted = weighted_labels(candidates, labels, plan);
         let blended = |share: f64| {
             teacher
                 .as_ref()
-                .map(|predictions| predictions.blended(&own, share))
+                .map(|predictions| predictions.blended(&weighted, share))
         };
         // Only cross-fitted weights have it.
         let refit = plan.target.refit_lambda.and_then(|ridge| {
-            let lambda = ridge.lambda(candidates.unit());
-            Some((blended(REFIT_BLEND)?, Grown::new(lambda.value())))
+            let of_refit = ridge.lambda(candidates.unit());
+            Some((blended(REFIT_BLEND)?, Grown::new(of_refit.value())))
         });
         let (targets, own) = match plan.target.blend.and_then(blended) {
-            Some(target) => (target, Some(own)),
-            None => (own, None),
+            Some(target) => (target, Some(weighted)),
+            None => (weighted, None),
         };
         let state = State::of_target(targets, queries, scales, refit, lambda, plan.steps)
             .with_room(plan.room);
@@ -235,16 +235,17 @@ impl<'a> Greedy<'a> {
     fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
         self.follow();
         let candidates = &*self.candidates;
-        let own = candidates.represented_by(feature);
-        let own = own.filter(|&candidate| !self.retired[candidate]);
-        let own = own.map(|candidate| {
-            self.retired[candidate] = true;
-            let column = candidates.entries(candidate)?;
-            let class = candidates.class(candidate).to_vec();
-            Ok((candidates.factor(candidate), class, column))
-        });
-        let own = own.transpose();
-        let own = own.map_err(|error| SelectError::columns(&error))?;
+        let represented = candidates.represented_by(feature);
+        let own = match represented.filter(|&candidate| !self.retired[candidate]) {
+            Some(candidate) => {
+                self.retired[candidate] = true;
+                let entries = candidates.entries(candidate);
+                let column = entries.map_err(|error| SelectError::columns(&error))?;
+                let class = candidates.class(candidate).to_vec();
+                Some((candidates.factor(candidate), class, column))
+            }
+            None => None,
+        };
         let mut all = candidates.peers().all(&own).into_iter().flatten();
         let Some((factor, class, (rows, values))) = all.next() else {
             return Ok(false);
@@ -403,13 +404,13 @@ impl Step {
             ..
         } = self;
         // For `bounded` only.
-        let alive = Some(alive).filter(|alive| !alive.is_empty());
-        let alive = alive.map(tracing::field::debug);
+        let bounded = Some(alive).filter(|alive| !alive.is_empty());
+        let counts = bounded.map(tracing::field::debug);
         tracing::info!(
             step = number,
             feature,
             lqo_error,
-            alive,
+            alive = counts,
             evaluated,
             "selected"
         );

@@ -7,8 +7,8 @@ use super::file::{LARGEST, refusal, short};
 use super::{Model, ModelError};
 use crate::data::IndexBase;
 use rankrls_files::error::Fault;
-use rankrls_files::read_whole;
-use rankrls_files::text::{checked, lines};
+use rankrls_files::input::Source;
+use rankrls_files::text::{checked, each_line};
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
@@ -19,14 +19,13 @@ use rankrls_files::text::{checked, lines};
 /// [`ModelError`] for a file that cannot be read, a model that is not valid, a line that is no
 /// index, and an index that comes twice or that the data do not have.
 pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u32>, ModelError> {
-    let text = read_whole(path, LARGEST)?;
-    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    let features = if first == Some(&b'{') {
-        of_model(&Model::parse(&text, path)?, width)
-    } else {
-        of_list(&text, base, width)
-    };
-    features.map_err(|fault| fault.of(&path.display().to_string()).into())
+    let mut source = Source::open(path, Some(LARGEST))?;
+    if source.first_byte() == Some(b'{') {
+        let model = Model::parse(&source.read_all(LARGEST)?, path)?;
+        return of_model(&model, width)
+            .map_err(|fault| fault.of(&path.display().to_string()).into());
+    }
+    of_list(source, base, width)
 }
 
 fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
@@ -44,34 +43,37 @@ fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
     Ok(features)
 }
 
-fn of_list(text: &[u8], base: IndexBase, width: usize) -> Result<Vec<u32>, Fault> {
+fn of_list(source: Source<'_>, base: IndexBase, width: usize) -> Result<Vec<u32>, ModelError> {
     let first = u64::from(base.first());
     let last = (width as u64 + first).saturating_sub(1);
     let range = format!("an index from {first} to {last}");
-    let place = |line: usize| format!("line {line}");
+    let name = source.name.clone();
     let mut features = Vec::new();
     let mut places = HashMap::new();
-    for (number, line) in (1_usize..).zip(lines(text)) {
-        let line = checked(line).map_err(|fault| fault.in_array(&place(number), None))?;
-        let line = String::from_utf8_lossy(line);
+    each_line(source, Some(LARGEST), |number, bytes| {
+        let legal = checked(bytes).map_err(|fault| (number, fault))?;
+        let line = String::from_utf8_lossy(legal);
         let item = line.split('#').next().unwrap_or_default().trim();
         if item.is_empty() {
-            continue;
+            return Ok(0);
         }
         let index: Option<u32> = item.parse().ok();
         let feature = index.and_then(|index| index.checked_sub(base.first()));
         let Some(feature) = feature.filter(|&feature| (feature as usize) < width) else {
             let found = format!("{:?}", short(item));
-            return Err(refusal(place(number), range, found));
+            return Err((number, Fault::new(range.clone(), found)));
         };
         if let Some(before) = places.insert(feature, number) {
             let found = format!("{item} again, after line {before}");
-            return Err(refusal(place(number), "every index once", found));
+            return Err((number, Fault::new("every index once", found)));
         }
         features.push(feature);
-    }
+        Ok(0)
+    })?;
     if features.is_empty() {
-        return Err(refusal(place(1), "an index", "none in all lines"));
+        return Err(Fault::new("an index", "none in all lines")
+            .at(&name, 1)
+            .into());
     }
     Ok(features)
 }
@@ -88,7 +90,7 @@ mod tests {
         fs::write(&path, text).unwrap();
         read_features(&path, base, 5).map_err(|error| {
             let error = error.to_string();
-            error.split_once("list.txt: ").unwrap().1.to_owned()
+            error.split_once("list.txt:").unwrap().1.to_owned()
         })
     }
 
@@ -106,21 +108,21 @@ mod tests {
     #[test]
     fn what_is_no_feature_has_a_line() {
         let (range, once) = ("an index from 1 to 5", "every index once");
-        for (text, line, expected, found) in [
-            ("1\nx\n", 2, range, "\"x\""),
-            ("0\n", 1, range, "\"0\""),
-            ("\n6\n", 2, range, "\"6\""),
-            ("-1", 1, range, "\"-1\""),
-            ("2\n3\n2\n", 3, once, "2 again, after line 1"),
-            ("# none\n", 1, "an index", "none in all lines"),
+        for (text, place, expected, found) in [
+            ("1\nx\n", "2:1", range, "\"x\""),
+            ("0\n", "1:1", range, "\"0\""),
+            ("\n6\n", "2:1", range, "\"6\""),
+            ("-1", "1:1", range, "\"-1\""),
+            ("2\n3\n2\n", "3:1", once, "2 again, after line 1"),
+            ("# none\n", "1:1", "an index", "none in all lines"),
             (
                 "2\r\n1\r3\r",
-                2,
+                "2:2",
                 "lines that end in LF or CR LF",
                 "CR alone (lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n')",
             ),
         ] {
-            let message = format!("line {line}: expected {expected}, found {found}");
+            let message = format!("{place}: expected {expected}, found {found}");
             assert_eq!(read(text, IndexBase::One).unwrap_err(), message);
         }
     }

@@ -625,7 +625,8 @@ mod tests {
             kernel[[row, 3 - row]] = 1.0;
         }
         kernel[[0, 2]] = 0.5;
-        let data = Dataset::new(kernel, &[1.0, 0.0, 0.0, 1.0], &[1, 1, 2, 2]).unwrap();
+        let queries = Queries::from_sizes(&[2, 2]).unwrap();
+        let data = Dataset::from_dense(kernel.view(), &[1.0, 0.0, 0.0, 1.0], queries).unwrap();
         let data = data.with_input_rows((0..4).rev().collect()).unwrap();
         let grid = TrainGrid {
             kernels: vec![Kernel::PRECOMPUTED],

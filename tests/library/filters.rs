@@ -85,8 +85,10 @@ fn a_feature_of_eight_rows_is_judged_as_by_hand() {
     let labels = [0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0];
     let queries = || Queries::from_sizes(&[4, 4]).unwrap();
     let x_validation = ndarray::arr2(&[[0.15], [0.45], [0.7], [0.95]]);
-    let validation = Dataset::new(&x_validation, &[0.0; 4], Queries::single(4).unwrap()).unwrap();
-    let train = Dataset::new(&x, &labels, queries()).unwrap();
+    let validation =
+        Dataset::from_dense(x_validation.view(), &[0.0; 4], Queries::single(4).unwrap());
+    let validation = validation.unwrap();
+    let train = Dataset::from_dense(x.view(), &labels, queries()).unwrap();
     let train = train.with_validation(validation.queries_subset(&[0]).unwrap());
     let filter = ExpectedDivergence::new(&train).unwrap();
     for (found, expected) in filter.divergences(0).unwrap().into_iter().zip([
@@ -125,7 +127,7 @@ fn graded() -> Dataset<'static> {
     }
     let labels: Vec<f64> = (0..rows).map(|_| next(3) as f64).collect();
     let queries = Queries::from_sizes(&vec![5; rows / 5]).unwrap();
-    Dataset::new(&x, &labels, queries)
+    Dataset::from_dense(x.view(), &labels, queries)
         .unwrap()
         .queries_subset(&(0..40).collect::<Vec<_>>())
         .unwrap()
@@ -214,7 +216,7 @@ fn candidates_without_scores_and_labels_that_are_no_grades_are_refused() {
     let error = plan(&candidates, &data, &options(3)).unwrap_err();
     assert_eq!(error, SelectError::NoFilter);
     let labels: Vec<f64> = (0..data.rows()).map(|row| row as f64 / 10.0).collect();
-    let data = Dataset::new(data.x(), &labels, data.queries().clone()).unwrap();
+    let data = Dataset::from_sprs(data.x(), &labels, data.queries().clone()).unwrap();
     let error = select(&data, &options(3), &mut ()).unwrap_err();
     assert!(matches!(error, SelectError::Grades(_)), "{error}");
     assert!(

@@ -46,18 +46,16 @@ impl FromStr for KernelChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, parameters) = text.split_once(':').unzip();
-        let kind = name.unwrap_or(text).parse();
-        let kind = kind.map_err(|error: UnknownName| error.to_string())?;
+        let (name, after) = text.split_once(':').unzip();
+        let named = name.unwrap_or(text).parse();
+        let kind = named.map_err(|error: UnknownName| error.to_string())?;
         let places = match kind {
             KernelKind::Polynomial => 3,
             KernelKind::Gaussian => 1,
-            _ if parameters.is_some() => return Err(expected("no parameters", text)),
+            _ if after.is_some() => return Err(expected("no parameters", text)),
             _ => 0,
         };
-        let mut parameters = parameters
-            .into_iter()
-            .flat_map(|text| text.splitn(places, ':'));
+        let mut parameters = after.into_iter().flat_map(|text| text.splitn(places, ':'));
         let (mut degree, mut coef0) = (None, None);
         if kind == KernelKind::Polynomial {
             let whole = |text: &str| text.parse().map_err(|_| expected("a whole degree", text));

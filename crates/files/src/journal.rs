@@ -369,8 +369,10 @@ struct Lines {
 impl Lines {
     /// The descriptor is another one of the same file: the journal stays where it is.
     fn of(journal: &Journal) -> Result<Self, JournalError> {
-        let file = journal.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = file.try_clone().map_err(JournalError::io(&journal.path))?;
+        let locked = journal.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = locked
+            .try_clone()
+            .map_err(JournalError::io(&journal.path))?;
         Ok(Self {
             name: journal.path.display().to_string(),
             reader: BufReader::new(file),

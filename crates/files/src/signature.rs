@@ -117,6 +117,7 @@ const TEXT: &[Row] = &[
     (0, b"version https://git-lfs.github.com/spec/", "a pointer of Git LFS in place of the file", "fetch the file by git lfs pull"),
     (0, b"/annex/objects/", "a pointer of git-annex in place of the file", "fetch the file by git annex get"),
     (0, b"%PDF-", "a PDF document", TABLE),
+    (0, b"%%MatrixMarket ", "a file of Matrix Market", "read it by scipy.io.mmread and write it by scipy.sparse.save_npz"),
 ];
 
 /// The first words of a web page, after white space and in small letters.
@@ -135,6 +136,8 @@ pub(crate) fn unreadable(head: &[u8], within: Option<&str>) -> Option<Unreadable
     } else if page(head) {
         let remedy = "a server sent it in place of the file: download the file again";
         ("a web page, HTML", remedy)
+    } else if arff(head) {
+        ("an ARFF file of Weka", TABLE)
     } else {
         (wide(head)?, SAVE)
     };
@@ -164,12 +167,12 @@ fn zip(head: &[u8]) -> Option<(&'static str, &'static str)> {
     if !head.starts_with(b"PK\x03\x04") && !head.starts_with(b"PK\x07\x08") {
         return None;
     }
-    let name = head.get(30..).unwrap_or_default();
+    let rest = head.get(30..).unwrap_or_default();
     let length = head.get(26..28).map_or(0, |bytes| {
         usize::from(u16::from_le_bytes([bytes[0], bytes[1]]))
     });
-    let content = name.get(length..).unwrap_or_default();
-    let name = &name[..length.min(name.len())];
+    let content = rest.get(length..).unwrap_or_default();
+    let name = &rest[..length.min(rest.len())];
     let office: [&[u8]; 5] = [
         b"[Content_Types]",
         b"_rels/",
@@ -192,9 +195,17 @@ fn find(text: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(text, word).is_some()
 }
 
+/// Whether a line begins with the name of a relation, and another with an attribute, which comments may precede.
+fn arff(head: &[u8]) -> bool {
+    let head = head.to_ascii_lowercase();
+    let mut lines = head.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let relation = lines.find(|line| !line.is_empty() && !line.starts_with(b"%"));
+    relation.is_some_and(|line| line.starts_with(b"@relation"))
+        && lines.any(|line| line.starts_with(b"@attribute"))
+}
+
 fn page(head: &[u8]) -> bool {
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
-    let text = text.trim_ascii_start();
+    let text = head.trim_ascii_start();
     let begins = |page: &&[u8]| {
         let begin = text.get(..page.len());
         begin.is_some_and(|begin| begin.eq_ignore_ascii_case(page))
@@ -269,6 +280,19 @@ mod tests {
     }
 
     #[test]
+    fn arff_is_known_behind_its_comments() {
+        let text = b"% of trees\n\n@RELATION trees\n@Attribute x numeric\n@data\n1\n";
+        assert_eq!(found(text).as_deref(), Some("an ARFF file of Weka"));
+        for text in [
+            "@relation\n",
+            "% x\n@attribute\n",
+            "word\n@relation\n@attribute\n",
+        ] {
+            assert_eq!(found(text.as_bytes()), None, "{text:?}");
+        }
+    }
+
+    #[test]
     fn archives_are_told_apart() {
         let zip = |name: &str, content: &str| {
             let mut head = vec![0; 30];
@@ -320,7 +344,7 @@ mod tests {
             assert_eq!(found(&bytes).as_deref(), Some(what));
             assert_eq!(found(&[mark, &bytes].concat()).as_deref(), Some(what));
         }
-        for page in ["<!DOCTYPE html>", "\n <HTML lang=en>", "\u{feff}<html>"] {
+        for page in ["<!DOCTYPE html>", "\n <HTML lang=en>"] {
             assert_eq!(found(page.as_bytes()).as_deref(), Some("a web page, HTML"));
         }
     }

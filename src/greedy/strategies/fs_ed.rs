@@ -91,11 +91,12 @@ pub(in crate::greedy) fn errors(
 /// The filter for the columns of a data set; `docs/derivation.md`, section 7, has the formulas.
 ///
 /// ```
-/// use rankrls::Dataset;
+/// use rankrls::{Dataset, Queries};
 /// use rankrls::greedy::strategy::ExpectedDivergence;
 ///
 /// let x = ndarray::arr2(&[[0.1, 3.0], [0.4, 3.0], [0.9, 3.0], [0.2, 3.0], [0.3, 3.0], [0.7, 3.0]]);
-/// let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0], &["a", "a", "a", "b", "b", "b"])?;
+/// let queries = Queries::from_sizes(&[3, 3])?;
+/// let data = Dataset::from_dense(x.view(), &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0], queries)?;
 /// let filter = ExpectedDivergence::new(&data)?;
 /// // By falling values the labels of each query fall.
 /// assert_eq!(filter.ndcg(0)[0], 1.0);

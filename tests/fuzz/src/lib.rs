@@ -17,7 +17,7 @@ use rankrls::checkpoint::{Checkpointer, Settings};
 use rankrls::data::read::{
     self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
 };
-use rankrls::data::{DataFiles, DataHash, Part, Strings, write_names};
+use rankrls::data::{DataFiles, DataHash, FilePart, Strings, write_names};
 use rankrls::greedy::job::resume_among;
 use rankrls::greedy::{SelectionOptions, Step};
 use rankrls::memory::Memory;
@@ -234,7 +234,7 @@ pub fn svmlight(input: &[u8]) -> bool {
     };
     let mut written = Vec::new();
     let files = DataFiles::new(Path::new(NAME), Format::Svmlight).index_base(data.index_base());
-    let whole = files.write_part(Part::Entries, &data, &mut written);
+    let whole = files.write_part(FilePart::Entries, &data, &mut written);
     whole.expect("ids fit their text");
     let again = ReadOptions::new()
         .zero_based(flags & 1 != 0)

@@ -171,8 +171,8 @@ impl<'a> InfoReport<'a> {
             labels,
             ..
         } = &self.description;
-        let range = &labels.range_in_query;
-        let range = [range.least, range.median, range.mean, range.largest];
+        let spread = &labels.range_in_query;
+        let range = [spread.least, spread.median, spread.mean, spread.largest];
         let mut rows = vec![
             ("rows of a query", counts(query_sizes)),
             ("labels of a query", counts(&labels.distinct_in_query)),
