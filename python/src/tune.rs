@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
 use rankrls::greedy::Step;
-use rankrls::greedy::job::plan;
-use rankrls::tune::{Choice, Event, Outcome, PathId, TuneError, TuneOptions, Tuning};
+use rankrls::greedy::job::{PathId, plan};
+use rankrls::tune::{Choice, Event, Outcome, TuneError, TuneOptions, Tuning};
 use rankrls::{Candidates, Dataset, Lambdas, Model as Fitted, SelectError, Warning};
 use serde::Serialize;
 use serde_json::json;

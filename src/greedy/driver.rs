@@ -9,8 +9,8 @@ use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
 use super::teacher::weighted_labels;
 use super::{
-    Addition, Plan, Prepared, RankingCriterion, Round, Sampler, SelectError, SelectionOptions,
-    State, Strategy, TargetOptions, Teacher, Work, lqo_cindex,
+    Addition, PathId, Plan, Prepared, RankingCriterion, Round, Sampler, SelectError,
+    SelectionOptions, State, Strategy, TargetOptions, Teacher, Work, lqo_cindex,
 };
 use crate::candidates::Candidates;
 use crate::data::Column;
@@ -24,6 +24,7 @@ use crate::linalg::grown::Grown;
 /// its column.
 pub(crate) struct Greedy<'a> {
     candidates: Cow<'a, Candidates>,
+    path: PathId,
     labels: &'a [f64],
     teacher: Option<Teacher>,
     target: TargetOptions,
@@ -73,6 +74,8 @@ pub struct Step {
 /// A step that was just taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advance {
+    /// The path that it is on.
+    pub path: PathId,
     /// The step.
     pub step: Step,
     /// Whether an earlier run had found it.
@@ -130,6 +133,11 @@ impl<'a> Greedy<'a> {
         Ok(Self {
             strategy,
             candidates: given,
+            path: PathId {
+                lambda,
+                strategy: kind,
+                labels: scale,
+            },
             labels,
             target: TargetOptions {
                 teacher_lambda: teacher
@@ -216,6 +224,7 @@ impl<'a> Greedy<'a> {
             return Err(SelectError::NotFinite { number: taken + 1 });
         }
         Ok(Some(Advance {
+            path: self.path,
             step,
             replayed: recorded.is_some(),
         }))

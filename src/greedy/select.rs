@@ -8,8 +8,8 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Greedy, OWN, Plan, Prepared, SelectError, SelectionOptions, State, Step, StrategyKind,
-    Target, Teacher, TeacherPredictions, plan,
+    Advance, Earlier, Greedy, OWN, PathId, Plan, Prepared, SelectError, SelectionOptions, State,
+    Step, StrategyKind, Target, Teacher, TeacherPredictions, plan,
 };
 use crate::candidates::Candidates;
 use crate::columns::Summary;
@@ -20,8 +20,8 @@ use crate::lambda::Lambda;
 /// News of a selection.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// A teacher is done, and took so long; before the start.
-    TeacherTrained(&'a TeacherPredictions, Duration),
+    /// The teacher of a selection is done, and took so long; before the start.
+    TeacherTrained(PathId, &'a TeacherPredictions, Duration),
     /// The strategy has been chosen and is about to start.
     Started(&'a Plan),
     /// A step is done, and this is the state after it.
@@ -44,24 +44,6 @@ impl Observer for () {
 impl<F: FnMut(Event<'_>) -> ControlFlow<()> + Send> Observer for F {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         self(event)
-    }
-}
-
-/// The findings of an earlier run of a selection: nothing, some steps, or a teacher's predictions, too.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Earlier<'a> {
-    /// Its steps.
-    pub steps: &'a [Step],
-    /// The predictions of its teacher, if they were kept.
-    pub teacher: Option<&'a TeacherPredictions>,
-}
-
-impl<'a, S: AsRef<[Step]> + ?Sized> From<&'a S> for Earlier<'a> {
-    fn from(steps: &'a S) -> Self {
-        Self {
-            steps: steps.as_ref(),
-            teacher: None,
-        }
     }
 }
 
@@ -214,13 +196,12 @@ impl<'a> Selecting<'a> {
         earlier: Earlier<'a>,
         observer: &mut dyn Observer,
     ) -> Result<Self, SelectError> {
-        let lambda = options.known_lambda(plan.strategy.kind(), &candidates);
-        if lambda.is_none() {
-            return Err(SelectError::NoLambda);
-        }
+        let kind = plan.strategy.kind();
+        let lambda = options.known_lambda(kind, &candidates);
+        let path = PathId::new(options, lambda.ok_or(SelectError::NoLambda)?, kind);
         plan.log();
         let tell = |predictions: &TeacherPredictions, took: Duration| {
-            let _ = observer.event(Event::TeacherTrained(predictions, took));
+            let _ = observer.event(Event::TeacherTrained(path, predictions, took));
         };
         let kept = earlier.teacher;
         let prepared = Prepared::new(&candidates, target, &plan, options, kept, tell)?;

@@ -11,10 +11,7 @@ use super::folds::{Fold, Part};
 use super::path::Path;
 use super::run::{Job, PreparedParts, Run};
 use super::score::Meter;
-use super::{
-    Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
-    Tuning,
-};
+use super::{Ending, Event, Evidence, Observer, Outcome, Score, TuneError, TuneOptions, Tuning};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::greedy::{
@@ -164,9 +161,6 @@ impl Run<'_> {
             *prepared = self.prepare(job);
         }
         let concurrent = self.concurrent(&ready);
-        for job in &ready {
-            self.tell(Event::Planned(job.path()));
-        }
         self.tell(Event::Started {
             lambdas: ready.len(),
             steps: ready.iter().map(|job| job.steps()).sum(),
@@ -211,15 +205,14 @@ impl Run<'_> {
     ) -> Result<Prepared, SelectError> {
         let path = job.path();
         let Part { candidates, target } = self.part(fold);
-        let kept = self.earlier.teacher(path, fold);
+        let kept = self.found(path, fold).teacher;
         let tell = |predictions: &TeacherPredictions, took: Duration| {
-            let recorded = RecordedTeacher {
-                strategy: path.strategy,
-                labels: path.labels,
+            self.tell(Event::TeacherTrained {
+                path,
                 fold,
-                predictions: predictions.clone(),
-            };
-            self.tell(Event::TeacherTrained(&recorded, took));
+                predictions,
+                took,
+            });
         };
         Prepared::new(candidates, target, plan, &job.options, kept, tell)
     }

@@ -194,8 +194,7 @@ impl<'a, 'r> Path<'a, 'r> {
     fn greedy(&self, fold: Option<usize>, plan: &Plan) -> Result<Greedy<'a>, SelectError> {
         let (run, options) = (self.run, &self.job.options);
         let Part { candidates, target } = run.part(fold);
-        let recorded = run.earlier.path(options, self.job.lambda);
-        let recorded = recorded.map_or(&[][..], |recorded| recorded.of(fold));
+        let recorded = run.found(self.job.path(), fold).steps;
         let prepared = self.prepared[fold.map_or(0, |fold| 1 + fold)].clone()?;
         let candidates = Cow::Borrowed(candidates);
         Greedy::begin(candidates, target.labels, prepared, plan, options, recorded)
