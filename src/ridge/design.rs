@@ -133,13 +133,14 @@ impl Design<'_> {
     }
 
     /// Rows of `X^`, those of `query`, side by side in `slots`, which are 0: of the classes that have a
-    /// place below `width`.
-    pub(crate) fn fill_query(&self, query: usize, places: &[u32], width: usize, slots: &mut [f64]) {
-        let (rows, columns) = (&self.rows, self.features.known());
-        rows.fill_query(columns, query, places, width, slots);
+    /// place.
+    pub(crate) fn fill_query(&self, query: usize, places: &[u32], slots: &mut [f64]) {
+        self.rows
+            .fill_query(self.features.known(), query, places, slots);
         let range = self.queries().range(query);
+        let width = slots.len() / range.len();
         for (row, slots) in range.zip(slots.chunks_mut(width)) {
-            let scale = rows.scale(row);
+            let scale = self.rows.scale(row);
             for slot in slots {
                 *slot *= scale;
             }

@@ -145,9 +145,12 @@ impl TrainOptions {
         let needed = |solver: &Solver| self.memory.holding(solver.memory(shape)).held;
         // Conjugate gradients rank behind a solver that factors within the patience, and before one that
         // takes longer.
-        let rank = |solver: &Solver| match solver.has_holdout() {
-            true => solver.cost(shape),
-            false => Solver::PATIENCE,
+        let rank = |solver: &Solver| {
+            if solver.has_holdout() {
+                solver.cost(shape)
+            } else {
+                Solver::PATIENCE
+            }
         };
         let asked = |solver: &Solver| self.solver.is_none_or(|asked| asked == *solver);
         let fits = |solver: &Solver| self.memory.allows(solver.memory(shape));
@@ -214,7 +217,7 @@ mod tests {
         let matrices = match solver {
             Solver::Dual => 16 * rows * rows,
             Solver::Primal => 16 * classes * classes,
-            Solver::ConjugateGradients => 8 * rows,
+            _ => 8 * rows,
         };
         matrices + 12 * size(shape.nonzeros)
     }

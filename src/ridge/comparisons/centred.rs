@@ -21,7 +21,6 @@ use crate::ridge::blocks::{Block, LARGEST_BLOCK, centre_rows};
 use crate::ridge::error::TrainError;
 use crate::ridge::factor::{Eigen, Square};
 use crate::ridge::features::{Columns, Features, Mean};
-use crate::ridge::shape::Shape;
 
 /// The rows of each query, centred and scaled by the root of its weight.
 #[derive(Debug)]
@@ -160,20 +159,12 @@ impl Compare for Centred {
         self.scales.as_deref()
     }
 
-    fn shape(&self, shape: Shape) -> Shape {
-        shape
-    }
-
     fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
         match self.queries.rows() - out {
             _ if !self.all_pairs => Ok(lambda.value()),
             0 => Err(TrainError::OneGroup),
             left => Ok(lambda.value() / left as f64),
         }
-    }
-
-    fn unit(&self, _: &Features<'_>, mean_diagonal: f64) -> f64 {
-        mean_diagonal
     }
 
     fn centre(&self, values: &mut [f64]) {
@@ -253,15 +244,9 @@ impl Compare for Centred {
         }
     }
 
-    fn fill_query(
-        &self,
-        columns: &Columns<'_>,
-        query: usize,
-        places: &[u32],
-        width: usize,
-        slots: &mut [f64],
-    ) {
+    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]) {
         let range = self.queries.range(query);
+        let width = slots.len() / range.len();
         let (mut mean, share) = (vec![0.0; width], 1.0 / range.len() as f64);
         for (row, slots) in range.zip(slots.chunks_mut(width)) {
             columns.add_placed(row, 1.0, places, slots);

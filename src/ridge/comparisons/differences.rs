@@ -1,4 +1,4 @@
-//! Differences of rows, one for each preference (PPRankRLS in RLScore).
+//! Differences of rows, one for each preference (`PPRankRLS` of RLScore).
 //!
 //! `sum_p c_p (g_p - (f_s - f_e))^2 + lambda |w|^2` for preferences `p` of row `s` to row `e`. A preference
 //! is a row `sqrt(c_p) (x_s - x_e)` with the label `sqrt(c_p) g_p`, which nothing centres. The loss is that
@@ -12,7 +12,6 @@ use rayon::prelude::*;
 use super::{Compare, Compared, Comparisons, Predicted, check_one_query, weigh};
 use crate::data::{Dataset, Queries};
 use crate::interrupt::check_interrupt;
-use crate::lambda::Lambda;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::blocks::Block;
 use crate::ridge::error::TrainError;
@@ -169,10 +168,6 @@ impl Compare for Differences {
         shape.of_preferences(self.ends.len())
     }
 
-    fn ridge(&self, lambda: Lambda, _: usize) -> Result<f64, TrainError> {
-        Ok(lambda.value())
-    }
-
     /// The unit of centred rows times the mean degree, so that lambdas have the size that they have for
     /// labels.
     fn unit(&self, features: &Features<'_>, _: f64) -> f64 {
@@ -252,14 +247,7 @@ impl Compare for Differences {
         }
     }
 
-    fn fill_query(
-        &self,
-        columns: &Columns<'_>,
-        query: usize,
-        places: &[u32],
-        _: usize,
-        slots: &mut [f64],
-    ) {
+    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]) {
         for (row, sign) in self.ends(query).into_iter().zip([1.0, -1.0]) {
             columns.add_placed(row, sign, places, slots);
         }

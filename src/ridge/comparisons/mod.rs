@@ -43,16 +43,24 @@ pub(crate) trait Compare: fmt::Debug + Send + Sync {
     fn scales(&self) -> Option<&[f64]>;
 
     /// The size of a problem of these comparisons, for the `shape` of its data.
-    fn shape(&self, shape: Shape) -> Shape;
+    fn shape(&self, shape: Shape) -> Shape {
+        shape
+    }
 
     /// The ridge parameter of the system without `out` rows of `B`, where users say `lambda`.
     ///
     /// # Errors
     /// [`TrainError::OneGroup`] when no row is left, and the parameter depends on their number.
-    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError>;
+    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
+        let _ = out;
+        Ok(lambda.value())
+    }
 
     /// The unit of ridge parameters, where the diagonal of `X^ X^'` has this mean.
-    fn unit(&self, features: &Features<'_>, mean_diagonal: f64) -> f64;
+    fn unit(&self, features: &Features<'_>, mean_diagonal: f64) -> f64 {
+        let _ = features;
+        mean_diagonal
+    }
 
     /// Takes off `values`, one for each row of `B`, what `C` leaves no room for: rounding, where they
     /// were compared before.
@@ -93,15 +101,8 @@ pub(crate) trait Compare: fmt::Debug + Send + Sync {
     fn fill_row(&self, columns: &Columns<'_>, row: usize, mean: &mut Mean, slots: &mut [f64]);
 
     /// Fills `slots`, which are 0, with the rows of `C X diag(sqrt(k))` of a query, side by side: of
-    /// the classes that have a place below `width`.
-    fn fill_query(
-        &self,
-        columns: &Columns<'_>,
-        query: usize,
-        places: &[u32],
-        width: usize,
-        slots: &mut [f64],
-    );
+    /// the classes that have a place, which is not `u32::MAX`.
+    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]);
 
     /// The share of pairs that predictions order as labels do; `None` where no pair has an order.
     fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64>;

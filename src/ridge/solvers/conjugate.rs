@@ -53,7 +53,7 @@ struct Task<'a> {
     start: Option<&'a [f64]>,
 }
 
-impl<'a> Task<'a> {
+impl Task<'_> {
     /// The system of all rows.
     fn whole(ridge: f64) -> Self {
         Self {
@@ -179,8 +179,8 @@ impl Conjugate {
         let mut waiting = tasks.iter().enumerate();
         let mut at_work = [None; L];
         loop {
-            for lane in 0..L {
-                while at_work[lane].is_none()
+            for (lane, own) in at_work.iter_mut().enumerate() {
+                while own.is_none()
                     && let Some((number, task)) = waiting.next()
                 {
                     let [y, start] = lanes.take(lane, *task);
@@ -193,16 +193,15 @@ impl Conjugate {
                     let start = task.start.is_some().then_some(&start[..]);
                     let nothing = task.nothing(y.len(), 1.0);
                     gradients.begin(lane, squares.sqrt(), start, nothing);
-                    at_work[lane] = Some(number);
+                    *own = Some(number);
                 }
             }
             if at_work.iter().all(Option::is_none) {
                 return solved.into_iter().flatten().collect();
             }
-            for (lane, ended) in gradients.round(&mut lanes).into_iter().enumerate() {
-                if ended.is_some()
-                    && let Some(number) = at_work[lane].take()
-                {
+            let ended = gradients.round(&mut lanes).into_iter().enumerate();
+            for (lane, ended) in ended.filter(|(_, ended)| ended.is_some()) {
+                if let Some(number) = at_work[lane].take() {
                     solved[number] = ended;
                     lanes.factors[lane] = None;
                 }

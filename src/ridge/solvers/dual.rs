@@ -33,14 +33,14 @@ struct Dual(Square);
 
 impl Solve for Dual {
     fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution> {
-        let factor = Cholesky::new(&self.0, ridge)?;
+        let cholesky = Cholesky::new(&self.0, ridge)?;
         let mut coefficients = system.labels.clone();
-        factor.solve(&mut coefficients);
+        cholesky.solve(&mut coefficients);
         // They are centred but for rounding.
         system.design.rows.centre(&mut coefficients);
         let average = 1.0 / (ridge + system.mean_diagonal);
         Some(Solution {
-            factored: Some(Box::new(Factor { factor, average })),
+            factored: Some(Box::new(Factors { cholesky, average })),
             ..Solution::of_coefficients(system, ridge, coefficients)
         })
     }
@@ -48,20 +48,20 @@ impl Solve for Dual {
 
 /// The factor of `K + mu J + ridge I`.
 #[derive(Debug)]
-struct Factor {
-    factor: Cholesky,
+struct Factors {
+    cholesky: Cholesky,
     /// `1 / (ridge + mu)`.
     average: f64,
 }
 
 /// `B = G = (K + mu J + ridge I)^-1`.
-impl Factored for Factor {
+impl Factored for Factors {
     fn average(&self) -> f64 {
         self.average
     }
 
     fn half(&self, _: &System<'_>, rows: &[usize]) -> Panel {
-        let size = self.factor.size();
+        let size = self.cholesky.size();
         let mut panel = Panel::zeros(size, rows.len());
         let blocks = panel.values_mut().par_chunks_mut(size * BLOCK);
         blocks
@@ -72,7 +72,7 @@ impl Factored for Factor {
                     unit[row] = 1.0;
                 }
                 let first = rows.iter().copied().min();
-                self.factor.half(units, first.unwrap_or(0));
+                self.cholesky.half(units, first.unwrap_or(0));
             });
         panel
     }

@@ -84,12 +84,11 @@ pub(super) fn without(
     for (ridge, groups) in by_ridge {
         let ridge = f64::from_bits(ridge);
         let other;
-        let solution = match model.solution.filter(|own| own.ridge == ridge) {
-            Some(own) => own,
-            None => {
-                other = train(ridge).ok_or(TrainError::Singular { lambda })?;
-                &other
-            }
+        let solution = if let Some(own) = model.solution.filter(|own| own.ridge == ridge) {
+            own
+        } else {
+            other = train(ridge).ok_or(TrainError::Singular { lambda })?;
+            &other
         };
         let all = residuals_of(system, solution, &groups);
         for (rows, found) in all.ok_or(TrainError::Singular { lambda })? {

@@ -98,7 +98,7 @@ impl Preconditioner {
             };
             let parts: Vec<(usize, &mut [f64])> = now.iter().map(part).collect();
             parts.into_par_iter().for_each(|(query, slots)| {
-                design.fill_query(query, &self.heavy.places, width, slots);
+                design.fill_query(query, &self.heavy.places, slots);
                 self.blocks[query].halve(lambda, width, slots);
             });
             inner.add_products(panel.matrix(), sign);

@@ -50,12 +50,12 @@ struct Normal {
 
 impl Solve for Primal {
     fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution> {
-        let factor = Cholesky::new(&self.0.covariance, ridge)?;
+        let cholesky = Cholesky::new(&self.0.covariance, ridge)?;
         let mut unknowns = self.0.moments.clone();
-        factor.solve(&mut unknowns);
+        cholesky.solve(&mut unknowns);
         let normal = Arc::clone(&self.0);
-        let factored = Factor {
-            factor,
+        let factored = Factors {
+            cholesky,
             ridge,
             normal,
         };
@@ -71,14 +71,14 @@ impl Solve for Primal {
 
 /// The factor of the normal equations.
 #[derive(Debug)]
-struct Factor {
-    factor: Cholesky,
+struct Factors {
+    cholesky: Cholesky,
     ridge: f64,
     normal: Arc<Normal>,
 }
 
 /// `B = I - H` for `H = X^ (X^' X^ + ridge I)^-1 X^'`.
-impl Factored for Factor {
+impl Factored for Factors {
     fn right<'s>(&self, system: &System<'_>, solution: &'s Solution) -> Cow<'s, [f64]> {
         Cow::Owned(system.residuals(&solution.totals))
     }
@@ -91,10 +91,10 @@ impl Factored for Factor {
         let mut panel = system.design.examples(rows);
         let blocks = panel
             .values_mut()
-            .par_chunks_mut(self.factor.size() * BLOCK);
+            .par_chunks_mut(self.cholesky.size() * BLOCK);
         blocks.for_each(|examples| {
             check_interrupt();
-            self.factor.half(examples, 0);
+            self.cholesky.half(examples, 0);
         });
         panel
     }
@@ -108,7 +108,7 @@ impl Factored for Factor {
     }
 
     fn is_quicker_again(&self, rows: usize) -> bool {
-        2 * rows > self.factor.size()
+        2 * rows > self.cholesky.size()
     }
 
     /// By the equations less `X' V V' X`.
