@@ -43,16 +43,17 @@ impl FromStr for KernelChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, parameters) = text.split_once(':').unzip();
-        let kind = name.unwrap_or(text).parse::<KernelKind>();
-        let kind = kind.map_err(|error: UnknownName| error.to_string())?;
-        let (mut degree, mut coef0, mut gamma) = (None, None, None);
+        let (name, after) = text.split_once(':').unzip();
+        let named = name.unwrap_or(text).parse::<KernelKind>();
+        let kind = named.map_err(|error: UnknownName| error.to_string())?;
         let asked = kind.parameters();
-        if asked.is_empty() && parameters.is_some() {
+        if asked.is_empty() && after.is_some() {
             return Err(expected("no parameters", text));
         }
-        let given = parameters.into_iter();
-        let given = given.flat_map(|text| text.splitn(asked.len(), ':'));
+        let (mut degree, mut coef0, mut gamma) = (None, None, None);
+        let given = after
+            .into_iter()
+            .flat_map(|text| text.splitn(asked.len(), ':'));
         for (parameter, text) in asked.iter().zip(given) {
             let number = |what: &str| expected(what, text);
             match parameter {
