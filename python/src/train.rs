@@ -70,12 +70,7 @@ pub(crate) struct Outcome {
 
 impl Training {
     fn kernel(&self) -> Result<Kernel, TrainError> {
-        match self.kernel {
-            KernelKind::Linear => Ok(Kernel::LINEAR),
-            KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
-            KernelKind::Gaussian => Kernel::gaussian(self.gamma),
-            KernelKind::Polynomial => Kernel::polynomial(self.gamma, self.coef0, self.degree),
-        }
+        Kernel::new(self.kernel, self.gamma, self.coef0, self.degree)
     }
 
     /// All that does not depend on the rows of the data.

@@ -57,7 +57,9 @@ impl TeacherPlan {
             solver,
             memory: solver.memory(&shape),
         };
-        let factoring = [Solver::Dual, Solver::Primal].into_iter();
+        let factoring = Solver::ALL
+            .into_iter()
+            .filter(|solver| solver.has_holdout());
         let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
         let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
         let quick = quick.map(plan).filter(|plan| plan.memory <= available);
