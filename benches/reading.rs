@@ -12,7 +12,7 @@ use rankrls::data::read::ReadOptions;
 use rankrls::data::write_svmlight;
 use rankrls::greedy::job::select_among;
 use rankrls::shards::Sharding;
-use rankrls::{ColumnClasses, Lambda, SelectionOptions};
+use rankrls::{Candidates, Lambda, SelectionOptions};
 use zipf::Zipf;
 
 mod zipf;
@@ -121,7 +121,7 @@ fn parts(criterion: &mut Criterion) {
     let rows = shards.rows().expect("rows");
     let lambda = Lambda::new(16.0).expect("a lambda above 0");
     let options = SelectionOptions::new(5, lambda);
-    let select = |candidates: &ColumnClasses| {
+    let select = |candidates: &Candidates| {
         select_among(candidates, &rows, &options, &mut ()).expect("a selection")
     };
     let whole = options.candidates(&ZIPF.dataset());

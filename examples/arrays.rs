@@ -1,4 +1,4 @@
-//! Data from arrays in memory: a dense matrix of `ndarray`, and a sparse one of `sprs`.
+//! Data from arrays in memory: a dense array of `ndarray`, a sparse matrix of `sprs`, compressed columns.
 //!
 //! ```text
 //! cargo run --release --example arrays
@@ -7,8 +7,8 @@
 use std::error::Error;
 
 use ndarray::array;
-use rankrls::{Dataset, GreedyRankRls, RankRls};
-use sprs::CsMatI;
+use rankrls::{Dataset, GreedyRankRls, Queries, RankRls};
+use sprs::CsMat;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Seven documents of two queries, with three features each.
@@ -21,9 +21,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         [0.0, 0.5, 0.0],
         [1.5, 1.0, 0.1],
     ];
-    let labels = array![2.0, 0.0, 1.0, 0.0, 2.0, 0.0, 1.0];
-    let queries = ["pigs", "pigs", "pigs", "owls", "owls", "owls", "owls"];
-    let data = Dataset::new(&dense, &labels, &queries)?;
+    let labels = [2.0, 0.0, 1.0, 0.0, 2.0, 0.0, 1.0];
+    let ids = ["pigs", "pigs", "pigs", "owls", "owls", "owls", "owls"];
+    let queries = Queries::from_row_ids(&ids)?;
+    let data = Dataset::from_dense(dense.view(), &labels, queries.clone())?;
 
     let model = GreedyRankRls::new(2).lambda(0.5).fit(&data)?;
     println!("selected {:?}", model.features());
@@ -35,13 +36,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("predictions without the query {:.3?}", held_out.predictions);
     }
 
-    // Compressed columns with indices of 32 bits are borrowed, others are copied.
-    let sparse: CsMatI<f64, u32> = CsMatI::csc_from_dense(dense.view(), 0.0);
-    let borrowed = Dataset::new(&sparse, &labels, &queries)?;
-    assert_eq!(borrowed.nonzeros(), data.nonzeros());
-
-    // Scores take any matrix, too.
-    println!("scores {:.3}", model.predict(&data)?);
-    assert_eq!(model.predict(&dense)?, model.predict(&sparse)?);
+    // Matrices of `sprs` are copied, compressed columns are borrowed.
+    let sparse: CsMat<f64> = CsMat::csr_from_dense(dense.view(), 0.0);
+    let copied = Dataset::from_sprs(sparse.view(), &labels, queries)?;
+    let (bounds, rows, values) = ([0, 1, 1, 2], [0, 1], [1.0, 0.5]);
+    // Rows to be scored have any labels.
+    let new = Dataset::from_csc(&bounds, &rows, &values, &[0.0; 2], Queries::single(2)?)?;
+    println!("scores {:.3}", model.predict(&new));
+    assert_eq!(model.predict(&data), model.predict(&copied));
     Ok(())
 }

@@ -162,7 +162,7 @@ impl<'a> Table<'a> {
         let (labels, queries) = (self.data.labels(), self.data.queries().clone());
         let all: Vec<usize> = (0..queries.len()).collect();
         // A copy that borrows nothing.
-        Ok(Dataset::new(&x, labels, queries)?.queries_subset(&all)?)
+        Ok(Dataset::from_dense(x.view(), labels, queries)?.queries_subset(&all)?)
     }
 }
 

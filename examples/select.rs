@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let name = name.map_or_else(|| step.feature.to_string(), str::to_owned);
         println!("{number:4} {weight:9.5} {:10.5}  {name}", step.lqo_error);
     }
-    let scores = model.predict(&data)?;
+    let scores = model.predict(&data);
     println!("\nscore of the first row: {}", scores[0]);
     Ok(())
 }

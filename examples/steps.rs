@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut steps = params(30).steps(&fitting)?;
     while let Some(step) = steps.next().transpose()? {
         let number = steps.features().len();
-        let cindex = concordance(&validation, &steps.predict(&validation)?.to_vec())?;
+        let cindex = concordance(&validation, &steps.predict(&validation).to_vec())?;
         println!("feature {:6}: concordance index {cindex:.4}", step.feature);
         if cindex > best {
             (best, best_step) = (cindex, number);
@@ -46,7 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{best_step} features are best");
 
     let model = params(best_step).fit(&train)?;
-    let cindex = concordance(&test, &model.predict(&test)?.to_vec())?;
+    let cindex = concordance(&test, &model.predict(&test).to_vec())?;
     println!("concordance index on test data, after all training queries: {cindex:.4}");
     Ok(())
 }

@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(path) = std::env::args_os().nth(1) {
         aligned.write(&path)?;
         let read = Model::read(&path)?;
-        assert_eq!(read.scores(&test), aligned.predict(&test)?.to_vec());
+        assert_eq!(read.scores(&test), aligned.predict(&test).to_vec());
         println!("the model of strategy {} is saved", read.strategy());
     }
     Ok(())

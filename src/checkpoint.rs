@@ -1,180 +1,109 @@
 //! Checkpoint files: the steps of a long run, to go on from after the process has ended,
 //! however it ended.
 //!
-//! A checkpoint is a line and a JSON document:
+//! A checkpoint is a [journal](rankrls_files::journal), which is only appended to. Its first line says what the
+//! run is. Each other line is a [`Recorded`]: steps that one selection has found since the line before, or
+//! what its teacher predicts.
 //!
 //! ```text
-//! rankrls.checkpoint/1 selection 5120 3f9a...e1
-//! {"data": "...", ...}
+//! {"checksum":"5f0c32a7e1d94b86","record":{"schema":"rankrls.selection-steps/1","run":{"data":...,"settings":...}}}
+//! {"checksum":"a3b1940c77de2f58","record":{"path":{"lambda":16.0,...},"steps":[{"feature":98144,...}]}}
 //! ```
 //!
-//! The line has the schema, what kind of run it is, the bytes of the document and their BLAKE3
-//! hash, so that a file that was cut off, changed or mixed up is told from a whole one. It is
-//! written beside the old one and then takes its name ([`Output`]), so that there is a whole
-//! checkpoint at any time, and floats are written so that they read back to the same bits.
-//!
-//! A [`Record`] is what a file holds: the [`Progress`] of a selection or a [`Tuning`]. A
-//! [`Checkpointer`] writes one while a run goes on.
+//! Floats are written so that they read back to the same bits. A [`Checkpointer`] has the file while a run
+//! goes on.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rankrls_files::error::Fault;
+use rankrls_files::{Journal, JournalError, escaped};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
 
-use crate::data::read::ReadError;
-use crate::data::{DataHash, Output};
-use crate::greedy::{self, SelectionOptions, Step, StrategyKind, TeacherPredictions};
-use crate::tune::{self, Event, Evidence, PathId, RecordedPath, RecordedTeacher, TuneOptions};
-use rankrls_files::read_whole;
+use crate::data::DataHash;
+use crate::greedy::{self, PathId, Recorded, SelectionOptions, Step, TeacherPredictions};
+use crate::tune::{self, Evidence, TuneOptions};
 
-/// The schema of checkpoint files.
-pub const SCHEMA: &str = "rankrls.checkpoint/1";
-
-/// Most bytes that are taken for a checkpoint.
-const LARGEST: u64 = 1 << 30;
-
-/// Most bytes of the first line.
-const LONGEST_HEADER: usize = 256;
-
-/// A checkpoint that no run can go on from.
+/// A checkpoint that no run can go on from, or that cannot be written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
-    /// The file cannot be read.
+    /// The file is no checkpoint of such a run, is damaged, is at work in another process, or cannot be
+    /// written.
     #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The file is something else.
-    #[error("{} is no checkpoint of rankrls: its first line should be `rankrls.checkpoint/1 ...`", .0.display())]
-    Foreign(PathBuf),
-    /// A checkpoint of another kind or version.
-    #[error("{path}: expected {expected}, found {found}", path = path.display())]
-    Other {
-        /// The file.
-        path: PathBuf,
-        /// The schema and kind to go on from.
-        expected: String,
-        /// The schema or kind of the file.
-        found: String,
-    },
-    /// The file was cut off or changed: with the damage.
-    #[error("{} is damaged: found {}; remove it to start anew", .0.display(), .1)]
-    Damaged(PathBuf, String),
+    Journal(#[from] JournalError),
     /// A checkpoint of other data or with other options: with the differences.
-    #[error("{} is of another run: {}", .0.display(), .1.join("; "))]
+    #[error("{} is of another run: {}", escaped(&.0.display().to_string()), .1.join("; "))]
     OtherRun(PathBuf, Vec<String>),
 }
 
-/// Reads the checkpoint of a run of this `kind` from the bytes of a file, which messages call `path`.
-/// Whatever they are, memory stays in proportion to their number.
-///
-/// # Errors
-/// [`CheckpointError`] for bytes that are no whole checkpoint of this kind.
-pub fn parse<T: DeserializeOwned>(
-    bytes: &[u8],
-    path: &Path,
-    kind: &str,
-) -> Result<T, CheckpointError> {
-    let header = || {
-        let end = memchr::memchr(b'\n', &bytes[..bytes.len().min(LONGEST_HEADER)])?;
-        let line = std::str::from_utf8(&bytes[..end]).ok()?;
-        let words: Vec<&str> = line.split(' ').collect();
-        let [schema, kind, length, hash] = words[..] else {
-            return None;
-        };
-        let length: usize = length.parse().ok()?;
-        Some((schema, kind, length, hash, &bytes[end + 1..]))
-    };
-    let foreign = || CheckpointError::Foreign(path.to_owned());
-    let (schema, found, length, hash, document) = header().ok_or_else(foreign)?;
-    if (schema, found) != (SCHEMA, kind) {
-        if !schema.starts_with("rankrls.checkpoint/") {
-            return Err(foreign());
-        }
-        return Err(CheckpointError::Other {
-            path: path.to_owned(),
-            expected: format!("{SCHEMA} of the kind {kind}"),
-            found: match schema {
-                SCHEMA => format!("one of a run of the kind {found}"),
-                _ => format!("{schema}, written by another version of rankrls"),
-            },
-        });
-    }
-    let damaged = |what: String| CheckpointError::Damaged(path.to_owned(), what);
-    if document.len() != length {
-        let found = document.len();
-        return Err(damaged(format!(
-            "{found} bytes where {length} were written"
-        )));
-    }
-    if blake3::hash(document).to_hex().as_str() != hash {
-        return Err(damaged(
-            "content that does not have the hash it was written with".to_owned(),
-        ));
-    }
-    serde_json::from_slice(document).map_err(|error| damaged(error.to_string()))
+/// The settings that decide the outcome of a run, the training data aside.
+pub trait Settings: Clone + Serialize + DeserializeOwned {
+    /// The schema of its checkpoints.
+    const SCHEMA: &'static str;
+
+    /// Most steps of a selection.
+    fn k(&self) -> usize;
+
+    /// Whether the run may have the selection of `path` without `fold`, or from all data.
+    fn has(&self, path: PathId, fold: Option<usize>) -> bool;
 }
 
-/// The steps of a run so far.
-pub trait Record: Serialize + DeserializeOwned {
-    /// The settings that decide the outcome of the run, the training data aside.
-    type Settings: Clone;
+impl Settings for SelectionOptions {
+    const SCHEMA: &'static str = "rankrls.selection-steps/1";
 
-    /// The kind of checkpoint, one word.
-    const KIND: &'static str;
-
-    /// Nothing yet, of the run that `settings` describe on data with the hash `data`.
-    fn new(data: DataHash, settings: Self::Settings) -> Self;
-
-    /// Contents that no run can have written.
-    fn fault(&self) -> Option<String>;
-
-    /// Steps that have been found.
-    fn steps(&self) -> usize;
-
-    /// Writes the checkpoint. An earlier file stays until all is written and has reached the disk.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
-    fn save(&self, path: &Path) -> io::Result<()> {
-        let document = serde_json::to_vec(self)?;
-        let (kind, hash) = (Self::KIND, blake3::hash(&document).to_hex());
-        let mut output = Output::create(path)?;
-        writeln!(output, "{SCHEMA} {kind} {} {hash}", document.len())?;
-        output.write_all(&document)?;
-        output.finish()
+    fn k(&self) -> usize {
+        self.k
     }
 
-    /// Reads a checkpoint of the run that `settings` describe on data with the hash `data`.
-    ///
-    /// # Errors
-    /// [`CheckpointError`] for a file that is none, or is one of another run.
-    fn load(
-        path: &Path,
-        data: DataHash,
-        settings: &Self::Settings,
-    ) -> Result<Self, CheckpointError> {
-        let record: Self = parse(&read_whole(path, LARGEST)?, path, Self::KIND)?;
-        let new = Self::new(data, settings.clone());
-        let [then, now] = [&record, &new]
-            .map(|record| serde_json::to_value(record).expect("records have names for keys"));
+    fn has(&self, path: PathId, fold: Option<usize>) -> bool {
+        path.is_of(self) && fold.is_none()
+    }
+}
+
+impl Settings for TuneOptions {
+    const SCHEMA: &'static str = "rankrls.tuning-steps/1";
+
+    fn k(&self) -> usize {
+        self.selection.k
+    }
+
+    fn has(&self, path: PathId, fold: Option<usize>) -> bool {
+        let folds = match self.evidence {
+            Evidence::Folds { count, .. } => count,
+            _ => 0,
+        };
+        let lambdas = self.lambdas.numbers();
+        self.selections().iter().any(|options| path.is_of(options))
+            && lambdas.is_none_or(|all| all.contains(&path.lambda))
+            && fold.is_none_or(|fold| fold < folds)
+    }
+}
+
+/// The content of the first line.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run<S> {
+    /// Hash of the training data.
+    data: DataHash,
+    settings: S,
+}
+
+impl<S: Serialize> Run<S> {
+    /// The values that were others `then`, in words.
+    fn differences(&self, then: &Self) -> Vec<String> {
+        let [then, now] = [then, self]
+            .map(|run| serde_json::to_value(run).expect("settings have names for keys"));
         let mut differences = Vec::new();
         for (name, key) in [("the BLAKE3 hash of the data", "data"), ("", "settings")] {
             compare(name, &then[key], &now[key], &mut differences);
         }
-        let path = path.to_owned();
-        if !differences.is_empty() {
-            return Err(CheckpointError::OtherRun(path, differences));
-        }
-        match record.fault() {
-            Some(what) => Err(CheckpointError::Damaged(path, what)),
-            None => Ok(record),
-        }
+        differences
     }
 }
 
@@ -215,236 +144,166 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// The steps of a selection so far.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Progress {
-    /// Hash of the data.
-    pub data: DataHash,
-    /// The settings of the run.
-    pub settings: SelectionOptions,
-    /// The strategy that does it: what `auto` took, once it has.
-    pub strategy: Option<StrategyKind>,
-    /// The predictions of the teacher, if they took long.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub teacher: Option<TeacherPredictions>,
-    /// The steps taken.
-    pub steps: Vec<Step>,
-}
-
-impl<'a> From<&'a Progress> for greedy::Earlier<'a> {
-    fn from(progress: &'a Progress) -> Self {
-        Self {
-            steps: &progress.steps,
-            teacher: progress.teacher.as_ref(),
-        }
+/// Adds the `text` of a line to the findings so far of a run by `settings`.
+fn read(text: &[u8], settings: &impl Settings, all: &mut Vec<Recorded>) -> Result<(), Fault> {
+    const EXPECTED: &str = "steps or a teacher of this run";
+    let more: Recorded =
+        serde_json::from_slice(text).map_err(|error| Fault::new(EXPECTED, error.to_string()))?;
+    if !settings.has(more.path, more.fold) {
+        return Err(Fault::new(EXPECTED, "those of another selection"));
     }
-}
-
-impl Record for Progress {
-    type Settings = SelectionOptions;
-
-    const KIND: &'static str = "selection";
-
-    fn new(data: DataHash, settings: SelectionOptions) -> Self {
-        Self {
-            data,
-            strategy: settings.strategy,
-            settings,
-            teacher: None,
-            steps: Vec::new(),
-        }
+    let known = Recorded::of(all, more.path, more.fold);
+    known.steps.extend(more.steps);
+    known.teacher = more.teacher.or(known.teacher.take());
+    let (steps, k) = (known.steps.len(), settings.k());
+    if steps > k {
+        return Err(Fault::new(
+            EXPECTED,
+            format!("{steps} steps for {k} features"),
+        ));
     }
-
-    fn fault(&self) -> Option<String> {
-        let (steps, k) = (self.steps.len(), self.settings.k);
-        (steps > k).then(|| format!("{steps} steps for {k} features"))
-    }
-
-    fn steps(&self) -> usize {
-        self.steps.len()
-    }
-}
-
-/// The steps of a tuning so far.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Tuning {
-    /// Hash of the training data.
-    pub data: DataHash,
-    /// The settings of the run. Metrics that are taken besides have no part in it.
-    pub settings: TuneOptions,
-    /// The predictions of teachers, if they took long.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub teachers: Vec<RecordedTeacher>,
-    /// The steps taken, for each path that has been planned.
-    pub taken: Vec<RecordedPath>,
-}
-
-impl<'a> From<&'a Tuning> for tune::Earlier<'a> {
-    fn from(tuning: &'a Tuning) -> Self {
-        Self {
-            paths: &tuning.taken,
-            teachers: &tuning.teachers,
-        }
-    }
-}
-
-impl Record for Tuning {
-    type Settings = TuneOptions;
-
-    const KIND: &'static str = "tuning";
-
-    fn new(data: DataHash, settings: TuneOptions) -> Self {
-        Self {
-            data,
-            settings,
-            teachers: Vec::new(),
-            taken: Vec::new(),
-        }
-    }
-
-    fn fault(&self) -> Option<String> {
-        let k = self.settings.selection.k;
-        let folds = match self.settings.evidence {
-            Evidence::Folds { count, .. } => count,
-            _ => 0,
-        };
-        let lambdas = self.settings.lambdas.numbers();
-        let selections = self.settings.selections();
-        for (place, taken) in self.taken.iter().enumerate() {
-            let PathId {
-                lambda,
-                strategy,
-                labels,
-            } = taken.path;
-            let asked = selections.iter().any(|options| {
-                options.strategy.is_none_or(|asked| Some(asked) == strategy)
-                    && options.target.label_scale(strategy) == labels
-            });
-            let foreign = lambdas.as_ref().is_some_and(|all| !all.contains(&lambda)) || !asked;
-            let mut before = self.taken[..place].iter();
-            if foreign || before.any(|before| before.path == taken.path) {
-                let strategy = strategy.map_or(greedy::OWN, StrategyKind::name);
-                return Some(format!(
-                    "steps of {strategy} with lambda {lambda}, or twice as many"
-                ));
-            }
-            if taken.folds.len() > folds {
-                return Some(format!("{} folds of {folds}", taken.folds.len()));
-            }
-            let mut runs = std::iter::once(&taken.steps).chain(&taken.folds);
-            if let Some(run) = runs.find(|run| run.len() > k) {
-                return Some(format!("{} steps for {k} features", run.len()));
-            }
-        }
-        None
-    }
-
-    fn steps(&self) -> usize {
-        self.taken.iter().map(RecordedPath::count).sum()
-    }
+    Ok(())
 }
 
 /// A teacher that took so long is kept, or as long as checkpoints are apart if that is less.
 const LONG: Duration = Duration::from_secs(2);
 
-/// An observer that writes a checkpoint after a step, unless it wrote one a moment ago, and after a
+/// An observer that brings a checkpoint up to date after a step, unless it did a moment ago, and after a
 /// teacher that took more than two seconds.
 ///
-/// A checkpoint that cannot be written does not stop the run: the one before stays, and
-/// [`error`](Self::error) tells.
+/// A checkpoint that cannot be written does not stop the run: the lines before stay, and the next
+/// [`flush`](Self::flush) writes what is missing. A checkpoint without a step or a teacher goes away with its
+/// checkpointer: a run that is refused leaves nothing.
 #[derive(Debug)]
-pub struct Checkpointer<R = Progress> {
-    path: PathBuf,
+pub struct Checkpointer {
+    journal: Journal,
     every: Duration,
-    /// When a checkpoint was last written, or tried to be.
+    /// When the file was last brought up to date, or tried to be.
     written: Instant,
+    /// The findings that the file does not have.
+    unwritten: Vec<Recorded>,
     /// Steps in the file.
     saved: usize,
-    /// Whether the record has more than the file.
-    changed: bool,
-    record: R,
-    error: Option<io::Error>,
 }
 
-impl<R: Record> Checkpointer<R> {
-    /// Goes on from `record`, usually without steps, and sees at once whether `path` can be written,
-    /// where a run that takes no step leaves nothing; writes there after steps that end `every` or
-    /// more after the last time.
+impl Checkpointer {
+    /// Begins a checkpoint at `path` of the run that `settings` describe on data with the hash `data`, or
+    /// goes on with the one that is there if it may `resume`: with the findings so far. Brings it up to date
+    /// after steps that end `every` or more after the last time.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub fn new(path: &Path, every: Duration, record: R) -> io::Result<Self> {
-        drop(Output::create(path)?);
-        Ok(Self {
-            path: path.to_owned(),
+    /// [`CheckpointError`] for a file that is there and is no checkpoint of this run, or has not to be
+    /// resumed, and one that cannot be written.
+    pub fn open<S: Settings>(
+        path: &Path,
+        every: Duration,
+        data: DataHash,
+        settings: &S,
+        resume: bool,
+    ) -> Result<(Self, Vec<Recorded>), CheckpointError> {
+        let settings = settings.clone();
+        let run = Run { data, settings };
+        let mut all = Vec::new();
+        let journal = if resume {
+            let same = |then: &Run<S>| {
+                let differences = run.differences(then);
+                if differences.is_empty() {
+                    return Ok(());
+                }
+                Err(CheckpointError::OtherRun(path.to_owned(), differences))
+            };
+            let take = |_, text: &[u8]| read(text, &run.settings, &mut all);
+            Journal::resume(path, S::SCHEMA, &run, same, take)?
+        } else {
+            Journal::create(path, S::SCHEMA, &run)?
+        };
+        let checkpointer = Self {
+            journal,
             every,
             written: Instant::now(),
-            saved: record.steps(),
-            changed: false,
-            record,
-            error: None,
-        })
+            unwritten: Vec::new(),
+            saved: all.iter().map(|known| known.steps.len()).sum(),
+        };
+        Ok((checkpointer, all))
     }
 
-    /// Brings the file up to date.
-    pub fn flush(&mut self) {
-        if !self.changed {
-            return;
-        }
+    /// Keeps findings of elsewhere that the run goes on with.
+    pub fn keep(&mut self, found: Recorded) {
+        self.unwritten.push(found);
+    }
+
+    /// Brings the file up to date: appends what is new, and has the disk keep it.
+    ///
+    /// # Errors
+    /// When that is not possible; the file has the lines before.
+    pub fn flush(&mut self) -> Result<(), JournalError> {
         self.written = Instant::now();
-        match self.record.save(&self.path) {
-            Ok(()) => {
-                self.saved = self.record.steps();
-                self.changed = false;
-                self.error = None;
+        while let Some(next) = self.unwritten.first_mut() {
+            match self.journal.append(next) {
+                // A teacher of more rows than a line has room for will teach again.
+                Err(JournalError::TooLong { .. }) if next.teacher.take().is_some() => {}
+                appended => {
+                    appended?;
+                    self.saved += next.steps.len();
+                    self.unwritten.remove(0);
+                }
             }
-            Err(error) => self.error = Some(error),
+        }
+        self.journal.sync()
+    }
+
+    fn step(&mut self, path: PathId, fold: Option<usize>, step: &Step) {
+        let found = Recorded::of(&mut self.unwritten, path, fold);
+        found.steps.push(step.clone());
+        if self.written.elapsed() >= self.every {
+            // It stays unwritten where the disk refuses it.
+            let _ = self.flush();
         }
     }
 
-    /// Whether predictions that took so long are worth keeping.
-    fn keeps(&self, predictions: &TeacherPredictions, took: Duration) -> bool {
-        !predictions.is_given() && took >= LONG.min(self.every)
-    }
-
-    /// Brings the file up to date after a step, unless it did a moment ago.
-    fn write(&mut self) {
-        self.changed = true;
-        if self.written.elapsed() >= self.every {
-            self.flush();
+    /// Keeps the predictions of a teacher that are worth it: that took long.
+    fn teacher(
+        &mut self,
+        path: PathId,
+        fold: Option<usize>,
+        predictions: &TeacherPredictions,
+        took: Duration,
+    ) {
+        if !predictions.is_given() && took >= LONG.min(self.every) {
+            let found = Recorded::of(&mut self.unwritten, path, fold);
+            found.teacher = Some(predictions.clone());
+            let _ = self.flush();
         }
     }
 
     /// The file.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.journal.path()
     }
 
     /// Steps that a run that starts now would not have to search for.
     pub fn saved(&self) -> usize {
         self.saved
     }
+}
 
-    /// Why the last checkpoint could not be written.
-    pub fn error(&self) -> Option<&io::Error> {
-        self.error.as_ref()
+impl Drop for Checkpointer {
+    fn drop(&mut self) {
+        if self.journal.is_empty() {
+            // One that cannot be removed can be gone on with.
+            let _ = self.journal.remove();
+        }
     }
 }
 
-impl greedy::Observer for Checkpointer<Progress> {
+impl greedy::Observer for Checkpointer {
     fn event(&mut self, event: greedy::Event<'_>) -> ControlFlow<()> {
         match event {
-            greedy::Event::TeacherTrained(predictions, took) if self.keeps(predictions, took) => {
-                self.record.teacher = Some(predictions.clone());
-                self.changed = true;
-                self.flush();
+            greedy::Event::TeacherTrained(path, predictions, took) => {
+                self.teacher(path, None, predictions, took);
             }
-            greedy::Event::Started(plan) => self.record.strategy = plan.strategy.kind(),
             greedy::Event::Stepped(advance, _) if !advance.replayed => {
-                self.record.steps.push(advance.step.clone());
-                self.write();
+                self.step(advance.path, None, &advance.step);
             }
             _ => {}
         }
@@ -452,33 +311,22 @@ impl greedy::Observer for Checkpointer<Progress> {
     }
 }
 
-impl tune::Observer for Checkpointer<Tuning> {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+impl tune::Observer for Checkpointer {
+    fn event(&mut self, event: tune::Event<'_>) -> ControlFlow<()> {
         match event {
-            Event::TeacherTrained(teacher, took) if self.keeps(&teacher.predictions, took) => {
-                self.record.teachers.push(teacher.clone());
-                self.changed = true;
-                self.flush();
-            }
-            Event::Planned(path) => {
-                let taken = &mut self.record.taken;
-                if !taken.iter().any(|taken| taken.path == path) {
-                    taken.push(RecordedPath::new(path));
-                }
-            }
-            Event::Stepped {
+            tune::Event::TeacherTrained {
+                path,
+                fold,
+                predictions,
+                took,
+            } => self.teacher(path, fold, predictions, took),
+            tune::Event::Stepped {
                 path,
                 fold,
                 step,
                 replayed: false,
                 ..
-            } => {
-                let mut taken = self.record.taken.iter_mut();
-                if let Some(taken) = taken.find(|taken| taken.path == path) {
-                    taken.of_mut(fold).push(step.clone());
-                }
-                self.write();
-            }
+            } => self.step(path, fold, step),
             _ => {}
         }
         ControlFlow::Continue(())
@@ -488,48 +336,93 @@ impl tune::Observer for Checkpointer<Tuning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::sample;
+    use crate::data::{LabelScale, sample};
+    use crate::greedy::StrategyKind;
+    use crate::lambda::Lambda;
 
-    fn saved() -> Vec<u8> {
+    /// Some findings, as no run makes them.
+    fn found(strategy: StrategyKind, fold: Option<usize>, steps: u32) -> Recorded {
+        let path = PathId {
+            lambda: Lambda::new(4.0).unwrap(),
+            strategy: strategy.into(),
+            labels: LabelScale::Raw,
+        };
+        let step = |feature| Step {
+            feature,
+            lqo_error: 1.0 / 3.0,
+            lqo_cindex: None,
+            criterion: None,
+            identical_columns: 0,
+            evaluated: 1,
+            alive: vec![3, 1],
+        };
+        Recorded {
+            steps: (0..steps).map(step).collect(),
+            ..Recorded::new(path, fold)
+        }
+    }
+
+    /// Goes on with the checkpoint of a selection of three features, and ends it.
+    fn resume(path: &Path) -> Result<Vec<Recorded>, CheckpointError> {
+        let settings = SelectionOptions::new(3, None);
+        let data = DataHash::of(&sample::test());
+        let (_, all) = Checkpointer::open(path, Duration::ZERO, data, &settings, true)?;
+        Ok(all)
+    }
+
+    fn keep(path: &Path, found: Recorded) {
+        let settings = SelectionOptions::new(3, None);
+        let data = DataHash::of(&sample::test());
+        let open = Checkpointer::open(path, Duration::ZERO, data, &settings, true);
+        let (mut checkpointer, _) = open.unwrap();
+        checkpointer.keep(found);
+        checkpointer.flush().unwrap();
+    }
+
+    #[test]
+    fn a_flush_appends_what_is_new() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("run.checkpoint");
-        let data = DataHash::of(&sample::test());
-        let settings = SelectionOptions::new(3, None);
-        let progress = Progress::new(data, settings.clone());
-        progress.save(&path).unwrap();
-        assert_eq!(Progress::load(&path, data, &settings).unwrap(), progress);
-        std::fs::read(path).unwrap()
-    }
-
-    fn read(bytes: &[u8], kind: &str) -> Result<Progress, CheckpointError> {
-        parse(bytes, Path::new("run"), kind)
+        let mut before = Vec::new();
+        for steps in 1..=3 {
+            keep(&path, found(StrategyKind::Dense, None, 1));
+            let after = std::fs::read(&path).unwrap();
+            assert!(after.starts_with(&before) && after.len() > before.len());
+            before = after;
+            assert_eq!(resume(&path).unwrap()[0].steps.len(), steps);
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+        }
     }
 
     #[test]
-    fn every_cut_and_every_changed_byte_is_seen() {
-        let whole = saved();
-        assert!(read(&whole, "selection").is_ok());
-        for end in 0..whole.len() {
-            assert!(read(&whole[..end], "selection").is_err(), "cut at {end}");
-        }
-        for place in 0..whole.len() {
-            let mut changed = whole.clone();
-            changed[place] ^= 1;
-            assert!(read(&changed, "selection").is_err(), "changed at {place}");
-        }
-        let longer = [&whole[..], b" "].concat();
-        let error = read(&longer, "selection").unwrap_err();
-        assert!(matches!(error, CheckpointError::Damaged(..)));
+    fn a_checkpoint_without_a_step_goes_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.checkpoint");
+        assert!(resume(&path).unwrap().is_empty());
+        assert!(!path.exists());
     }
 
+    /// Their checksums are right, as only who makes them can.
     #[test]
-    fn other_files_are_told_apart() {
-        let text = |bytes: &[u8], kind| read(bytes, kind).unwrap_err().to_string();
-        let whole = saved();
-        assert!(text(&whole, "tuning").contains("a run of the kind selection"));
-        assert!(text(b"{\"schema\": 1}\n", "selection").contains("no checkpoint"));
-        let next = String::from_utf8(whole).unwrap();
-        let next = next.replace("checkpoint/1", "checkpoint/9");
-        assert!(text(next.as_bytes(), "selection").contains("another version"));
+    fn records_that_cannot_be_are_refused_with_their_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.checkpoint");
+        for (other, reason) in [
+            (
+                found(StrategyKind::Dense, None, 3),
+                "4 steps for 3 features",
+            ),
+            (found(StrategyKind::Dense, Some(0), 1), "another selection"),
+            (found(StrategyKind::Distil, None, 1), "another selection"),
+        ] {
+            keep(&path, found(StrategyKind::Dense, None, 1));
+            keep(&path, other);
+            let before = std::fs::read(&path).unwrap();
+            let error = resume(&path).unwrap_err().to_string();
+            let place = "run.checkpoint:3:1: expected steps or a teacher of this run, found ";
+            assert!(error.contains(place) && error.ends_with(reason), "{error}");
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+            std::fs::remove_file(&path).unwrap();
+        }
     }
 }

@@ -180,7 +180,7 @@ mod tests {
             let (mut steps, mut begun) = (0, 0);
             let mut observer = |event: Event<'_>| {
                 match event {
-                    Event::Planned(..) => begun += 1,
+                    Event::Started { .. } => begun += 1,
                     Event::Stepped { .. } => steps += 1,
                     _ => {}
                 }

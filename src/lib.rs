@@ -7,7 +7,7 @@
 //! let (train, test) = (sample::train(), sample::test());
 //! let model = GreedyRankRls::new(10).lambda(16.0).fit(&train)?;
 //! println!("features {:?}, weights {}", model.features(), model.weights());
-//! let scores = model.predict(&test)?;
+//! let scores = model.predict(&test);
 //! assert_eq!(scores.len(), test.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -20,11 +20,12 @@
 //!
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much a call may take, and sizes as people write them.
-//! - [`data`]: sparse columns with labels, queries and names; [`data::read`], writers and a small
-//!   corpus, [`data::sample`].
+//! - [`data`]: sparse columns with labels, queries and names; [`data::read`] and writers. With the
+//!   feature `sample`, `data::sample` is a small corpus.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
+//! - [`candidates`]: column classes wherever they are: in memory, on other ranks or in files.
 //! - [`shards`]: data in parts, as files.
 //! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
@@ -37,14 +38,15 @@
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are.
 
+pub mod candidates;
 pub mod checkpoint;
 pub mod columns;
 pub mod data;
 mod fitted;
 pub mod greedy;
 pub mod interrupt;
-mod kernels;
 mod lambda;
+mod linalg;
 pub mod memory;
 pub mod metrics;
 pub mod model;
@@ -57,6 +59,7 @@ pub mod shards;
 pub mod tune;
 pub mod warning;
 
+pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
 pub use fitted::{FittedGreedyRankRls, FittedRankRls, GreedyRankRls, RankRls, Steps};

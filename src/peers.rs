@@ -1,13 +1,13 @@
 //! Ranks: processes, or threads, that each have some of the columns and take every step together.
 //!
 //! Each rank has all rows, labels and queries, the state of the selection, and the columns that
-//! [`Partition`](crate::columns::Partition) gives it. [`ColumnClasses::among`] makes the column
+//! [`Partition`](crate::candidates::Partition) gives it. [`Candidates::among`] makes the column
 //! classes of a rank know the others; all that selects from them then selects from the columns of
 //! all ranks, and ends with the same features, errors and weights on every rank, to the last bit
 //! those of one rank with all columns.
 //!
 //! ```
-//! use rankrls::columns::Partition;
+//! use rankrls::candidates::Partition;
 //! use rankrls::data::sample;
 //! use rankrls::greedy::job::{select, select_among};
 //! use rankrls::peers::on_threads;
@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`ColumnClasses::among`]: crate::columns::ColumnClasses::among
+//! [`Candidates::among`]: crate::candidates::Candidates::among
 
 use std::fmt;
 use std::panic::resume_unwind;

@@ -42,7 +42,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::columns::{ColumnClasses, Partition, QueryWeight, Scale};
+use crate::candidates::{Candidates, Partition};
+use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::hash::Content;
 use crate::data::merge::{columns_of, each_batch};
 use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, read_names};
@@ -520,7 +521,7 @@ impl Shards {
         weight: QueryWeight,
         scale: Scale,
         room: u64,
-    ) -> Result<ColumnClasses, ShardError> {
+    ) -> Result<Candidates, ShardError> {
         let largest = (0..self.parts()).map(|part| self.sizes(part).1).max();
         let needed = ENTRY.saturating_mul(largest.unwrap_or(0) as u64);
         if needed > room {
@@ -533,7 +534,7 @@ impl Shards {
             Ok::<_, ShardError>(ColumnClasses::scaled(&part, weight, scale))
         };
         let classes = (0..self.parts()).map(classes);
-        let candidates = ColumnClasses::of_shards(classes, &self.folder, room / 3)?;
+        let candidates = Candidates::of_shards(classes, &self.folder, room / 3)?;
         features.sort_unstable();
         self.check_distinct(&features)?;
         Ok(candidates)

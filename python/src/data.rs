@@ -8,8 +8,7 @@ use numpy::ndarray::ArrayView2;
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rankrls::data::read::Missing;
-use rankrls::data::{Columns, IntoColumns};
-use rankrls::{Dataset, DatasetError, Queries, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, Queries, SelectionOptions, StrategyKind};
 use rayon::prelude::*;
 use sprs::CsMatBase;
 
@@ -40,7 +39,6 @@ enum Indices<'py> {
 }
 
 /// A matrix without Python, to be used while Python does something else.
-#[derive(Clone)]
 pub(crate) enum View<'a> {
     Sparse(Compressed<'a>),
     Dense(ArrayView2<'a, f64>),
@@ -95,11 +93,32 @@ impl Indices<'_> {
     }
 }
 
-impl<'a> IntoColumns<'a> for View<'a> {
-    fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
+impl View<'_> {
+    /// The rows as one query.
+    fn labelled<'a>(&'a self, labels: Cow<'a, [f64]>) -> Result<Dataset<'a>> {
+        let queries = Queries::single(self.rows())?;
+        let matrix = match self {
+            Self::Dense(array) => return Ok(Dataset::from_dense(*array, labels, queries)?),
+            Self::Sparse(matrix) => matrix,
+        };
+        let bounds = matrix.indptr().into_raw_storage();
+        let (indices, values) = (matrix.indices(), matrix.data());
+        Ok(if matrix.is_csc() {
+            Dataset::from_csc(bounds, indices, values, labels, queries)?
+        } else {
+            Dataset::from_csr(bounds, indices, values, matrix.cols(), labels, queries)?
+        })
+    }
+
+    /// Rows whose labels and queries nobody knows.
+    pub(crate) fn unlabelled(&self) -> Result<Dataset<'_>> {
+        self.labelled(vec![0.0; self.rows()].into())
+    }
+
+    fn rows(&self) -> usize {
         match self {
-            Self::Sparse(matrix) => matrix.into_columns(),
-            Self::Dense(array) => array.into_columns(),
+            Self::Sparse(matrix) => matrix.rows(),
+            Self::Dense(array) => array.nrows(),
         }
     }
 }
@@ -205,24 +224,23 @@ impl Data<'_> {
     }
 }
 
-impl<'a> DataView<'a> {
+impl DataView<'_> {
     /// The data set. Rows whose queries are not in one piece are moved together. Columns count from 1 in
     /// models, as in files.
-    pub(crate) fn dataset(&self) -> Result<Dataset<'a>> {
+    pub(crate) fn dataset(&self) -> Result<Dataset<'_>> {
         let id = |&code: &i64| {
             let position = usize::try_from(code).unwrap_or(usize::MAX);
             self.ids.get(position).map_or("", String::as_str)
         };
         let row_ids: Vec<&str> = self.codes.iter().map(id).collect();
-        let mut data = Dataset::regrouped(self.x.clone(), self.y, row_ids)?;
+        let mut data = self.x.labelled(self.y.into())?.regrouped(&row_ids)?;
         if let Some(scores) = self.teacher {
             let scores = data.in_row_order(scores)?;
             data = data.with_teacher(scores)?;
         }
         if let Some(validation) = &self.validation {
-            let validation = Dataset::unlabelled(validation.clone())?;
             // A copy of its only query.
-            data = data.with_validation(validation.queries_subset(&[0])?);
+            data = data.with_validation(validation.unlabelled()?.queries_subset(&[0])?);
         }
         Ok(data)
     }

@@ -7,7 +7,7 @@ use pyo3::types::PyBytes;
 use rankrls::data::Strings;
 use rankrls::data::read::Missing;
 use rankrls::model::Estimator;
-use rankrls::{Dataset, FeatureNames, Model as Inner, Queries};
+use rankrls::{FeatureNames, Model as Inner, Queries};
 use serde_json::json;
 
 use crate::data::{Array, Data, Filling, Matrix};
@@ -136,7 +136,7 @@ impl Model {
     fn scores(&self, py: Python<'_>, x: Matrix<'_>, threads: usize) -> Result<Array<f64>> {
         let view = x.view()?;
         job::finish(py, threads, || {
-            Ok(Array(self.0.scores(&Dataset::unlabelled(view)?)))
+            Ok(Array(self.0.scores(&view.unlabelled()?)))
         })
     }
 

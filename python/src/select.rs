@@ -10,7 +10,7 @@ use rankrls::greedy::job::{Event, Observer, WeightsPath, select_among};
 use rankrls::greedy::{Ending, Selection, Step, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::tune::{self, TuneError};
-use rankrls::{ColumnClasses, Dataset, Lambda, Model as Fitted, SelectionOptions, Warning};
+use rankrls::{Candidates, Dataset, Lambda, Model as Fitted, SelectionOptions, Warning};
 use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -111,7 +111,7 @@ struct Found {
 /// Python wanted the choice to end.
 fn choose_lambda(
     data: &Dataset<'_>,
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     options: &SelectionOptions,
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
@@ -137,7 +137,7 @@ fn work(
     watch: &mut Watch<'_>,
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
-    let test = test.map(Dataset::unlabelled).transpose()?;
+    let test = test.as_ref().map(View::unlabelled).transpose()?;
     let candidates = options.candidates(&data);
     let Some((lambda, edge)) = choose_lambda(&data, &candidates, &options, watch)? else {
         return Ok(None);

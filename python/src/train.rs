@@ -25,7 +25,7 @@ struct Training {
     gamma: f64,
     degree: u32,
     coef0: f64,
-    basis: Option<Rows>,
+    basis: Option<BasisRows>,
     /// `None`: every query, or every pair, where that comes from the factors of the solver.
     holdout: Option<Asked>,
     keep_pairs: bool,
@@ -40,7 +40,7 @@ type Pair = (u32, u32, f64, f64);
 /// Rows of a basis, drawn or given.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Rows {
+enum BasisRows {
     Count(usize),
     Given(Vec<usize>),
 }
@@ -70,12 +70,7 @@ pub(crate) struct Outcome {
 
 impl Training {
     fn kernel(&self) -> Result<Kernel, TrainError> {
-        match self.kernel {
-            KernelKind::Linear => Ok(Kernel::LINEAR),
-            KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
-            KernelKind::Gaussian => Kernel::gaussian(self.gamma),
-            KernelKind::Polynomial => Kernel::polynomial(self.gamma, self.coef0, self.degree),
-        }
+        Kernel::new(self.kernel, self.gamma, self.coef0, self.degree)
     }
 
     /// All that does not depend on the rows of the data.
@@ -92,11 +87,11 @@ impl Training {
         };
         let seed = self.seed;
         let basis = self.basis.as_ref().map(|basis| match basis {
-            Rows::Count(count) => Basis::Drawn {
+            BasisRows::Count(count) => Basis::Drawn {
                 count: *count,
                 seed,
             },
-            Rows::Given(rows) => Basis::Given(rows.clone()),
+            BasisRows::Given(rows) => Basis::Given(rows.clone()),
         });
         let grid = TrainGrid {
             basis,

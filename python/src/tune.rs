@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
 use rankrls::greedy::Step;
-use rankrls::greedy::job::plan;
-use rankrls::tune::{Choice, Event, Outcome, PathId, TuneError, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Dataset, Lambdas, Model as Fitted, SelectError, Warning};
+use rankrls::greedy::job::{PathId, plan};
+use rankrls::tune::{Choice, Event, Outcome, TuneError, TuneOptions, Tuning};
+use rankrls::{Candidates, Dataset, Lambdas, Model as Fitted, SelectError, Warning};
 use serde::Serialize;
 use serde_json::json;
 
@@ -18,11 +18,7 @@ use crate::select::{self, checked};
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
-fn check_memory(
-    data: &Dataset<'_>,
-    candidates: &ColumnClasses,
-    options: &TuneOptions,
-) -> Result<()> {
+fn check_memory(data: &Dataset<'_>, candidates: &Candidates, options: &TuneOptions) -> Result<()> {
     for selection in options.selections() {
         match plan(candidates, data, &selection) {
             Err(error @ SelectError::Memory { .. }) => return Err(error.into()),
@@ -78,7 +74,7 @@ pub(crate) fn tune<'py>(
     let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = view.dataset()?;
-        let candidates = options.candidates(&data);
+        let candidates = options.selection.candidates(&data);
         let tuning = Tuning {
             candidates: Some(&candidates),
             ..Tuning::new(&data, &options)
@@ -107,7 +103,8 @@ pub(crate) fn tune<'py>(
             tuned => tuned?,
         };
         let model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
-        let stability = |outcome: &Outcome| outcome.stability(tuned.choice.k, candidates.len());
+        let stability =
+            |outcome: &Outcome| outcome.stability(tuned.choice.k, candidates.classes().len());
         let stability = tuned
             .outcomes
             .iter()

@@ -18,11 +18,11 @@
 
 use rayon::prelude::*;
 
+use super::members::Members;
 use crate::data::{Column, Dataset, Queries};
 use crate::interrupt::check_interrupt;
 
-/// Columns that a task hashes, whose scratch it allocates once. Not the half of all: the first are the
-/// longest.
+/// Columns per task, which allocates its scratch once: few, because the first columns hold most entries.
 const CHUNK: usize = 4096;
 
 /// The columns of a data set, sorted out: which ones are candidates, and which
@@ -33,9 +33,7 @@ pub(super) struct Classes {
     pub(super) representatives: Vec<u32>,
     /// Entries of each representative's canonical form.
     pub(super) lengths: Vec<u32>,
-    /// Members of class `c` are `members[ends[c - 1]..ends[c]]`: 0-based features, ascending.
-    pub(super) ends: Vec<u32>,
-    pub(super) members: Vec<u32>,
+    pub(super) members: Members,
     /// Stored columns that are constant within every query.
     pub(super) constant: usize,
 }
@@ -72,13 +70,9 @@ pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
         classes.lengths.push(class[0].length);
         let members = class.iter();
         let features = members.map(|member| dataset.feature(member.column as usize));
-        classes.members.extend(features);
-        // Columns count in 32 bits, so their number does.
-        classes
-            .ends
-            .push(u32::try_from(classes.members.len()).unwrap_or(u32::MAX));
+        classes.members.push(features);
     }
-    classes.members.shrink_to_fit();
+    classes.members.shrink();
     classes
 }
 
@@ -138,24 +132,24 @@ fn name_classes(
 /// One entry of a canonical column: `value + rounding` is the exact difference
 /// from the reference value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Entry {
-    pub(super) row: u32,
-    pub(super) value: f64,
-    pub(super) rounding: f64,
+pub(crate) struct Entry {
+    pub(crate) row: u32,
+    pub(crate) value: f64,
+    pub(crate) rounding: f64,
 }
 
 /// Turns columns into their canonical forms, with room it reuses.
 #[derive(Debug)]
-pub(super) struct Canonicaliser<'q> {
+pub(crate) struct Canonicaliser<'q> {
     queries: &'q Queries,
     query_of_row: &'q [u32],
     segment: Vec<f64>,
     /// The last canonical form.
-    pub(super) form: Vec<Entry>,
+    pub(crate) form: Vec<Entry>,
 }
 
 impl<'q> Canonicaliser<'q> {
-    pub(super) fn new(queries: &'q Queries, query_of_row: &'q [u32]) -> Self {
+    pub(crate) fn new(queries: &'q Queries, query_of_row: &'q [u32]) -> Self {
         Self {
             queries,
             query_of_row,
@@ -169,7 +163,7 @@ impl<'q> Canonicaliser<'q> {
     ///
     /// Returns the sign: the form is `sign` times the column, up to constants.
     /// O(non-zeros) time; allocates only while the form and the scratch grow.
-    pub(super) fn canonicalise(&mut self, column: Column<'_>) -> i8 {
+    pub(crate) fn canonicalise(&mut self, column: Column<'_>) -> i8 {
         self.form.clear();
         let mut rest = column;
         while let Some(&row) = rest.rows.first() {
@@ -265,12 +259,12 @@ fn hash(form: &[Entry]) -> u64 {
 }
 
 /// `hash` with another word.
-pub(super) fn mix(hash: u64, word: u64) -> u64 {
+pub(crate) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// A hash whose highest bits depend on all bits of `hash` (the finaliser of `SplitMix64`).
-pub(super) fn scattered(hash: u64) -> u64 {
+pub(crate) fn scattered(hash: u64) -> u64 {
     let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ hash >> 31

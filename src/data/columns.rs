@@ -27,18 +27,6 @@ impl<'a> Column<'a> {
         self.rows.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// Squared norm once centred, for entries that all lie in a query of `rows` rows: mean
-    /// first, so that a common offset costs no digits.
-    pub(crate) fn centred_squared_norm(self, rows: usize) -> f64 {
-        let mean = self.values.iter().sum::<f64>() / rows as f64;
-        let entries: f64 = self
-            .values
-            .iter()
-            .map(|value| (value - mean) * (value - mean))
-            .sum();
-        entries + (rows - self.values.len()) as f64 * mean * mean
-    }
-
     /// Takes off the entries in rows below `end` and returns them.
     pub(crate) fn take_rows_below(&mut self, end: usize) -> Self {
         let inside = |&&row: &&u32| (row as usize) < end;
@@ -59,7 +47,7 @@ impl<'a> Column<'a> {
 
 /// The feature columns of a matrix, of which some are stored, one after the other.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Columns<'a> {
+pub(crate) struct Columns<'a> {
     /// Number of rows of the matrix.
     pub(crate) height: usize,
     /// Number of feature columns, stored or not.

@@ -150,8 +150,8 @@ impl Content {
     }
 
     pub(crate) fn column(&mut self, feature: u32, column: Column<'_>) {
-        let entries = column.iter();
-        let entries = entries.filter(|&(_, value)| value != 0.0);
+        let stored = column.iter();
+        let entries = stored.filter(|&(_, value)| value != 0.0);
         let count = entries.clone().count();
         if count == 0 {
             return;

@@ -53,17 +53,17 @@ fn columns_within(runs: &[Run], spans: &[Span], width: usize) -> io::Result<Colu
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
         return Ok(Columns::none(0, width));
     };
-    let features = first.0[0]..last.0[last.0.len() - 1];
-    let (mut rows, mut loaded) = (0, Vec::<Pages<'_>>::new());
+    let within = first.0[0]..last.0[last.0.len() - 1];
+    let (mut height, mut loaded) = (0, Vec::<Pages<'_>>::new());
     for run in runs {
         // Rows are at most as many as 32 bits count.
-        let first_row = u32::try_from(rows).unwrap_or(u32::MAX);
-        loaded.push((first_row, run.load(&features)?));
-        rows += run.rows;
+        let first_row = u32::try_from(height).unwrap_or(u32::MAX);
+        loaded.push((first_row, run.load(&within)?));
+        height += run.rows;
     }
     let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(&loaded, span)).collect();
     tasks.par_iter_mut().for_each(Task::count);
-    let mut columns = Columns::none(rows, width);
+    let mut columns = Columns::none(height, width);
     let (mut features, mut starts) = (Vec::new(), vec![0]);
     let mut entries = 0;
     for task in &tasks {
@@ -97,7 +97,7 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
     let share = (entries / most.max(1) as u64).max(STRIP);
     let (mut spans, mut span) = (Vec::new(), vec![0]);
     let (mut of_span, mut of_strip) = (0, 0);
-    for (first, entries) in firsts {
+    for (first, of_page) in firsts {
         let begins = span.last().is_some_and(|&last| first > last);
         if begins && of_strip >= STRIP {
             span.push(first);
@@ -107,8 +107,8 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
                 of_span = 0;
             }
         }
-        of_span += entries;
-        of_strip += entries;
+        of_span += of_page;
+        of_strip += of_page;
     }
     // Features are below 2^32 - 1.
     span.push(u32::MAX);
@@ -160,9 +160,9 @@ impl<'a> Task<'a> {
                 }
             };
             if (strip[1] - strip[0]) as usize <= NARROW {
-                let mut counts = vec![0; (strip[1] - strip[0]) as usize];
-                heads(&mut |feature, count| counts[(feature - strip[0]) as usize] += count);
-                let found = (strip[0]..).zip(counts).filter(|&(_, count)| count > 0);
+                let mut of_each = vec![0; (strip[1] - strip[0]) as usize];
+                heads(&mut |feature, count| of_each[(feature - strip[0]) as usize] += count);
+                let found = (strip[0]..).zip(of_each).filter(|&(_, count)| count > 0);
                 let (features, counts): (Vec<u32>, Vec<u32>) = found.unzip();
                 self.features.extend(features);
                 self.counts.extend(counts);

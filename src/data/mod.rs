@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, quote};
-use sprs::CsMatViewI;
 
 mod arrays;
 mod columns;
@@ -26,19 +25,18 @@ pub(crate) mod merge;
 mod queries;
 mod ranker;
 pub(crate) mod runs;
+#[cfg(feature = "sample")]
 pub mod sample;
 mod sidecar;
 pub(crate) mod spill;
 mod subset;
 
-use arrays::columns_of_rows;
-pub use arrays::{Index, IntoColumns, IntoQueries, IntoVector};
-pub(crate) use columns::cut;
-pub use columns::{Column, Columns};
+pub use columns::Column;
+pub(crate) use columns::{Columns, cut};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 use examples::Examples;
-pub use formats::{DataFiles, MatrixLayout, Part, write_names, write_svmlight};
+pub use formats::{DataFiles, FilePart, MatrixLayout, write_names, write_svmlight};
 pub(crate) use formats::{columns_of_npz, fill_missing, write_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
@@ -242,34 +240,6 @@ pub struct Dataset<'a> {
     whole: Option<(usize, DataHash)>,
 }
 
-impl Dataset<'static> {
-    /// A data set from compressed rows: row `i` has the columns
-    /// `columns[indptr[i]..indptr[i + 1]]`, strictly ascending and below `width`, and the values
-    /// at the same places. Only the columns with an entry are stored; a value of zero is an
-    /// entry.
-    ///
-    /// The rows are only read; the result takes 12 bytes an entry and 12 an occupied column.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the arrays are no sparse matrix of as many rows as `queries` has,
-    /// `width` is over 2^32 - 1, or a value or label is not finite.
-    pub fn from_csr(
-        indptr: &[usize],
-        columns: &[u32],
-        values: &[f64],
-        width: usize,
-        labels: Vec<f64>,
-        queries: Queries,
-    ) -> Result<Self, DatasetError> {
-        let shape = (queries.rows(), width);
-        CsMatViewI::try_new(shape, indptr, columns, values)
-            .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
-        Columns::check_starts(indptr)?;
-        let columns = columns_of_rows(shape, indptr, columns, values)?;
-        Self::assemble(columns, labels.into(), queries)
-    }
-}
-
 impl<'a> Dataset<'a> {
     /// Checks the parts and puts them together.
     fn assemble(
@@ -287,25 +257,6 @@ impl<'a> Dataset<'a> {
             whole: None,
         };
         dataset.checked()
-    }
-
-    /// A data set over borrowed or owned compressed-column arrays, without copying them:
-    /// `indptr` has `n + 1` entries, `rows` and `values` one for each non-zero.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the arrays are no sparse matrix with ascending rows below the
-    /// number of rows in `queries`, or something is not finite.
-    pub fn from_csc(
-        indptr: impl Into<Cow<'a, [usize]>>,
-        rows: impl Into<Cow<'a, [u32]>>,
-        values: impl Into<Cow<'a, [f64]>>,
-        labels: impl Into<Cow<'a, [f64]>>,
-        queries: Queries,
-    ) -> Result<Self, DatasetError> {
-        let indptr = indptr.into();
-        let shape = (queries.rows(), indptr.len().saturating_sub(1));
-        let columns = Columns::new(shape, indptr, rows.into(), values.into())?;
-        Self::assemble(columns, labels.into(), queries)
     }
 
     /// Names the features; there must be a name for every column. Empty names after the last column do not

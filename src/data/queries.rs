@@ -7,6 +7,7 @@ use foldhash::HashMap;
 use foldhash::fast::RandomState;
 
 use super::{DatasetError, Strings};
+use crate::linalg::centring::centre_twice;
 
 /// A partition of the rows `0..m` into queries, each a contiguous run of rows.
 ///
@@ -171,6 +172,13 @@ impl Queries {
         self.split_rows_mut(values, 1)
     }
 
+    /// `values` of rows less the mean of their query, `m`, whatever offset they have in common.
+    pub(crate) fn centred(&self, values: &[f64]) -> Vec<f64> {
+        let mut centred = values.to_vec();
+        self.split_mut(&mut centred).for_each(centre_twice);
+        centred
+    }
+
     /// A row-major matrix of `stride` columns, cut into the rows of the queries.
     ///
     /// # Panics
@@ -208,7 +216,7 @@ pub(super) struct Groups {
     /// are not stored twice: a file may have millions.
     positions: HashMap<u64, u32>,
     hasher: RandomState,
-    runs: Vec<Run>,
+    runs: Vec<Stretch>,
     /// Whether a query that comes back goes on.
     regroup: bool,
     /// Whether one did.
@@ -216,7 +224,7 @@ pub(super) struct Groups {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Run {
+struct Stretch {
     query: u32,
     rows: usize,
 }
@@ -259,7 +267,7 @@ impl Groups {
             Ok(query) => return Err(self.places[query as usize]),
             Err(key) => self.begin(id, key, place),
         };
-        self.runs.push(Run { query, rows });
+        self.runs.push(Stretch { query, rows });
         Ok(())
     }
 
@@ -301,7 +309,7 @@ impl Groups {
 }
 
 /// The present position of every row of `queries`.
-fn order(queries: &Queries, runs: &[Run]) -> Vec<u32> {
+fn order(queries: &Queries, runs: &[Stretch]) -> Vec<u32> {
     let mut free: Vec<usize> = queries.ranges().map(|range| range.start).collect();
     let mut order = vec![0; queries.rows()];
     let mut positions = 0..;

@@ -331,9 +331,9 @@ fn sort_by_column(entries: &mut Vec<Entry>) {
         for entry in &*entries {
             places[digit(entry)] += 1;
         }
-        let mut place = 0;
+        let mut end = 0;
         for count in &mut places {
-            place += std::mem::replace(count, place);
+            end += std::mem::replace(count, end);
         }
         for entry in &*entries {
             let place = &mut places[digit(entry)];
@@ -543,12 +543,12 @@ mod tests {
         for other in [None, Some(OsStr::new(""))] {
             let error = nameless_file_in(absent, other).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::NotFound);
-            let error = error.to_string();
+            let text = error.to_string();
             assert!(
-                error.starts_with("absent takes no temporary files: "),
-                "{error}"
+                text.starts_with("absent takes no temporary files: "),
+                "{text}"
             );
-            assert!(error.ends_with("in TMPDIR)"), "{error}");
+            assert!(text.ends_with("in TMPDIR)"), "{text}");
             assert!(nameless_file_in(&here, other).is_ok());
         }
         assert!(nameless_file_in(absent, Some(here.as_os_str())).is_ok());

@@ -1,4 +1,5 @@
-//! The corpus in the folder `corpora/`, which is part of the crate: to try things without files.
+//! A small corpus of parses, to try things without files: with the feature `sample`, which is off by
+//! default.
 //!
 //! ```
 //! use rankrls::data::sample;
@@ -13,14 +14,7 @@ use std::io::Read as _;
 use crate::data::read::ReadOptions;
 use crate::data::{Dataset, FeatureNames};
 
-/// `corpora/parses.svm.zst`: rows to train on, svmlight text compressed by zstd.
-pub const TRAIN: &[u8] = include_bytes!("../../corpora/parses.svm.zst");
-
-/// `corpora/parses-test.svm.zst`: rows of other sentences, over the same columns.
-pub const TEST: &[u8] = include_bytes!("../../corpora/parses-test.svm.zst");
-
-/// `corpora/parses.names.txt.zst`: the names of the columns, one a line.
-pub const NAMES: &[u8] = include_bytes!("../../corpora/parses.names.txt.zst");
+pub use rankrls_corpora::{NAMES, TEST, TRAIN};
 
 /// The rows to train on, with the names of their columns.
 ///

@@ -228,8 +228,8 @@ mod tests {
             let (mut queries, mut named) = (vec![vec![0, 1], vec![2, 3], vec![4]], true);
             let mut columns: Vec<(usize, bool)> = (0..NAMES.len()).map(|j| (j, true)).collect();
             for (step, bits) in steps {
-                let features = picked(columns.len(), bits).into_iter().rev();
-                let features: Vec<u32> = features.map(|j| u32::try_from(j).unwrap()).collect();
+                let reversed = picked(columns.len(), bits).into_iter().rev();
+                let features: Vec<u32> = reversed.map(|j| u32::try_from(j).unwrap()).collect();
                 data = match step {
                     0 => {
                         let taken = picked(queries.len(), bits | 1);

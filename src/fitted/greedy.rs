@@ -7,8 +7,9 @@ use std::path::Path;
 
 use ndarray::{Array1, ArrayView1};
 
-use crate::columns::{ColumnClasses, QueryWeight, Scale, Summary};
-use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
+use crate::candidates::Candidates;
+use crate::columns::{QueryWeight, Scale, Summary};
+use crate::data::{Dataset, LabelScale};
 use crate::greedy::{
     Criterion, Earlier, OwnStrategy, Refit, SelectError, Selecting, Selection, SelectionOptions,
     State, Step, Strategy, StrategyKind, on_pool, plan_with,
@@ -31,7 +32,7 @@ use crate::warning::Warning;
 /// assert_eq!(model.features().len(), 10);
 /// assert!(model.path()[9].lqo_error < model.path()[0].lqo_error);
 /// let test = sample::test();
-/// assert_eq!(model.predict(&test)?.len(), test.rows());
+/// assert_eq!(model.predict(&test).len(), test.rows());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -63,7 +64,7 @@ impl GreedyRankRls {
     }
 
     /// The ridge parameter: a number above 0 such as `16.0`, or a text such as `"1/16u"`, which is a
-    /// share of the [unit](ColumnClasses::unit). By default 1/16 or 1/64 of the unit by
+    /// share of the [unit](Candidates::unit). By default 1/16 or 1/64 of the unit by
     /// [`StrategyKind::Distil`]; by other strategies three folds choose it.
     #[must_use]
     pub fn lambda(mut self, lambda: impl TryInto<Ridge, Error: Display>) -> Self {
@@ -297,7 +298,7 @@ impl GreedyRankRls {
 /// The choices for data before a selection.
 struct Chosen {
     options: SelectionOptions,
-    candidates: ColumnClasses,
+    candidates: Candidates,
     tuned: Option<Tuned>,
 }
 
@@ -310,7 +311,7 @@ struct Chosen {
 /// let (train, test) = (sample::train(), sample::test());
 /// let mut steps = GreedyRankRls::new(10).lambda(16.0).steps(&train)?;
 /// while let Some(step) = steps.next().transpose()? {
-///     let scores = steps.predict(&test)?;
+///     let scores = steps.predict(&test);
 ///     println!("{} features, first score {}", steps.features().len(), scores[0]);
 ///     if step.lqo_error < 100.0 {
 ///         break;
@@ -339,13 +340,11 @@ impl Steps<'_> {
         self.state().weights().into()
     }
 
-    /// Scores of the rows of `x` by the features so far, as [`FittedGreedyRankRls::predict`] has them.
-    ///
-    /// # Errors
-    /// As [`FittedGreedyRankRls::predict`].
-    pub fn predict<'a>(&self, x: impl IntoColumns<'a>) -> Result<Array1<f64>, DatasetError> {
-        let (data, weights) = (Dataset::unlabelled(x)?, self.state().weights());
-        Ok(data.scores(self.features(), &weights).into())
+    /// Scores of the rows of `data` by the features so far, as [`FittedGreedyRankRls::predict`] has
+    /// them.
+    pub fn predict(&self, data: &Dataset<'_>) -> Array1<f64> {
+        let weights = self.state().weights();
+        data.scores(self.features(), &weights).into()
     }
 
     /// The state: residuals and leave-query-out predictions of the examples.
@@ -426,13 +425,10 @@ impl FittedGreedyRankRls {
         &self.selection.steps
     }
 
-    /// Scores of the rows of `x`, in row order: of a [`Dataset`], or of a matrix of `sprs` or
-    /// `ndarray` ([`IntoColumns`]). Features that `x` does not have count nothing.
-    ///
-    /// # Errors
-    /// [`DatasetError`] for a matrix without rows, or with values that are not finite.
-    pub fn predict<'a>(&self, x: impl IntoColumns<'a>) -> Result<Array1<f64>, DatasetError> {
-        Ok(self.model.scores(&Dataset::unlabelled(x)?).into())
+    /// Scores of the rows of `data`, in row order, whatever their labels and queries. Features that
+    /// `data` does not have count nothing.
+    pub fn predict(&self, data: &Dataset<'_>) -> Array1<f64> {
+        self.model.scores(data).into()
     }
 
     /// The models that lambda, or lambda and the number of features, were chosen among; `None` where
@@ -470,7 +466,7 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::data::sample;
+    use crate::data::{Queries, sample};
     use crate::greedy::job::select;
     use crate::greedy::{Ending, Round};
     use crate::lambda::Lambda;
@@ -494,8 +490,10 @@ mod tests {
         assert_eq!(model.selection(), &selection);
         assert_eq!(model.weights().to_vec(), selection.weights);
         let scores = model.model().scores(&data);
-        assert_eq!(model.predict(&data).unwrap().to_vec(), scores);
-        assert_eq!(model.predict(dense(&data)).unwrap().to_vec(), scores);
+        assert_eq!(model.predict(&data).to_vec(), scores);
+        let (x, queries) = (dense(&data), Queries::single(data.rows()).unwrap());
+        let others = Dataset::from_dense(x.view(), vec![0.0; data.rows()], queries).unwrap();
+        assert_eq!(model.predict(&others).to_vec(), scores);
     }
 
     fn dense(data: &Dataset<'_>) -> Array2<f64> {
@@ -559,14 +557,14 @@ mod tests {
             Err(SelectError::NothingAsked)
         ));
         steps.by_ref().take(4).for_each(|step| drop(step.unwrap()));
-        let (features, scores) = (steps.features().to_vec(), steps.predict(&data).unwrap());
+        let (features, scores) = (steps.features().to_vec(), steps.predict(&data));
         let four = steps.finish().unwrap();
         assert_eq!(four.selection().ending, Ending::Interrupted);
         assert_eq!(
             (four.path(), four.features()),
             (&whole.path()[..4], &features[..])
         );
-        assert_eq!(four.predict(&data).unwrap(), scores);
+        assert_eq!(four.predict(&data), scores);
         let short = GreedyRankRls::new(4).lambda("1/16u").fit(&data).unwrap();
         assert_eq!(short.weights(), four.weights());
     }
@@ -585,8 +583,8 @@ mod tests {
         let tuned = Tuning::new(&data, &options).run(&mut ()).unwrap();
         assert_eq!(model.tuned(), Some(&tuned));
         assert_eq!(model.selection(), &tuned.selection());
-        let again = params.clone().tuned(tune.clone()).steps(&data).unwrap();
-        let again: Result<Vec<Step>, _> = again.collect();
+        let steps = params.clone().tuned(tune.clone()).steps(&data).unwrap();
+        let again: Result<Vec<Step>, _> = steps.collect();
         assert_eq!(again.unwrap(), model.path());
         // One lambda was said: the number of features is chosen alone.
         let fixed = params.lambda(4.0).tuned(tune).fit(&data).unwrap();
@@ -627,8 +625,8 @@ mod tests {
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(&read, found.model());
         assert_eq!((read.strategy().name(), read.selection(9)), ("own", None));
-        let error = own.max_memory(1 << 40).fit(&data).unwrap_err();
-        let error = error.to_string();
+        let refused = own.max_memory(1 << 40).fit(&data).unwrap_err();
+        let error = refused.to_string();
         assert!(
             error.starts_with("the strategy of your own needs"),
             "{error}"

@@ -6,7 +6,7 @@ use std::path::Path;
 use ndarray::{Array1, ArrayView1};
 
 use crate::columns::{QueryWeight, Scale};
-use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
+use crate::data::{Dataset, DatasetError, LabelScale};
 use crate::lambda::{Lambdas, Ridge};
 use crate::model::{FeatureChoice, Model, ModelError};
 use crate::objective::Objective;
@@ -199,16 +199,14 @@ impl FittedRankRls {
         self.cell.holdout.as_ref()
     }
 
-    /// Scores of the rows of `x`, in row order: of a [`Dataset`], or of a matrix of `sprs` or
-    /// `ndarray` ([`IntoColumns`]). Features that `x` does not have count nothing.
+    /// Scores of the rows of `data`, in row order, whatever their labels and queries. Features that
+    /// `data` does not have count nothing.
     ///
     /// # Errors
-    /// [`DatasetError`] for a matrix without rows, with values that are not finite, or, under a kernel,
-    /// with columns that the training data did not have.
-    pub fn predict<'a>(&self, x: impl IntoColumns<'a>) -> Result<Array1<f64>, DatasetError> {
-        let data = Dataset::unlabelled(x)?;
-        self.model.check_columns(&data)?;
-        Ok(self.model.scores(&data).into())
+    /// [`DatasetError::OtherColumns`], under a kernel, for columns that the training data did not have.
+    pub fn predict(&self, data: &Dataset<'_>) -> Result<Array1<f64>, DatasetError> {
+        self.model.check_columns(data)?;
+        Ok(self.model.scores(data).into())
     }
 
     /// Writes the model to a file, compressed if its name ends in `.gz` or `.zst`.
@@ -230,7 +228,7 @@ mod tests {
     use ndarray::arr2;
 
     use super::*;
-    use crate::data::sample;
+    use crate::data::{Queries, sample};
     use crate::lambda::Lambda;
     use crate::ridge::RidgeProblem;
 
@@ -248,7 +246,7 @@ mod tests {
         assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
         let scaled = params.clone().labels(LabelScale::Unit).fit(&data).unwrap();
         let units = LabelScale::Unit.apply(data.labels(), data.queries());
-        let before = Dataset::new(data.x(), units, data.queries().clone()).unwrap();
+        let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
         assert_eq!(scaled.weights(), params.fit(&before).unwrap().weights());
         assert_eq!(
             scaled.model().settings().target.labels,
@@ -261,7 +259,8 @@ mod tests {
     #[test]
     fn a_column_that_tells_queries_apart_orders_all_pairs() {
         let x = arr2(&[[0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 3.0]]);
-        let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 4.0], &["a", "a", "b", "b"]).unwrap();
+        let queries = Queries::from_sizes(&[2, 2]).unwrap();
+        let data = Dataset::from_dense(x.view(), &[0.0, 1.0, 2.0, 4.0], queries).unwrap();
         let model = RankRls::new()
             .objective(Objective::Global)
             .fit(&data)

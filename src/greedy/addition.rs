@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::data::{Column, Queries};
-use crate::kernels::{self, centre};
+use crate::linalg::kernels;
 
 /// A column to be added, in any form that centres to it: as a strategy's own
 /// candidate, or as it came from another process.
@@ -179,17 +179,4 @@ pub(super) fn subtract_products_in_parallel(u: &mut [f64], m: &[f64], stride: us
         let chunks = u.par_chunks_mut(ROWS).zip(m.par_chunks(ROWS * stride));
         chunks.for_each(|(u, m)| subtract_products(u, m, stride, z));
     }
-}
-
-/// `L y`: labels less their query's mean.
-///
-/// Twice: under a large common offset the first mean is off by the rounding of the offset, and
-/// so is the sum of what is left; columns that are not centred would pick that up.
-pub(crate) fn centred(values: &[f64], queries: &Queries) -> Vec<f64> {
-    let mut centred = values.to_vec();
-    for part in queries.split_mut(&mut centred) {
-        centre(part);
-        centre(part);
-    }
-    centred
 }

@@ -118,7 +118,7 @@ impl RankingCriterion {
         labels: &[f64],
         queries: &Queries,
     ) -> Option<Self> {
-        let centred = super::addition::centred(labels, queries);
+        let centred = queries.centred(labels);
         let criterion = Self {
             metric,
             queries: queries.clone(),
@@ -139,7 +139,7 @@ impl RankingCriterion {
     #[must_use]
     pub fn on_scale(self, scale: LabelScale) -> Self {
         let learnt = scale.apply(&self.labels, &self.queries);
-        let tolerance = prediction_tolerance(&super::addition::centred(&learnt, &self.queries));
+        let tolerance = prediction_tolerance(&self.queries.centred(&learnt));
         Self { tolerance, ..self }
     }
 
@@ -228,7 +228,7 @@ mod tests {
                 );
                 let found = found.unwrap().on_scale(scale);
                 let learnt = scale.apply(&labels, &queries);
-                let learnt = crate::greedy::centred(&learnt, &queries);
+                let learnt = queries.centred(&learnt);
                 let largest = learnt.iter().copied().fold(0.0, f64::max);
                 let apart = [0.0, 1e-11 * largest, 1e-13 * largest, 0.0];
                 assert_eq!(found.mean(&apart), Some(0.75), "{size} {scale}");

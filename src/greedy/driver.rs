@@ -5,25 +5,26 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
-use super::grown::Grown;
 use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
-use super::teacher::{TeacherPredictions, weighted_labels};
+use super::teacher::weighted_labels;
 use super::{
-    Addition, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions, State,
-    Strategy, TargetOptions, Teacher, Work, lqo_cindex,
+    Addition, PathId, Plan, Prepared, RankingCriterion, Round, Sampler, SelectError,
+    SelectionOptions, State, Strategy, TargetOptions, Teacher, Work, lqo_cindex,
 };
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::Column;
 use crate::interrupt::check_interrupt;
+use crate::linalg::grown::Grown;
 
 /// The driver: single steps. [`Selecting`](super::Selecting) keeps what they find.
 ///
-/// Where ranks share the columns ([`ColumnClasses::among`]), each has the errors of its own; ranks tell
+/// Where ranks share the columns ([`Candidates::among`]), each has the errors of its own; ranks tell
 /// each other the least and the lowest feature that ties with it, and the owner of this feature sends
 /// its column.
 pub(crate) struct Greedy<'a> {
-    candidates: Cow<'a, ColumnClasses>,
+    candidates: Cow<'a, Candidates>,
+    path: PathId,
     labels: &'a [f64],
     teacher: Option<Teacher>,
     target: TargetOptions,
@@ -73,6 +74,8 @@ pub struct Step {
 /// A step that was just taken.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advance {
+    /// The path that it is on.
+    pub path: PathId,
     /// The step.
     pub step: Step,
     /// Whether an earlier run had found it.
@@ -80,56 +83,61 @@ pub struct Advance {
 }
 
 impl<'a> Greedy<'a> {
-    /// Before the first step of the selection that `plan` has made of `options`, with what a `teacher`
-    /// predicts where the plan has one. Takes the `recorded` steps of an earlier run again, without a
-    /// search, and then goes on.
+    /// Before the first step of the selection that `plan` has made of `options`. Takes the `recorded` steps of
+    /// an earlier run again, without a search, and then goes on.
     ///
     /// # Errors
     /// [`SelectError`] where labels, values or `lambda` cannot be computed with, or the criterion is
     /// undefined.
     pub(crate) fn begin(
-        given: Cow<'a, ColumnClasses>,
+        given: Cow<'a, Candidates>,
         labels: &'a [f64],
-        teacher: Option<TeacherPredictions>,
+        prepared: Prepared,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
         let candidates = &*given;
+        let Prepared { teacher, scores } = prepared;
         let queries = candidates.queries();
-        let scales = candidates.query_weight().row_scales(queries);
-        let ranking = options.ranking(labels, queries)?;
+        let scales = candidates.classes().query_weight().row_scales(queries);
+        let unscaled = options.ranking(labels, queries)?;
         let kind = plan.strategy.kind();
         let scale = plan.target.label_scale(kind);
-        let ranking = ranking.map(|ranking| ranking.on_scale(scale));
-        let lambda = options.known_lambda(kind, candidates);
-        let lambda = lambda.ok_or(SelectError::NoLambda)?;
-        let own = weighted_labels(candidates, labels, plan);
+        let ranking = unscaled.map(|ranking| ranking.on_scale(scale));
+        let known = options.known_lambda(kind, candidates);
+        let lambda = known.ok_or(SelectError::NoLambda)?;
+        let weighted = weighted_labels(candidates.classes(), labels, plan);
         let blended = |share: f64| {
             teacher
                 .as_ref()
-                .map(|predictions| predictions.blended(&own, share))
+                .map(|predictions| predictions.blended(&weighted, share))
         };
         // Only cross-fitted weights have it.
         let refit = plan.target.refit_lambda.and_then(|ridge| {
-            let lambda = ridge.lambda(candidates.unit());
-            Some((blended(REFIT_BLEND)?, Grown::new(lambda.value())))
+            let of_refit = ridge.lambda(candidates.unit());
+            Some((blended(REFIT_BLEND)?, Grown::new(of_refit.value())))
         });
         let (targets, own) = match plan.target.blend.and_then(blended) {
-            Some(target) => (target, Some(own)),
-            None => (own, None),
+            Some(target) => (target, Some(weighted)),
+            None => (weighted, None),
         };
         let state = State::of_target(targets, queries, scales, refit, lambda, plan.steps)
             .with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
-        let strategy = plan.strategy.build(candidates, &state);
+        let strategy = plan.strategy.build(candidates, &state, scores);
         let sampler = options.sampler(kind);
-        let left = sampler.map_or_else(Vec::new, |_| candidates.features_of_all());
-        let retired = vec![false; candidates.len()];
+        let left = sampler.map_or_else(Vec::new, |_| candidates.features());
+        let retired = vec![false; candidates.classes().len()];
         Ok(Self {
             strategy,
             candidates: given,
+            path: PathId {
+                lambda,
+                strategy: kind,
+                labels: scale,
+            },
             labels,
             target: TargetOptions {
                 teacher_lambda: teacher
@@ -152,7 +160,7 @@ impl<'a> Greedy<'a> {
     }
 
     /// The candidates.
-    pub(crate) fn candidates(&self) -> &ColumnClasses {
+    pub(crate) fn candidates(&self) -> &Candidates {
         &self.candidates
     }
 
@@ -216,6 +224,7 @@ impl<'a> Greedy<'a> {
             return Err(SelectError::NotFinite { number: taken + 1 });
         }
         Ok(Some(Advance {
+            path: self.path,
             step,
             replayed: recorded.is_some(),
         }))
@@ -226,16 +235,18 @@ impl<'a> Greedy<'a> {
     fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
         self.follow();
         let candidates = &*self.candidates;
-        let own = candidates.represented_by(feature);
-        let own = own.filter(|&candidate| !self.retired[candidate]);
-        let own = own.map(|candidate| {
-            self.retired[candidate] = true;
-            let column = candidates.entries(candidate)?;
-            let class = candidates.class(candidate).to_vec();
-            Ok((candidates.factor(candidate), class, column))
-        });
-        let own = own.transpose();
-        let own = own.map_err(|error| SelectError::columns(&error))?;
+        let classes = candidates.classes();
+        let represented = classes.represented_by(feature);
+        let own = match represented.filter(|&candidate| !self.retired[candidate]) {
+            Some(candidate) => {
+                self.retired[candidate] = true;
+                let entries = candidates.entries(candidate);
+                let column = entries.map_err(|error| SelectError::columns(&error))?;
+                let class = classes.class(candidate).to_vec();
+                Some((classes.factor(candidate), class, column))
+            }
+            None => None,
+        };
         let mut all = candidates.peers().all(&own).into_iter().flatten();
         let Some((factor, class, (rows, values))) = all.next() else {
             return Ok(false);
@@ -260,7 +271,7 @@ impl<'a> Greedy<'a> {
     /// Lets the strategy adopt the feature that was added last.
     fn follow(&mut self) {
         if self.behind {
-            self.strategy.adopt(&self.candidates, &self.state);
+            self.strategy.adopt(self.candidates.classes(), &self.state);
             self.behind = false;
         }
     }
@@ -291,7 +302,8 @@ impl<'a> Greedy<'a> {
         self.follow();
         let eligible = self.eligible();
         let round = Round {
-            candidates: &self.candidates,
+            candidates: self.candidates.classes(),
+            peers: self.candidates.peers(),
             state: &self.state,
             sampled: self.sampler.is_some(),
             ranking: self.ranking.as_ref(),
@@ -324,14 +336,14 @@ impl<'a> Greedy<'a> {
             return all.filter_map(|(at, out)| (!out).then_some(at)).collect();
         };
         let drawn = sampler.draw(self.state.steps(), &self.left);
-        self.candidates.positions(drawn.into_iter())
+        self.candidates.classes().positions(drawn.into_iter())
     }
 
     /// The lowest feature of all ranks whose error ties with the least.
     fn winner(&self, eligible: &[u32], errors: &[f64]) -> Option<u32> {
-        let peers = self.candidates.peers();
+        let (peers, classes) = (self.candidates.peers(), self.candidates.classes());
         let first = first_tied(errors, peers.least(least(errors)));
-        let feature = first.map(|place| self.candidates.feature(eligible[place] as usize));
+        let feature = first.map(|place| classes.feature(eligible[place] as usize));
         peers.all(&feature).into_iter().flatten().min()
     }
 
@@ -394,13 +406,13 @@ impl Step {
             ..
         } = self;
         // For `bounded` only.
-        let alive = Some(alive).filter(|alive| !alive.is_empty());
-        let alive = alive.map(tracing::field::debug);
+        let bounded = Some(alive).filter(|alive| !alive.is_empty());
+        let counts = bounded.map(tracing::field::debug);
         tracing::info!(
             step = number,
             feature,
             lqo_error,
-            alive,
+            alive = counts,
             evaluated,
             "selected"
         );

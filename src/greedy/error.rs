@@ -3,7 +3,8 @@
 use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
-use crate::columns::{ColumnClasses, none_compares, none_varies};
+use crate::candidates::Candidates;
+use crate::columns::{none_compares, none_varies};
 use crate::data::DatasetError;
 use crate::greedy::{Criterion, Refit, StrategyKind};
 use crate::lambda::Lambda;
@@ -87,11 +88,11 @@ pub enum SelectError {
     /// Labels that are no grades.
     #[error("strategy fs-ed: {0}")]
     Grades(DatasetError),
-    /// Candidates that were found without the filter.
+    /// A target without the columns that a filter judges.
     #[error(
-        "the candidates have no scores of strategy fs-ed, which judges columns as the data have them: make them by SelectionOptions::candidates"
+        "strategy fs-ed judges columns as the data have them: expected a data set with the columns of the candidates, found labels without them"
     )]
-    NoFilter,
+    NoColumns,
     /// Too few queries for a teacher.
     #[error(
         "{queries} queries: expected at least {expected}, as a teacher predicts each query by the others; use a strategy and weights that need no teacher"
@@ -309,13 +310,14 @@ impl SelectError {
 }
 
 /// Refuses columns whose products overflow, and a lambda that vanishes beside them.
-pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result<(), SelectError> {
+pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<(), SelectError> {
     // Overflow may have made it no number.
     let fits = |squares: f64| squares <= LARGEST_SQUARES;
-    let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
-    let own = (0..candidates.len()).find(too_large).map(|candidate| {
-        let squares = candidates.squared_norm(candidate);
-        (candidates.feature(candidate), squares)
+    let classes = candidates.classes();
+    let too_large = |&candidate: &usize| !fits(classes.squared_norm(candidate));
+    let own = (0..classes.len()).find(too_large).map(|candidate| {
+        let squares = classes.squared_norm(candidate);
+        (classes.feature(candidate), squares)
     });
     let all = candidates.peers().all(&own).into_iter().flatten();
     if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
@@ -325,7 +327,7 @@ pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result
             squares,
         });
     }
-    let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
+    let (squares, lambda) = (classes.largest_squared_norm(), lambda.value());
     if squares < LEAST_SQUARES {
         return Err(SelectError::SmallValues { squares });
     }

@@ -28,9 +28,10 @@
 use rayon::prelude::*;
 
 use super::gain::{QuerySums, Terms};
-use super::grown::Grown;
 use crate::data::{Column, Queries};
-use crate::kernels::{self, LANES, Lanes};
+use crate::linalg::centring::sparse_moments;
+use crate::linalg::grown::Grown;
+use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// The models without each query, `t` of at most `capacity` steps.
 #[derive(Debug, Clone)]
@@ -145,7 +146,7 @@ impl Folds {
                 self.capacity,
                 products,
             );
-            scalars[0] = entries.centred_squared_norm(range.len());
+            scalars[0] = sparse_moments(entries.values, range.len()).1;
             scalars[1] = kernels::sparse_dot(entries.rows, entries.values, labels);
             // Queries count in 32 bits, as rows do.
             sums.touched.push(u32::try_from(query).unwrap_or(u32::MAX));

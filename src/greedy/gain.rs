@@ -2,7 +2,7 @@
 
 use super::State;
 use super::criterion::{Mean, RankingCriterion};
-use crate::kernels::{LANES, Lanes};
+use crate::linalg::kernels::{LANES, Lanes};
 
 /// The sums that a query adds to equation (*), of each candidate.
 #[derive(Debug, Clone, Copy)]

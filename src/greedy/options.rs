@@ -6,10 +6,10 @@ use serde_json::Value;
 
 #[cfg(feature = "clap")]
 use super::args;
-use super::strategies::fs_ed_errors;
 use super::{
-    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
+    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target, TargetOptions,
 };
+use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, Queries};
 use crate::lambda::{Lambda, Ridge};
@@ -156,26 +156,20 @@ impl SelectionOptions {
     pub(crate) fn known_lambda(
         &self,
         strategy: Option<StrategyKind>,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
     ) -> Option<Lambda> {
         let ridge = self.known_ridge(strategy, candidates.queries().len())?;
         Some(ridge.lambda(candidates.unit()))
     }
 
-    /// The candidates among the features of `dataset`, weighted and scaled as asked, with the
-    /// scores of the filter that is the strategy, if one is.
-    pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        let classes = ColumnClasses::scaled(dataset, self.query_weight, self.scale);
-        if !self.lacks_filter(&classes) {
-            return classes;
-        }
-        let errors = fs_ed_errors(&classes, dataset);
-        classes.with_filter(errors)
+    /// The candidates among the features of `dataset`, weighted and scaled as asked.
+    pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
+        ColumnClasses::scaled(dataset, self.query_weight, self.scale).into()
     }
 
-    /// Whether the strategy is a filter that has not judged `candidates`.
-    pub(crate) fn lacks_filter(&self, candidates: &ColumnClasses) -> bool {
-        self.strategy.is_some_and(StrategyKind::needs_grades) && candidates.filter().is_none()
+    /// Whether the strategy judges columns as the data have them.
+    pub(crate) fn needs_data(&self) -> bool {
+        self.strategy.is_some_and(StrategyKind::needs_grades)
     }
 
     /// Refuses a strategy that cannot do what is asked.
@@ -235,7 +229,11 @@ impl SelectionOptions {
         Ok(())
     }
 
-    pub(super) fn check(&self, candidates: &ColumnClasses) -> Result<(), SelectError> {
+    pub(super) fn check(
+        &self,
+        candidates: &Candidates,
+        target: &Target<'_>,
+    ) -> Result<(), SelectError> {
         if self.k == 0 {
             return Err(SelectError::NothingAsked);
         }
@@ -257,16 +255,13 @@ impl SelectionOptions {
             });
         }
         self.check_strategy()?;
-        if self.lacks_filter(candidates) {
-            if candidates.parts() > 0 {
+        if self.needs_data() {
+            if candidates.parts().is_some() {
                 return Err(SelectError::Parted {
                     what: "the strategy fs-ed".to_owned(),
                 });
             }
-            return Err(SelectError::NoFilter);
-        }
-        if let Some(Err(error)) = candidates.filter() {
-            return Err(SelectError::Grades(error.clone()));
+            target.filter(candidates.classes())?;
         }
         if candidates.queries().len() == 1 {
             return Err(SelectError::OneQuery);

@@ -7,7 +7,8 @@ use super::{
     OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, Target,
     TargetOptions, TeacherPlan,
 };
-use crate::columns::{ColumnClasses, Summary};
+use crate::candidates::Candidates;
+use crate::columns::Summary;
 use crate::lambda::Lambdas;
 use crate::memory::Memory;
 
@@ -61,7 +62,7 @@ pub struct Estimate {
 /// The memory that each strategy would take for the selection that `options` describe, whatever strategy
 /// they ask for.
 pub fn estimates<'a>(
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
@@ -72,7 +73,7 @@ pub fn estimates<'a>(
 
 /// The memory with the data and the candidates in use, as all ranks agree.
 fn agreed_memory(
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     target: &Target<'_>,
     options: &SelectionOptions,
 ) -> Memory {
@@ -84,7 +85,7 @@ fn agreed_memory(
 /// The target of `strategy`, and the teacher that this takes.
 fn resolved_target(
     strategy: Option<StrategyKind>,
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     memory: Memory,
     options: &SelectionOptions,
 ) -> (TargetOptions, Option<TeacherPlan>) {
@@ -101,7 +102,7 @@ fn resolved_target(
 /// The memory that each strategy would take for a selection of this `shape`, with data and candidates in use.
 fn estimates_of(
     shape: &Shape,
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     memory: Memory,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
@@ -154,7 +155,7 @@ fn choose(
 /// # Errors
 /// As [`select`](super::job::select()).
 pub fn plan<'a>(
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
@@ -163,12 +164,12 @@ pub fn plan<'a>(
 
 /// Plans a selection as [`plan`], by a strategy of the caller's `own` where there is one.
 pub(crate) fn plan_with(
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     target: Target<'_>,
     options: &SelectionOptions,
     own: Option<&OwnStrategy>,
 ) -> Result<Plan, SelectError> {
-    options.check(candidates)?;
+    options.check(candidates, &target)?;
     let shape = Shape::new(candidates, options.k, options.sample);
     let memory = agreed_memory(candidates, &target, options);
     let (strategy, bytes) = if let Some(own) = own {
@@ -215,7 +216,7 @@ mod tests {
     #[test]
     fn estimates_are_what_plans_say() {
         let data = data();
-        let candidates = ColumnClasses::new(&data);
+        let candidates = SelectionOptions::default().candidates(&data);
         let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
         let estimates = estimates(&candidates, &data, &options).into_iter();
         for estimate in estimates.filter(|estimate| !estimate.strategy.needs_grades()) {
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     fn a_random_subset_is_not_exact_and_not_for_all() {
         let data = data();
-        let candidates = ColumnClasses::new(&data);
+        let candidates = SelectionOptions::default().candidates(&data);
         let options = SelectionOptions {
             sample: Some(1),
             ..SelectionOptions::new(2, Lambda::new(1.0).unwrap())

@@ -2,16 +2,17 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Greedy, OWN, Plan, SelectError, SelectionOptions, State, Step, StrategyKind, Target,
-    Teacher, TeacherPredictions, plan,
+    Advance, Earlier, Greedy, OWN, PathId, Plan, Prepared, SelectError, SelectionOptions, State,
+    Step, StrategyKind, Target, Teacher, TeacherPredictions, plan,
 };
-use crate::columns::{ColumnClasses, Summary};
+use crate::candidates::Candidates;
+use crate::columns::Summary;
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
 use crate::lambda::Lambda;
@@ -19,8 +20,8 @@ use crate::lambda::Lambda;
 /// News of a selection.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// A teacher is done, and took so long; before the start.
-    TeacherTrained(&'a TeacherPredictions, Duration),
+    /// The teacher of a selection is done, and took so long; before the start.
+    TeacherTrained(PathId, &'a TeacherPredictions, Duration),
     /// The strategy has been chosen and is about to start.
     Started(&'a Plan),
     /// A step is done, and this is the state after it.
@@ -43,24 +44,6 @@ impl Observer for () {
 impl<F: FnMut(Event<'_>) -> ControlFlow<()> + Send> Observer for F {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         self(event)
-    }
-}
-
-/// The findings of an earlier run of a selection: nothing, some steps, or a teacher's predictions, too.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Earlier<'a> {
-    /// Its steps.
-    pub steps: &'a [Step],
-    /// The predictions of its teacher, if they were kept.
-    pub teacher: Option<&'a TeacherPredictions>,
-}
-
-impl<'a, S: AsRef<[Step]> + ?Sized> From<&'a S> for Earlier<'a> {
-    fn from(steps: &'a S) -> Self {
-        Self {
-            steps: steps.as_ref(),
-            teacher: None,
-        }
     }
 }
 
@@ -89,7 +72,7 @@ pub struct Selection {
     /// The ridge parameter used.
     #[serde(skip)]
     pub lambda: Lambda,
-    /// The unit of ridge parameters ([`ColumnClasses::unit`]).
+    /// The unit of ridge parameters ([`Candidates::unit`]).
     #[serde(skip)]
     pub unit: f64,
     /// The teacher, if there was one.
@@ -151,7 +134,7 @@ pub fn select(
 /// # Errors
 /// As [`select`].
 pub fn select_among<'a>(
-    candidates: &'a ColumnClasses,
+    candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
     observer: &mut dyn Observer,
@@ -168,7 +151,7 @@ pub fn select_among<'a>(
 /// As [`select`]; [`SelectError::Replay`] when the steps do not lead here to the errors that
 /// they led to.
 pub fn resume_among<'a>(
-    candidates: &'a ColumnClasses,
+    candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
     earlier: impl Into<Earlier<'a>>,
@@ -206,30 +189,24 @@ impl<'a> Selecting<'a> {
     /// # Errors
     /// As [`select`].
     pub(crate) fn begin(
-        candidates: Cow<'a, ColumnClasses>,
+        candidates: Cow<'a, Candidates>,
         target: Target<'a>,
         plan: Plan,
         options: &SelectionOptions,
         earlier: Earlier<'a>,
         observer: &mut dyn Observer,
     ) -> Result<Self, SelectError> {
-        let lambda = options.known_lambda(plan.strategy.kind(), &candidates);
-        if lambda.is_none() {
-            return Err(SelectError::NoLambda);
-        }
+        let kind = plan.strategy.kind();
+        let lambda = options.known_lambda(kind, &candidates);
+        let path = PathId::new(options, lambda.ok_or(SelectError::NoLambda)?, kind);
         plan.log();
-        let begin = Instant::now();
-        let kept = earlier.teacher;
-        let teacher = match kept.filter(|kept| kept.fits(target.labels, &plan)) {
-            Some(kept) => Some(kept.clone()),
-            None => TeacherPredictions::new(&candidates, target, &plan, options)?.inspect(
-                |predictions| {
-                    let _ = observer.event(Event::TeacherTrained(predictions, begin.elapsed()));
-                },
-            ),
+        let tell = |predictions: &TeacherPredictions, took: Duration| {
+            let _ = observer.event(Event::TeacherTrained(path, predictions, took));
         };
+        let kept = earlier.teacher;
+        let prepared = Prepared::new(&candidates, target, &plan, options, kept, tell)?;
         let (labels, recorded) = (target.labels, earlier.steps);
-        let greedy = Greedy::begin(candidates, labels, teacher, &plan, options, recorded)?;
+        let greedy = Greedy::begin(candidates, labels, prepared, &plan, options, recorded)?;
         let _ = observer.event(Event::Started(&plan));
         Ok(Self {
             greedy,
@@ -305,8 +282,8 @@ impl<'a> Selecting<'a> {
         };
         let (strategy, lambda) = (self.plan.strategy.kind(), greedy.state().lambda());
         let options = SelectionOptions {
-            query_weight: candidates.query_weight(),
-            scale: candidates.scale(),
+            query_weight: candidates.classes().query_weight(),
+            scale: candidates.classes().scale(),
             ..self.options.clone()
         };
         Selection {

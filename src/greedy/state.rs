@@ -29,13 +29,14 @@
 use rayon::prelude::*;
 
 use super::addition::{
-    Addition, Examples, LastStep, NewFeature, add_to_query, centred, subtract_products_in_parallel,
+    Addition, Examples, LastStep, NewFeature, add_to_query, subtract_products_in_parallel,
 };
 use super::folds::Folds;
-use super::grown::Grown;
 use crate::data::{Column, Queries};
-use crate::kernels::{self, centre};
 use crate::lambda::Lambda;
+use crate::linalg::centring::centre;
+use crate::linalg::grown::Grown;
+use crate::linalg::kernels;
 
 /// The knowledge of leave-query-out selection after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
@@ -83,7 +84,7 @@ pub(super) fn centred_and_scaled(
     queries: &Queries,
     scales: Option<&[f64]>,
 ) -> Vec<f64> {
-    let mut centred = centred(values, queries);
+    let mut centred = queries.centred(values);
     for (value, scale) in centred.iter_mut().zip(scales.into_iter().flatten()) {
         *value *= scale;
     }
@@ -105,7 +106,7 @@ pub(super) struct QueryMatrices<'a> {
 impl State {
     /// The state before the first of `capacity` steps, with queries that count alike.
     pub fn new(labels: &[f64], queries: &Queries, lambda: Lambda, capacity: usize) -> Self {
-        let labels = centred(labels, queries);
+        let labels = queries.centred(labels);
         Self::of_target(labels, queries, None, None, lambda, capacity)
     }
 

@@ -11,8 +11,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::StrategyKind;
-use super::strategies::OutOfCore;
+use super::strategies::{Filter, OutOfCore};
+use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, Summary};
+use crate::peers::Peers;
 
 pub use super::addition::{Addition, LastStep};
 pub use super::criterion::{RankingCriterion, lqo_cindex};
@@ -114,14 +116,24 @@ impl Planned {
         }
     }
 
-    /// The strategy, ready for the first step.
-    pub(super) fn build(&self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
-        match self {
-            Self::Known(kind) => kind.build(candidates, state),
-            Self::Own(own) => match candidates.parts() {
-                0 => own.begin(),
-                _ => Box::new(OutOfCore::new(candidates, |_| own.begin())),
-            },
+    /// The strategy, ready for the first step, which takes candidates in the order of `scores` if there are
+    /// any.
+    pub(super) fn build(
+        &self,
+        candidates: &Candidates,
+        state: &State,
+        scores: Option<Arc<[f64]>>,
+    ) -> Box<dyn Strategy> {
+        if let Some(scores) = scores {
+            return Filter::given(scores);
+        }
+        let build = |classes: &ColumnClasses| match self {
+            Self::Known(kind) => kind.build(classes, state),
+            Self::Own(own) => own.begin(),
+        };
+        match candidates.parts() {
+            None => build(candidates.classes()),
+            Some(parts) => Box::new(OutOfCore::new(parts, candidates.classes(), build)),
         }
     }
 }
@@ -195,8 +207,10 @@ impl Work {
 /// The things by which a strategy judges in one step.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
-    /// The candidates.
+    /// The candidates of this rank, or those of a part of them.
     pub candidates: &'a ColumnClasses,
+    /// The ranks that judge the others at the same time.
+    pub peers: &'a dyn Peers,
     /// The state that one of them will be added to.
     pub state: &'a State,
     /// Whether the eligible candidates were drawn for this step, and not all that are left.
@@ -285,7 +299,7 @@ pub struct Shape {
 impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
     /// rank that has most.
-    pub fn new(candidates: &ColumnClasses, k: usize, sample: Option<usize>) -> Self {
+    pub fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
         let (queries, share) = (candidates.queries(), candidates.share());
         Self {
             rows: queries.rows(),

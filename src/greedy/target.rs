@@ -9,9 +9,11 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
-use super::StrategyKind;
 #[cfg(feature = "clap")]
 use super::args;
+use super::strategies::ExpectedDivergence;
+use super::{SelectError, StrategyKind};
+use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
@@ -35,8 +37,24 @@ pub struct Target<'a> {
     pub labels: &'a [f64],
     /// A score for each row by a ranker that had not seen the row's query, `m`.
     pub teacher: Option<&'a [f64]>,
-    /// Bytes of the data that they are of, which count towards the limit of [`Memory`].
+    /// The data that they are of, if they are at hand: the strategy `fs-ed` judges their columns.
+    pub data: Option<&'a Dataset<'a>>,
+    /// Bytes of the data, which count towards the limit of [`Memory`].
     pub memory: u64,
+}
+
+impl<'a> Target<'a> {
+    /// The filter of the strategy `fs-ed` by the data, which have the columns of `candidates`.
+    pub(super) fn filter(
+        &self,
+        candidates: &ColumnClasses,
+    ) -> Result<ExpectedDivergence<'a>, SelectError> {
+        let has = |data: &&Dataset<'_>| {
+            candidates.is_empty() || data.position(candidates.feature(0)).is_some()
+        };
+        let data = self.data.filter(has).ok_or(SelectError::NoColumns)?;
+        ExpectedDivergence::new(data).map_err(SelectError::Grades)
+    }
 }
 
 impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
@@ -45,6 +63,7 @@ impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
         Self {
             labels,
             teacher: None,
+            data: None,
             memory: size_of_val(labels) as u64,
         }
     }
@@ -55,6 +74,7 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
         Self {
             labels: dataset.labels(),
             teacher: dataset.teacher(),
+            data: Some(dataset),
             memory: dataset.memory(),
         }
     }
@@ -147,7 +167,7 @@ impl TargetOptions {
     pub fn resolved(
         &self,
         strategy: impl Into<Option<StrategyKind>>,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
     ) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
         let strategy = strategy.into();
@@ -194,9 +214,9 @@ mod tests {
     use crate::data::parsed;
 
     /// So many queries of two rows; the unit is 16.
-    fn candidates(queries: usize) -> ColumnClasses {
+    fn candidates(queries: usize) -> Candidates {
         let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
-        ColumnClasses::new(&parsed(&rows.collect::<String>()))
+        ColumnClasses::new(&parsed(&rows.collect::<String>())).into()
     }
 
     #[test]

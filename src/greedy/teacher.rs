@@ -10,19 +10,16 @@ use super::error::{check_labels, check_values};
 use super::state::centred_and_scaled;
 use super::target::{Target, teacher_search};
 use super::{Plan, SelectError, SelectionOptions};
+use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
-use crate::kernels;
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
+use crate::linalg::kernels;
 use crate::metrics::mean_concordance;
 use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 
-/// Folds of queries where leaving out each on its own takes too long. A fold is a training on the others:
-/// five take four times as long as two.
+/// Folds of queries where leaving out each on its own takes too long.
 const FOLDS: usize = 5;
-
-/// Queries from which on two folds do: half of so many teach as well as four fifths do.
-const MANY_QUERIES: usize = 20_000;
 
 /// Norm of the residual that conjugate gradients have to reach, as a share of the labels'.
 const TOLERANCE: f64 = 1e-4;
@@ -49,18 +46,20 @@ pub struct TeacherPlan {
 impl TeacherPlan {
     /// The plan for so many `lambdas` where `available` bytes may be taken; one that takes more if
     /// none fits.
-    pub(super) fn new(candidates: &ColumnClasses, lambdas: usize, available: u64) -> Self {
+    pub(super) fn new(candidates: &Candidates, lambdas: usize, available: u64) -> Self {
         if candidates.peers().count() > 1 {
             // Its scores are given.
             let (solver, memory) = (Solver::ConjugateGradients, 0);
             return Self { solver, memory };
         }
-        let shape = ridge::Shape::new(candidates, lambdas);
+        let shape = ridge::Shape::new(candidates.classes(), lambdas);
         let plan = |solver: Solver| Self {
             solver,
             memory: solver.memory(&shape),
         };
-        let factoring = [Solver::Dual, Solver::Primal].into_iter();
+        let factoring = Solver::ALL
+            .into_iter()
+            .filter(|solver| solver.has_holdout());
         let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
         let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
         let quick = quick.map(plan).filter(|plan| plan.memory <= available);
@@ -118,7 +117,7 @@ impl TeacherPredictions {
     /// Those of the teacher of `plan`, if it has one: the scores in `target`, or the
     /// predictions of RankRLS.
     pub(crate) fn new(
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         target: Target<'_>,
         plan: &Plan,
         options: &SelectionOptions,
@@ -126,25 +125,26 @@ impl TeacherPredictions {
         let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.target.teacher_lambda) else {
             return Ok(None);
         };
-        let labels = weighted_labels(candidates, target.labels, plan);
+        let classes = candidates.classes();
+        let labels = weighted_labels(classes, target.labels, plan);
         check_labels(&labels)?;
         if labels.iter().all(|label| *label == 0.0) {
             return Err(SelectError::ConstantLabels);
         }
         if let Some(scores) = target.teacher {
-            let scores = weighted(candidates, scores);
+            let scores = weighted(classes, scores);
             return Self::given(scores, &labels, candidates.queries()).map(Some);
         }
         if candidates.peers().count() > 1 {
             return Err(SelectError::SharedTeacher);
         }
-        if candidates.parts() > 0 {
+        if candidates.parts().is_some() {
             let what = "a teacher, RankRLS on all columns,".to_owned();
             return Err(SelectError::Parted { what });
         }
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
-        Self::train(candidates, &labels, search, teacher.solver, options.seed()).map(Some)
+        Self::train(classes, &labels, search, teacher.solver, options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.
@@ -166,8 +166,7 @@ impl TeacherPredictions {
         let groups = if solver.has_holdout() {
             Groups::queries(queries)
         } else {
-            let folds = if queries < MANY_QUERIES { FOLDS } else { 2 };
-            Groups::folds(queries, folds, seed)?
+            Groups::folds(queries, FOLDS, seed)?
         };
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.

@@ -116,8 +116,8 @@ pub(crate) fn of_tied(
     if pairs == 0 || !scores.iter().all(|score| score.is_finite()) {
         return None;
     }
-    let documents = scores.iter().zip(labels);
-    let mut documents: Vec<(f64, f64)> = documents.map(|(&s, &label)| (s, label + 0.0)).collect();
+    let scored = scores.iter().zip(labels);
+    let mut documents: Vec<(f64, f64)> = scored.map(|(&s, &label)| (s, label + 0.0)).collect();
     documents.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let mut tied = 0;
     let mut rest = &mut documents[..];

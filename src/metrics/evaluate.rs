@@ -5,7 +5,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::MetricsError;
-use super::metric::{Labels, Metric, distinct};
+use super::metric::{LabelUse, Metric, distinct};
 use super::ranking::Ranking;
 use super::rules::Rules;
 use crate::data::Queries;
@@ -169,12 +169,12 @@ pub fn check_labels(
             .id(query)
             .map_or_else(|| (query + 1).to_string(), str::to_owned)
     };
-    let first = |labels_of: fn(Labels) -> bool, refused: &dyn Fn(f64) -> bool| {
+    let first = |labels_of: fn(LabelUse) -> bool, refused: &dyn Fn(f64) -> bool| {
         let metric = metrics.iter().find(|metric| labels_of(metric.labels()))?;
         let row = labels.iter().position(|&label| refused(label))?;
         Some((*metric, row))
     };
-    if let Some((metric, row)) = first(Labels::are_grades, &|label| label < 0.0) {
+    if let Some((metric, row)) = first(LabelUse::are_grades, &|label| label < 0.0) {
         return Err(MetricsError::BelowZero {
             metric,
             row,
@@ -185,7 +185,9 @@ pub fn check_labels(
     let Some(max_grade) = rules.max_grade else {
         return Ok(());
     };
-    match first(|labels| labels == Labels::Scale, &|label| label > max_grade) {
+    match first(|labels| labels == LabelUse::Scale, &|label| {
+        label > max_grade
+    }) {
         None => Ok(()),
         Some((metric, row)) => Err(MetricsError::AboveScale {
             metric,
@@ -281,8 +283,8 @@ mod tests {
             (Convention::Letor, 1.0),
         ] {
             let metrics = parse_list("ndcg@2").unwrap();
-            let found = evaluate(&metrics, &labels, &scores, &queries, convention).unwrap();
-            let found = &found.metrics[0];
+            let all = evaluate(&metrics, &labels, &scores, &queries, convention).unwrap();
+            let found = &all.metrics[0];
             assert!((found.mean.unwrap() - mean).abs() < 1e-15, "{found:?}");
             assert_eq!((found.queries, found.left_out), (3, 0));
         }

@@ -39,7 +39,7 @@ pub enum Metric {
 
 /// The meaning of labels for a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Labels {
+pub enum LabelUse {
     /// Their order.
     Order,
     /// To tell documents that are relevant from the others.
@@ -53,12 +53,12 @@ pub enum Labels {
 /// A row of the table of measures.
 enum Row {
     /// A measure of the whole ranking: its name, itself, its labels and its value.
-    Whole(&'static str, Metric, Labels, fn(&Ranking) -> Option<f64>),
+    Whole(&'static str, Metric, LabelUse, fn(&Ranking) -> Option<f64>),
     /// A measure of the first `K` documents, named with `@K`.
     First(
         &'static str,
         fn(NonZeroUsize) -> Metric,
-        Labels,
+        LabelUse,
         fn(&Ranking, NonZeroUsize) -> Option<f64>,
     ),
 }
@@ -68,30 +68,30 @@ const ROWS: [Row; 7] = [
     Row::Whole(
         "map",
         Metric::AveragePrecision,
-        Labels::Relevance,
+        LabelUse::Relevance,
         average_precision,
     ),
-    Row::First("p", Metric::Precision, Labels::Relevance, |query, k| {
+    Row::First("p", Metric::Precision, LabelUse::Relevance, |query, k| {
         Some(precision(query, k))
     }),
-    Row::First("ndcg", Metric::Ndcg, Labels::Gains, ndcg),
-    Row::Whole("mean-ndcg", Metric::MeanNdcg, Labels::Gains, mean_ndcg),
+    Row::First("ndcg", Metric::Ndcg, LabelUse::Gains, ndcg),
+    Row::Whole("mean-ndcg", Metric::MeanNdcg, LabelUse::Gains, mean_ndcg),
     Row::Whole(
         "err",
         Metric::ExpectedReciprocalRank,
-        Labels::Scale,
+        LabelUse::Scale,
         |query| Some(expected_reciprocal_rank(query)),
     ),
     Row::Whole(
         "mrr",
         Metric::ReciprocalRank,
-        Labels::Relevance,
+        LabelUse::Relevance,
         reciprocal_rank,
     ),
     Row::Whole(
         "cindex",
         Metric::Concordance,
-        Labels::Order,
+        LabelUse::Order,
         concordance::of_ranking,
     ),
 ];
@@ -105,13 +105,13 @@ impl Row {
         }
     }
 
-    fn labels(&self) -> Labels {
+    fn labels(&self) -> LabelUse {
         let (Self::Whole(_, _, labels, _) | Self::First(_, _, labels, _)) = self;
         *labels
     }
 }
 
-impl Labels {
+impl LabelUse {
     /// Whether labels have to be grades, from 0 on.
     pub fn are_grades(self) -> bool {
         matches!(self, Self::Gains | Self::Scale)
@@ -131,19 +131,19 @@ impl Metric {
     }
 
     /// The meaning of labels for the measure.
-    pub fn labels(self) -> Labels {
+    pub fn labels(self) -> LabelUse {
         self.row().labels()
     }
 
     /// Why the measure has no value for any of `queries`, where it has none whatever the ranking.
     pub(crate) fn lacking(self, queries: &Queries) -> &'static str {
         match self.labels() {
-            Labels::Order if queries.largest() < 2 => {
+            LabelUse::Order if queries.largest() < 2 => {
                 "every query has a single row, and only examples of a query are compared"
             }
-            Labels::Order => "its labels do not tell examples apart",
-            Labels::Relevance => "no example is relevant",
-            Labels::Gains | Labels::Scale => "no label is above 0, so no example has a gain",
+            LabelUse::Order => "its labels do not tell examples apart",
+            LabelUse::Relevance => "no example is relevant",
+            LabelUse::Gains | LabelUse::Scale => "no label is above 0, so no example has a gain",
         }
     }
 
@@ -214,12 +214,12 @@ impl FromStr for Metric {
         for row in &ROWS {
             match (row, digits) {
                 (Row::Whole(own, metric, ..), None) if *own == name => return Ok(*metric),
-                (Row::First(own, metric, ..), digits) if *own == name => {
+                (Row::First(own, metric, ..), cut_off) if *own == name => {
                     // Digits as they are written: digits without sign or leading zeros.
-                    let digits = digits.unwrap_or_default();
-                    let k: Option<NonZeroUsize> = digits.parse().ok();
-                    let k = k.filter(|k| k.to_string() == digits);
+                    let written = cut_off.unwrap_or_default();
+                    let k: Option<NonZeroUsize> = written.parse().ok();
                     return k
+                        .filter(|k| k.to_string() == written)
                         .map(metric)
                         .ok_or_else(|| MetricsError::CutOff(text.to_owned()));
                 }
@@ -310,7 +310,7 @@ mod tests {
     fn measures_that_take_any_label_are_listed() {
         assert_eq!(Metric::names_for_any_label(), "map, p@K, mrr, cindex");
         let err: Metric = "err".parse().unwrap();
-        assert_eq!(err.labels(), Labels::Scale);
+        assert_eq!(err.labels(), LabelUse::Scale);
     }
 
     #[test]

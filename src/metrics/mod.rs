@@ -79,7 +79,7 @@ pub(crate) use concordance::{
 pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
 pub(crate) use metric::distinct;
-pub use metric::{Labels, Metric, parse_list};
+pub use metric::{LabelUse, Metric, parse_list};
 pub use paired::{Paired, PairedOptions, paired};
 pub use rules::{Convention, Gain, Rules};
 

@@ -111,12 +111,8 @@ pub fn paired(
         });
     }
     let difference = |(first, second): (&Option<f64>, &Option<f64>)| {
-        let difference = (*first)? - (*second)?;
-        Some(if difference.abs() > TIE {
-            difference
-        } else {
-            0.0
-        })
+        let gap = (*first)? - (*second)?;
+        Some(if gap.abs() > TIE { gap } else { 0.0 })
     };
     let all: Vec<Option<f64>> = first.iter().zip(second).map(difference).collect();
     let score = Score::of(&all);

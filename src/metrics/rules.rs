@@ -201,11 +201,11 @@ mod tests {
         assert_eq!(rules(&[2000.0]).stop_probability(2000.0), 1.0);
         assert_eq!(rules(&[2000.0]).stop_probability(1999.0), 0.5);
         for max_grade in [-1.0, f64::NAN, f64::INFINITY].map(Some) {
-            let rules = Rules {
+            let without = Rules {
                 max_grade,
                 ..Rules::default()
             };
-            assert_eq!(rules.stop_probability(3.0), 0.0);
+            assert_eq!(without.stop_probability(3.0), 0.0);
         }
     }
 

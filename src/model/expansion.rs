@@ -72,10 +72,10 @@ impl Expansion {
             ends.push(indices.len());
         }
         let labels = vec![0.0; self.rows.len()];
-        let basis = Queries::single(self.rows.len()).and_then(|queries| {
+        let built = Queries::single(self.rows.len()).and_then(|queries| {
             Dataset::from_csr(&ends, &indices, &values, self.width, labels, queries)
         });
-        let basis = basis.expect("the rows of a basis have been checked");
+        let basis = built.expect("the rows of a basis have been checked");
         let coefficients: Vec<f64> = self.rows.iter().map(|row| row.coefficient).collect();
         self.kernel.scores(&basis, &coefficients, dataset)
     }

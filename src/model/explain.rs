@@ -200,10 +200,10 @@ impl Model {
         };
         let mut values = vec![0.0; count];
         for (position, feature) in self.features.iter().enumerate() {
-            let Some(column) = dataset.position(feature.feature) else {
+            let Some(stored) = dataset.position(feature.feature) else {
                 continue;
             };
-            let mut column = dataset.column(column);
+            let mut column = dataset.column(stored);
             column.take_rows_below(own.start);
             values.fill(0.0);
             for (row, value) in column.take_rows_below(own.end).iter() {

@@ -50,9 +50,9 @@ fn of_list(source: Source<'_>, base: IndexBase, width: usize) -> Result<Vec<u32>
     let name = source.name.clone();
     let mut features = Vec::new();
     let mut places = HashMap::new();
-    each_line(source, Some(LARGEST), |number, line| {
-        let line = checked(line).map_err(|fault| (number, fault))?;
-        let line = String::from_utf8_lossy(line);
+    each_line(source, Some(LARGEST), |number, bytes| {
+        let legal = checked(bytes).map_err(|fault| (number, fault))?;
+        let line = String::from_utf8_lossy(legal);
         let item = line.split('#').next().unwrap_or_default().trim();
         if item.is_empty() {
             return Ok(0);

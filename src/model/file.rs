@@ -74,14 +74,14 @@ impl Model {
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
         let coefficients = self.expansion.iter().flat_map(|basis| &basis.rows);
         let weights = self.features.iter().map(|f| f.weight);
-        let weights = weights.chain(coefficients.map(|row| row.coefficient));
+        let learned = weights.chain(coefficients.map(|row| row.coefficient));
         let errors = self.path.iter().map(|step| step.lqo_error);
-        if !weights.chain(errors).all(f64::is_finite) {
+        if !learned.chain(errors).all(f64::is_finite) {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let features = self.features.iter();
-        let features = features.map(|feature| Entry::new(feature, self.index_base));
+        let written = |feature| WrittenFeature::new(feature, self.index_base);
+        let features = self.features.iter().map(written);
         if self.strategy.is_selection() {
             let document = Document::new(self, features.collect::<Vec<_>>());
             serde_json::to_writer_pretty(&mut writer, &document)?;
@@ -109,8 +109,8 @@ fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
         }
         _ => Remedy::WriteModel,
     };
-    let found = header.schema.map(|schema| format!("{:?}", short(&schema)));
-    let found = found.unwrap_or_else(|| "none".to_owned());
+    let named = header.schema.map(|schema| format!("{:?}", short(&schema)));
+    let found = named.unwrap_or_else(|| "none".to_owned());
     let fault = Fault::new(format!("schema {SCHEMA:?}"), found).remedy(remedy);
     Err(fault.of(&path.display().to_string()).into())
 }
@@ -133,7 +133,7 @@ fn json_error(path: &Path, error: &serde_json::Error) -> ModelError {
 }
 
 /// A model as it is written: all columns are counted as in the data file. The settings are its first
-/// keys. `F` are the features, [`Entry`] to be written.
+/// keys. `F` are the features, [`WrittenFeature`] to be written.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document<F> {
@@ -163,7 +163,7 @@ struct Document<F> {
 
 /// A feature to be written, with its columns counted as in the data file.
 #[derive(Debug, Serialize)]
-struct Entry<'a> {
+struct WrittenFeature<'a> {
     index: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a Option<String>>,
@@ -172,7 +172,7 @@ struct Entry<'a> {
     identical: Option<Vec<u64>>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> WrittenFeature<'a> {
     fn new(feature: &'a SelectedFeature, base: IndexBase) -> Self {
         let identical = feature.identical.iter();
         Self {
@@ -335,12 +335,12 @@ impl Document<Vec<SelectedFeature>> {
     /// The kernel, if there is one: then there is a basis, and there are no features.
     fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Fault> {
         let (count, strategy) = (self.features.len(), self.strategy);
-        let (kernel, basis) = match (self.kernel, &self.basis) {
+        let (unchecked, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
             (Some(kernel), Some(basis)) => (kernel, basis),
             _ => refuse!("basis": "a kernel together with its basis, or neither", "one of them"),
         };
-        let kernel = match kernel.checked() {
+        let kernel = match unchecked.checked() {
             Ok(kernel) => kernel,
             Err(error) => refuse!("kernel": "a kernel with its parameters", error),
         };
@@ -408,10 +408,10 @@ impl Document<Vec<SelectedFeature>> {
         require!(found == columns; "column_names": "{columns} names, one a column, or none", found);
         for (number, feature) in self.features.iter().enumerate() {
             let place = (feature.feature - self.index_base) as usize;
-            let (name, found) = (&self.column_names[place], feature.name.as_ref());
+            let (name, own) = (&self.column_names[place], feature.name.as_ref());
             require!(
-                found == Some(name);
-                "features[{number}].name": "the name of its column", short(found.map_or("", |name| name))
+                own == Some(name);
+                "features[{number}].name": "the name of its column", short(own.map_or("", |name| name))
             );
         }
         Ok(())
@@ -427,22 +427,22 @@ impl Document<Vec<SelectedFeature>> {
         }
         require!(found == count; "path": "{count} steps, one a feature", found);
         for (number, (step, feature)) in path.iter().zip(features).enumerate() {
-            let (next, found) = (number + 1, step.step);
-            require!(found == next; "path[{number}].step": "{next}", found);
-            let (index, found) = (feature.feature, step.feature);
+            let (next, own) = (number + 1, step.step);
+            require!(own == next; "path[{number}].step": "{next}", own);
+            let (index, selected) = (feature.feature, step.feature);
             require!(
-                found == index;
-                "path[{number}].feature": "{index}, the feature in its place", found
+                selected == index;
+                "path[{number}].feature": "{index}, the feature in its place", selected
             );
-            let found = step.lqo_error;
+            let error = step.lqo_error;
             require!(
-                found.is_finite() && found >= 0.0;
-                "path[{number}].lqo_error": "a finite number from 0 on", found
+                error.is_finite() && error >= 0.0;
+                "path[{number}].lqo_error": "a finite number from 0 on", error
             );
-            let found = step.lqo_cindex.unwrap_or_default();
+            let cindex = step.lqo_cindex.unwrap_or_default();
             require!(
-                (0.0..=1.0).contains(&found);
-                "path[{number}].lqo_cindex": "a number from 0 to 1", found
+                (0.0..=1.0).contains(&cindex);
+                "path[{number}].lqo_cindex": "a number from 0 to 1", cindex
             );
         }
         Ok(())

@@ -3,7 +3,7 @@
 use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
-use super::solver::Solver;
+use super::solvers::Solver;
 use crate::columns::{none_compares, none_varies};
 use crate::data::{Dataset, DatasetError};
 use crate::memory::Bytes;

@@ -19,63 +19,63 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
 use rayon::prelude::*;
 
 /// Columns of a block, which one task works on.
-pub(super) const BLOCK: usize = 128;
+pub(crate) const BLOCK: usize = 128;
 
 /// A dense symmetric matrix, column by column, of which the lower triangle counts.
 #[derive(Debug, Clone)]
-pub(super) struct Square {
+pub(crate) struct Square {
     size: usize,
     values: Vec<f64>,
 }
 
 impl Square {
-    pub(super) fn zeros(size: usize) -> Self {
+    pub(crate) fn zeros(size: usize) -> Self {
         Self {
             size,
             values: vec![0.0; size * size],
         }
     }
 
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    pub(super) fn values(&self) -> &[f64] {
+    pub(crate) fn values(&self) -> &[f64] {
         &self.values
     }
 
-    pub(super) fn values_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
 
-    pub(super) fn column(&self, column: usize) -> &[f64] {
+    pub(crate) fn column(&self, column: usize) -> &[f64] {
         &self.values[column * self.size..][..self.size]
     }
 
-    pub(super) fn value(&self, row: usize, column: usize) -> f64 {
+    pub(crate) fn value(&self, row: usize, column: usize) -> f64 {
         self.values[column * self.size + row]
     }
 
-    pub(super) fn matrix(&self) -> MatRef<'_, f64> {
+    pub(crate) fn matrix(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.values, self.size, self.size)
     }
 
     /// Adds `factor * panel * panel'`, in blocks of columns of fixed width: the same bits on any
     /// number of threads.
-    pub(super) fn add_products(&mut self, panel: MatRef<'_, f64>, factor: f64) {
+    pub(crate) fn add_products(&mut self, panel: MatRef<'_, f64>, factor: f64) {
         let size = self.size;
         let blocks = self.values.par_chunks_mut(size * BLOCK).enumerate();
         blocks.for_each(|(number, block)| add_products(block, panel, number * BLOCK, factor));
     }
 
     /// `Z' Z`.
-    pub(super) fn gram(half: MatRef<'_, f64>) -> Self {
+    pub(crate) fn gram(half: MatRef<'_, f64>) -> Self {
         let mut square = Self::zeros(half.ncols());
         square.add_products(half.transpose(), 1.0);
         square
     }
 
-    pub(super) fn add_to_diagonal(&mut self, shift: f64) {
+    pub(crate) fn add_to_diagonal(&mut self, shift: f64) {
         let stride = self.size + 1;
         for value in self.values.iter_mut().step_by(stride) {
             *value += shift;
@@ -85,29 +85,29 @@ impl Square {
 
 /// Dense columns side by side.
 #[derive(Debug)]
-pub(super) struct Panel {
+pub(crate) struct Panel {
     height: usize,
     values: Vec<f64>,
 }
 
 impl Panel {
-    pub(super) fn zeros(height: usize, width: usize) -> Self {
+    pub(crate) fn zeros(height: usize, width: usize) -> Self {
         Self {
             height,
             values: vec![0.0; height * width],
         }
     }
 
-    pub(super) fn matrix(&self) -> MatRef<'_, f64> {
+    pub(crate) fn matrix(&self) -> MatRef<'_, f64> {
         let width = self.values.len() / self.height.max(1);
         MatRef::from_column_major_slice(&self.values, self.height, width)
     }
 
-    pub(super) fn values_mut(&mut self) -> &mut [f64] {
+    pub(crate) fn values_mut(&mut self) -> &mut [f64] {
         &mut self.values
     }
 
-    pub(super) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
         self.values.chunks_mut(self.height.max(1))
     }
 }
@@ -140,11 +140,11 @@ fn add_products(block: &mut [f64], panel: MatRef<'_, f64>, first: usize, factor:
 /// `L` with `L L' = M` for a positive definite `M`, right-looking: a block of columns is factored,
 /// then every later block is updated by it.
 #[derive(Debug)]
-pub(super) struct Cholesky(Square);
+pub(crate) struct Cholesky(Square);
 
 impl Cholesky {
     /// Factors `gram + shift I` in memory of its own, `8 n^2` bytes.
-    pub(super) fn new(gram: &Square, shift: f64) -> Option<Self> {
+    pub(crate) fn new(gram: &Square, shift: f64) -> Option<Self> {
         let mut sum = gram.clone();
         sum.add_to_diagonal(shift);
         Self::of(sum)
@@ -152,7 +152,7 @@ impl Cholesky {
 
     /// Factors `lower`; `None` if that is not positive definite to working precision.
     /// `O(n^3 / 3)` time, in place.
-    pub(super) fn of(mut lower: Square) -> Option<Self> {
+    pub(crate) fn of(mut lower: Square) -> Option<Self> {
         let size = lower.size();
         let mut rest = lower.values_mut();
         for start in (0..size).step_by(BLOCK) {
@@ -178,12 +178,12 @@ impl Cholesky {
     }
 
     /// Unknowns.
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.0.size()
     }
 
     /// Turns `b` into `M^-1 b`.
-    pub(super) fn solve(&self, b: &mut [f64]) {
+    pub(crate) fn solve(&self, b: &mut [f64]) {
         let rows = b.len();
         let mut b = MatMut::from_column_major_slice_mut(b, rows, 1);
         let lower = self.0.matrix();
@@ -193,7 +193,7 @@ impl Cholesky {
 
     /// Turns dense columns `b` into `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of
     /// `b` are known to be 0.
-    pub(super) fn half(&self, b: &mut [f64], skip: usize) {
+    pub(crate) fn half(&self, b: &mut [f64], skip: usize) {
         let (size, columns) = (self.size(), b.len() / self.size());
         let lower = self.0.matrix();
         let lower = lower.submatrix(skip, skip, size - skip, size - skip);
@@ -221,14 +221,14 @@ fn factor_panel(panel: MatMut<'_, f64>) -> Option<()> {
 }
 
 /// The least and the largest eigenvalue of a symmetric `M`; `None` where they are not found.
-pub(super) fn extreme_eigenvalues(square: &Square) -> Option<[f64; 2]> {
+pub(crate) fn extreme_eigenvalues(square: &Square) -> Option<[f64; 2]> {
     let values = square.matrix().self_adjoint_eigenvalues(Side::Lower).ok()?;
     Some([*values.first()?, *values.last()?])
 }
 
 /// `M = U diag(s) U'` of a positive semidefinite `M`.
 #[derive(Debug)]
-pub(super) struct Eigen {
+pub(crate) struct Eigen {
     values: Vec<f64>,
     vectors: Mat<f64>,
 }
@@ -236,7 +236,7 @@ pub(super) struct Eigen {
 impl Eigen {
     /// Decomposes `gram`; `None` if that does not converge, as with values that are no finite
     /// numbers. `O(n^3)` time, `24 n^2` bytes on the way and `8 n^2` after. On one thread.
-    pub(super) fn new(gram: &Square) -> Option<Self> {
+    pub(crate) fn new(gram: &Square) -> Option<Self> {
         let eigen = SelfAdjointEigen::new(gram.matrix(), Side::Lower).ok()?;
         let values = eigen.S().column_vector().iter();
         // Values below 0 are rounding.
@@ -250,7 +250,7 @@ impl Eigen {
 
     /// `(M + shift I)^-1 b` for several shifts and `b`, a lane each.
     #[inline(always)]
-    pub(super) fn solve_lanes<const L: usize>(
+    pub(crate) fn solve_lanes<const L: usize>(
         &self,
         shifts: &[f64; L],
         b: &[[f64; L]],
@@ -277,7 +277,7 @@ impl Eigen {
     }
 
     /// The columns of `U diag(f(s))`, for the eigenvalues `s` over `least`.
-    pub(super) fn scaled_vectors(&self, least: f64, f: impl Fn(f64) -> f64) -> Mat<f64> {
+    pub(crate) fn scaled_vectors(&self, least: f64, f: impl Fn(f64) -> f64) -> Mat<f64> {
         let kept = (0..self.values.len()).filter(|&along| self.values[along] > least);
         let kept: Vec<usize> = kept.collect();
         Mat::from_fn(self.values.len(), kept.len(), |row, column| {
@@ -286,7 +286,7 @@ impl Eigen {
     }
 
     /// Turns the columns of `A`, `rows` high, into those of `A U (diag(s) + shift I)^-1/2`.
-    pub(super) fn halve(&self, shift: f64, rows: usize, columns: &mut [f64]) {
+    pub(crate) fn halve(&self, shift: f64, rows: usize, columns: &mut [f64]) {
         let half = self.scaled_vectors(f64::NEG_INFINITY, |value| (value + shift).sqrt().recip());
         let panel = MatRef::from_column_major_slice(columns, rows, half.nrows()).to_owned();
         let product = MatMut::from_column_major_slice_mut(columns, rows, half.ncols());
@@ -294,7 +294,7 @@ impl Eigen {
     }
 
     /// The largest eigenvalue.
-    pub(super) fn largest(&self) -> f64 {
+    pub(crate) fn largest(&self) -> f64 {
         self.values.iter().copied().fold(0.0, f64::max)
     }
 }

@@ -6,16 +6,15 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::conjugate::{Convergence, HOLDOUT_TOLERANCE, Shortfall, TOLERANCE};
+use super::comparisons::Preferences;
 use super::error::TrainError;
-use super::holdout::Holdout;
+use super::holdout::{Groups, Holdout, Scheme};
 use super::kernel::{Kernel, KernelKind, ReducedSet};
 use super::options::TrainOptions;
-use super::preferences::Preferences;
-use super::scheme::{Groups, Scheme};
-use super::solver::{Shape, Solver};
-use super::trained::{RidgeProblem, Trained};
-use super::weights::Weights;
+use super::problem::RidgeProblem;
+use super::shape::Shape;
+use super::solvers::{Convergence, HOLDOUT_TOLERANCE, Shortfall, Solver, TOLERANCE};
+use super::trained::{Trained, Weights};
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, Queries};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
@@ -119,20 +118,41 @@ impl Cell {
     }
 }
 
-impl Fit {
-    /// The trained model of columns, of rows of a `reduced` set, or of all rows.
-    fn new(trained: &Trained<'_>, kernel: Kernel, reduced: Option<&ReducedSet>) -> Self {
-        if let Some(reduced) = reduced {
-            return Self::Kernel {
+/// A kernel with its problem, and the groups that are held out.
+struct Prepared<'p> {
+    kernel: Kernel,
+    reduced: Option<&'p ReducedSet>,
+    problem: &'p RidgeProblem<'p>,
+    groups: Option<Groups>,
+    /// Whether every pair is held out.
+    pairs: bool,
+}
+
+impl Prepared<'_> {
+    /// The hold-outs of all `lambdas`, where one after the other takes longer: unless they come from
+    /// factors.
+    fn together(&self, lambdas: &[Lambda]) -> Result<Vec<Holdout>, TrainError> {
+        match &self.groups {
+            Some(groups) if !self.problem.solver().has_holdout() => {
+                self.problem.holdouts(lambdas, groups, HOLDOUT_TOLERANCE)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The model of columns, of rows of a reduced set, or of all rows.
+    fn fit(&self, trained: &Trained<'_>) -> Fit {
+        if let Some(reduced) = self.reduced {
+            return Fit::Kernel {
                 rows: reduced.rows().to_vec(),
                 coefficients: reduced.coefficients(&trained.weights()),
             };
         }
-        if kernel.kind() == KernelKind::Linear {
-            return Self::Linear(trained.weights());
+        if self.kernel.kind() == KernelKind::Linear {
+            return Fit::Linear(trained.weights());
         }
         let coefficients = trained.coefficients().unwrap_or_default();
-        Self::Kernel {
+        Fit::Kernel {
             rows: (0..coefficients.len()).collect(),
             coefficients,
         }
@@ -179,7 +199,9 @@ impl TrainGrid {
         let pairs = options.objective == Objective::Pairs;
         let weighs = options.query_weight != QueryWeight::Uniform;
         let linear = self.kernels.iter().all(Kernel::is_linear);
-        let other = options.solver.is_some_and(|solver| solver != Solver::Dual);
+        let other = options
+            .solver
+            .is_some_and(|solver| solver != Solver::OF_KERNELS);
         let mistakes = [
             (
                 self.holdout == Scheme::Nothing && self.models() > 1,
@@ -288,49 +310,37 @@ impl TrainGrid {
         if scheme.is_none() && self.models() > 1 {
             return Err(TrainError::OneQuery);
         }
-        let groups = self.groups(scheme.as_ref(), &problem, given)?;
+        let prepared = Prepared {
+            kernel,
+            reduced: reduced.as_ref(),
+            groups: self.groups(scheme.as_ref(), &problem, given)?,
+            pairs: scheme == Some(Scheme::Pairs),
+            problem: &problem,
+        };
+        let (cells, best) = self.cells(&prepared)?;
+        Ok(GridOutcome {
+            cells,
+            best,
+            solver: problem.solver(),
+            unit: problem.unit(),
+            scheme,
+        })
+    }
+
+    /// The models of every ridge parameter, and the place of the best.
+    fn cells(&self, prepared: &Prepared<'_>) -> Result<(Vec<Cell>, usize), TrainError> {
+        let problem = prepared.problem;
         let mut next = self.lambdas.lambdas(problem.unit());
         let mut search = LambdaSearch::new(&next, self.lambdas.is_open());
         let (mut cells, mut best) = (Vec::<Cell>::new(), 0);
         while !next.is_empty() {
-            let mut together = match &groups {
-                // One after the other takes longer, unless groups come from the factors.
-                Some(groups) if !problem.solver().has_holdout() => {
-                    problem.holdouts(&next, groups, HOLDOUT_TOLERANCE)?
-                }
-                _ => Vec::new(),
-            }
-            .into_iter();
+            let mut together = prepared.together(&next)?.into_iter();
             for lambda in next {
-                let (mut trained, mut holdout) = (None, together.next());
-                if holdout.is_none() {
-                    let own = problem.train(lambda)?;
-                    holdout = match (&scheme, &groups) {
-                        (None, _) => None,
-                        (Some(_), None) => Some(own.leave_pair_out(self.keep_pairs)?),
-                        (Some(_), Some(groups)) => Some(own.holdout(groups)?),
-                    };
-                    trained = Some(own);
-                }
-                let measure = holdout.as_ref();
-                let measure =
-                    measure.and_then(|holdout| self.measure(&problem, holdout, groups.as_ref()));
-                let mut cell = Cell {
-                    kernel,
-                    lambda,
-                    condition: problem.condition(lambda),
-                    holdout,
-                    measure,
-                    convergence: trained.as_ref().and_then(Trained::convergence),
-                    fit: None,
-                };
+                let (mut cell, trained) = self.cell(prepared, lambda, together.next())?;
+                let loss = self.loss(&cell);
                 let least = cells.get_mut(best);
-                if least
-                    .as_ref()
-                    .is_none_or(|least| self.loss(&cell) < self.loss(least))
-                {
-                    let model = |trained| Fit::new(trained, kernel, reduced.as_ref());
-                    cell.fit = trained.as_ref().map(model);
+                if least.as_ref().is_none_or(|least| loss < self.loss(least)) {
+                    cell.fit = trained.map(|trained| prepared.fit(&trained));
                     if let Some(least) = least {
                         least.fit = None;
                         best = cells.len();
@@ -346,19 +356,44 @@ impl TrainGrid {
             // Its hold-outs were trained without it.
             let trained = problem.train(lambda)?;
             chosen.convergence = trained.convergence();
-            chosen.fit = Some(Fit::new(&trained, kernel, reduced.as_ref()));
+            chosen.fit = Some(prepared.fit(&trained));
         }
         if self.lambdas.is_open() {
             cells.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
             best = cells.partition_point(|cell| cell.lambda.value() < lambda.value());
         }
-        Ok(GridOutcome {
-            cells,
-            best,
-            solver: problem.solver(),
-            unit: problem.unit(),
-            scheme,
-        })
+        Ok((cells, best))
+    }
+
+    /// A model without its fit, and what that comes from, unless the `holdout` was made without it.
+    fn cell<'p>(
+        &self,
+        prepared: &Prepared<'p>,
+        lambda: Lambda,
+        mut holdout: Option<Holdout>,
+    ) -> Result<(Cell, Option<Trained<'p>>), TrainError> {
+        let (problem, groups) = (prepared.problem, prepared.groups.as_ref());
+        let mut trained = None;
+        if holdout.is_none() {
+            let own = problem.train(lambda)?;
+            holdout = match groups {
+                Some(groups) => Some(own.holdout(groups)?),
+                None if prepared.pairs => Some(own.leave_pair_out(self.keep_pairs)?),
+                None => None,
+            };
+            trained = Some(own);
+        }
+        let measure = holdout.as_ref();
+        let cell = Cell {
+            kernel: prepared.kernel,
+            lambda,
+            condition: problem.condition(lambda),
+            measure: measure.and_then(|holdout| self.measure(problem, holdout, groups)),
+            holdout,
+            convergence: trained.as_ref().and_then(Trained::convergence),
+            fit: None,
+        };
+        Ok((cell, trained))
     }
 
     /// The measure to choose by.
@@ -454,7 +489,7 @@ impl TrainGrid {
             Scheme::Auto | Scheme::Factored if within && data.queries().len() < 2 => None,
             Scheme::Factored if within => Some(Scheme::Queries),
             Scheme::Factored => Some(Scheme::Pairs),
-            Scheme::Auto if within => Some(match problem.design.columns() {
+            Scheme::Auto if within => Some(match problem.system.design.features.columns() {
                 Some(columns) => {
                     let shape = Shape::new(&columns.classes, self.lambdas.count());
                     Scheme::affordable(problem.solver(), &shape)
@@ -482,7 +517,7 @@ impl TrainGrid {
     ) -> Result<Option<Groups>, TrainError> {
         let preferences = self.options.objective == Objective::Pairs;
         let queries = if preferences {
-            problem.design.queries()
+            problem.system.design.queries()
         } else {
             data.queries()
         };
@@ -625,7 +660,8 @@ mod tests {
             kernel[[row, 3 - row]] = 1.0;
         }
         kernel[[0, 2]] = 0.5;
-        let data = Dataset::new(kernel, &[1.0, 0.0, 0.0, 1.0], &[1, 1, 2, 2]).unwrap();
+        let queries = Queries::from_sizes(&[2, 2]).unwrap();
+        let data = Dataset::from_dense(kernel.view(), &[1.0, 0.0, 0.0, 1.0], queries).unwrap();
         let data = data.with_input_rows((0..4).rev().collect()).unwrap();
         let grid = TrainGrid {
             kernels: vec![Kernel::PRECOMPUTED],

@@ -25,36 +25,44 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The parts, lowest first: `solver` has the solvers and their costs, `options` the
-//! choice of one; `factor` dense systems; `design` the matrix of what the loss compares, centred rows or preferences, which is
-//! never formed; `conjugate` the solver that forms nothing, `heavy` a part of its preconditioner; `trained` problems and models; `scheme`
-//! what may be held out, `without` how that follows from factors, `holdout` what it is worth.
+//! # The parts, lowest first
+//!
+//! - `factor`: dense systems; `blocks`: the system of a query;
+//! - `features`: columns, or a kernel in their place; `comparisons`: the rows that a loss compares, of
+//!   queries or of preferences; `design`: the matrix `X^` of both, never formed, and the least squares on it;
+//! - `solvers`: a file for each; `problem` and `trained`: a problem with its solver, and its models;
+//! - `holdout`: models that have not seen some rows, and what they are worth; `kernel`; `grid`: every
+//!   ridge parameter with every kernel.
+//!
+//! # Sources
+//!
+//! T. Pahikkala, E. Tsivtsivadze, A. Airola, J. Järvinen and J. Boberg, *An efficient algorithm for learning
+//! to rank from preference graphs*, Machine Learning 75, 2009
+//! ([doi](https://doi.org/10.1007/s10994-008-5097-z)) has RankRLS, its dual and primal systems, and
+//! hold-outs of queries. Modules name what else they rest on.
 
-mod conjugate;
+mod blocks;
+mod comparisons;
 mod design;
 mod error;
 mod factor;
+mod features;
 mod grid;
-mod heavy;
 mod holdout;
 mod kernel;
 mod options;
-mod pairs_out;
-mod preferences;
-mod scheme;
-mod solver;
+mod problem;
+mod shape;
+mod solvers;
 mod trained;
-mod weights;
-mod without;
 
-pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, TOLERANCE};
+pub use comparisons::{Preference, Preferences};
 pub use error::TrainError;
 pub use grid::{Basis, Cell, Fit, GridOutcome, TrainGrid};
-pub use holdout::{Holdout, LeftPair};
-pub use kernel::{Kernel, KernelKind, KernelMatrix, ReducedSet};
+pub use holdout::{Groups, Holdout, LeftPair, Scheme};
+pub use kernel::{Kernel, KernelKind, KernelMatrix, KernelParameter, ReducedSet};
 pub use options::TrainOptions;
-pub use preferences::{Preference, Preferences};
-pub use scheme::{Groups, Scheme};
-pub use solver::{Shape, Solver};
-pub use trained::{RidgeProblem, Trained};
-pub use weights::Weights;
+pub use problem::RidgeProblem;
+pub use shape::Shape;
+pub use solvers::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, Solver, TOLERANCE};
+pub use trained::{Trained, Weights};

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
 use super::kernel::KernelKind;
-use super::solver::{Shape, Solver};
+use super::shape::Shape;
+use super::solvers::Solver;
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, LabelScale, Queries};
 use crate::memory::Memory;
@@ -144,9 +145,12 @@ impl TrainOptions {
         let needed = |solver: &Solver| self.memory.holding(solver.memory(shape)).held;
         // Conjugate gradients rank behind a solver that factors within the patience, and before one that
         // takes longer.
-        let rank = |solver: &Solver| match solver {
-            Solver::ConjugateGradients => Solver::PATIENCE,
-            factoring => factoring.cost(shape),
+        let rank = |solver: &Solver| {
+            if solver.has_holdout() {
+                solver.cost(shape)
+            } else {
+                Solver::PATIENCE
+            }
         };
         let asked = |solver: &Solver| self.solver.is_none_or(|asked| asked == *solver);
         let fits = |solver: &Solver| self.memory.allows(solver.memory(shape));
@@ -170,7 +174,7 @@ impl TrainOptions {
 /// Bytes of the values of a kernel for all pairs of rows, and of the solver.
 fn kernel_memory(shape: &Shape) -> u64 {
     let rows = Saturating(shape.rows as u64);
-    (Saturating(8) * rows * rows + Saturating(Solver::Dual.memory(shape))).0
+    (Saturating(8) * rows * rows + Saturating(Solver::OF_KERNELS.memory(shape))).0
 }
 
 /// Bytes of the values of a basis, their products with the map and the columns that they become.
@@ -203,18 +207,17 @@ fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::solver::tests::shape;
+    use super::super::shape::tests::shape;
     use super::*;
 
     /// Bytes that 64 bits cannot count.
     fn exact(solver: Solver, shape: &Shape) -> u128 {
         let size = |size: usize| size as u128;
         let (rows, classes) = (size(shape.rows), size(shape.classes));
-        let matrices = match solver {
-            Solver::Dual => 16 * rows * rows,
-            Solver::Primal => 16 * classes * classes,
-            Solver::ConjugateGradients => 8 * rows,
-        };
+        // Others have vectors at least.
+        let squares = [(Solver::Dual, rows), (Solver::Primal, classes)];
+        let square = squares.into_iter().find(|(own, _)| *own == solver);
+        let matrices = square.map_or(8 * rows, |(_, unknowns)| 16 * unknowns * unknowns);
         matrices + 12 * size(shape.nonzeros)
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rankrls_files::Parameter;
 
 use super::{Evidence, Measure, Rule, TuneError, TuneOptions, Tuned, Tuning};
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::{Dataset, LabelScale};
 use crate::greedy::{OwnStrategy, SelectError, SelectionOptions, StrategyKind};
 use crate::lambda::{Lambdas, Ridge};
@@ -98,7 +98,7 @@ impl Tune {
         selection: &SelectionOptions,
         own: Option<&OwnStrategy>,
         dataset: &Dataset<'_>,
-    ) -> Result<(ColumnClasses, Tuned), TuneError> {
+    ) -> Result<(Candidates, Tuned), TuneError> {
         let mut options = self.options(selection);
         if own.is_some() && !self.strategies.is_empty() {
             let parameter = Parameter::Strategy;
@@ -107,7 +107,7 @@ impl Tune {
         let all = options.selections();
         let strategies: Vec<_> = all.iter().map(|selection| selection.strategy).collect();
         selection.check_effects(&strategies, false, false)?;
-        let candidates = options.candidates(dataset);
+        let candidates = options.selection.candidates(dataset);
         let (queries, seed) = (dataset.queries().len(), selection.seed());
         options.evidence = match &self.evidence {
             Asked::Lqo => Evidence::Lqo,

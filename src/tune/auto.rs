@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, Target, plan_with};
 use crate::lambda::Lambda;
@@ -25,7 +25,7 @@ pub struct AutoLambda {
 
 /// The ridge parameter of a selection by `options`, and how it was chosen if folds had to choose it.
 ///
-/// A number is taken as it is. A share is taken of the [unit](ColumnClasses::unit) of `candidates`. Auto is
+/// A number is taken as it is. A share is taken of the [unit](Candidates::unit) of `candidates`. Auto is
 /// [`TargetOptions::distil_lambda`](crate::greedy::TargetOptions::distil_lambda) for the strategy `distil`; for all
 /// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`.
 ///
@@ -50,7 +50,7 @@ pub struct AutoLambda {
 /// observer stopped the choice.
 pub fn choose_lambda(
     options: &SelectionOptions,
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     dataset: &Dataset<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
@@ -61,7 +61,7 @@ pub fn choose_lambda(
 pub(crate) fn choose_lambda_with(
     options: &SelectionOptions,
     own: Option<&OwnStrategy>,
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     dataset: &Dataset<'_>,
     observer: &mut dyn Observer,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {

@@ -2,15 +2,15 @@
 
 use super::score::{Meter, Values};
 use super::{Evidence, TuneError, TuneOptions};
-use crate::columns::{ColumnClasses, Partition};
+use crate::candidates::{Candidates, Partition};
 use crate::data::{Column, Dataset};
-use crate::greedy::{Advance, Greedy, SelectError, Target};
+use crate::greedy::{Advance, Greedy, SelectError, SelectionOptions, Target};
 use crate::ridge::Groups;
 
 /// The data that a selection sees: all training data, or those without a fold.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
-    pub(super) candidates: &'a ColumnClasses,
+    pub(super) candidates: &'a Candidates,
     pub(super) target: Target<'a>,
 }
 
@@ -39,9 +39,11 @@ impl From<SelectError> for PathEnd {
 pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     queries: Vec<usize>,
-    candidates: ColumnClasses,
+    candidates: Candidates,
     labels: Vec<f64>,
     teacher: Option<Vec<f64>>,
+    /// The rows and columns to select from, where a strategy judges columns as the data have them.
+    data: Option<Dataset<'static>>,
     pub(super) test: Dataset<'static>,
 }
 
@@ -50,7 +52,7 @@ impl Fold {
     /// the evidence.
     pub(super) fn all(
         dataset: &Dataset<'_>,
-        whole: &ColumnClasses,
+        whole: &Candidates,
         options: &TuneOptions,
     ) -> Result<Vec<Self>, TuneError> {
         let Evidence::Folds { count, seed } = options.evidence else {
@@ -73,7 +75,7 @@ impl Fold {
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
         options: &TuneOptions,
-        whole: &ColumnClasses,
+        whole: &Candidates,
     ) -> Result<Self, TuneError> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
@@ -84,10 +86,13 @@ impl Fold {
             // Columns are equal here that are not in the whole data.
             train = Partition::exchange(&train, &*peers);
         }
+        let selections = options.selections();
+        let needed = selections.iter().any(SelectionOptions::needs_data);
         Ok(Self {
-            candidates: options.candidates(&train).among(peers),
+            candidates: options.selection.candidates(&train).among(peers),
             labels: train.labels().to_vec(),
             teacher: train.teacher().map(<[f64]>::to_vec),
+            data: needed.then_some(train),
             test: dataset.queries_subset(&queries)?,
             queries,
         })
@@ -97,7 +102,8 @@ impl Fold {
     pub(super) fn memory(&self) -> u64 {
         let teacher = self.teacher.as_deref().map_or(0, size_of_val);
         let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]) + teacher;
-        self.candidates.memory() + self.test.memory() + numbers as u64
+        let data = self.data.as_ref().map_or(0, Dataset::memory);
+        self.candidates.memory() + self.test.memory() + numbers as u64 + data
     }
 
     /// The data that a selection without the fold sees.
@@ -107,6 +113,7 @@ impl Fold {
             target: Target {
                 labels: &self.labels,
                 teacher: self.teacher.as_deref(),
+                data: self.data.as_ref(),
                 memory: 0,
             },
         }
@@ -181,7 +188,7 @@ impl<'a> FoldPath<'a> {
 
 /// Rows and values of a feature in `data`, of which each of the ranks of `candidates` has some
 /// columns.
-fn column_of(feature: u32, data: &Dataset<'_>, candidates: &ColumnClasses) -> (Vec<u32>, Vec<f64>) {
+fn column_of(feature: u32, data: &Dataset<'_>, candidates: &Candidates) -> (Vec<u32>, Vec<f64>) {
     let own = data.position(feature).map(|position| {
         let Column { rows, values } = data.column(position);
         (rows.to_vec(), values.to_vec())

@@ -3,21 +3,20 @@
 use std::iter;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::Duration;
 
 use rayon::prelude::*;
 
 use super::folds::{Fold, Part};
 use super::path::Path;
-use super::run::{Job, PartPredictions, Run};
+use super::run::{Job, PreparedParts, Run};
 use super::score::Meter;
-use super::{
-    Ending, Event, Evidence, Observer, Outcome, RecordedTeacher, Score, TuneError, TuneOptions,
-    Tuning,
-};
-use crate::columns::ColumnClasses;
+use super::{Ending, Event, Evidence, Observer, Outcome, Score, TuneError, TuneOptions, Tuning};
+use crate::candidates::Candidates;
 use crate::data::Dataset;
-use crate::greedy::{Plan, SelectError, SelectionOptions, Step, Target, TeacherPredictions};
+use crate::greedy::{
+    Plan, Prepared, SelectError, SelectionOptions, Step, Target, TeacherPredictions,
+};
 use crate::interrupt::unless_ended;
 use crate::lambda::Lambda;
 use crate::memory::Memory;
@@ -27,7 +26,7 @@ use crate::metrics::check_labels;
 /// whether they were ended before their time.
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     observer: &mut dyn Observer,
 ) -> Result<(Vec<Outcome>, bool), TuneError> {
     let &Tuning {
@@ -76,7 +75,7 @@ pub(super) fn outcomes(
 }
 
 /// Bytes that the results of all paths of a strategy take.
-fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOptions) -> u64 {
+fn results_memory(candidates: &Candidates, queries: usize, options: &TuneOptions) -> u64 {
     let paths = options.search(candidates.unit()).most();
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
     let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;
@@ -127,21 +126,21 @@ impl Run<'_> {
         let mut search = self.options.search(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
         let later = later * search.tried().len() * self.selections_of_path() * steps;
-        let mut teachers = PartPredictions::new();
-        let mut outcomes = self.grid(selection, search.tried(), later, &mut teachers)?;
+        let mut prepared = PreparedParts::new();
+        let mut outcomes = self.grid(selection, search.tried(), later, &mut prepared)?;
         while !self.is_stopped() {
             let choice = self.options.choose(&outcomes);
             let past = choice.and_then(|choice| search.go_on(outcomes[choice.position].lambda));
             let Some(lambda) = past else {
                 break;
             };
-            outcomes.extend(self.grid(selection, &[lambda], later, &mut teachers)?);
+            outcomes.extend(self.grid(selection, &[lambda], later, &mut prepared)?);
             outcomes.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
         }
         Ok(outcomes)
     }
 
-    /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `teachers`.
+    /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `prepared`.
     ///
     /// Tasks, as many as fit into memory, take one job after the other; all of them, and the
     /// parallel parts of every step, share the threads of the pool. A thread that waits within a
@@ -151,33 +150,30 @@ impl Run<'_> {
         selection: &SelectionOptions,
         lambdas: &[Lambda],
         later_steps: usize,
-        teachers: &mut PartPredictions,
+        prepared: &mut PreparedParts,
     ) -> Result<Vec<Outcome>, TuneError> {
         let jobs = lambdas.iter().map(|&lambda| self.job(selection, lambda));
         let jobs: Vec<_> = jobs.collect::<Result<_, _>>()?;
         let ready: Vec<&Job> = jobs.iter().flatten().collect();
         if let Some(job) = ready.first()
-            && teachers.is_empty()
+            && prepared.is_empty()
         {
-            *teachers = self.teach(job);
+            *prepared = self.prepare(job);
         }
         let concurrent = self.concurrent(&ready);
-        for job in &ready {
-            self.tell(Event::Planned(job.path()));
-        }
         self.tell(Event::Started {
             lambdas: ready.len(),
             steps: ready.iter().map(|job| job.steps()).sum(),
             later_steps,
             concurrent,
         });
-        let (teachers, next) = (&*teachers, AtomicUsize::new(0));
+        let (prepared, next) = (&*prepared, AtomicUsize::new(0));
         let work = |_: usize| {
             let mut done = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 done.push(match jobs.get(place) {
-                    Some(Ok(job)) => (place, Path::new(self, job, teachers).outcome()),
+                    Some(Ok(job)) => (place, Path::new(self, job, prepared).outcome()),
                     Some(Err(refused)) => (place, Ok(refused.clone())),
                     None => return done,
                 });
@@ -189,41 +185,35 @@ impl Run<'_> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    /// The predictions of the teachers that the plans of `job` have, which no lambda of a selection
-    /// changes. Before paths are followed, as a thread that waited for them could begin another path.
-    fn teach(&self, job: &Job) -> PartPredictions {
-        let teacher = |fold| match job.plan(fold) {
-            Some(plan) => self.teacher(job, fold, plan),
-            None => Ok(None),
+    /// The work before the first step of the selections of `job`, on which no lambda has an effect. It is done
+    /// before paths are followed, as a thread that waited for it could begin another path.
+    fn prepare(&self, job: &Job) -> PreparedParts {
+        let prepared = |fold| match job.plan(fold) {
+            Some(plan) => self.prepared(job, fold, plan),
+            None => Ok(Prepared::default()),
         };
         let folds = (0..self.folds.len()).map(Some);
-        iter::once(None).chain(folds).map(teacher).collect()
+        iter::once(None).chain(folds).map(prepared).collect()
     }
 
-    /// The predictions of the teacher of the selection without `fold`, or from all data: kept, or new.
-    fn teacher(
+    /// The work before the selection without `fold`, or from all data.
+    fn prepared(
         &self,
         job: &Job,
         fold: Option<usize>,
         plan: &Plan,
-    ) -> Result<Option<TeacherPredictions>, SelectError> {
+    ) -> Result<Prepared, SelectError> {
         let path = job.path();
         let Part { candidates, target } = self.part(fold);
-        let kept = self.earlier.teacher(path, fold);
-        if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
-            return Ok(Some(kept.clone()));
-        }
-        let begin = Instant::now();
-        let found = TeacherPredictions::new(candidates, target, plan, &job.options)?;
-        if let Some(predictions) = &found {
-            let recorded = RecordedTeacher {
-                strategy: path.strategy,
-                labels: path.labels,
+        let kept = self.found(path, fold).teacher;
+        let tell = |predictions: &TeacherPredictions, took: Duration| {
+            self.tell(Event::TeacherTrained {
+                path,
                 fold,
-                predictions: predictions.clone(),
-            };
-            self.tell(Event::TeacherTrained(&recorded, begin.elapsed()));
-        }
-        Ok(found)
+                predictions,
+                took,
+            });
+        };
+        Prepared::new(candidates, target, plan, &job.options, kept, tell)
     }
 }

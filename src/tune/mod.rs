@@ -57,16 +57,16 @@ pub(crate) use auto::choose_lambda_with;
 pub use auto::{AutoLambda, choose_lambda};
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
-pub use outcome::{
-    Earlier, Ending, Event, Observer, Outcome, PathId, Point, RecordedPath, RecordedTeacher,
-};
+pub use outcome::{Ending, Event, Observer, Outcome, Point};
 pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};
 pub use stability::{Frequency, Stability};
 
-use crate::columns::ColumnClasses;
+use crate::candidates::Candidates;
 use crate::data::Dataset;
-use crate::greedy::{OwnStrategy, SelectError, Selection, SelectionOptions, TargetOptions};
+use crate::greedy::{
+    OwnStrategy, PathId, Recorded, SelectError, Selection, SelectionOptions, TargetOptions,
+};
 use crate::lambda::{Lambda, Lambdas};
 use rankrls_files::Remedy;
 
@@ -79,7 +79,7 @@ use rankrls_files::Remedy;
 ///
 /// let data = sample::train();
 /// let options = TuneOptions::new(SelectionOptions::new(5, None), &[Lambda::new(1.0)?]);
-/// let candidates = options.candidates(&data);
+/// let candidates = options.selection.candidates(&data);
 /// let tuning = Tuning {
 ///     candidates: Some(&candidates),
 ///     ..Tuning::new(&data, &options)
@@ -99,13 +99,13 @@ pub struct Tuning<'a> {
     pub options: &'a TuneOptions,
     /// The data that models are judged by, under [`Evidence::Validation`].
     pub validation: Option<&'a Dataset<'a>>,
-    /// The candidates that [`TuneOptions::candidates`] found before; `None`: it is asked again.
-    pub candidates: Option<&'a ColumnClasses>,
+    /// The candidates that [`SelectionOptions::candidates`] found before; `None`: it is asked again.
+    pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a OwnStrategy>,
     /// The findings of an earlier run. Its steps are taken again without a search; the end is, to the
     /// last bit, that of a run that was never interrupted.
-    pub earlier: Earlier<'a>,
+    pub earlier: &'a [Recorded],
 }
 
 impl<'a> Tuning<'a> {
@@ -117,7 +117,7 @@ impl<'a> Tuning<'a> {
             validation: None,
             candidates: None,
             own: None,
-            earlier: Earlier::default(),
+            earlier: &[],
         }
     }
 
@@ -196,17 +196,13 @@ impl<'a> Tuning<'a> {
             ..self.options.clone()
         };
         let steps = chosen.points[..k].iter().map(|point| point.step.clone());
-        let recorded = RecordedPath {
-            path: PathId::new(&chosen.options, lambda, strategy),
+        let recorded = Recorded {
             steps: steps.collect(),
-            folds: Vec::new(),
+            ..Recorded::new(PathId::new(&chosen.options, lambda, strategy), None)
         };
         let again = Tuning {
             options: &options,
-            earlier: Earlier {
-                paths: std::slice::from_ref(&recorded),
-                teachers: &[],
-            },
+            earlier: std::slice::from_ref(&recorded),
             ..*self
         };
         let (paths, _) = again.outcomes(observer)?;
@@ -217,7 +213,7 @@ impl<'a> Tuning<'a> {
     fn outcomes(&self, observer: &mut dyn Observer) -> Result<(Vec<Outcome>, bool), TuneError> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
-            let candidates = self.options.candidates(self.dataset);
+            let candidates = self.options.selection.candidates(self.dataset);
             return grid::outcomes(self, &candidates, observer);
         };
         grid::outcomes(self, candidates, observer)

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, Curve, Measure, Outcome, Rule, TuneError};
-use crate::columns::ColumnClasses;
 use crate::data::{DataHash, Dataset, LabelScale};
 use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
@@ -178,18 +177,6 @@ impl TuneOptions {
 
     pub(super) fn search(&self, unit: f64) -> LambdaSearch {
         LambdaSearch::new(&self.lambdas.lambdas(unit), self.lambdas.is_open())
-    }
-
-    /// The column classes of `dataset`, with the scores of a filter if one of the strategies is one.
-    pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        let filters = |kind: &StrategyKind| kind.needs_grades();
-        let filter = self.strategies.iter().copied().find(filters);
-        let strategy = filter.or(self.selection.strategy);
-        let selection = SelectionOptions {
-            strategy,
-            ..self.selection.clone()
-        };
-        selection.candidates(dataset)
     }
 
     /// The model that the rule chooses of all these paths.

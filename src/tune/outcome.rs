@@ -7,9 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score, Stability};
 use crate::data::LabelScale;
-use crate::greedy::{
-    self, Selection, SelectionOptions, Step, StrategyKind, Teacher, TeacherPredictions,
-};
+use crate::greedy::{self, PathId, Selection, SelectionOptions, Step, Teacher, TeacherPredictions};
 use crate::lambda::Lambda;
 
 /// The outcome of one lambda: a plain value, which may be stored and read back.
@@ -21,7 +19,7 @@ pub struct Outcome {
     /// selection started, and for one that the library does not have.
     #[serde(flatten)]
     pub options: SelectionOptions,
-    /// The unit of ridge parameters ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
+    /// The unit of ridge parameters ([`Candidates::unit`](crate::candidates::Candidates::unit)).
     pub unit: f64,
     /// The teacher of the selection from all training data, if there was one.
     pub teacher: Option<Teacher>,
@@ -149,136 +147,20 @@ impl Outcome {
     }
 }
 
-/// Which path of a grid it is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PathId {
-    /// The ridge parameter.
-    pub lambda: Lambda,
-    /// The strategy that was chosen, or taken; `None`: one that the library does not have.
-    pub strategy: Option<StrategyKind>,
-    /// The scale of the labels.
-    pub labels: LabelScale,
-}
-
-impl PathId {
-    /// The path of `options` with `lambda`; the options may leave the strategy open.
-    pub fn new(
-        options: &SelectionOptions,
-        lambda: Lambda,
-        strategy: impl Into<Option<StrategyKind>>,
-    ) -> Self {
-        let strategy = strategy.into();
-        Self {
-            lambda,
-            strategy,
-            labels: options.target.label_scale(strategy),
-        }
-    }
-}
-
-/// The steps that an earlier run has taken on one path, to be taken again without a search.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RecordedPath {
-    /// The path. Its strategy goes on whatever would be chosen now.
-    pub path: PathId,
-    /// Those of the selection from all training data.
-    pub steps: Vec<Step>,
-    /// Those of the selections without a fold, by fold; folds at the end may be missing.
-    pub folds: Vec<Vec<Step>>,
-}
-
-impl RecordedPath {
-    /// Before the first step.
-    pub fn new(path: PathId) -> Self {
-        Self {
-            path,
-            steps: Vec::new(),
-            folds: Vec::new(),
-        }
-    }
-
-    /// The steps of the selection without `fold`, or of that from all data.
-    pub fn of(&self, fold: Option<usize>) -> &[Step] {
-        match fold {
-            None => &self.steps,
-            Some(fold) => self.folds.get(fold).map_or(&[], Vec::as_slice),
-        }
-    }
-
-    /// The steps of the selection without `fold`, or of that from all data, to add to.
-    pub(crate) fn of_mut(&mut self, fold: Option<usize>) -> &mut Vec<Step> {
-        let Some(fold) = fold else {
-            return &mut self.steps;
-        };
-        let folds = self.folds.len().max(fold + 1);
-        self.folds.resize_with(folds, Vec::new);
-        &mut self.folds[fold]
-    }
-
-    /// Steps of all selections.
-    pub fn count(&self) -> usize {
-        self.steps.len() + self.folds.iter().map(Vec::len).sum::<usize>()
-    }
-}
-
-/// The predictions of a teacher, which no lambda of a selection changes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RecordedTeacher {
-    /// The strategy that learns from them; `None`: one that the library does not have.
-    pub strategy: Option<StrategyKind>,
-    /// The scale of the labels that the teacher learns from.
-    pub labels: LabelScale,
-    /// The fold that the teacher does without, from 0; `None`: all training data.
-    pub fold: Option<usize>,
-    /// Its predictions.
-    pub predictions: TeacherPredictions,
-}
-
-/// The findings of an earlier run: nothing, steps, or what teachers predict, too.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Earlier<'a> {
-    /// Its steps.
-    pub paths: &'a [RecordedPath],
-    /// The predictions of its teachers, as far as they were kept.
-    pub teachers: &'a [RecordedTeacher],
-}
-
-impl<'a> Earlier<'a> {
-    /// The steps of the selection by `options` with `lambda`; the strategy may be left open.
-    pub(super) fn path(
-        self,
-        options: &SelectionOptions,
-        lambda: Lambda,
-    ) -> Option<&'a RecordedPath> {
-        self.paths.iter().find(|RecordedPath { path, .. }| {
-            let strategy = options.strategy.or(path.strategy);
-            *path == PathId::new(options, lambda, strategy)
-        })
-    }
-
-    /// The predictions of the teacher of `path` without `fold`.
-    pub(super) fn teacher(
-        self,
-        path: PathId,
-        fold: Option<usize>,
-    ) -> Option<&'a TeacherPredictions> {
-        let asked = (path.strategy, path.labels, fold);
-        let mut teachers = self.teachers.iter();
-        let found = teachers.find(|kept| (kept.strategy, kept.labels, kept.fold) == asked);
-        found.map(|kept| &kept.predictions)
-    }
-}
-
 /// News of the grid.
 #[derive(Debug, Clone, Copy)]
 pub enum Event<'a> {
-    /// A teacher is done, and took so long.
-    TeacherTrained(&'a RecordedTeacher, Duration),
-    /// A path is going to be followed. All of them are told before the start.
-    Planned(PathId),
+    /// A teacher is done. No lambda changes it: it is told for the first path that it teaches.
+    TeacherTrained {
+        /// The path.
+        path: PathId,
+        /// The fold that the teacher does without, from 0; `None`: all training data.
+        fold: Option<usize>,
+        /// Its predictions.
+        predictions: &'a TeacherPredictions,
+        /// The time that it took.
+        took: Duration,
+    },
     /// The selections are about to start: once for each strategy and scale of labels, and for each lambda past the edge
     /// of the grid.
     Started {

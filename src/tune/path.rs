@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::folds::{FoldPath, Part, PathEnd};
-use super::run::{Job, PartPredictions, Run};
+use super::run::{Job, PreparedParts, Run};
 use super::score::{Values, summarise};
 use super::{Ending, Event, Evidence, Outcome, Point, TuneError};
 use crate::greedy::{Greedy, Plan, SelectError, SelectionOptions, Step, tied_predictions};
@@ -37,12 +37,12 @@ impl Judgement {
 pub(super) struct Path<'a, 'r> {
     run: &'a Run<'r>,
     job: &'a Job,
-    teachers: &'a PartPredictions,
+    prepared: &'a PreparedParts,
 }
 
 impl<'a, 'r> Path<'a, 'r> {
-    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, teachers: &'a PartPredictions) -> Self {
-        Self { run, job, teachers }
+    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, prepared: &'a PreparedParts) -> Self {
+        Self { run, job, prepared }
     }
 
     /// Follows the path.
@@ -194,11 +194,10 @@ impl<'a, 'r> Path<'a, 'r> {
     fn greedy(&self, fold: Option<usize>, plan: &Plan) -> Result<Greedy<'a>, SelectError> {
         let (run, options) = (self.run, &self.job.options);
         let Part { candidates, target } = run.part(fold);
-        let recorded = run.earlier.path(options, self.job.lambda);
-        let recorded = recorded.map_or(&[][..], |recorded| recorded.of(fold));
-        let teacher = self.teachers[fold.map_or(0, |fold| 1 + fold)].clone()?;
+        let recorded = run.found(self.job.path(), fold).steps;
+        let prepared = self.prepared[fold.map_or(0, |fold| 1 + fold)].clone()?;
         let candidates = Cow::Borrowed(candidates);
-        Greedy::begin(candidates, target.labels, teacher, plan, options, recorded)
+        Greedy::begin(candidates, target.labels, prepared, plan, options, recorded)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule

@@ -6,16 +6,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::score::Meter;
-use super::{Earlier, Ending, Event, Observer, Outcome, PathId, TuneError, TuneOptions};
-use crate::columns::ColumnClasses;
+use super::{Ending, Event, Observer, Outcome, TuneError, TuneOptions};
+use crate::candidates::Candidates;
 use crate::greedy::{
-    Advance, OwnStrategy, Plan, SelectError, SelectionOptions, TeacherPredictions, plan_with,
+    Advance, Earlier, OwnStrategy, PathId, Plan, Prepared, Recorded, SelectError, SelectionOptions,
+    plan_with,
 };
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
-/// The predictions of a teacher for each part: the same for every path of a strategy.
-pub(super) type PartPredictions = Vec<Result<Option<TeacherPredictions>, SelectError>>;
+/// The work before the first step for each part: the same for every path of a strategy.
+pub(super) type PreparedParts = Vec<Result<Prepared, SelectError>>;
 
 /// All that the paths share.
 pub(super) struct Run<'a> {
@@ -25,7 +26,8 @@ pub(super) struct Run<'a> {
     pub(super) folds: &'a [Fold],
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
-    pub(super) earlier: Earlier<'a>,
+    /// The findings of an earlier run.
+    pub(super) earlier: &'a [Recorded],
     /// The strategy, where the library does not have it.
     pub(super) own: Option<&'a OwnStrategy>,
     /// Queries that values are of.
@@ -71,7 +73,7 @@ impl Job {
 
 /// The memory of each path, and how many fit side by side.
 impl Run<'_> {
-    pub(super) fn candidates(&self) -> &ColumnClasses {
+    pub(super) fn candidates(&self) -> &Candidates {
         self.whole.candidates
     }
 
@@ -102,8 +104,9 @@ impl Run<'_> {
             lambda: lambda.into(),
             ..selection.clone()
         };
-        if let Some(recorded) = self.earlier.path(&options, lambda) {
-            options.strategy = recorded.path.strategy;
+        let mut paths = self.earlier.iter().map(|known| known.path);
+        if let Some(path) = paths.find(|path| path.is_of(&options)) {
+            options.strategy = path.strategy;
         }
         let reason = match self.plan(&options, lambda) {
             Ok(job) if self.memory.allows(job.memory) => return Ok(Ok(job)),
@@ -203,6 +206,21 @@ impl Run<'_> {
         };
         let fitting = sizes.iter().take_while(fits).count();
         fitting.min(self.most_paths()).max(1)
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The findings of an earlier run for the selection of `path` without `fold`, or from all data. A
+    /// teacher predicts the same for every lambda.
+    pub(super) fn found(&self, path: PathId, fold: Option<usize>) -> Earlier<'a> {
+        let of_fold = || self.earlier.iter().filter(move |known| known.fold == fold);
+        let taught = |of: PathId| (of.strategy, of.labels) == (path.strategy, path.labels);
+        let mut teachers = of_fold().filter(|known| taught(known.path));
+        let same = of_fold().find(|known| known.path == path);
+        Earlier {
+            steps: same.map_or(&[], |known| &known.steps),
+            teacher: teachers.find_map(|known| known.teacher.as_ref()),
+        }
     }
 }
 

@@ -8,8 +8,7 @@ use thiserror::Error;
 
 use super::TuneOptions;
 use crate::data::Dataset;
-use crate::greedy::centred;
-use crate::kernels::centre;
+use crate::linalg::centring::centre;
 use crate::metrics::{Metric, MetricsError, Rules, Score, per_query};
 
 /// Values that differ by no more than this share are equal: they are in exact arithmetic where
@@ -132,10 +131,10 @@ impl<'a> Meter<'a> {
     pub(super) fn new(data: &'a Dataset<'_>, options: &TuneOptions, labels: &[f64]) -> Self {
         let selection = &options.selections()[0];
         let scale = selection.target.label_scale(selection.strategy);
-        let measured = options.measure.metric();
+        let (measured, queries) = (options.measure.metric(), data.queries());
         Self {
             data,
-            centred: centred(&scale.apply(data.labels(), data.queries()), data.queries()),
+            centred: queries.centred(&scale.apply(data.labels(), queries)),
             metrics: measured
                 .into_iter()
                 .chain(options.metrics.iter().copied())

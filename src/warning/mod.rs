@@ -27,7 +27,7 @@ use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
 use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
 use crate::lambda::Lambda;
-use crate::metrics::{Gain, Labels, Metric, Rules};
+use crate::metrics::{Gain, LabelUse, Metric, Rules};
 use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
 use crate::tune::{self, Tuned};
 
@@ -441,16 +441,20 @@ impl Warning {
     /// Warns of queries and labels that teach little or nothing.
     pub fn of_queries(data: &Dataset<'_>) -> Vec<Self> {
         let (queries, labels) = (data.queries(), data.labels());
-        let few = (2..5).contains(&queries.len());
-        let few = few.then(|| Self::FewQueries {
-            queries: queries.len(),
-        });
+        let mut warnings = Vec::new();
+        if (2..5).contains(&queries.len()) {
+            warnings.push(Self::FewQueries {
+                queries: queries.len(),
+            });
+        }
         let constant = queries.ranges().all(|range| {
             let mut pairs = labels[range].windows(2);
             pairs.all(|pair| pair[0] == pair[1])
         });
-        let constant = constant.then_some(Self::ConstantLabels);
-        few.into_iter().chain(constant).collect()
+        if constant {
+            warnings.push(Self::ConstantLabels);
+        }
+        warnings
     }
 
     /// Warns of measures that make gains of these large `labels`. `choice` says whether a user may ask for
@@ -458,22 +462,20 @@ impl Warning {
     pub fn of_grades(metrics: &[Metric], labels: &[f64], rules: &Rules, choice: bool) -> Vec<Self> {
         let largest = labels.iter().copied().fold(0.0, f64::max);
         let grade = rules.max_grade.unwrap_or(largest);
-        let first = |kind: Labels| {
+        let first = |kind: LabelUse| {
             let mut metrics = metrics.iter().copied();
             metrics.find(|metric| metric.labels() == kind)
         };
-        let gains = first(Labels::Gains).filter(|_| rules.gain == Gain::Exponential);
-        let scale = first(Labels::Scale);
-        let warnings = [(gains, largest, choice), (scale, grade, false)];
-        let mut warnings = warnings
-            .into_iter()
-            .filter_map(|(metric, largest, choice)| {
-                (largest > LARGEST_GRADE).then_some(Self::LargeGrades {
-                    metric: metric?,
-                    largest,
-                    choice,
-                })
-            });
+        let gains = first(LabelUse::Gains).filter(|_| rules.gain == Gain::Exponential);
+        let scale = first(LabelUse::Scale);
+        let limits = [(gains, largest, choice), (scale, grade, false)];
+        let mut warnings = limits.into_iter().filter_map(|(metric, largest, choice)| {
+            (largest > LARGEST_GRADE).then_some(Self::LargeGrades {
+                metric: metric?,
+                largest,
+                choice,
+            })
+        });
         // The second would say the same.
         warnings.next().into_iter().collect()
     }
@@ -493,17 +495,17 @@ impl Warning {
         let given = [
             (
                 Parameter::RelevantFrom,
-                Labels::Relevance,
+                LabelUse::Relevance,
                 rules.relevant_from.is_some(),
             ),
             (
                 Parameter::Gain,
-                Labels::Gains,
+                LabelUse::Gains,
                 rules.gain != Gain::default(),
             ),
             (
                 Parameter::MaxGrade,
-                Labels::Scale,
+                LabelUse::Scale,
                 rules.max_grade.is_some(),
             ),
         ];
@@ -549,8 +551,8 @@ impl Warning {
         tried: impl IntoIterator<Item = f64>,
     ) -> Option<Self> {
         let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for tried in tried {
-            (least, most) = (least.min(tried), most.max(tried));
+        for one in tried {
+            (least, most) = (least.min(one), most.max(one));
         }
         let at_edge = least < most && (chosen == least || chosen == most);
         at_edge.then(|| Self::Edge {
@@ -600,11 +602,13 @@ impl Selection {
     /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let (taken, asked) = (self.steps.len(), self.options.k);
-        let exhausted = self.ending == Ending::Exhausted;
-        let exhausted = exhausted.then_some(Warning::Exhausted { taken, asked });
-        let edge = self.teacher.filter(|teacher| teacher.at_edge);
-        let edge = edge.and_then(|teacher| teacher.lambda);
-        let edge = edge.map(|lambda| Warning::TeacherEdge { lambda });
+        let none_left = self.ending == Ending::Exhausted;
+        let exhausted = none_left.then_some(Warning::Exhausted { taken, asked });
+        let at_edge = self.teacher.filter(|teacher| teacher.at_edge);
+        let edge = at_edge.and_then(|teacher| {
+            let lambda = teacher.lambda?;
+            Some(Warning::TeacherEdge { lambda })
+        });
         let residual = self.teacher.and_then(|teacher| {
             Some(Warning::Residual {
                 lambda: teacher.lambda?,
@@ -718,8 +722,8 @@ mod tests {
         let remedy = "by one: pass ReadOptions::zero_based = true";
         assert!(named[0].to_string().ends_with(remedy), "{}", named[0]);
         let sizes = [3, 5, 4].map(|size| format!("1 qid:{size} 1:1\n").repeat(size));
-        let sizes = parsed(&sizes.concat()).warnings();
-        assert!(matches!(&sizes[0], Warning::SizesAsQueries { first } if first == "3"));
+        let warnings = parsed(&sizes.concat()).warnings();
+        assert!(matches!(&warnings[0], Warning::SizesAsQueries { first } if first == "3"));
     }
 
     #[test]

@@ -89,15 +89,15 @@ pub(super) fn numberings(data: &Dataset<'_>) -> Vec<(usize, Numbering)> {
             let name = data.name_of(data.feature(position));
             name.is_some_and(names_identifiers)
         };
-        let found = numbering(column, data, identifier);
-        let found = found.or_else(|| places().then_some(Numbering::Places))?;
-        Some((position, found))
+        let numbers = numbering(column, data, identifier);
+        let known = numbers.or_else(|| places().then_some(Numbering::Places))?;
+        Some((position, known))
     });
-    let found: Vec<_> = found.collect();
-    if found.len() > MANY && 2 * found.len() > data.stored_columns() {
+    let numbered: Vec<_> = found.collect();
+    if numbered.len() > MANY && 2 * numbered.len() > data.stored_columns() {
         return Vec::new();
     }
-    found
+    numbered
 }
 
 fn numbering(
@@ -107,9 +107,9 @@ fn numbering(
 ) -> Option<Numbering> {
     let (rows, queries) = (data.rows(), data.queries().len());
     // Entries that are missing are 0.
-    let zeros = rows - column.rows.len();
+    let missing = rows - column.rows.len();
     let values = || {
-        let zeros = std::iter::repeat_n(0.0, zeros);
+        let zeros = std::iter::repeat_n(0.0, missing);
         column.values.iter().copied().chain(zeros)
     };
     let least = values().fold(f64::INFINITY, f64::min);
@@ -120,7 +120,7 @@ fn numbering(
     }
     let in_order = || input_order(column, data);
     let from_first = step == 1.0 && (least == 0.0 || least == 1.0);
-    if zeros < 2 && evenly_spaced(values(), rows, least, step) {
+    if missing < 2 && evenly_spaced(values(), rows, least, step) {
         let counts = rows >= ROWS_IN_ANY_ORDER || from_first || is_sorted(&in_order());
         // Places in the only query, or years, count its rows with good reason.
         return (counts && (queries > 1 || from_first)).then_some(Numbering::Rows);
@@ -133,7 +133,7 @@ fn numbering(
     }
     let mut seen = HashSet::new();
     // Sound columns end here, mostly with one of the first rows.
-    if zeros > 1 || !values().all(|value| seen.insert(value.to_bits())) {
+    if missing > 1 || !values().all(|value| seen.insert(value.to_bits())) {
         return None;
     }
     let rare = chance_of_no_repetition(rows, largest - least + 1.0) < RARE;
@@ -199,14 +199,10 @@ fn counts_rows_of_queries(column: Column<'_>, data: &Dataset<'_>) -> bool {
     let counts = |step: f64| {
         let mut first = None;
         data.queries().ranges().all(|range| {
-            let values = &values[range];
-            let least = if step > 0.0 {
-                values.first()
-            } else {
-                values.last()
-            };
+            let own = &values[range];
+            let least = if step > 0.0 { own.first() } else { own.last() };
             *first.get_or_insert(least) == least
-                && values.windows(2).all(|pair| pair[1] == pair[0] + step)
+                && own.windows(2).all(|pair| pair[1] == pair[0] + step)
         })
     };
     counts(1.0) || counts(-1.0)
@@ -424,9 +420,9 @@ mod tests {
         // The ranks of a first search say something of rows in other queries.
         assert_eq!(places([2, 1, 0, 0, 2, 1, 1, 0, 0], |place| place), None);
         // In pairs a feature of 0 and 1 may know the labels.
-        let pairs = (0..24)
+        let rows = (0..24)
             .map(|row| format!("{0} qid:{1} 1:{0} 2:{2}\n", row % 2, row / 2, row * row % 5));
-        let pairs: Vec<String> = pairs.collect();
+        let pairs: Vec<String> = rows.collect();
         assert_eq!(numberings(&crate::data::parsed(&pairs.concat())), []);
         // Too few rows to know.
         assert_eq!(places([1, 1, 0, 1, 1, 1, 1, 0, 0], |place| place), None);

@@ -61,6 +61,12 @@ def compressed(data):
     return [gzip.compress(data, mtime=0), zstd]
 
 
+def records(journal):
+    """The records after the first line, without checksums."""
+    before = len('{"checksum":"0123456789abcdef","record":')
+    return b"".join(line[before:-2] + b"\n" for line in journal.splitlines(True)[1:])
+
+
 def own(program, folder):
     """What the program itself writes of the tiny data."""
     (folder / "tiny.svm").write_bytes(TINY)
@@ -79,10 +85,9 @@ def own(program, folder):
     for name, options in models.items():
         run(*options, "-q", "-o", name)
     read = lambda name: (folder / name).read_bytes()
-    select, tune = read("select"), read("tune")
-    documents = [file.split(b"\n", 1)[1] for file in (select, tune)]
-    steps = json.dumps(json.loads(documents[0])["steps"]).encode()
-    checkpoints = [b"\0" + select, b"\1" + documents[0], b"\2" + documents[1], b"\3" + steps]
+    found = [records(read(name)) for name in ("select", "tune")]
+    steps = [step for line in found[0].splitlines() for step in json.loads(line)["steps"]]
+    checkpoints = [read("select"), *found, json.dumps(steps).encode()]
     (folder / "names").write_bytes(b"x\ny\nz\n")
     run("shard", "tiny.svm", "--names=names", "--parts=2", "-o", "shards")
     shards = [read(f"shards/{name}") for name in ("manifest.json", "rows.svm", "names.txt")]
@@ -91,7 +96,7 @@ def own(program, folder):
         shards.append(b"".join(part.read(f"{name}.npy") for name in arrays))
     return {
         "model": [read(name) for name in models],
-        "checkpoint": checkpoints,
+        "checkpoint": [bytes([kind]) + text for kind, text in enumerate(checkpoints)],
         "shards": [bytes([kind]) + file for kind, file in enumerate(shards)],
     }
 

@@ -1,9 +1,10 @@
 //! Explanations of an order add up to it.
 
+use ndarray::Array2;
 use proptest::prelude::*;
 use rankrls::model::ExplainError;
 use rankrls::ridge::{Kernel, Scheme};
-use rankrls::{Dataset, GreedyRankRls, Model, RankRls, Scale};
+use rankrls::{Dataset, GreedyRankRls, Model, Queries, RankRls, Scale};
 
 use crate::oracle::drawn_problems;
 use crate::oracle::problems::problems;
@@ -93,6 +94,11 @@ proptest! {
     }
 }
 
+fn of_two_queries(x: &Array2<f64>) -> Dataset<'static> {
+    let queries = Queries::from_row_ids(&["a", "a", "b", "b"]).unwrap();
+    Dataset::from_dense(x.view(), vec![1.0, 0.0, 2.0, 0.0], queries).unwrap()
+}
+
 #[test]
 fn orders_that_cannot_be_explained_are_refused() {
     let x = ndarray::arr2(&[
@@ -101,8 +107,7 @@ fn orders_that_cannot_be_explained_are_refused() {
         [2.0, 0.0, 0.0],
         [0.0, 3.0, 0.0],
     ]);
-    let labels = [1.0, 0.0, 2.0, 0.0];
-    let data = Dataset::new(&x, &labels, &["a", "a", "b", "b"]).unwrap();
+    let data = of_two_queries(&x);
     let kernel = RankRls::new()
         .kernel(Kernel::gaussian(0.1).unwrap())
         .fit(&data)
@@ -125,7 +130,7 @@ fn orders_that_cannot_be_explained_are_refused() {
         [0.0, 0.0, 1.0],
         [0.0, 0.0, 3.0],
     ]);
-    let others = Dataset::new(&others, &labels, &["a", "a", "b", "b"]).unwrap();
+    let others = of_two_queries(&others);
     let error = model.explain(&others, 0, None).unwrap_err();
     assert_eq!(error, ExplainError::NoFeature { features: 1 });
 }

@@ -13,9 +13,7 @@ use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{plan, resume_among, select};
 use rankrls::greedy::strategy::ExpectedDivergence;
 use rankrls::tune::{Evidence, TuneOptions, Tuning};
-use rankrls::{
-    ColumnClasses, Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind,
-};
+use rankrls::{Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind};
 use serde::Deserialize;
 
 use crate::oracle::{by, draws, on};
@@ -85,8 +83,10 @@ fn a_feature_of_eight_rows_is_judged_as_by_hand() {
     let labels = [0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0];
     let queries = || Queries::from_sizes(&[4, 4]).unwrap();
     let x_validation = ndarray::arr2(&[[0.15], [0.45], [0.7], [0.95]]);
-    let validation = Dataset::new(&x_validation, &[0.0; 4], Queries::single(4).unwrap()).unwrap();
-    let train = Dataset::new(&x, &labels, queries()).unwrap();
+    let validation =
+        Dataset::from_dense(x_validation.view(), &[0.0; 4], Queries::single(4).unwrap());
+    let validation = validation.unwrap();
+    let train = Dataset::from_dense(x.view(), &labels, queries()).unwrap();
     let train = train.with_validation(validation.queries_subset(&[0]).unwrap());
     let filter = ExpectedDivergence::new(&train).unwrap();
     for (found, expected) in filter.divergences(0).unwrap().into_iter().zip([
@@ -125,7 +125,7 @@ fn graded() -> Dataset<'static> {
     }
     let labels: Vec<f64> = (0..rows).map(|_| next(3) as f64).collect();
     let queries = Queries::from_sizes(&vec![5; rows / 5]).unwrap();
-    Dataset::new(&x, &labels, queries)
+    Dataset::from_dense(x.view(), &labels, queries)
         .unwrap()
         .queries_subset(&(0..40).collect::<Vec<_>>())
         .unwrap()
@@ -208,13 +208,17 @@ fn paths_of_several_strategies_have_the_filter() {
 }
 
 #[test]
-fn candidates_without_scores_and_labels_that_are_no_grades_are_refused() {
+fn targets_without_columns_and_labels_that_are_no_grades_are_refused() {
     let data = graded();
-    let candidates = ColumnClasses::new(&data);
-    let error = plan(&candidates, &data, &options(3)).unwrap_err();
-    assert_eq!(error, SelectError::NoFilter);
+    let candidates = options(3).candidates(&data);
+    // Labels alone, and the rows of data without their columns.
+    let error = plan(&candidates, data.labels(), &options(3)).unwrap_err();
+    assert_eq!(error, SelectError::NoColumns);
+    let other = data.features_subset(&[]).unwrap();
+    let error = plan(&candidates, &other, &options(3)).unwrap_err();
+    assert_eq!(error, SelectError::NoColumns);
     let labels: Vec<f64> = (0..data.rows()).map(|row| row as f64 / 10.0).collect();
-    let data = Dataset::new(data.x(), &labels, data.queries().clone()).unwrap();
+    let data = Dataset::from_sprs(data.x(), &labels, data.queries().clone()).unwrap();
     let error = select(&data, &options(3), &mut ()).unwrap_err();
     assert!(matches!(error, SelectError::Grades(_)), "{error}");
     assert!(

@@ -4,7 +4,7 @@
 use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{Problem, by, drawn_problems, on, outcome, tuned};
 use proptest::prelude::*;
-use rankrls::columns::Partition;
+use rankrls::candidates::Partition;
 use rankrls::data::sample;
 use rankrls::greedy::job::{plan, resume_among, select};
 use rankrls::greedy::{Criterion, Refit, SelectError, Step};
@@ -13,7 +13,7 @@ use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::on_threads;
 use rankrls::tune::{Evidence, Rule, TuneOptions, Tuning};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
+    Candidates, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
 };
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
@@ -185,18 +185,18 @@ fn ranks_tune_alike() {
             rule,
             ..TuneOptions::new(selection, &lambdas)
         };
-        let tune = |data: &Dataset<'_>, candidates: &ColumnClasses| {
+        let tune = |data: &Dataset<'_>, candidates: &Candidates| {
             let tuning = Tuning {
                 candidates: Some(candidates),
                 ..Tuning::new(data, &options).validated(&test)
             };
             tuned(tuning.run(&mut ()).unwrap())
         };
-        let alone = tune(&data, &options.candidates(&data));
+        let alone = tune(&data, &options.selection.candidates(&data));
         for count in [2, 3] {
             let all = on_threads(count, |peers| {
                 let own = Partition::share(&data, peers.count(), peers.rank());
-                tune(&own, &options.candidates(&own).among(peers))
+                tune(&own, &options.selection.candidates(&own).among(peers))
             });
             assert!(
                 all.iter().all(|found| found == &alone),
@@ -223,7 +223,7 @@ fn plans_are_those_of_the_rank_that_has_most() {
             ..options.clone()
         };
         let candidates = options.candidates(&own).among(peers);
-        assert!(candidates.len() < candidates.summary().column_classes / 2);
+        assert!(candidates.classes().len() < candidates.summary().column_classes / 2);
         let refused = SelectionOptions {
             memory: Memory::limit(u64::from(candidates.peers().rank() == 1)),
             ..options.clone()

@@ -5,15 +5,17 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::oracle::{by, grid, outcome, strategies, tuned};
-use rankrls::checkpoint::{CheckpointError, Checkpointer, Progress, Record, Tuning};
+use rankrls::checkpoint::{CheckpointError, Checkpointer, Settings};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
-use rankrls::greedy::job::{self, resume_among, select_among};
+use rankrls::greedy::job::{self, PathId, Recorded, resume_among, select_among};
 use rankrls::greedy::{Criterion, SelectError, Step, TargetOptions};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError};
-use rankrls::{ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind,
+};
 
 const K: usize = 12;
 
@@ -41,7 +43,7 @@ fn lines(range: Range<usize>) -> String {
     rows.join("\n")
 }
 
-fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions) {
+fn check(candidates: &Candidates, labels: &[f64], options: &SelectionOptions) {
     let whole = select_among(candidates, labels, options, &mut ()).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
@@ -59,7 +61,7 @@ fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions)
 #[test]
 fn every_strategy_goes_on_from_every_step() {
     let data = data();
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     for strategy in strategies() {
         for lambda in [1e-7, 1.0] {
             check(&candidates, data.labels(), &by(strategy, K, lambda));
@@ -71,7 +73,7 @@ fn every_strategy_goes_on_from_every_step() {
         ..by(StrategyKind::Bounded, K, 1.0)
     };
     check(&candidates, data.labels(), &sampled);
-    let candidates = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None);
+    let candidates = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
     check(&candidates, data.labels(), &options(1.0));
     let criterion = Criterion::Ranking {
         metric: Metric::Concordance,
@@ -87,7 +89,7 @@ fn every_strategy_goes_on_from_every_step() {
 #[test]
 fn steps_of_other_data_are_refused() {
     let data = data();
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     let labels = data.labels();
     let options = options(1.0);
     let mut steps = select_among(&candidates, labels, &options, &mut ())
@@ -136,37 +138,62 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let data = data();
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     let options = options(2.0);
-    let hash = DataHash::of(&data);
     let whole = select_among(&candidates, data.labels(), &options, &mut ()).unwrap();
-    let mut progress = Progress::new(hash, options.clone());
+    let mut steps = Vec::new();
     for after in [2, 3, 7, K] {
-        let steps = progress.steps.clone();
-        let checkpointer = Checkpointer::new(&path, Duration::ZERO, progress).unwrap();
+        let (checkpointer, _) = open(&path, &data, &options).unwrap();
         let mut cut = Cut {
             checkpointer,
             after,
         };
         let found = resume_among(&candidates, data.labels(), &options, &steps, &mut cut).unwrap();
         assert_eq!(found.steps.len(), after);
-        assert!(cut.checkpointer.error().is_none());
-        progress = Progress::load(&path, hash, &options).unwrap();
-        assert_eq!(progress.steps, found.steps);
-        assert_eq!(progress.strategy, whole.strategy);
+        assert_eq!(cut.checkpointer.saved(), after);
+        drop(cut);
+        let (_, mut recorded) = open(&path, &data, &options).unwrap();
+        let recorded = recorded.pop().unwrap();
+        assert_eq!(recorded.path.strategy, whole.strategy);
+        assert_eq!(recorded.steps, found.steps);
+        steps = recorded.steps;
     }
     let options = SelectionOptions {
         strategy: whole.strategy,
         ..options
     };
-    let found = resume_among(
-        &candidates,
-        data.labels(),
-        &options,
-        &progress.steps,
-        &mut (),
-    );
+    let found = resume_among(&candidates, data.labels(), &options, &steps, &mut ());
     assert_eq!(outcome(found.unwrap()), outcome(whole));
+}
+
+/// Begins a checkpoint, or goes on with it.
+fn open(
+    path: &Path,
+    data: &Dataset<'_>,
+    settings: &impl Settings,
+) -> Result<(Checkpointer, Vec<Recorded>), CheckpointError> {
+    let hash = DataHash::of(data);
+    Checkpointer::open(path, Duration::ZERO, hash, settings, true)
+}
+
+/// A checkpoint with a step that is in no run.
+fn written(path: &Path, data: &Dataset<'_>, settings: &impl Settings, lambda: f64) {
+    let path_of_step = PathId {
+        lambda: Lambda::new(lambda).unwrap(),
+        strategy: StrategyKind::Dense.into(),
+        labels: LabelScale::Raw,
+    };
+    let (mut checkpointer, _) = open(path, data, settings).unwrap();
+    checkpointer.keep(Recorded::new(path_of_step, None));
+    checkpointer.flush().unwrap();
+}
+
+/// The text of an error that says what differs.
+fn other_run(path: &Path, data: &Dataset<'_>, settings: &impl Settings) -> String {
+    match open(path, data, settings).unwrap_err() {
+        error @ CheckpointError::OtherRun { .. } => error.to_string(),
+        other => panic!("{other}"),
+    }
 }
 
 #[test]
@@ -174,13 +201,7 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let data = data();
-    let hash = DataHash::of(&data);
-    Progress::new(hash, options(2.0)).save(&path).unwrap();
-    let load = |hash, options: &SelectionOptions| Progress::load(&path, hash, options);
-    let refusal = |hash, options: &SelectionOptions| match load(hash, options).unwrap_err() {
-        error @ CheckpointError::OtherRun { .. } => error.to_string(),
-        other => panic!("{other}"),
-    };
+    written(&path, &data, &options(2.0), 2.0);
     let other = SelectionOptions {
         strategy: Some(StrategyKind::Dense),
         seed: Some(9),
@@ -197,7 +218,7 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
         memory: Memory::limit(1 << 30),
         ..options(4.0)
     };
-    let text = refusal(hash, &other);
+    let text = other_run(&path, &data, &other);
     for difference in [
         "lambda was 2 and is 4 now",
         "strategy was not given and is dense now",
@@ -210,13 +231,13 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
         assert!(text.contains(difference), "{text}");
     }
     assert!(!text.contains("memory"), "{text}");
-    let other = DataHash::of(&sample::test());
-    assert!(refusal(other, &options(2.0)).contains("hash of the data was"));
+    let text = other_run(&path, &sample::test(), &options(2.0));
+    assert!(text.contains("hash of the data was"), "{text}");
 }
 
 /// Ends a tuning after some steps that were searched for, and sees to checkpoints.
 struct TuneCut {
-    checkpointer: Checkpointer<Tuning>,
+    checkpointer: Checkpointer,
     left: usize,
     replayed: usize,
     expected: usize,
@@ -224,9 +245,9 @@ struct TuneCut {
 }
 
 impl TuneCut {
-    fn new(path: &Path, tuning: Tuning, left: usize) -> Self {
+    fn new(checkpointer: Checkpointer, left: usize) -> Self {
         Self {
-            checkpointer: Checkpointer::new(path, Duration::ZERO, tuning).unwrap(),
+            checkpointer,
             left,
             replayed: 0,
             expected: 0,
@@ -239,7 +260,7 @@ impl tune::Observer for TuneCut {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         tune::Observer::event(&mut self.checkpointer, event)?;
         match event {
-            Event::TeacherTrained(..) => self.teachers += 1,
+            Event::TeacherTrained { .. } => self.teachers += 1,
             Event::Started { steps, .. } => self.expected += steps,
             Event::Stepped { replayed: true, .. } => self.replayed += 1,
             Event::Stepped { .. } => {
@@ -248,7 +269,7 @@ impl tune::Observer for TuneCut {
                     return ControlFlow::Break(());
                 }
             }
-            _ => {}
+            Event::Finished(_) => {}
         }
         ControlFlow::Continue(())
     }
@@ -268,50 +289,48 @@ fn validation(data: &Dataset<'_>) -> Dataset<'static> {
 fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
-    let candidates = options.candidates(data);
+    let candidates = options.selection.candidates(data);
     let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
         ..tune::Tuning::new(data, options).validated(&validation)
     };
     let whole = from_the_start.run(&mut ()).unwrap();
-    let (hash, settings) = (DataHash::of(data), options.clone());
-    let mut tuning = Tuning::new(hash, settings.clone());
     let (mut cuts, mut teachers) = (0, 0);
     loop {
-        let earlier = tuning.clone();
-        let before = tuning.steps();
-        let mut cut = TuneCut::new(&path, tuning, left);
+        let (checkpointer, earlier) = open(&path, data, options).unwrap();
+        let before = checkpointer.saved();
+        let mut cut = TuneCut::new(checkpointer, left);
         let going_on = tune::Tuning {
-            earlier: (&earlier).into(),
+            earlier: &earlier,
             ..from_the_start
         };
         let found = going_on.run(&mut cut);
         teachers += cut.teachers;
-        assert!(cut.checkpointer.error().is_none());
+        let after = cut.checkpointer.saved();
         assert!(cut.replayed <= before);
-        tuning = Tuning::load(&path, hash, &settings).unwrap();
         match found {
             Ok(found) if !found.interrupted => {
                 // Nothing was searched for twice.
                 assert_eq!(cut.replayed, before);
-                assert!(tuning.steps() <= cut.expected);
+                assert!(after <= cut.expected);
                 assert_eq!(tuned(found), tuned(whole));
                 break;
             }
             Ok(_) | Err(TuneError::Interrupted | TuneError::Undefined { .. }) => cuts += 1,
             Err(error) => panic!("{error}"),
         }
-        assert!(tuning.steps() > before, "no way on after {before} steps");
+        assert!(after > before, "no way on after {before} steps");
     }
     assert!(cuts > 1, "{cuts}");
     // Every teacher has taught once.
-    assert_eq!(teachers, tuning.teachers.len());
+    let (checkpointer, earlier) = open(&path, data, options).unwrap();
+    let kept = earlier.iter().filter(|found| found.teacher.is_some());
+    assert_eq!(teachers, kept.count());
     // A finished run has nothing to search for.
-    let earlier = tuning.clone();
-    let mut cut = TuneCut::new(&path, tuning, 1);
+    let mut cut = TuneCut::new(checkpointer, 1);
     let going_on = tune::Tuning {
-        earlier: (&earlier).into(),
+        earlier: &earlier,
         ..from_the_start
     };
     let again = going_on.run(&mut cut).unwrap();
@@ -381,7 +400,7 @@ fn tunings_go_on_from_anywhere() {
 fn steps_of_another_tuning_are_refused() {
     let data = data();
     let options = tune_options();
-    let candidates = options.candidates(&data);
+    let candidates = options.selection.candidates(&data);
     let step = select_among(
         &candidates,
         data.labels(),
@@ -396,16 +415,12 @@ fn steps_of_another_tuning_are_refused() {
     step.lqo_error *= 2.0;
     let lambda = options.grid(1.0)[1];
     let asked = SelectionOptions::new(6, lambda);
-    let taken = tune::RecordedPath {
-        path: tune::PathId::new(&asked, lambda, StrategyKind::Dense),
+    let taken = Recorded {
         steps: vec![step],
-        folds: Vec::new(),
+        ..Recorded::new(PathId::new(&asked, lambda, StrategyKind::Dense), None)
     };
     let tuning = tune::Tuning {
-        earlier: tune::Earlier {
-            paths: &[taken],
-            teachers: &[],
-        },
+        earlier: &[taken],
         ..tune::Tuning::new(&data, &options)
     };
     let error = tuning.run(&mut ()).unwrap_err();
@@ -425,16 +440,8 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let data = data();
-    let hash = DataHash::of(&data);
     let settings = tune_options();
-    let mut tuning = Tuning::new(hash, settings.clone());
-    tuning.save(&path).unwrap();
-    assert_eq!(Tuning::load(&path, hash, &settings).unwrap(), tuning);
-    let refusal = |hash, options: &tune::TuneOptions| {
-        let error = Tuning::load(&path, hash, options).unwrap_err();
-        assert!(matches!(error, CheckpointError::OtherRun { .. }), "{error}");
-        error.to_string()
-    };
+    written(&path, &data, &settings, 1.0);
     let selection = SelectionOptions {
         strategy: Some(StrategyKind::Sampled),
         sample: Some(5),
@@ -456,7 +463,7 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
             &[1.0, 2.0].map(|lambda| Lambda::new(lambda).unwrap()),
         )
     };
-    let text = refusal(hash, &other);
+    let text = other_run(&path, &data, &other);
     for difference in [
         "strategies was not given and is lowmem,sampled now",
         "lambdas was 0.25,1,4 and is 1,2 now",
@@ -475,20 +482,21 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
         assert!(text.contains(difference), "{difference}: {text}");
     }
     let test = sample::test();
-    assert!(refusal(DataHash::of(&test), &tune_options()).contains("hash of the data was"));
+    let text = other_run(&path, &test, &settings);
+    assert!(text.contains("hash of the data was"), "{text}");
     let validated = tune::TuneOptions {
         evidence: Evidence::of(&test),
         ..tune_options()
     };
     let hash_now = format!("evidence.data was not given and is {}", DataHash::of(&test));
-    assert!(refusal(hash, &validated).contains(&hash_now));
-    // What was hashed right but cannot be.
-    let (lambda, absent) = (Lambda::new(3.0).unwrap(), SelectionOptions::new(6, None));
-    let absent = tune::PathId::new(&absent, lambda, StrategyKind::Dense);
-    tuning.taken.push(tune::RecordedPath::new(absent));
-    tuning.save(&path).unwrap();
-    let error = Tuning::load(&path, hash, &settings).unwrap_err();
-    assert!(matches!(error, CheckpointError::Damaged { .. }), "{error}");
-    let error = Progress::load(&path, hash, &settings.selection).unwrap_err();
-    assert!(error.to_string().contains("of the kind tuning"), "{error}");
+    assert!(other_run(&path, &data, &validated).contains(&hash_now));
+    // Lines with right checksums of a path that is none of this run.
+    written(&path, &data, &settings, 3.0);
+    let error = open(&path, &data, &settings).unwrap_err().to_string();
+    let expected =
+        "run.checkpoint:3:1: expected steps or a teacher of this run, found those of another";
+    assert!(error.contains(expected), "{error}");
+    let error = open(&path, &data, &settings.selection).unwrap_err();
+    let expected = "schema rankrls.selection-steps/1, found \"rankrls.tuning-steps/1\"";
+    assert!(error.to_string().contains(expected), "{error}");
 }

@@ -12,7 +12,7 @@ use rankrls::greedy::{Criterion, Ending, SelectError, Selection, Step};
 use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{
-    ColumnClasses, Convention, Dataset, GreedyRankRls, Lambda, Lambdas, Metric, QueryWeight, Scale,
+    Candidates, Convention, Dataset, GreedyRankRls, Lambda, Lambdas, Metric, QueryWeight, Scale,
     SelectionOptions, StrategyKind,
 };
 use serde_json::{Value, json};
@@ -222,7 +222,7 @@ fn what_needs_all_columns_is_refused_where_parts_take_turns() {
     let candidates = |room| shards.candidates(&rows, QueryWeight::Uniform, Scale::None, room);
     let few = least_room(&shards) - 1;
     assert!(matches!(candidates(few), Err(ShardError::Memory { .. })));
-    let candidates: ColumnClasses = candidates(few + 1).unwrap();
+    let candidates: Candidates = candidates(few + 1).unwrap();
     let distil = SelectionOptions {
         strategy: Some(StrategyKind::Distil),
         ..SelectionOptions::new(2, None)

@@ -446,7 +446,7 @@ impl Observer for Counter {
             } => self.grid = Some((steps, concurrent)),
             Event::Stepped { .. } => self.steps += 1,
             Event::Finished(_) => self.finished += 1,
-            _ => {}
+            Event::TeacherTrained { .. } => {}
         }
         if self.steps == self.last {
             return ControlFlow::Break(());

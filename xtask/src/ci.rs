@@ -27,6 +27,8 @@ pub(crate) fn run_all() -> Result<()> {
     run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
     step("licences, sources and advisories of dependencies");
     deny()?;
+    step("dependencies without a use");
+    machete()?;
     step("workflows and citation");
     release::check()?;
     step("the book of docs/ and its links");
@@ -89,6 +91,16 @@ fn deny() -> Result<()> {
     }
     println!("NOT CHECKED: advisories, whose database could not be fetched");
     Ok(())
+}
+
+/// Refuses dependencies that are named and not used, in all manifests of the repository. `.ci/run` installs
+/// the program.
+fn machete() -> Result<()> {
+    let Some(machete) = find("cargo-machete") else {
+        println!("NOT CHECKED: cargo-machete is not installed; .ci/run installs it");
+        return Ok(());
+    };
+    run(&mut command(&machete, "."))
 }
 
 /// Opens the page of `rankrls tune --html` in headless Chromium: on a phone and on a desk, light and

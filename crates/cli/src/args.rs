@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::Ridge;
 pub(crate) use rankrls::greedy::args::{at_least_one, one_of};
-use rankrls::metrics::{Convention, Gain, Labels, Metric, Rules};
+use rankrls::metrics::{Convention, Gain, LabelUse, Metric, Rules};
 
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
 #[derive(Debug)]
@@ -100,15 +100,15 @@ impl RulesArgs {
     }
 
     /// The options that read labels, each with the labels that it is for.
-    fn of_labels(&self) -> impl Iterator<Item = (&'static str, Labels)> {
+    fn of_labels(&self) -> impl Iterator<Item = (&'static str, LabelUse)> {
         [
             (
                 "--relevant-from",
-                Labels::Relevance,
+                LabelUse::Relevance,
                 self.relevant_from.is_some(),
             ),
-            ("--gain", Labels::Gains, self.gain.is_some()),
-            ("--max-grade", Labels::Scale, self.max_grade.is_some()),
+            ("--gain", LabelUse::Gains, self.gain.is_some()),
+            ("--max-grade", LabelUse::Scale, self.max_grade.is_some()),
         ]
         .into_iter()
         .filter_map(|(option, labels, given)| given.then_some((option, labels)))

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::Dataset;
-use rankrls::checkpoint::{Checkpointer, Progress, Record};
+use rankrls::checkpoint::{Checkpointer, Settings};
 use rankrls::data::DataHash;
 use rankrls::greedy::SelectionOptions;
+use rankrls::greedy::job::Recorded;
 
 use super::args::usage;
 use super::console::Interrupt;
@@ -58,31 +59,34 @@ impl CheckpointArgs {
         Ok(())
     }
 
-    /// The findings of an earlier run on `train`, or nothing yet; none if no checkpoint is asked for.
-    pub(crate) fn record<R: Record>(
+    /// Begins the checkpoint of a run on `train`, or goes on with it: with the findings so far. From now
+    /// on a signal leaves it. Nothing if none is asked for.
+    pub(crate) fn open(
         &self,
         train: &Dataset<'_>,
-        settings: impl FnOnce() -> R::Settings,
-    ) -> Result<Option<R>> {
+        settings: &impl Settings,
+        interrupt: &Interrupt,
+    ) -> Result<(Option<Checkpointer>, Vec<Recorded>)> {
         let Some(path) = &self.checkpoint else {
-            return Ok(None);
+            return Ok((None, Vec::new()));
         };
-        let (data, settings) = (DataHash::of(train), settings());
-        Ok(Some(if self.resume && path.exists() {
-            R::load(path, data, &settings)?
-        } else {
-            R::new(data, settings)
-        }))
+        let (data, every) = (DataHash::of(train), self.checkpoint_every);
+        let opened = Checkpointer::open(path, every, data, settings, self.resume);
+        let (checkpointer, recorded) = opened?;
+        let path = path.display();
+        interrupt.leaves(format!("--resume goes on from {path}"));
+        Ok((Some(checkpointer), recorded))
     }
 
-    /// The start of a selection by `options` from `train`, if there is one: a checkpoint, or
-    /// the path of a model. The options become those of that run.
-    pub(crate) fn earlier(
+    /// Opens the checkpoint of a selection by `options` from `train`, which has the path of a model to
+    /// begin with if one is extended. The options become those of the run that is gone on with.
+    pub(crate) fn open_selection(
         &self,
         options: &mut SelectionOptions,
-        extended: Option<Progress>,
+        extended: Option<Extended>,
         train: &Dataset<'_>,
-    ) -> Result<Option<Progress>> {
+        interrupt: &Interrupt,
+    ) -> Result<(Option<Checkpointer>, Vec<Recorded>)> {
         if let Some(extended) = &extended {
             let (expected, found) = (extended.data, DataHash::of(train));
             if expected != found {
@@ -91,34 +95,27 @@ impl CheckpointArgs {
                      found {found}"
                 );
             }
-            *options = extended.settings.clone();
+            *options = extended.options.clone();
         }
-        let Some(mut progress) = self.record::<Progress>(train, || options.clone())? else {
-            return Ok(extended);
-        };
-        if progress.steps.is_empty() {
-            progress.steps = extended.map_or_else(Vec::new, |extended| extended.steps);
+        let (mut checkpointer, mut recorded) = self.open(train, options, interrupt)?;
+        if let (true, Some(extended)) = (recorded.is_empty(), extended) {
+            if let Some(checkpointer) = &mut checkpointer {
+                checkpointer.keep(extended.path.clone());
+            }
+            recorded.push(extended.path);
         }
         // The strategy that auto took then.
-        options.strategy = progress.strategy.or(options.strategy);
-        Ok(Some(progress))
+        let taken = recorded.first().and_then(|found| found.path.strategy);
+        options.strategy = taken.or(options.strategy);
+        Ok((checkpointer, recorded))
     }
+}
 
-    /// Writes the steps from `record` on, if a checkpoint is asked for, which is then what a signal
-    /// leaves.
-    pub(crate) fn checkpointer<R: Record>(
-        &self,
-        record: Option<R>,
-        interrupt: &Interrupt,
-    ) -> Result<Option<Checkpointer<R>>> {
-        let (Some(path), Some(record)) = (&self.checkpoint, record) else {
-            return Ok(None);
-        };
-        let checkpointer = Checkpointer::new(path, self.checkpoint_every, record);
-        let refusal = || format!("cannot write the checkpoint {}", path.display());
-        let checkpointer = checkpointer.with_context(refusal)?;
-        let path = path.display();
-        interrupt.leaves(format!("--resume goes on from {path}"));
-        Ok(Some(checkpointer))
-    }
+/// The selection of a model, to go on with.
+#[derive(Debug)]
+pub(crate) struct Extended {
+    /// Hash of the training data.
+    pub(crate) data: DataHash,
+    pub(crate) options: SelectionOptions,
+    pub(crate) path: Recorded,
 }

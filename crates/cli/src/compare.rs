@@ -122,8 +122,8 @@ impl FromStr for Contestant {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.trim().to_owned();
-        let (strategy, number) = name.split_once(':').unzip();
-        let strategy = strategy.unwrap_or(&name);
+        let (before, number) = name.split_once(':').unzip();
+        let strategy = before.unwrap_or(&name);
         let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
         if number.is_some() && !kind.can_sample() {
             return Err(SelectError::CanNotSample { strategy: kind }.to_string());
@@ -211,7 +211,7 @@ impl CompareArgs {
 
 /// A selection, with measures of the test data.
 #[derive(Serialize)]
-struct Run<'a> {
+struct Trial<'a> {
     /// Where the strategy draws at random.
     seed: Option<u64>,
     select_seconds: f64,
@@ -225,7 +225,7 @@ struct Run<'a> {
     test: Option<TestPath<'a>>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> Trial<'a> {
     /// Selects by a contestant; `None` if somebody interrupts.
     fn new(
         one: &Contestant,
@@ -252,12 +252,12 @@ impl<'a> Run<'a> {
         let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
             return Ok(None);
         };
-        let (base, features) = (input.train.index_base(), selection.features());
-        let features = features.into_iter().map(|feature| base.written(feature));
+        let base = input.train.index_base();
+        let features = selection.features().into_iter();
         Ok(Some(Self {
             seed: one.random.then_some(options.seed()),
             select_seconds,
-            features: features.collect(),
+            features: features.map(|feature| base.written(feature)).collect(),
             memory,
             steps: selection.steps,
             test: tested.path,
@@ -287,12 +287,12 @@ struct Comparison<'a> {
     load_seconds: f64,
     /// The exact strategy that the others are compared with: the first that ran.
     reference: Option<&'a str>,
-    strategies: Vec<Entry<'a>>,
+    strategies: Vec<StrategyReport<'a>>,
 }
 
 /// A strategy: means over its runs, or why there are none.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct StrategyReport<'a> {
     #[serde(flatten)]
     one: &'a Contestant,
     error: Option<String>,
@@ -308,7 +308,7 @@ struct Entry<'a> {
     overlap: Option<Spread>,
     /// After each step that all runs took.
     steps: Vec<Means>,
-    runs: Vec<Run<'a>>,
+    runs: Vec<Trial<'a>>,
 }
 
 #[derive(Serialize)]
@@ -341,8 +341,8 @@ impl<'a> Comparison<'a> {
         session: &Session<'_>,
     ) -> Self {
         let test = input.test.as_ref();
-        let metrics = test.iter().flat_map(|_| &args.metrics);
-        let metrics: Vec<String> = metrics.map(ToString::to_string).collect();
+        let measured = test.iter().flat_map(|_| &args.metrics);
+        let metrics: Vec<String> = measured.map(ToString::to_string).collect();
         let entry = |one: &'a Contestant| {
             let seeds = if one.random { args.seeds } else { 1 };
             let options = |seed| SelectionOptions {
@@ -351,18 +351,18 @@ impl<'a> Comparison<'a> {
                 seed: Some(seed),
                 ..options.clone()
             };
-            let run = |seed| Run::new(one, &options(seed), args, input, session).transpose();
-            Entry::new(one, (1..=seeds).map_while(run).collect(), &metrics)
+            let run = |seed| Trial::new(one, &options(seed), args, input, session).transpose();
+            StrategyReport::new(one, (1..=seeds).map_while(run).collect(), &metrics)
         };
-        let mut strategies: Vec<Entry<'a>> = args.strategies.iter().map(entry).collect();
-        let reference = strategies
+        let mut strategies: Vec<StrategyReport<'a>> = args.strategies.iter().map(entry).collect();
+        let exact = strategies
             .iter()
             .find(|entry| entry.one.exact && entry.error.is_none());
-        let features = reference.map(|entry| entry.runs[0].features.clone());
-        let reference = reference.map(|entry| &*entry.one.name);
+        let features = exact.map(|entry| entry.runs[0].features.clone());
+        let reference = exact.map(|entry| &*entry.one.name);
         if let Some(features) = features {
             for entry in &mut strategies {
-                let overlap = |run: &Run<'_>| {
+                let overlap = |run: &Trial<'_>| {
                     let own = run.features.iter();
                     let both = own.filter(|feature| features.contains(feature)).count();
                     Some(both as f64 / run.features.len() as f64)
@@ -389,13 +389,13 @@ impl<'a> Comparison<'a> {
     }
 
     /// The strategies that selected.
-    fn ran(&self) -> impl Iterator<Item = &Entry<'a>> {
+    fn ran(&self) -> impl Iterator<Item = &StrategyReport<'a>> {
         self.strategies.iter().filter(|entry| entry.error.is_none())
     }
 
     /// The reasons of the strategies that did not run.
     fn failures(&self) -> impl Iterator<Item = String> {
-        self.strategies.iter().filter_map(Entry::failure)
+        self.strategies.iter().filter_map(StrategyReport::failure)
     }
 
     /// Titles of the figures of merit.
@@ -409,8 +409,8 @@ impl<'a> Comparison<'a> {
         let (k, lambda) = (self.k, ridge(self.lambda, self.data.unit));
         let (file, data) = (printable(&self.file), self.data.lines());
         let mut text = format!("{file}: {k} features, lambda {lambda}\n{data}");
-        if let (Some(file), Some(test)) = (&self.test_file, &self.test) {
-            let (file, rules) = (printable(file), test.rules.text());
+        if let (Some(path), Some(test)) = (&self.test_file, &self.test) {
+            let (file, rules) = (printable(path), test.rules.text());
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
             let _ = writeln!(text, "test data: {file}, {sizes}, {rules}");
         }
@@ -454,17 +454,17 @@ impl<'a> Comparison<'a> {
     /// Figures of merit against the number of features: means, and bands from the least value of
     /// several seeds to the largest.
     fn figure(&self) -> Figure {
-        let series = |entry: &Entry<'_>, merit: usize| {
+        let series = |entry: &StrategyReport<'_>, merit: usize| {
             let steps = entry.steps.iter();
             let values = steps.map(|step| (step.step as f64, step.merit(merit)));
             let means = values
                 .clone()
                 .map(|(x, value)| (x, value.map(|value| value.mean)));
-            let bands = values.filter(|_| entry.runs.len() > 1);
-            let bands = bands.filter_map(|(x, value)| Some((x, value?.least, value?.largest)));
-            let mut series = Series::new(&entry.one.name, means).band(bands);
-            series.emphasis = entry.one.exact;
-            series
+            let several = values.filter(|_| entry.runs.len() > 1);
+            let bands = several.filter_map(|(x, value)| Some((x, value?.least, value?.largest)));
+            let mut line = Series::new(&entry.one.name, means).band(bands);
+            line.emphasis = entry.one.exact;
+            line
         };
         let panels = self.merits().into_iter().enumerate().map(|(merit, title)| {
             // Errors of distil are in units of other labels.
@@ -511,9 +511,9 @@ impl<'a> Comparison<'a> {
     }
 }
 
-impl<'a> Entry<'a> {
+impl<'a> StrategyReport<'a> {
     /// The runs of a strategy, not yet compared with others.
-    fn new(one: &'a Contestant, outcome: Result<Vec<Run<'a>>>, metrics: &[String]) -> Self {
+    fn new(one: &'a Contestant, outcome: Result<Vec<Trial<'a>>>, metrics: &[String]) -> Self {
         let mut too_large = None;
         let (runs, error) = match outcome {
             Ok(runs) if runs.is_empty() => (runs, Some("interrupted".to_owned())),
@@ -528,8 +528,8 @@ impl<'a> Entry<'a> {
             }
         };
         let (needs_bytes, limit_bytes) = too_large.unzip();
-        let of = |value: &dyn Fn(&Run<'_>) -> Option<f64>| Spread::of(runs.iter().map(value));
-        let evaluated = |run: &Run<'_>| run.steps.iter().map(|step| step.evaluated as f64).sum();
+        let of = |value: &dyn Fn(&Trial<'_>) -> Option<f64>| Spread::of(runs.iter().map(value));
+        let evaluated = |run: &Trial<'_>| run.steps.iter().map(|step| step.evaluated as f64).sum();
         let means = |index: usize| Means {
             step: index + 1,
             lqo_error: of(&|run| Some(run.steps[index].lqo_error)),

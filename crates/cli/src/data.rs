@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::columns::{Partition, Summary};
+use rankrls::candidates::Partition;
+use rankrls::columns::Summary;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
     read_names, read_scores,
@@ -15,12 +16,10 @@ use rankrls::data::{DataHash, sample};
 use rankrls::greedy::SelectionOptions;
 use rankrls::greedy::job::TestPath;
 use rankrls::greedy::strategy::State;
-use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
+use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
-use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning,
-};
+use rankrls::{Candidates, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
@@ -111,8 +110,8 @@ fn format_help() -> String {
         let file = format.files().split(',').next().unwrap_or_default();
         formats.push(format!("{file} for {}", format.title()));
     }
-    let formats = formats.join(", ");
-    format!("Format of the data: auto takes {formats}, all else for svmlight")
+    let listed = formats.join(", ");
+    format!("Format of the data: auto takes {listed}, all else for svmlight")
 }
 
 impl DataArgs {
@@ -127,9 +126,9 @@ impl DataArgs {
     pub(crate) fn check<'a>(&self, data: impl IntoIterator<Item = &'a DataPath>) -> Result<()> {
         let data: Vec<&Path> = data.into_iter().map(|path| &**path).collect();
         if self.queries.len() > data.len() {
-            let (data, found) = (data.len(), self.queries.len());
+            let (most, found) = (data.len(), self.queries.len());
             return Err(usage(format_args!(
-                "--query-file: expected at most {data}, one for each data to read, found {found}"
+                "--query-file: expected at most {most}, one for each data to read, found {found}"
             )));
         }
         if self.queries.iter().any(|path| path.as_os_str() == "-") {
@@ -197,8 +196,8 @@ impl DataArgs {
 
     /// How to read the data that come `number`th, counted from 0.
     fn options_of(&self, number: usize, held: u64) -> ReadOptions {
-        let file = self.queries.get(number);
-        let file = file.map(|path| RowQueries::File(path.to_path_buf()));
+        let path = self.queries.get(number);
+        let file = path.map(|path| RowQueries::File(path.to_path_buf()));
         ReadOptions::new()
             .format(self.format)
             .zero_based(self.zero_based)
@@ -244,12 +243,12 @@ impl DataArgs {
         let console = session.console;
         self.check([path])?;
         self.check_names(model, path, names, session)?;
-        let names = || model.feature_names();
+        let of_model = || model.feature_names();
         let options = self
             .options(0)
             .table(self.table_for(model, wanted)?)
             .width(model.data().columns)
-            .columns(self.by_name(path).then(names))
+            .columns(self.by_name(path).then(of_model))
             .unlabelled(wanted != Wanted::Labels)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
@@ -351,8 +350,8 @@ impl TrainingData {
         session: &Session<'_>,
     ) -> Result<Loaded> {
         let console = session.console;
-        let names = || train.names().cloned().unwrap_or_default();
-        let names = self.read.by_name(path).then(names);
+        let of_train = || train.names().cloned().unwrap_or_default();
+        let names = self.read.by_name(path).then(of_train);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
             ColumnNames::default().check(path, self.read.memory(), session, |names, file| {
@@ -454,7 +453,7 @@ impl Input {
     }
 
     /// The candidates to select from.
-    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<ColumnClasses> {
+    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<Candidates> {
         let Some(shards) = &self.shards else {
             return Ok(options.candidates(&self.train));
         };
@@ -545,12 +544,12 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     check_name(path)?;
     let spinner = console.spinner(&format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
-    let loaded = match embedded(path) {
+    let read = match embedded(path) {
         Some(bytes) => options.read_from(bytes, &path.to_string_lossy()),
         None => options.read(path),
     };
     spinner.finish_and_clear();
-    let loaded = loaded?;
+    let loaded = read?;
     let (data, file) = (&loaded.dataset, path.display());
     let (rows, queries, columns) = (data.rows(), data.queries().len(), data.width());
     tracing::info!(%file, rows, queries, columns, nonzeros = data.nonzeros(), "read");
@@ -572,8 +571,8 @@ pub(crate) fn read_named(
     .dataset;
     if names.is_none() && embedded(path).is_some() {
         // The test data end with fewer columns.
-        let (names, columns) = (sample::names(), dataset.width());
-        dataset = dataset.with_names(names.iter().take(columns).collect())?;
+        let (known, columns) = (sample::names(), dataset.width());
+        dataset = dataset.with_names(known.iter().take(columns).collect())?;
     }
     console.warn_all(Warning::of_columns(&dataset));
     Ok(dataset)
@@ -606,13 +605,13 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
 /// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
 fn sizes_beside(path: &Path) -> Option<String> {
     let beside = |ending| {
-        let mut file = path.as_os_str().to_owned();
-        file.push(ending);
-        let file = PathBuf::from(file);
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let file = PathBuf::from(name);
         file.is_file().then_some(file)
     };
-    let file = [".query", ".group"].into_iter().find_map(beside)?;
-    let file = file.display();
+    let found = [".query", ".group"].into_iter().find_map(beside)?;
+    let file = found.display();
     Some(format!(
         "if {file} has the sizes of queries, pass --query-file {file}"
     ))
@@ -708,7 +707,7 @@ impl RulesReport {
     pub(crate) fn new(metrics: &[Metric], rules: &Rules, labels: &[f64]) -> Self {
         let scale = metrics
             .iter()
-            .any(|metric| metric.labels() == Labels::Scale);
+            .any(|metric| metric.labels() == LabelUse::Scale);
         Self {
             convention: rules.convention,
             relevant_from: rules.relevant_from,

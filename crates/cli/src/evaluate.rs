@@ -190,10 +190,10 @@ impl EvaluateArgs {
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
         let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?.metrics;
         let row = |query: usize| {
-            let mut row = by_metric(&metrics, |values| values.per_query[query].into());
-            row.0
-                .insert(0, ("query".to_owned(), name(queries, query).into()));
-            row
+            let mut values = by_metric(&metrics, |values| values.per_query[query].into());
+            let id = name(queries, query).into();
+            values.0.insert(0, ("query".to_owned(), id));
+            values
         };
         let per_query = self.per_query;
         Ok(Ranking {

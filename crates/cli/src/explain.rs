@@ -89,9 +89,9 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         let texts = read_texts(path, args.data.memory())?;
         let (rows, found) = (data.rows(), texts.len());
         if rows != found {
-            let (path, data) = (path.display(), file());
+            let (path, of) = (path.display(), file());
             bail!(
-                "{path}: expected {rows} lines, one for each row of {data}, found {found}: name the texts of these data"
+                "{path}: expected {rows} lines, one for each row of {of}, found {found}: name the texts of these data"
             );
         }
         for row in explained.rows.iter_mut().chain(&mut explained.versus) {
@@ -131,9 +131,9 @@ fn query(data: &Dataset<'_>, id: &str, path: &Path) -> Result<usize> {
     };
     ids.iter().position(|own| own == id).with_context(|| {
         let first: Vec<String> = ids.iter().take(3).map(printable).collect();
-        let (path, count) = (path.display(), counted(count, "query"));
+        let (path, all) = (path.display(), counted(count, "query"));
         format!(
-            "{path}: none of the {count} is called {id:?}; the first are {}",
+            "{path}: none of the {all} is called {id:?}; the first are {}",
             first.join(", ")
         )
     })

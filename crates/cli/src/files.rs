@@ -149,8 +149,8 @@ impl Files {
             matches = inner;
             command = command.find_subcommand(name).unwrap_or(command);
         }
-        let format = matches.try_get_one::<Format>("format");
-        let format = format.ok().flatten().copied().unwrap_or_default();
+        let given = matches.try_get_one::<Format>("format");
+        let format = given.ok().flatten().copied().unwrap_or_default();
         let (mut files, mut written, mut stdins) = (Self::default(), Vec::new(), 0);
         for argument in command.get_arguments() {
             let (name, id) = (title(argument), argument.get_id().as_str());

@@ -53,11 +53,10 @@ fn weights(model: &Model, most: usize) -> Figure {
     let (lambda, count) = (short(model.lambda().value()), model.features().len());
     let selected = model.strategy().is_selection();
     let (origin, order) = if selected {
-        let origin = format!("selected by {}", model.strategy());
-        (origin, "in order of selection")
+        let by = format!("selected by {}", model.strategy());
+        (by, "in order of selection")
     } else {
-        let origin = "trained without selection".to_owned();
-        (origin, "the largest first")
+        ("trained without selection".to_owned(), "the largest first")
     };
     let mut kept = largest(model, most);
     if selected {
@@ -69,8 +68,8 @@ fn weights(model: &Model, most: usize) -> Figure {
     };
     let bars = kept.into_iter().map(|(_, feature)| {
         let number = model.index_base().written(feature.feature);
-        let name = feature.name.clone().filter(|name| !name.is_empty());
-        let name = name.unwrap_or_else(|| format!("feature {number}"));
+        let own = feature.name.clone().filter(|name| !name.is_empty());
+        let name = own.unwrap_or_else(|| format!("feature {number}"));
         (name, feature.weight)
     });
     Figure::new(format!("Weights at lambda {lambda}, {origin}"))
@@ -168,8 +167,8 @@ fn weight_table(model: &Model, top: usize) -> String {
 }
 
 fn path(model: &Model, top: Option<usize>) -> String {
-    let rows = model.features().iter().zip(model.path()).zip(1..);
-    let rows = rows.map(|((feature, step), number)| PathRow {
+    let steps = model.features().iter().zip(model.path()).zip(1..);
+    let rows = steps.map(|((feature, step), number)| PathRow {
         step: number,
         feature: model.index_base().written(feature.feature),
         name: feature.name.as_deref(),
@@ -179,8 +178,8 @@ fn path(model: &Model, top: Option<usize>) -> String {
         identical_columns: feature.identical.len(),
         ..PathRow::default()
     });
-    let rows: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
-    path_table(&rows, "squared")
+    let shown: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
+    path_table(&shown, "squared")
 }
 
 fn members(model: &Model) -> String {

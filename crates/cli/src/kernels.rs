@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::data::read::read_rows;
 use rankrls::memory::Memory;
-use rankrls::ridge::{Basis, Kernel, KernelKind};
+use rankrls::ridge::{Basis, Kernel, KernelKind, KernelParameter};
 use rankrls::{Lambda, Lambdas, TrainError, UnknownName};
 
 use super::args::usage;
@@ -16,15 +16,12 @@ use super::files::{InPath, Named, Names};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
 pub(super) struct KernelArgs {
-    /// Kernel: linear, x.z; gaussian:GAMMA, exp(-gamma |x-z|^2); polynomial:DEGREE:COEF0:GAMMA,
-    /// (gamma x.z + coef0)^degree; precomputed, where column j of DATA has the values with row j of
-    /// the training data. GAMMA is a list of numbers as of --lambda: of several, the model has that
-    /// of the least hold-out error [default: linear; degree 2, coef0 0, gamma 1]
     #[arg(
         long,
         value_name = "KERNEL",
         default_value = "linear",
-        hide_default_value = true
+        hide_default_value = true,
+        help = kernel_help()
     )]
     kernel: KernelChoice,
     /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
@@ -46,32 +43,53 @@ impl FromStr for KernelChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, parameters) = text.split_once(':').unzip();
-        let kind = name.unwrap_or(text).parse();
-        let kind = kind.map_err(|error: UnknownName| error.to_string())?;
-        let places = match kind {
-            KernelKind::Polynomial => 3,
-            KernelKind::Gaussian => 1,
-            _ if parameters.is_some() => return Err(expected("no parameters", text)),
-            _ => 0,
-        };
-        let mut parameters = parameters
+        let (name, after) = text.split_once(':').unzip();
+        let named = name.unwrap_or(text).parse::<KernelKind>();
+        let kind = named.map_err(|error: UnknownName| error.to_string())?;
+        let asked = kind.parameters();
+        if asked.is_empty() && after.is_some() {
+            return Err(expected("no parameters", text));
+        }
+        let (mut degree, mut coef0, mut gamma) = (None, None, None);
+        let given = after
             .into_iter()
-            .flat_map(|text| text.splitn(places, ':'));
-        let (mut degree, mut coef0) = (None, None);
-        if kind == KernelKind::Polynomial {
-            let whole = |text: &str| text.parse().map_err(|_| expected("a whole degree", text));
-            degree = parameters.next().map(whole).transpose()?;
-            let number = |text: &str| text.parse().map_err(|_| expected("a number coef0", text));
-            coef0 = parameters.next().map(number).transpose()?;
+            .flat_map(|text| text.splitn(asked.len(), ':'));
+        for (parameter, text) in asked.iter().zip(given) {
+            let number = |what: &str| expected(what, text);
+            match parameter {
+                KernelParameter::Degree => {
+                    degree = Some(text.parse().map_err(|_| number("a whole degree"))?);
+                }
+                KernelParameter::Coef0 => {
+                    coef0 = Some(text.parse().map_err(|_| number("a number coef0"))?);
+                }
+                KernelParameter::Gamma => gamma = Some(gammas(text)?),
+            }
         }
         Ok(Self {
             kind,
             degree,
             coef0,
-            gammas: parameters.next().map(gammas).transpose()?,
+            gammas: gamma,
         })
     }
+}
+
+/// The kernels with their parameters, as help.
+fn kernel_help() -> String {
+    let kernel = |kind: KernelKind| {
+        let names = kind.parameters().iter().map(|parameter| match parameter {
+            KernelParameter::Degree => ":DEGREE",
+            KernelParameter::Coef0 => ":COEF0",
+            KernelParameter::Gamma => ":GAMMA",
+        });
+        format!("{kind}{}, {}", names.collect::<String>(), kind.formula())
+    };
+    format!(
+        "Kernel: {}. GAMMA is a list of numbers as of --lambda: of several, the model has that of the \
+         least hold-out error [default: linear; degree 2, coef0 0, gamma 1]",
+        KernelKind::ALL.map(kernel).join("; ")
+    )
 }
 
 fn expected(what: &str, found: &str) -> String {
@@ -134,14 +152,8 @@ impl KernelArgs {
             coef0,
             gammas,
         } = self.kernel.clone();
-        let kernel = |gamma: f64| match kind {
-            KernelKind::Linear => Ok(Kernel::LINEAR),
-            KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
-            KernelKind::Gaussian => Kernel::gaussian(gamma),
-            KernelKind::Polynomial => {
-                Kernel::polynomial(gamma, coef0.unwrap_or(0.0), degree.unwrap_or(2))
-            }
-        };
+        let kernel =
+            |gamma: f64| Kernel::new(kind, gamma, coef0.unwrap_or(0.0), degree.unwrap_or(2));
         let kernels: Result<_, TrainError> = gammas
             .unwrap_or(vec![1.0])
             .into_iter()

@@ -230,10 +230,10 @@ fn run((cli, matches): Parsed, peers: &Arc<dyn Peers>) -> Result<ExitCode, Failu
     start(&cli, &matches, console, peers).map_err(|error| {
         match error.downcast_ref::<UsageError>() {
             Some(mistake) => {
-                let error = asked().error(ErrorKind::ArgumentConflict, mistake);
+                let shown = asked().error(ErrorKind::ArgumentConflict, mistake);
                 Failure {
                     code: 2,
-                    text: console.styled(&error.render()),
+                    text: console.styled(&shown.render()),
                 }
             }
             None => Failure {
@@ -318,8 +318,8 @@ fn man(args: &ManArgs, session: &Session<'_>) -> Result<ExitCode> {
         let path = session
             .files
             .part("DIR", folder.join(page.get_filename()), None)?;
-        let page = OutputFile::create(&path)?.complete(|mut output| page.render(&mut output));
-        complete.push(page?);
+        let written = OutputFile::create(&path)?.complete(|mut output| page.render(&mut output));
+        complete.push(written?);
     }
     complete.into_iter().try_for_each(CompleteFile::commit)?;
     Ok(session.code())

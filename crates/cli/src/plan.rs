@@ -6,7 +6,7 @@ use anyhow::Result;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::greedy::{SelectError, SelectionOptions};
-use rankrls::{ColumnClasses, Dataset, StrategyKind};
+use rankrls::{Candidates, Dataset, StrategyKind};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
@@ -70,7 +70,7 @@ impl PlanReport {
     /// Plans with `options` that leave the strategy open.
     pub(crate) fn new(
         train: &Dataset<'_>,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         options: &SelectionOptions,
     ) -> Result<Self> {
         let (queries, columns) = (candidates.queries(), candidates.summary().columns);
@@ -100,7 +100,7 @@ impl Costs {
     /// Takes `options` that leave the strategy open.
     pub(crate) fn new(
         train: &Dataset<'_>,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         options: &SelectionOptions,
     ) -> Result<Self> {
         let auto = match plan(candidates, train, options) {

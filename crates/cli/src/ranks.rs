@@ -72,14 +72,14 @@ pub(super) fn run(
 ) -> Result<ExitCode, Failure> {
     let fail_fast = Arc::new(FailFast(Arc::clone(peers)));
     let found = catch_unwind(AssertUnwindSafe(|| work(fail_fast)));
-    let (result, all) = match found {
+    let (result, told) = match found {
         Ok(result) => (result, None),
         Err(cause) => match cause.downcast::<End>() {
             Ok(end) => (Ok(ExitCode::FAILURE), Some(end.0)),
             Err(panic) => (Err(panicked(&*panic)), None),
         },
     };
-    let all = all.unwrap_or_else(|| {
+    let all = told.unwrap_or_else(|| {
         let failure = result.as_ref().err();
         let mut words = to_words(&failure.map(|failure| (failure.code, &failure.text)));
         words.push(ENDED);

@@ -260,18 +260,18 @@ impl<'a> SelectionReport<'a> {
     /// A line a step, and one with the standard errors of the last of them.
     fn test_table(&self) -> String {
         let steps = self.steps.iter();
-        let mut errors = steps.clone().filter_map(|row| row.standard_errors.as_ref());
-        let errors = errors.next_back();
+        let mut of_steps = steps.clone().filter_map(|row| row.standard_errors.as_ref());
+        let errors = of_steps.next_back();
         let means = steps.filter_map(|row| Some((row.step.to_string(), row.test.as_ref()?)));
         let last = errors.map(|errors| ("s.e.".to_owned(), errors));
         let lines: Vec<_> = means.chain(last).collect();
-        let names = errors.iter().flat_map(|errors| &errors.0);
-        let names = names.map(|(name, _)| name);
+        let measures = errors.iter().flat_map(|errors| &errors.0);
+        let names = measures.map(|(name, _)| name);
         let table = Sheet::of(&lines)
             .number("step", |(step, _)| step.as_str())
             .measures(names, |(_, values), place| values.0[place].1);
-        let last = "s.e. is the standard error over queries at the last step";
-        format!("{}\n\n{last}", table.text())
+        let note = "s.e. is the standard error over queries at the last step";
+        format!("{}\n\n{note}", table.text())
     }
 }
 

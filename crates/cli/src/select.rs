@@ -7,20 +7,19 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::checkpoint::{Progress, Record as _};
-use rankrls::greedy::job::{Earlier, Event, Observer, TestPath, resume_among};
+use rankrls::greedy::job::{Earlier, Event, Observer, PathId, Recorded, TestPath, resume_among};
 use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::FeatureChoice;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::{Idle, Warning};
-use rankrls::{ColumnClasses, Lambda, Model, Ridge, StrategyKind};
+use rankrls::{Candidates, Lambda, Model, Ridge, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
 
 use super::args::{self, RulesArgs, at_least_one};
-use super::checkpoint::CheckpointArgs;
+use super::checkpoint::{CheckpointArgs, Extended};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lqo_panels, test_panels};
@@ -189,7 +188,7 @@ impl SelectArgs {
     }
 
     /// The path of the model to go on from, if there is one.
-    fn extended(&self) -> Result<Option<Progress>> {
+    fn extended(&self) -> Result<Option<Extended>> {
         let Some(path) = &self.extend else {
             return Ok(None);
         };
@@ -215,9 +214,14 @@ impl SelectArgs {
                 model.strategy()
             );
         };
-        Ok(Some(Progress {
-            steps,
-            ..Progress::new(model.data().hash, options)
+        let path = PathId::new(&options, model.lambda(), options.strategy);
+        Ok(Some(Extended {
+            data: model.data().hash,
+            options,
+            path: Recorded {
+                steps,
+                ..Recorded::new(path, None)
+            },
         }))
     }
 
@@ -249,7 +253,7 @@ impl Job<'_> {
     /// the way.
     fn run(
         &self,
-        extended: Option<Progress>,
+        extended: Option<Extended>,
         output: Destination,
         plot: PlotFile,
     ) -> Result<ExitCode> {
@@ -272,15 +276,16 @@ impl Job<'_> {
             choice = chosen.1;
             found = Some(candidates);
         }
-        let mut progress = None;
+        let (mut checkpointer, mut recorded) = (None, Vec::new());
         if session.leads() {
-            let checkpoint = &args.checkpoint;
-            progress = checkpoint.earlier(&mut options, extended, &input.train)?;
+            let (checkpoint, interrupt) = (&args.checkpoint, session.interrupt);
+            (checkpointer, recorded) =
+                checkpoint.open_selection(&mut options, extended, &input.train, interrupt)?;
         }
         // All ranks go on from where the first does; each may take the memory that it may.
-        (options, progress) = ranks::of_first(&**session.peers, (options, progress));
+        (options, recorded) = ranks::of_first(&**session.peers, (options, recorded));
         options.memory = memory;
-        let earlier = progress.as_ref().map(Earlier::from).unwrap_or_default();
+        let earlier = recorded.first().map(Earlier::from).unwrap_or_default();
         let taken = earlier.steps.len();
         if taken > 0 {
             tracing::info!(steps = taken, "going on");
@@ -293,8 +298,6 @@ impl Job<'_> {
             let candidates = input.candidates(&options)?;
             candidates.among(Arc::clone(session.peers))
         };
-        let record = progress.clone().filter(|_| session.leads());
-        let checkpointer = args.checkpoint.checkpointer(record, session.interrupt)?;
         let mut tested = Tested::new(input.test_path(&args.metrics, args.rules.rules()));
         let mut watch = Watch::new(session, checkpointer);
         let selection = tested.select(input, &candidates, &options, earlier, &mut watch)?;
@@ -326,7 +329,7 @@ impl Job<'_> {
         session.end(args.json, &report, || report.text(), saved.and(drawn))
     }
 
-    fn warn(&self, selection: &Selection, watch: &Watch<'_, Progress>) {
+    fn warn(&self, selection: &Selection, watch: &Watch<'_>) {
         let console = self.session.console;
         console.warn_all(Warning::of_queries(&self.input.train));
         let (criterion, labels) = (selection.options.criterion, self.input.train.labels());
@@ -351,7 +354,7 @@ impl Job<'_> {
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`
 /// if that was interrupted.
 pub(super) fn choose_lambda(
-    candidates: &ColumnClasses,
+    candidates: &Candidates,
     input: &Input,
     options: &SelectionOptions,
     session: &Session<'_>,
@@ -394,10 +397,10 @@ impl<'a> Tested<'a> {
     pub(super) fn select(
         &mut self,
         input: &Input,
-        candidates: &ColumnClasses,
+        candidates: &Candidates,
         options: &SelectionOptions,
         earlier: Earlier<'_>,
-        watch: &mut Watch<'_, Progress>,
+        watch: &mut Watch<'_>,
     ) -> Result<Option<Selection>> {
         let train = &input.train;
         let selection = watch.run(|watch| {

@@ -75,15 +75,15 @@ pub(crate) fn run(args: &ShardArgs, session: &Session<'_>) -> Result<ExitCode> {
     let sharding =
         Sharding::begin(&args.output, args.parts, read.memory().limit)?.with_table(read.table());
     let options = sharding.options(read.options(0));
-    let rows = read_named(options, args.data.names.as_ref(), &args.data.path, console);
-    let rows = match (sharding.failure(), rows) {
-        (Some(failure), _) => return Err(failure.into()),
-        (None, rows) => rows?,
-    };
+    let read_rows = read_named(options, args.data.names.as_ref(), &args.data.path, console);
+    if let Some(failure) = sharding.failure() {
+        return Err(failure.into());
+    }
+    let rows = read_rows?;
     let spinner = console.spinner(&format!("writing {}", args.output.display()));
-    let shards = sharding.finish(&rows);
+    let finished = sharding.finish(&rows);
     spinner.finish_and_clear();
-    let shards = shards?;
+    let shards = finished?;
     interrupt.finishing("the report", &spinner);
     let report = Report {
         schema: "rankrls.sharding/1",

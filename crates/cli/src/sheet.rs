@@ -261,9 +261,9 @@ mod tests {
         bounded     0.300000      0.3000    yes
         a, \u{1b}          -           -     no
         ");
-        let mut csv = Vec::new();
-        sheet.csv(&mut csv).unwrap();
-        let csv = String::from_utf8(csv).unwrap();
+        let mut bytes = Vec::new();
+        sheet.csv(&mut bytes).unwrap();
+        let csv = String::from_utf8(bytes).unwrap();
         let expected = "strategy,lqo_error,lqo_cindex,exact,seed\n\
             bounded,0.30000000000000004,0.30000000000000004,true,\n\
             \"a, \x1b\",,,false,\n";

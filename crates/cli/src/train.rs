@@ -21,7 +21,7 @@ use rankrls::tune::Measure;
 use rankrls::warning::{Idle, Warning};
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
-use rankrls_plot::{Figure, LinePlot, Scale as PlotScale, Series};
+use rankrls_plot::{AxisScale, Figure, LinePlot, Series};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -135,10 +135,10 @@ impl FromStr for HoldoutChoice {
         if let Ok(scheme) = text.parse() {
             return Ok(Self::Named(scheme));
         }
-        let named = text.strip_prefix("folds:");
-        let named = named.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
-        let file = named.or(Some(text).filter(|path| Path::new(path).exists()));
-        let file = file.map(|path| Self::File(PathBuf::from(path).into()));
+        let after = text.strip_prefix("folds:");
+        let named = after.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
+        let path = named.or(Some(text).filter(|path| Path::new(path).exists()));
+        let file = path.map(|path| Self::File(PathBuf::from(path).into()));
         file.ok_or_else(|| {
             let schemes = Scheme::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
@@ -184,7 +184,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
-    let saved = output.write(|writer| model.write_to(writer));
+    let written = output.write(|writer| model.write_to(writer));
     let of_rows = args.objective.objective != Objective::Pairs;
     let held_out = match &report.outcome.best().holdout {
         Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
@@ -192,7 +192,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     };
     let drawn = plot.write(|| report.figure());
     report.warn(args, &train, session);
-    let saved = saved.and(held_out).and(drawn);
+    let saved = written.and(held_out).and(drawn);
     session.end(args.json, &report, || report.text(args), saved)
 }
 
@@ -382,11 +382,11 @@ impl TrainArgs {
         let (data, found) = match &self.features {
             None => (train, &candidates),
             Some(path) => {
-                let features = read_features(path, train.index_base(), train.width())?;
-                restricted = train.features_subset(&features)?;
+                let listed = read_features(path, train.index_base(), train.width())?;
+                restricted = train.features_subset(&listed)?;
                 own = options.column_classes(&restricted);
                 if own.is_empty() && self.kernel.is_linear() {
-                    let given = match features.len() {
+                    let given = match listed.len() {
                         1 => "the given feature is".to_owned(),
                         count => format!("all {count} given features are"),
                     };
@@ -452,7 +452,7 @@ impl Report {
             .map_or_else(String::new, Scheme::to_string);
         let measured = metric.map_or("hold-out error".to_owned(), |metric| metric.to_string());
         let label = format!("{measured}, {scheme}");
-        let mut plot = LinePlot::new("lambda", label).scales(PlotScale::Log, PlotScale::Linear);
+        let mut plot = LinePlot::new("lambda", label).scales(AxisScale::Log, AxisScale::Linear);
         for cells in outcome.cells.chunk_by(|a, b| a.kernel == b.kernel) {
             let name = cells[0].kernel.gamma().map_or_else(
                 || cells[0].kernel.kind().to_string(),

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
-use rankrls::checkpoint::{Checkpointer, Progress, Record, Tuning};
+use rankrls::checkpoint::Checkpointer;
 use rankrls::greedy::job;
 use rankrls::tune;
 use rankrls::tune::Outcome;
@@ -14,20 +14,20 @@ use super::session::Session;
 const STYLE: &str = "{prefix}{bar:24} {pos}/{len} steps{msg}{left}";
 
 /// Draws the steps, writes the checkpoint, and ends the work after a signal.
-pub(crate) struct Watch<'a, R: Record> {
+pub(crate) struct Watch<'a> {
     session: &'a Session<'a>,
     /// Before the bar.
     prefix: String,
-    checkpointer: Option<Checkpointer<R>>,
+    checkpointer: Option<Checkpointer>,
     /// One for all that it watches.
     bar: Option<ProgressBar>,
     /// Steps of each path of a grid, at most.
     path_steps: usize,
 }
 
-impl<'a, R: Record> Watch<'a, R> {
+impl<'a> Watch<'a> {
     /// Writes the checkpoint if there is one.
-    pub(crate) fn new(session: &'a Session<'a>, checkpointer: Option<Checkpointer<R>>) -> Self {
+    pub(crate) fn new(session: &'a Session<'a>, checkpointer: Option<Checkpointer>) -> Self {
         Self {
             session,
             prefix: String::new(),
@@ -50,10 +50,7 @@ impl<'a, R: Record> Watch<'a, R> {
     pub(crate) fn run<T: Send>(
         &mut self,
         work: impl FnOnce(&mut Self) -> T + Send,
-    ) -> anyhow::Result<Option<T>>
-    where
-        R: Send,
-    {
+    ) -> anyhow::Result<Option<T>> {
         let interrupt = self.session.interrupt;
         let found = interrupt.run(|| work(self));
         if let Some(bar) = &self.bar {
@@ -62,12 +59,10 @@ impl<'a, R: Record> Watch<'a, R> {
         let Some(checkpointer) = &mut self.checkpointer else {
             return found;
         };
-        checkpointer.flush();
-        if let Some(error) = checkpointer.error() {
-            let saved = checkpointer.saved();
-            self.session.console.warn(format_args!(
-                "cannot write the checkpoint: {error}; the last one has {saved} steps"
-            ));
+        if let Err(error) = checkpointer.flush() {
+            let (error, saved) = (anyhow::Error::from(error), checkpointer.saved());
+            let console = self.session.console;
+            console.warn(format_args!("{error:#}; the checkpoint has {saved} steps"));
         }
         found
     }
@@ -110,10 +105,10 @@ impl<'a, R: Record> Watch<'a, R> {
     }
 }
 
-impl job::Observer for Watch<'_, Progress> {
+impl job::Observer for Watch<'_> {
     fn event(&mut self, event: job::Event<'_>) -> ControlFlow<()> {
         if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.event(event)?;
+            job::Observer::event(checkpointer, event)?;
         }
         match event {
             job::Event::TeacherTrained(..) => {}
@@ -126,13 +121,13 @@ impl job::Observer for Watch<'_, Progress> {
     }
 }
 
-impl tune::Observer for Watch<'_, Tuning> {
+impl tune::Observer for Watch<'_> {
     fn event(&mut self, event: tune::Event<'_>) -> ControlFlow<()> {
         if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.event(event)?;
+            tune::Observer::event(checkpointer, event)?;
         }
         match event {
-            tune::Event::TeacherTrained(..) | tune::Event::Planned(..) => {}
+            tune::Event::TeacherTrained { .. } => {}
             tune::Event::Started {
                 lambdas,
                 steps,

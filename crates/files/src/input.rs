@@ -145,11 +145,13 @@ impl Head {
             Compression::None => None,
             compression => Some(compression.name()),
         };
-        match signature::unreadable(&bytes, within) {
+        let marked = bytes.starts_with(MARK);
+        // A mark says that this is text, whatever comes then.
+        match signature::unreadable(&bytes, within).filter(|_| !marked) {
             Some(unreadable) => head.failure = Some(io::Error::other(unreadable)),
             None => head.bytes = Cursor::new(bytes),
         }
-        if head.bytes.get_ref().starts_with(MARK) {
+        if marked {
             head.bytes.set_position(MARK.len() as u64);
         }
         head
@@ -158,6 +160,27 @@ impl Head {
 
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What to write before a file of these lines: a mark where a [`Source`] would take the file for something
+/// else, such as a list whose first word is `<html>`, or would lose its beginning; else nothing.
+pub fn mark_for<'t>(lines: impl Iterator<Item = &'t str>) -> &'static [u8] {
+    let mut head = Vec::new();
+    for line in lines {
+        head.extend_from_slice(line.as_bytes());
+        head.push(b'\n');
+        if head.len() >= HEAD {
+            break;
+        }
+    }
+    head.truncate(HEAD);
+    let first = &head[..head.len().min(4)];
+    let lost = head.starts_with(MARK) || Compression::of(first) != Compression::None;
+    if lost || signature::unreadable(&head, None).is_some() {
+        MARK
+    } else {
+        b""
+    }
+}
 
 impl<'r> Source<'r> {
     /// Opens a file, or standard input for `-`. A decompressor may take `limit` bytes.
@@ -189,11 +212,11 @@ impl<'r> Source<'r> {
             reader,
             watch: Arc::clone(&watch),
         };
-        let (compression, reader) =
+        let (compression, text) =
             decompress(watched, limit).map_err(|error| Fault::io(&error).of(name))?;
         Ok(Self {
             name: name.to_owned(),
-            reader,
+            reader: text,
             compression,
             limit,
             watch,
@@ -251,7 +274,7 @@ fn decompress<'r>(
     reader.by_ref().take(4).read_to_end(&mut head)?;
     let compression = Compression::of(&head);
     let whole = Cursor::new(head).chain(reader);
-    let reader: Box<dyn Read + Send + 'r> = match compression {
+    let text: Box<dyn Read + Send + 'r> = match compression {
         Compression::None => Box::new(BufReader::with_capacity(BUFFER, whole)),
         _ => Box::new(Members::new(
             BufReader::with_capacity(BUFFER, whole),
@@ -259,7 +282,7 @@ fn decompress<'r>(
             limit,
         )?),
     };
-    Ok((compression, reader))
+    Ok((compression, text))
 }
 
 /// Members of gzip, or frames of zstd, one after the other. Zeros after one are padding.
@@ -499,8 +522,8 @@ mod tests {
                 );
             }
         }
-        let skipped = [&zst(b"ab")[..], &skipped, &[0; 9]].concat();
-        assert_eq!(text_within(&skipped, None).unwrap(), b"ab");
+        let followed = [&zst(b"ab")[..], &skipped, &[0; 9]].concat();
+        assert_eq!(text_within(&followed, None).unwrap(), b"ab");
     }
 
     #[test]

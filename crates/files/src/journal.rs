@@ -26,12 +26,15 @@ use crate::Remedy;
 use crate::error::{Fault, ReadError, escaped, quote};
 use crate::input::check_regular;
 
-/// Bytes of a line at the most.
-const LONGEST: usize = 1 << 26;
+/// Bytes of a line at the most. Tests write one that is longer.
+const LONGEST: usize = if cfg!(test) { 1 << 16 } else { 1 << 30 };
 
 const BEFORE: &[u8] = br#"{"checksum":""#;
 const BETWEEN: &[u8] = br#"","record":"#;
 const AFTER: &[u8] = b"}\n";
+
+/// The remedy for a file of something else.
+const OTHER: &str = "it is another file: give another name, or delete it";
 
 type Checksum = [u8; 16];
 
@@ -124,23 +127,13 @@ impl Journal {
     /// Begins a journal of the `schema` at `path`; the first line says what the `run` is.
     ///
     /// # Errors
-    /// [`JournalError`]; [`JournalError::Exists`] where a file has the name.
+    /// [`JournalError`]; [`JournalError::Exists`] where a file has the name, unless it is empty.
     pub fn create(path: &Path, schema: &str, run: &impl Serialize) -> Result<Self, JournalError> {
-        check_regular(path)?;
-        let mut options = File::options();
-        options.read(true).write(true).create_new(true);
-        let file = match options.open(path) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                let file = File::open(path).map_err(JournalError::io(path))?;
-                lock(&file, path)?;
-                return Err(JournalError::Exists(path.to_owned()));
-            }
-            opened => opened.map_err(JournalError::io(path))?,
-        };
-        lock(&file, path)?;
-        let mut journal = Self::empty(file, path);
-        journal.append(&Head { schema, run })?;
-        Ok(journal)
+        let (journal, length) = Self::open(path)?;
+        if length > 0 {
+            return Err(JournalError::Exists(path.to_owned()));
+        }
+        journal.begin(&Head { schema, run })
     }
 
     /// Goes on with the journal at `path`, or begins it. `same` compares the run that it is of with this
@@ -155,12 +148,7 @@ impl Journal {
         same: impl FnOnce(&R) -> Result<(), E>,
         mut take: impl FnMut(Entry, &[u8]) -> Result<(), Fault>,
     ) -> Result<Self, E> {
-        check_regular(path).map_err(JournalError::from)?;
-        let mut options = File::options();
-        options.read(true).write(true).create(true).truncate(false);
-        let file = options.open(path).map_err(JournalError::io(path))?;
-        lock(&file, path)?;
-        let mut journal = Self::empty(file, path);
+        let (mut journal, _) = Self::open(path)?;
         let mut reader = Lines::of(&journal)?;
         let head = Head { schema, run };
         if reader.next().map_err(JournalError::from)?.is_none() {
@@ -169,8 +157,7 @@ impl Journal {
             if !own.starts_with(&reader.line) {
                 return Err(JournalError::from(reader.other()).into());
             }
-            journal.append(&head)?;
-            return Ok(journal);
+            return Ok(journal.begin(&head)?);
         }
         same(&reader.run(schema).map_err(JournalError::from)?)?;
         while let Some(entry) = reader.next().map_err(JournalError::from)? {
@@ -185,14 +172,31 @@ impl Journal {
         Ok(journal)
     }
 
-    fn empty(file: File, path: &Path) -> Self {
-        Self {
+    /// The file, locked, before its first line, and its length.
+    fn open(path: &Path) -> Result<(Self, u64), JournalError> {
+        check_regular(path)?;
+        let mut options = File::options();
+        options.read(true).write(true).create(true).truncate(false);
+        let file = options.open(path).map_err(JournalError::io(path))?;
+        lock(&file, path)?;
+        let metadata = file.metadata().map_err(JournalError::io(path))?;
+        let journal = Self {
             path: path.to_owned(),
             file: Mutex::new(file),
             end: 0,
             lines: 0,
             last: NO_LINE,
+        };
+        Ok((journal, metadata.len()))
+    }
+
+    /// Writes the first line, or takes the file away.
+    fn begin(mut self, head: &impl Serialize) -> Result<Self, JournalError> {
+        if let Err(error) = self.append(head) {
+            let _ = self.remove();
+            return Err(error);
         }
+        Ok(self)
     }
 
     /// Takes away what is behind the last whole line.
@@ -271,11 +275,21 @@ impl Journal {
         })
     }
 
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether it has no records.
+    pub fn is_empty(&self) -> bool {
+        self.lines < 2
+    }
+
     /// Takes the file away: what it was for is done.
     ///
     /// # Errors
     /// [`JournalError::Io`].
-    pub fn remove(self) -> Result<(), JournalError> {
+    pub fn remove(&self) -> Result<(), JournalError> {
         fs::remove_file(&self.path).map_err(JournalError::io(&self.path))
     }
 }
@@ -355,8 +369,10 @@ struct Lines {
 impl Lines {
     /// The descriptor is another one of the same file: the journal stays where it is.
     fn of(journal: &Journal) -> Result<Self, JournalError> {
-        let file = journal.file.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = file.try_clone().map_err(JournalError::io(&journal.path))?;
+        let locked = journal.file.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = locked
+            .try_clone()
+            .map_err(JournalError::io(&journal.path))?;
         Ok(Self {
             name: journal.path.display().to_string(),
             reader: BufReader::new(file),
@@ -404,7 +420,8 @@ impl Lines {
         let found: FoundHead<'_> = serde_json::from_slice(self.text()).map_err(|_| self.other())?;
         if found.schema != schema {
             let expected = format!("a journal of the schema {schema}");
-            return Err(self.at(Fault::new(expected, quote(found.schema.as_bytes()))));
+            let fault = Fault::new(expected, quote(found.schema.as_bytes()));
+            return Err(self.at(fault.remedy(OTHER)));
         }
         let run = serde_json::from_str(found.run.get());
         run.map_err(|error| self.at(Fault::new("what the run is", error.to_string())))
@@ -424,8 +441,7 @@ impl Lines {
     /// The error of a file that is something else.
     fn other(&self) -> ReadError {
         let fault = Fault::new("a journal", quote(&self.line));
-        let remedy = "it is another file: give another name, or delete it";
-        fault.remedy(remedy).at(&self.name, 1)
+        fault.remedy(OTHER).at(&self.name, 1)
     }
 
     /// The error of the line that was read.

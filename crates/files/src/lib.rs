@@ -22,3 +22,7 @@ pub use number::{counted, exact, push_integer, push_number, short};
 pub use output::{CompleteOutput, Output};
 pub use remedy::{Parameter, Remedy, Wording};
 pub use strings::Strings;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

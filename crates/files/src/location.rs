@@ -125,8 +125,8 @@ pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
         let Some(name) = path.file_name() else {
             return fs::canonicalize(path);
         };
-        let folder = path.parent().filter(|path| !path.as_os_str().is_empty());
-        let folder = fs::canonicalize(folder.unwrap_or(Path::new(".")))?;
+        let parent = path.parent().filter(|path| !path.as_os_str().is_empty());
+        let folder = fs::canonicalize(parent.unwrap_or(Path::new(".")))?;
         let here = folder.join(name);
         if is_descriptor(&here) {
             return Ok(here);
@@ -309,8 +309,8 @@ mod tests {
             let named = Location::of(&path).unwrap();
             assert!(named.is_lost_by(&descriptor) && descriptor.is_lost_by(&named));
             // Written to, it changes the file under all its names.
-            let hard = Location::of(&hard).unwrap();
-            assert!(hard.is_lost_by(&descriptor) && !descriptor.is_lost_by(&hard));
+            let other = Location::of(&hard).unwrap();
+            assert!(other.is_lost_by(&descriptor) && !descriptor.is_lost_by(&other));
             let mut opened = open_descriptor(&end(&name).unwrap()).unwrap().unwrap();
             opened.write_all(b"new\n").unwrap();
         }

@@ -165,8 +165,8 @@ mod tests {
 
     #[test]
     fn the_tightest_group_above_counts() {
-        let root = tempfile::tempdir().unwrap();
-        let root = root.path();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
         group(&root.join("a"), &VERSION_2, "1000", 700, 100);
         group(&root.join("a/b"), &VERSION_2, "max", 50, 0);
         assert_eq!(free_in_groups(root, "0::/a/b\n"), Some(400));
@@ -179,8 +179,8 @@ mod tests {
 
     #[test]
     fn the_memory_controller_of_version_1_counts() {
-        let root = tempfile::tempdir().unwrap();
-        let root = root.path();
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
         group(&root.join("memory/c"), &VERSION_1, "100", 30, 10);
         assert_eq!(free_in_groups(root, "5:cpu:/c\n4:memory:/c\n"), Some(80));
         assert_eq!(free_in_groups(root, "5:cpu,cpuacct:/c\n"), None);

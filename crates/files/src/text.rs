@@ -235,10 +235,13 @@ pub fn each_line(
             number += 1;
         }
         if let Some(limit) = limit.filter(|&limit| held > limit) {
-            let found = format!("{held} or more");
-            return Err(Fault::too_large(limit, &found).at(&name, number));
+            return Err(too_much(limit, held).at(&name, number));
         }
     }
+}
+
+fn too_much(limit: u64, held: u64) -> Fault {
+    Fault::too_large(limit, &format!("{held} or more"))
 }
 
 /// Like [`each_line`], for lists of items that cannot be empty: blank lines at the end are passed over,
@@ -260,6 +263,10 @@ pub fn each_item(
         }
         for earlier in number - std::mem::take(&mut blank)..number {
             held = take(earlier, b"").map_err(|fault| (earlier, fault))?;
+            // Blank lines of many chunks come at once here.
+            if let Some(limit) = limit.filter(|&limit| held > limit) {
+                return Err((earlier, too_much(limit, held)));
+            }
         }
         held = take(number, line).map_err(|fault| (number, fault))?;
         Ok(held)
@@ -293,8 +300,8 @@ pub fn strings_of(
 ) -> Result<Strings, ReadError> {
     let mut strings = Strings::default();
     each_line(source, limit, |number, line| {
-        let text = checked(line).and_then(|line| utf8(line, 0, expected));
-        let text = text.map_err(|fault| (number, fault))?;
+        let decoded = checked(line).and_then(|line| utf8(line, 0, expected));
+        let text = decoded.map_err(|fault| (number, fault))?;
         strings.push(text.trim_ascii());
         Ok(held + strings.memory() as u64)
     })?;
@@ -323,6 +330,20 @@ mod tests {
             }
         });
         read.map(|()| items).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn blank_lines_before_an_item_count_before_they_are_all_taken() {
+        let mut text = vec![b'\n'; 1 << 16];
+        text.push(b'a');
+        let source = Source::new(&text[..], "f", None).unwrap();
+        let mut taken = 0;
+        let read = each_item(source, Some(1 << 10), |_, _| {
+            taken += 1;
+            Ok(8 * taken)
+        });
+        assert!(read.unwrap_err().to_string().contains("1024"));
+        assert_eq!(taken, 129);
     }
 
     #[test]

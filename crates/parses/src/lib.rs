@@ -10,3 +10,7 @@ mod bag;
 pub mod corpus;
 pub mod linkgrammar;
 pub mod treebank;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,7 +4,7 @@ use super::text::number;
 
 /// How an axis places values.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub enum Scale {
+pub enum AxisScale {
     /// Equal differences are equal distances.
     #[default]
     Linear,
@@ -15,7 +15,7 @@ pub enum Scale {
 /// Beyond this, differences overflow.
 const LARGEST: f64 = 1e300;
 
-impl Scale {
+impl AxisScale {
     /// Where a value is in the units of the scale, if it can be placed.
     fn of(self, value: f64) -> Option<f64> {
         match self {
@@ -31,7 +31,7 @@ const TICKS: f64 = 6.0;
 /// An axis from the place `from` to the place `to`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Axis {
-    scale: Scale,
+    scale: AxisScale,
     /// In the units of the scale: logarithms on a logarithmic one.
     low: f64,
     high: f64,
@@ -43,8 +43,8 @@ pub(super) struct Axis {
 impl Axis {
     /// An axis of `values` with a share `room` of their extent free at both ends. Where they are whole
     /// numbers, as counts are, so are the ticks.
-    pub(super) fn new(scale: Scale, values: &[f64], room: f64, (from, to): (f64, f64)) -> Self {
-        let whole = scale == Scale::Linear && values.iter().all(|value| value.fract() == 0.0);
+    pub(super) fn new(scale: AxisScale, values: &[f64], room: f64, (from, to): (f64, f64)) -> Self {
+        let whole = scale == AxisScale::Linear && values.iter().all(|value| value.fract() == 0.0);
         let placed = values.iter().filter_map(|&value| scale.of(value));
         let nothing = scale.of(1.0).unwrap_or_default();
         let low = placed.clone().reduce(f64::min).unwrap_or(nothing);
@@ -53,9 +53,9 @@ impl Axis {
             room * (high - low)
         } else {
             match scale {
-                Scale::Log => 0.5,
-                Scale::Linear if whole || low == 0.0 => 1.0,
-                Scale::Linear => 0.1 * low.abs(),
+                AxisScale::Log => 0.5,
+                AxisScale::Linear if whole || low == 0.0 => 1.0,
+                AxisScale::Linear => 0.1 * low.abs(),
             }
         };
         let (low, high) = (low - room, high + room);
@@ -66,8 +66,8 @@ impl Axis {
             from,
             to,
             ticks: match scale {
-                Scale::Linear => linear_ticks(low, high, whole),
-                Scale::Log => log_ticks(low, high),
+                AxisScale::Linear => linear_ticks(low, high, whole),
+                AxisScale::Log => log_ticks(low, high),
             },
         }
     }
@@ -135,11 +135,11 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    fn axis(scale: Scale, low: f64, high: f64) -> Axis {
+    fn axis(scale: AxisScale, low: f64, high: f64) -> Axis {
         Axis::new(scale, &[low, high], 0.04, (0.0, 100.0))
     }
 
-    fn labels(scale: Scale, low: f64, high: f64) -> Vec<String> {
+    fn labels(scale: AxisScale, low: f64, high: f64) -> Vec<String> {
         let axis = axis(scale, low, high);
         axis.ticks().map(|(_, label)| label).collect()
     }
@@ -161,7 +161,7 @@ mod tests {
             (1.0, 2.0, "1 2"),
             (1.0, 1.0, "0 1 2"),
         ] {
-            assert_eq!(labels(Scale::Linear, low, high).join(" "), expected);
+            assert_eq!(labels(AxisScale::Linear, low, high).join(" "), expected);
         }
     }
 
@@ -173,15 +173,15 @@ mod tests {
             (2.0, 30.0, "2 5 10 20"),
             (3.01, 3.09, "3.02 3.04 3.06 3.08"),
         ] {
-            assert_eq!(labels(Scale::Log, low, high).join(" "), expected);
+            assert_eq!(labels(AxisScale::Log, low, high).join(" "), expected);
         }
-        let place = axis(Scale::Log, 1.0, 100.0).place(10.0).unwrap();
+        let place = axis(AxisScale::Log, 1.0, 100.0).place(10.0).unwrap();
         assert!((place - 50.0).abs() < 1e-9);
     }
 
     #[test]
     fn any_range_has_an_axis() {
-        for scale in [Scale::Linear, Scale::Log] {
+        for scale in [AxisScale::Linear, AxisScale::Log] {
             for (low, high) in [
                 (5.0, 5.0),
                 (1e-299, 1e299),
@@ -198,7 +198,7 @@ mod tests {
             let none = Axis::new(scale, &[], 0.04, (0.0, 100.0));
             assert!(!none.ticks.is_empty());
         }
-        assert_eq!(Scale::Linear.of(f64::NAN), None);
-        assert_eq!(Scale::Log.of(0.0), None);
+        assert_eq!(AxisScale::Linear.of(f64::NAN), None);
+        assert_eq!(AxisScale::Log.of(0.0), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Figures as values: panels of lines and bars under a title, and those of selections and models.
 
-use super::Scale;
+use super::AxisScale;
 
 /// Panels under a title.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -96,9 +96,9 @@ pub struct LinePlot {
     /// Quantity of the vertical axis.
     pub y_label: String,
     /// Scale of the horizontal axis, linear by default.
-    pub x_scale: Scale,
+    pub x_scale: AxisScale,
     /// Scale of the vertical axis, linear by default.
-    pub y_scale: Scale,
+    pub y_scale: AxisScale,
     /// The lines.
     pub series: Vec<Series>,
     /// The parameter whose values the series are, in order: they get colours from a scale.
@@ -159,7 +159,7 @@ impl LinePlot {
 
     /// The scales of the axes.
     #[must_use]
-    pub fn scales(mut self, x: Scale, y: Scale) -> Self {
+    pub fn scales(mut self, x: AxisScale, y: AxisScale) -> Self {
         (self.x_scale, self.y_scale) = (x, y);
         self
     }

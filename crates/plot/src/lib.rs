@@ -40,6 +40,10 @@ mod svg;
 mod tests;
 mod text;
 
-pub use axis::Scale;
+pub use axis::AxisScale;
 pub use figure::{BarPlot, Figure, LinePlot, Mark, Panel, Series, panel, power};
 pub use svg::{escaped, html_page};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

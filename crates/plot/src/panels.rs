@@ -1,6 +1,6 @@
 //! Figures drawn: panels under a title, the names of lines, lines and bars.
 
-use super::axis::{Axis, Scale};
+use super::axis::{Axis, AxisScale};
 use super::svg::{BOLD, Canvas, DISTINCT, GRID, INK, MARGIN, PAPER, Paint, Point, SOFT, WIDTH};
 use super::text::{number, width};
 use super::{BarPlot, Figure, LinePlot, Mark, Panel, Series};
@@ -341,7 +341,7 @@ fn draw_bars(plot: &BarPlot) -> Canvas {
     let bottom = top + PITCH * plot.bars.len().max(1) as f64;
     let lengths = plot.bars.iter().map(|(_, length)| *length);
     let lengths: Vec<f64> = lengths.chain([0.0]).collect();
-    let axis = Axis::new(Scale::Linear, &lengths, 0.0, (MARGIN, WIDTH - MARGIN));
+    let axis = Axis::new(AxisScale::Linear, &lengths, 0.0, (MARGIN, WIDTH - MARGIN));
     let empty = plot.bars.is_empty();
     draw_axis(&mut canvas, &axis, (top, bottom), &plot.x_label, empty);
     for (bar, index) in plot.bars.iter().zip(0..) {

@@ -84,7 +84,7 @@ fn strange() -> Figure {
         .lines(lines([line(NASTY, &[])]))
         .lines(lines([line(NASTY, &[2.0])]))
         .lines(lines([line("a", &broken), line("b", &[5.0; 6])]))
-        .lines(lines([line("a", &[-1.0, 0.0, 1.0, 100.0])]).scales(Scale::Log, Scale::Log))
+        .lines(lines([line("a", &[-1.0, 0.0, 1.0, 100.0])]).scales(AxisScale::Log, AxisScale::Log))
         .lines(many)
         .lines(ordered.mark(2.0, 2.0, NASTY))
         .lines(lines([line("a", &[1.0])]).mark(f64::NAN, 1.0, "nowhere"))
@@ -110,7 +110,7 @@ fn points_without_a_value_break_the_line() {
     let svg = with_lines([series]).to_svg();
     assert_eq!((count(&svg, "polyline"), count(&svg, "circle")), (2, 5));
     let series = line("a", &[1.0, -2.0, 2.0, 3.0]);
-    let plot = lines([series]).scales(Scale::Linear, Scale::Log);
+    let plot = lines([series]).scales(AxisScale::Linear, AxisScale::Log);
     assert_eq!(count(&Figure::new("").lines(plot).to_svg(), "polyline"), 1);
 }
 

@@ -8,8 +8,9 @@ use super::error::Fault;
 use super::npy::Array;
 use super::npz::{self, Budget, ENTRY, check_rows, read_matrix};
 use super::{Facts, Reader};
+use crate::data::Columns;
+use crate::data::arrays::columns_of_dense;
 use crate::data::sidecar::has_extension;
-use crate::data::{Columns, IntoColumns as _};
 
 pub(super) const FACTS: Facts = Facts {
     name: "npy",
@@ -39,15 +40,14 @@ fn matrix<R: Read>(
 ) -> Result<Columns<'static>, Fault> {
     let (height, width, by_column) = array.matrix()?;
     check_rows(height, rows)?;
-    let columns = u32::try_from(width).map_err(|_| {
+    let narrow = u32::try_from(width).map_err(|_| {
         array.unsuitable(format!("at most {} columns", u32::MAX), width.to_string())
     })?;
     budget.take(height.saturating_mul(width).saturating_mul(8 + ENTRY))?;
-    let shape = (rows, columns as usize).set_f(by_column);
-    let array = Array2::from_shape_vec(shape, array.values(missing)?);
-    let array = array.map_err(|error| Fault::data(&error))?;
-    let columns = array.into_columns();
-    let mut columns = columns.map_err(|error| Fault::data(&error))?;
+    let shape = (rows, narrow as usize).set_f(by_column);
+    let x = Array2::from_shape_vec(shape, array.values(missing)?)
+        .map_err(|error| Fault::data(&error))?;
+    let mut columns = columns_of_dense(&x.view()).map_err(|error| Fault::data(&error))?;
     columns.drop_zeros();
     Ok(columns)
 }

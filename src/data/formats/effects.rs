@@ -57,7 +57,7 @@ impl ReadOptions {
     /// The options that were given, of those that some data do not heed.
     fn given(&self) -> impl Iterator<Item = Parameter> {
         let (table, queries) = (&self.table, &self.row_queries);
-        let given = [
+        let options = [
             (Parameter::Label, table.label.is_some()),
             (Parameter::Query, table.query.is_some()),
             (Parameter::Ignore, !table.ignore.is_empty()),
@@ -74,7 +74,7 @@ impl ReadOptions {
             ),
             (Parameter::Format, self.format != Format::Auto),
         ];
-        let given = given.into_iter().filter(|(_, given)| *given);
+        let given = options.into_iter().filter(|(_, given)| *given);
         given.map(|(parameter, _)| parameter)
     }
 }
@@ -106,8 +106,8 @@ mod tests {
     #[test]
     fn each_option_is_heeded_by_its_formats() {
         let all = ["a.svm", "a.features", "a.npz", "a.npy", "a.csv", "a.tsv"];
-        let folder = std::env::temp_dir();
-        let folder = folder.to_str().unwrap();
+        let temporary = std::env::temp_dir();
+        let folder = temporary.to_str().unwrap();
         let new = ReadOptions::new;
         let table = |table| new().table(table);
         let none = TableOptions::default;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use rankrls_files::input::mark_for;
 use rankrls_files::text::{each_item, read_strings, utf8};
 
 use crate::data::{Dataset, FeatureNames, Strings};
@@ -57,6 +58,7 @@ pub(super) fn write_first_names(
     columns: usize,
     mut writer: impl Write,
 ) -> io::Result<()> {
+    writer.write_all(mark_for(names.iter().take(columns)))?;
     for name in names.iter().take(columns) {
         if name.contains(['\n', '\r', '\0']) || name.trim_ascii() != name {
             let message = format!("the feature name {name:?} does not fit on a line");
@@ -166,9 +168,9 @@ pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>,
 }
 
 fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {
-    let (preferred, end) = row(line, token::start(line, 0), rows)?;
-    let (other, end) = row(line, token::start(line, end), rows)?;
-    let (mut numbers, mut at) = ([1.0; 2], token::start(line, end));
+    let (preferred, first_end) = row(line, token::start(line, 0), rows)?;
+    let (other, last_end) = row(line, token::start(line, first_end), rows)?;
+    let (mut numbers, mut at) = ([1.0; 2], token::start(line, last_end));
     for (number, what) in numbers.iter_mut().zip(["magnitude", "weight"]) {
         if at < line.len() {
             let (found, end) = token::decimal(line, at, what)?;
@@ -213,6 +215,26 @@ mod tests {
             Memory::limit(1 << 16),
             "score",
         )
+    }
+
+    #[test]
+    fn first_names_that_look_like_other_files_come_back() {
+        let arff = "@relation x\n@attribute";
+        for first in [
+            "<html>",
+            "BZh\u{10}",
+            "%PDF-1",
+            "\u{feff}",
+            "P*M\u{18}",
+            arff,
+            "word:a",
+        ] {
+            let own: FeatureNames = first.lines().chain(["b"]).collect();
+            let mut written = Vec::new();
+            write_names(&own, &mut written).unwrap();
+            assert_eq!(names(&written).unwrap(), own.iter().collect::<Vec<_>>());
+            assert_eq!(written.starts_with(b"word"), first == "word:a");
+        }
     }
 
     #[test]

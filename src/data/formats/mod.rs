@@ -106,7 +106,7 @@ struct Facts {
     reader: Reader,
     /// Parts in files of their own, and the endings of these. Entries have the path that was given
     /// unless they stand here.
-    parts: &'static [(Part, &'static str)],
+    parts: &'static [(FilePart, &'static str)],
     /// The text before the endings of the parts, and the suffix of compression after them.
     prefix: fn(&Path) -> (PathBuf, &'static str),
     /// Whether parts may be compressed.
@@ -117,10 +117,10 @@ struct Facts {
     write: Option<WritePart>,
 }
 
-type WritePart = fn(Part, &Dataset<'_>, &DataFiles, &mut dyn Write) -> io::Result<()>;
+type WritePart = fn(FilePart, &Dataset<'_>, &DataFiles, &mut dyn Write) -> io::Result<()>;
 
 impl Facts {
-    fn ending_of(&self, part: Part) -> Option<&'static str> {
+    fn ending_of(&self, part: FilePart) -> Option<&'static str> {
         let found = self.parts.iter().find(|(other, _)| *other == part);
         found.map(|(_, ending)| *ending)
     }
@@ -202,7 +202,7 @@ impl Format {
             return format;
         }
         let there = |format: &Self| {
-            let ending = format.facts().ending_of(Part::Entries);
+            let ending = format.facts().ending_of(FilePart::Entries);
             ending.is_some_and(|ending| find(path, ending, "").is_some())
         };
         Self::ALL.into_iter().find(there).unwrap_or(format)
@@ -422,14 +422,14 @@ impl ReadOptions {
             spill.keep(&mut text.runs);
         }
         let width = self.width.unwrap_or(text.width);
-        let (dropped_entries, dropped_columns) = (text.dropped_entries, &text.dropped_columns);
-        let dropped_columns = dropped_columns.len() as u64;
+        let dropped_entries = text.dropped_entries;
+        let dropped_columns = text.dropped_columns.len() as u64;
         let memory = self.memory.holding(text.memory);
         let averaged = self.table.missing == Some(Missing::Mean);
-        let dataset = text.into_dataset(width, averaged)?.with_index_base(base);
+        let nameless = text.into_dataset(width, averaged)?.with_index_base(base);
         let dataset = match &self.names {
-            None => dataset,
-            Some(path) => lines::attach(dataset, path, memory)?,
+            None => nameless,
+            Some(path) => lines::attach(nameless, path, memory)?,
         };
         Ok(Loaded {
             dataset,
@@ -441,7 +441,7 @@ impl ReadOptions {
 
 /// A file of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Part {
+pub enum FilePart {
     /// Entries; in svmlight text labels and queries, too.
     Entries,
     /// Labels.
@@ -492,39 +492,44 @@ impl DataFiles {
 
     /// The parts that `dataset` has in this format. The entries are last: when they are there,
     /// all is there.
-    pub fn parts(&self, dataset: &Dataset<'_>) -> Vec<Part> {
+    pub fn parts(&self, dataset: &Dataset<'_>) -> Vec<FilePart> {
         let queries = dataset.queries();
-        let queries = queries.ids().is_some() || queries.len() > 1;
-        let parts = [Part::Labels, Part::Queries, Part::Names];
-        let has = |part: &Part| match part {
-            Part::Names => dataset.names().is_some(),
-            Part::Queries if !queries => false,
+        let in_queries = queries.ids().is_some() || queries.len() > 1;
+        let parts = [FilePart::Labels, FilePart::Queries, FilePart::Names];
+        let has = |part: &FilePart| match part {
+            FilePart::Names => dataset.names().is_some(),
+            FilePart::Queries if !in_queries => false,
             &part => self.ending(part).is_some(),
         };
-        let parts = parts.into_iter().filter(has);
-        parts.chain([Part::Entries]).collect()
+        let written = parts.into_iter().filter(has);
+        written.chain([FilePart::Entries]).collect()
     }
 
     /// The ending of the file of a part, if the format gives it one.
-    fn ending(&self, part: Part) -> Option<&'static str> {
+    fn ending(&self, part: FilePart) -> Option<&'static str> {
         self.format.facts().ending_of(part)
     }
 
     /// The file of a part.
-    pub fn path(&self, part: Part) -> PathBuf {
+    pub fn path(&self, part: FilePart) -> PathBuf {
         let (prefix, suffix) = (self.format.facts().prefix)(&self.path);
         match (part, self.ending(part)) {
-            (Part::Names, _) => with_ending(&prefix, NAMES, ""),
+            (FilePart::Names, _) => with_ending(&prefix, NAMES, ""),
             (_, Some(ending)) => with_ending(&prefix, ending, suffix),
             (_, None) => self.path.clone(),
         }
     }
 
     /// All files that may be written, each with its part.
-    pub fn all(&self) -> impl Iterator<Item = (Part, PathBuf)> {
-        let parts = [Part::Entries, Part::Labels, Part::Queries, Part::Names];
-        let own = move |part: &Part| {
-            matches!(part, Part::Entries | Part::Names) || self.ending(*part).is_some()
+    pub fn all(&self) -> impl Iterator<Item = (FilePart, PathBuf)> {
+        let parts = [
+            FilePart::Entries,
+            FilePart::Labels,
+            FilePart::Queries,
+            FilePart::Names,
+        ];
+        let own = move |part: &FilePart| {
+            matches!(part, FilePart::Entries | FilePart::Names) || self.ending(*part).is_some()
         };
         parts
             .into_iter()
@@ -537,16 +542,16 @@ impl DataFiles {
     pub fn stranger(&self, dataset: &Dataset<'_>) -> Option<PathBuf> {
         let (facts, parts) = (self.format.facts(), self.parts(dataset));
         let (prefix, _) = (facts.prefix)(&self.path);
-        let queries = || match self.ending(Part::Queries)? {
+        let queries = || match self.ending(FilePart::Queries)? {
             ending if facts.compressed => find(&prefix, ending, ""),
-            _ => Some(self.path(Part::Queries)).filter(|path| path.exists()),
+            _ => Some(self.path(FilePart::Queries)).filter(|path| path.exists()),
         };
         let names = || find(&prefix, NAMES, "").filter(|_| facts.names_beside);
         let absent = |part| !parts.contains(&part);
-        absent(Part::Queries)
+        absent(FilePart::Queries)
             .then(queries)
             .flatten()
-            .or_else(|| absent(Part::Names).then(names).flatten())
+            .or_else(|| absent(FilePart::Names).then(names).flatten())
     }
 
     /// Writes one part.
@@ -556,13 +561,13 @@ impl DataFiles {
     /// does not hold.
     pub fn write_part(
         &self,
-        part: Part,
+        part: FilePart,
         dataset: &Dataset<'_>,
         mut writer: impl Write,
     ) -> io::Result<()> {
         match (part, dataset.names()) {
-            (Part::Names, None) => writer.flush(),
-            (Part::Names, Some(names)) => write_first_names(names, dataset.width(), writer),
+            (FilePart::Names, None) => writer.flush(),
+            (FilePart::Names, Some(names)) => write_first_names(names, dataset.width(), writer),
             _ => match self.format.facts().write {
                 Some(write) => write(part, dataset, self, &mut writer),
                 None => Err(refused(format!("{} is only read", self.format.title()))),

@@ -210,7 +210,7 @@ fn header_text(reader: &mut impl Read) -> Result<Vec<u8>, Fault> {
     if magic != *b"\x93NUMPY" {
         return Err(Fault::new("an array in NumPy's format", quote(&magic)));
     }
-    let mut length = [0; 4];
+    let mut length_bytes = [0; 4];
     let bytes = match major {
         1 => 2,
         2 | 3 => 4,
@@ -221,8 +221,8 @@ fn header_text(reader: &mut impl Read) -> Result<Vec<u8>, Fault> {
             ));
         }
     };
-    read(&mut length[..bytes])?;
-    let length = u32::from_le_bytes(length);
+    read(&mut length_bytes[..bytes])?;
+    let length = u32::from_le_bytes(length_bytes);
     if length > LARGEST_HEADER {
         return Err(Fault::new(
             "a header of at most 65536 bytes",
@@ -337,7 +337,7 @@ impl Header {
 
     /// Text, or a whole number in decimal: pandas makes floats of integers where some were missing.
     fn text(&self, bytes: &[u8]) -> Result<String, Fault> {
-        let text = match self.kind {
+        let decoded = match self.kind {
             Kind::Bytes => String::from_utf8(bytes.to_vec()).ok(),
             Kind::Text => {
                 let words = bytes.chunks_exact(4).map(|bytes| self.word(bytes));
@@ -358,7 +358,7 @@ impl Header {
             }
             _ => Some(self.integer(bytes).to_string()),
         };
-        let text = text.ok_or_else(|| Fault::new("text in UTF-8 or Unicode", quote(bytes)))?;
+        let text = decoded.ok_or_else(|| Fault::new("text in UTF-8 or Unicode", quote(bytes)))?;
         Ok(text.trim_end_matches('\0').to_owned())
     }
 
@@ -422,14 +422,14 @@ fn element(descr: &str) -> Option<(bool, Kind, usize)> {
         b'>' => (true, &descr[1..]),
         _ => (false, descr),
     };
-    let size: usize = rest.get(1..)?.parse().ok()?;
-    let (kind, size) = match (rest.as_bytes()[0], size) {
+    let said: usize = rest.get(1..)?.parse().ok()?;
+    let (kind, size) = match (rest.as_bytes()[0], said) {
         (b'b', 1) => (Kind::Boolean, 1),
-        (b'i', 1 | 2 | 4 | 8) => (Kind::Signed, size),
-        (b'u', 1 | 2 | 4 | 8) => (Kind::Unsigned, size),
-        (b'f', 4 | 8) => (Kind::Float, size),
-        (b'S', 1..) => (Kind::Bytes, size),
-        (b'U', 1..) => (Kind::Text, size.checked_mul(4)?),
+        (b'i', 1 | 2 | 4 | 8) => (Kind::Signed, said),
+        (b'u', 1 | 2 | 4 | 8) => (Kind::Unsigned, said),
+        (b'f', 4 | 8) => (Kind::Float, said),
+        (b'S', 1..) => (Kind::Bytes, said),
+        (b'U', 1..) => (Kind::Text, said.checked_mul(4)?),
         _ => return None,
     };
     Some((order, kind, size))
@@ -459,8 +459,8 @@ pub(super) fn write_query_ids(dataset: &Dataset<'_>, writer: &mut dyn Write) -> 
     let rows = dataset.rows();
     let integers: Option<Vec<i64>> = ids.iter().map(|id| integer(id)).collect();
     if let Some(integers) = integers {
-        let integers = integers.iter().map(|integer| integer.to_le_bytes());
-        write_vector("<i8", rows, repeated(queries, integers), writer)?;
+        let words = integers.iter().map(|integer| integer.to_le_bytes());
+        write_vector("<i8", rows, repeated(queries, words), writer)?;
     } else {
         let longest = ids.iter().map(|id| id.chars().count()).max().unwrap_or(1);
         let texts = ids.iter().map(|id| characters(id, longest));
@@ -506,8 +506,8 @@ pub(super) fn header(descr: &str, shape: &str, writer: &mut dyn Write) -> io::Re
     text.resize(length - 1, b' ');
     text.push(b'\n');
     writer.write_all(b"\x93NUMPY\x01\x00")?;
-    let length = u16::try_from(length).map_err(io::Error::other)?;
-    writer.write_all(&length.to_le_bytes())?;
+    let short = u16::try_from(length).map_err(io::Error::other)?;
+    writer.write_all(&short.to_le_bytes())?;
     writer.write_all(&text)
 }
 

@@ -13,7 +13,7 @@ use super::npy::{self, Array};
 use super::query_lines::QUERY;
 use super::text::{Text, returning};
 use super::token;
-use super::{DataFiles, Facts, Loaded, Missing, Part, ReadOptions, Reader};
+use super::{DataFiles, Facts, FilePart, Loaded, Missing, ReadOptions, Reader};
 use crate::data::columns::sort;
 use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
@@ -37,7 +37,7 @@ pub(super) const FACTS: Facts = Facts {
         expected: "SciPy's file .npz and .labels.npy beside it",
         remedy: "give the path of the .npz file",
     },
-    parts: &[(Part::Labels, LABELS), (Part::Queries, QUERIES)],
+    parts: &[(FilePart::Labels, LABELS), (FilePart::Queries, QUERIES)],
     prefix: |path| (prefix(path), ""),
     compressed: false,
     names_beside: true,
@@ -85,8 +85,8 @@ pub(super) fn read_matrix(
     let labels = labels(&with_ending(&prefix, LABELS, ""), &mut budget)?;
     // The labels say how many rows there may be: a shape alone could claim any number.
     let missing = options.table.missing.map(Missing::in_place);
-    let columns = matrix(labels.len(), missing, &mut budget);
-    let mut columns = columns.map_err(|fault| fault.of(&name))?;
+    let read = matrix(labels.len(), missing, &mut budget);
+    let mut columns = read.map_err(|fault| fault.of(&name))?;
     let mut text = Text::new(name, Groups::default());
     (text.rows, text.width, text.labels) = (labels.len(), columns.width, labels);
     if let Some(width) = options.width {
@@ -146,13 +146,13 @@ impl Archive {
         let mut values = self.array_of("data", entries as u64)?.values(missing)?;
         // The first row, and the first column in it.
         let mut repeated = None;
-        for (number, bounds) in (0..).zip(bounds.windows(2)) {
-            let own = bounds[0]..bounds[1];
-            let (indices, values) = (&mut indices[own.clone()], &mut values[own]);
-            if !indices.is_sorted() {
-                sort(indices, values);
+        for (number, ends) in (0..).zip(bounds.windows(2)) {
+            let range = ends[0]..ends[1];
+            let (own, own_values) = (&mut indices[range.clone()], &mut values[range]);
+            if !own.is_sorted() {
+                sort(own, own_values);
             }
-            if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
+            if let Some(pair) = own.windows(2).find(|pair| pair[0] == pair[1]) {
                 let place = match layout {
                     MatrixLayout::Rows => (number, pair[0]),
                     MatrixLayout::Columns => (pair[0], number),
@@ -176,9 +176,9 @@ impl Archive {
                 columns_of(&runs, width).map_err(|error| Fault::io(&error))
             }
             MatrixLayout::Columns => {
-                let (bounds, indices) = (bounds.into(), indices.into());
-                let columns = Columns::new((rows, width), bounds, indices, values.into());
-                columns.map_err(|error| Fault::data(&error))
+                let shape = (rows, width);
+                Columns::new(shape, bounds.into(), indices.into(), values.into())
+                    .map_err(|error| Fault::data(&error))
             }
         }?;
         columns.drop_zeros();
@@ -186,8 +186,8 @@ impl Archive {
     }
 
     fn array(&mut self, name: &str) -> Result<Array<impl Read + '_>, Fault> {
-        let entry = self.0.by_name(&format!("{name}.npy"));
-        let entry = entry.map_err(|error| match error {
+        let found = self.0.by_name(&format!("{name}.npy"));
+        let entry = found.map_err(|error| match error {
             ZipError::FileNotFound => {
                 let expected = "a sparse matrix saved by SciPy, with arrays format, shape, indptr, \
                                 indices and data";
@@ -195,8 +195,7 @@ impl Archive {
             }
             error => no_archive(&error),
         });
-        let entry = entry.map_err(|fault| fault.in_array(name, None))?;
-        Array::new(entry, name)
+        Array::new(entry.map_err(|fault| fault.in_array(name, None))?, name)
     }
 
     fn layout(&mut self) -> Result<MatrixLayout, Fault> {
@@ -207,9 +206,9 @@ impl Archive {
         })?;
         found.parse().map_err(|_| {
             let expected = "compressed rows \"csr\" or columns \"csc\"";
-            let fault = Fault::new(expected, quote(found.as_bytes()));
-            let fault = fault.in_array("format", None);
-            fault.remedy("in SciPy, call tocsr before saving")
+            Fault::new(expected, quote(found.as_bytes()))
+                .in_array("format", None)
+                .remedy("in SciPy, call tocsr before saving")
         })
     }
 
@@ -233,8 +232,8 @@ impl Archive {
         budget.take((u64::from(count) + 1) * 8)?;
         let mut last = 0;
         array.integers(|position, bound| {
-            let legal = usize::try_from(bound).ok();
-            let legal = legal.filter(|&bound| bound >= last && (position > 0 || bound == 0));
+            let positive = usize::try_from(bound).ok();
+            let legal = positive.filter(|&bound| bound >= last && (position > 0 || bound == 0));
             let expected = || match position {
                 0 => "0".to_owned(),
                 _ => format!("at least {last}, the bound before it"),
@@ -372,8 +371,8 @@ pub(crate) fn write_npz(
             let by_row = dataset.x().to_csr();
             let positions = by_row.indices().iter();
             let indices = positions.map(|&position| columns.feature(position as usize));
-            let starts = by_row.proper_indptr();
-            let starts = starts.iter().map(|&start| start as u64);
+            let bounds = by_row.proper_indptr();
+            let starts = bounds.iter().map(|&start| start as u64);
             archive.matrix(indices, (dataset.rows(), starts), by_row.data())?;
         }
         MatrixLayout::Columns => {
@@ -462,14 +461,14 @@ impl<W: Write> NewArchive<W> {
 }
 
 fn write(
-    part: Part,
+    part: FilePart,
     dataset: &Dataset<'_>,
     files: &DataFiles,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
     match part {
-        Part::Labels => npy::write_labels(dataset, writer),
-        Part::Queries => npy::write_query_ids(dataset, writer),
+        FilePart::Labels => npy::write_labels(dataset, writer),
+        FilePart::Queries => npy::write_query_ids(dataset, writer),
         _ => write_npz(dataset, files.layout, writer),
     }
 }

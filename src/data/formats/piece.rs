@@ -126,9 +126,9 @@ impl Piece {
         if at == line.len() {
             return Ok(());
         }
-        let label = token::decimal(line, at, "label");
-        let (label, end) = label.map_err(|fault| self.perhaps_a_table(fault, line))?;
-        let at = token::start(line, end);
+        let found = token::decimal(line, at, "label");
+        let (label, label_end) = found.map_err(|fault| self.perhaps_a_table(fault, line))?;
+        let at = token::start(line, label_end);
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
             self.query(id, at)?;

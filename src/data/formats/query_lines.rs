@@ -52,18 +52,20 @@ pub(super) fn give(
     let (name, rows, held) = (source.name.clone(), text.rows, text.memory);
     let mut groups = Groups::new(options.regroup);
     let (mut lines, mut bytes) = (0, 0);
-    let (sizes, sum) = (Vec::new(), 0);
-    let mut sizes = (lines_are == QueryLines::IdsOrSizes).then_some(Sizes { sizes, sum });
+    let mut sizes = (lines_are == QueryLines::IdsOrSizes).then(|| Sizes {
+        sizes: Vec::new(),
+        sum: 0,
+    });
     // The fault of a line which is no identifier here, but may be a size.
     let mut refused: Option<(u64, Fault)> = None;
     each_item(source, options.memory.left(), |number, line| {
         lines += 1;
-        let id = id(line);
+        let found = id(line);
         sizes = sizes
             .take()
-            .and_then(|sizes| sizes.with(id.as_ref().ok()?.1, rows));
+            .and_then(|sizes| sizes.with(found.as_ref().ok()?.1, rows));
         if refused.is_none() {
-            let added = id.and_then(|(at, id)| {
+            let added = found.and_then(|(at, id)| {
                 if !groups.ends_with(id) {
                     bytes += QUERY + 2 * id.len() as u64;
                 }
@@ -75,8 +77,8 @@ pub(super) fn give(
                 added => refused = added.err().map(|fault| (number, fault)),
             }
         }
-        let sizes = sizes.as_ref().map_or(0, |sizes| sizes.sizes.len() as u64);
-        Ok(held + bytes + 4 * sizes)
+        let count = sizes.as_ref().map_or(0, |sizes| sizes.sizes.len() as u64);
+        Ok(held + bytes + 4 * count)
     })?;
     match (refused, sizes) {
         (_, Some(Sizes { sizes, sum })) if lines != rows => {
@@ -135,11 +137,11 @@ mod tests {
         let options = ReadOptions::new().regroup(regroup);
         let options = options.row_queries(RowQueries::File(path));
         let read = options.read_from(&b"1 1:1\n".repeat(7)[..], "f");
-        let data = read.map_err(|error| {
-            let error = error.to_string();
-            error.rsplit_once("/q:").unwrap().1.trim().to_owned()
+        let loaded = read.map_err(|error| {
+            let text = error.to_string();
+            text.rsplit_once("/q:").unwrap().1.trim().to_owned()
         });
-        let data = data?.dataset;
+        let data = loaded?.dataset;
         let ids = [0, 1].map(|query| data.queries().id(query).unwrap_or("-"));
         let sizes = data.queries().ranges().map(|rows| rows.len());
         Ok((sizes.collect(), ids.join(" ")))

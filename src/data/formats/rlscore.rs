@@ -10,7 +10,7 @@ use super::piece::Lines;
 use super::query_lines::{self, QueryLines, check_lines};
 use super::rows::{self, Rows, tokens};
 use super::text::Text;
-use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
+use super::{DataFiles, Facts, FilePart, Loaded, ReadOptions, Reader};
 use crate::data::sidecar::{SUFFIXES, find, plain, with_ending};
 use crate::data::{Dataset, IndexBase};
 use rankrls_files::push_number;
@@ -26,9 +26,9 @@ pub(super) const FACTS: Facts = Facts {
         remedy: "give the path of the .features file",
     },
     parts: &[
-        (Part::Labels, ".labels"),
-        (Part::Queries, ".qids"),
-        (Part::Entries, ".features"),
+        (FilePart::Labels, ".labels"),
+        (FilePart::Queries, ".qids"),
+        (FilePart::Entries, ".features"),
     ],
     prefix,
     compressed: true,
@@ -39,9 +39,9 @@ pub(super) const FACTS: Facts = Facts {
 fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let (prefix, suffix) = prefix(path);
     let open = |ending| {
-        let path = find(&prefix, ending, suffix);
-        let path = path.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
-        Source::open(&path, options.memory.left())
+        let found = find(&prefix, ending, suffix);
+        let file = found.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
+        Source::open(&file, options.memory.left())
     };
     let grammar = options.grammar(Lines::Pairs, IndexBase::Zero);
     let mut text = Text::read(open(".features")?, options, grammar)?;
@@ -71,20 +71,20 @@ fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
 }
 
 fn write(
-    part: Part,
+    part: FilePart,
     dataset: &Dataset<'_>,
     _: &DataFiles,
     writer: &mut dyn Write,
 ) -> io::Result<()> {
     let mut lines = rows::Lines::new(&mut *writer);
     match part {
-        Part::Labels => {
+        FilePart::Labels => {
             for &label in dataset.labels() {
                 push_number(&mut lines.text, label);
                 lines.end()?;
             }
         }
-        Part::Queries => {
+        FilePart::Queries => {
             let ids = tokens(dataset.queries(), &[' ', '\t', '\r', '\n'])?;
             for (id, rows) in ids.iter().zip(dataset.queries().ranges()) {
                 for _ in rows {

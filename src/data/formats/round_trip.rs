@@ -43,7 +43,7 @@ impl Content {
 
 /// Reads what [`DataFiles`] wrote at `path`, in memory and by way of a file.
 fn read(path: &Path, base: IndexBase, data: &Dataset<'_>) -> Dataset<'static> {
-    let names = DataFiles::new(path, Format::Auto).path(Part::Names);
+    let names = DataFiles::new(path, Format::Auto).path(FilePart::Names);
     let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
     let options = options.names(data.names().map(|_| names));
     let found = options.clone().read(path).unwrap().dataset;
@@ -110,7 +110,7 @@ fn dataset(rows: &[RawRow], ids: Option<&[String]>, empty: usize, named: bool) -
         bounds.push(columns.len());
     }
     let width = columns.iter().max().map_or(0, |&last| last as usize + 1) + empty;
-    let labels = rows.iter().map(|row| row.0).collect();
+    let labels: Vec<f64> = rows.iter().map(|row| row.0).collect();
     let data = Dataset::from_csr(&bounds, &columns, &values, width, labels, queries).unwrap();
     if !named {
         return data;
@@ -148,7 +148,7 @@ proptest! {
             let mut again = Vec::new();
             let data = read(&path, IndexBase::One, &data);
             let files = DataFiles::new(Path::new("f.svm"), Format::Auto);
-            files.write_part(Part::Entries, &data, &mut again).unwrap();
+            files.write_part(FilePart::Entries, &data, &mut again).unwrap();
             prop_assert_eq!(&again, &text);
         }
     }
@@ -228,7 +228,7 @@ fn the_width_is_told_by_a_zero() {
         let files = DataFiles::new(Path::new(path), Format::Auto);
         let mut text = Vec::new();
         files
-            .write_part(Part::Entries, &two(None), &mut text)
+            .write_part(FilePart::Entries, &two(None), &mut text)
             .unwrap();
         assert_eq!(String::from_utf8(text).unwrap(), expected);
     }
@@ -244,8 +244,8 @@ fn files_of_other_data_are_in_the_way() {
         let folder: TempDir = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(other), "x").unwrap();
         let path = folder.path().join(format!("data{ending}"));
-        let error = DataFiles::new(&path, Format::Auto).write(&two(None));
-        let error = error.unwrap_err();
+        let written = DataFiles::new(&path, Format::Auto).write(&two(None));
+        let error = written.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert!(error.to_string().contains(other), "{error}");
         assert!(!path.exists());
@@ -267,8 +267,8 @@ fn each_part_has_its_file() {
     ] {
         let data = two(Some(["a", "b"])).with_names(["c", "d"].into_iter().collect());
         let files = DataFiles::new(Path::new(path), Format::Auto);
-        let found: Vec<_> = files.parts(&data.unwrap());
-        let found = found.into_iter().map(|part| files.path(part));
-        assert!(found.eq(parts.iter().map(Path::new)), "{path}");
+        let found = files.parts(&data.unwrap());
+        let paths = found.into_iter().map(|part| files.path(part));
+        assert!(paths.eq(parts.iter().map(Path::new)), "{path}");
     }
 }

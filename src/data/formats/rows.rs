@@ -98,8 +98,8 @@ impl<'a> Rows<'a> {
     pub(super) fn with_width(mut self) -> io::Result<Self> {
         let dataset = self.dataset;
         // `Dataset` refuses widths past 32 bits.
-        let last = dataset.width().checked_sub(1).map(|last| last as u64);
-        let last = last.and_then(|last| u32::try_from(last).ok());
+        let before_end = dataset.width().checked_sub(1);
+        let last = before_end.and_then(|last| u32::try_from(last).ok());
         let has_entry = |last: u32| {
             let position = dataset.position(last);
             position.is_some_and(|position| !dataset.column(position).rows.is_empty())

@@ -7,7 +7,7 @@ use super::input::Source;
 use super::piece;
 use super::rows::{Rows, tokens};
 use super::text::Text;
-use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
+use super::{DataFiles, Facts, FilePart, Loaded, ReadOptions, Reader};
 use crate::data::sidecar::prefix;
 use crate::data::{Dataset, IndexBase};
 use rankrls_files::push_number;
@@ -37,7 +37,7 @@ fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> 
 }
 
 fn write(
-    _: Part,
+    _: FilePart,
     dataset: &Dataset<'_>,
     files: &DataFiles,
     writer: &mut dyn Write,
@@ -248,8 +248,8 @@ mod tests {
             })
         };
         let read = |missing| {
-            let options = options(missing);
-            rows(&options.read_from(&text[..], "f").unwrap().dataset)
+            let filling = options(missing);
+            rows(&filling.read_from(&text[..], "f").unwrap().dataset)
         };
         assert_eq!(read(Missing::Value(0.0)), ["1 a 1:3", "0 a 0:2"]);
         let expected = ["1 a 0:-1 1:3 2:-1", "0 a 0:2 1:-1"];
@@ -284,8 +284,8 @@ mod tests {
             "1 1:1e200\n",
             "NULL 1:1\n",
         ] {
-            let options = options(Missing::Value(0.0));
-            assert!(options.read_from(text.as_bytes(), "f").is_err(), "{text}");
+            let filling = options(Missing::Value(0.0));
+            assert!(filling.read_from(text.as_bytes(), "f").is_err(), "{text}");
         }
     }
 
@@ -416,8 +416,8 @@ mod tests {
             assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (3, 2));
         }
         for (width, dropped) in [(20, 0), (0, 5)] {
-            let loaded = ReadOptions::new().width(width).read_from(&text[..], "f");
-            let loaded = loaded.unwrap();
+            let read = ReadOptions::new().width(width).read_from(&text[..], "f");
+            let loaded = read.unwrap();
             assert_eq!(
                 (loaded.dataset.width(), loaded.dropped_entries),
                 (width, dropped)

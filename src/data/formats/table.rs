@@ -125,9 +125,9 @@ impl Header {
         }
         let titles = titles(record)?;
         let places = places(&titles)?;
-        let place = |title: &str, what: &str| {
-            let place = places.get(title.trim_ascii()).copied();
-            place.ok_or_else(|| {
+        let place_of = |title: &str, what: &str| {
+            let found = places.get(title.trim_ascii()).copied();
+            found.ok_or_else(|| {
                 let expected = format!("a column {} {what}", quote(title.as_bytes()));
                 let found = format!("a header of {}", quote(titles.join(" ").as_bytes()));
                 Fault::new(expected, found)
@@ -146,7 +146,7 @@ impl Header {
             _ => {}
         }
         if let Some(label) = label {
-            match place(label, "of labels") {
+            match place_of(label, "of labels") {
                 Ok(place) => cells[place] = Some(Cells::Label),
                 Err(_) if options.unlabelled => {}
                 Err(fault)
@@ -160,12 +160,12 @@ impl Header {
             }
         }
         if let Some(query) = query {
-            let place = place(query, "of queries");
-            let place = place.map_err(|fault| fault.remedy(Remedy::NameQueries))?;
+            let found = place_of(query, "of queries");
+            let place = found.map_err(|fault| fault.remedy(Remedy::NameQueries))?;
             cells[place] = Some(Cells::Query);
         }
         for name in ignore {
-            let place = place(name, "to leave out")?;
+            let place = place_of(name, "to leave out")?;
             let is_row = matches!(cells[place], Some(Cells::Label | Cells::Query));
             if is_row || features().any(|(_, needed)| needed == name) {
                 let expected = "columns to leave out that are not needed";
@@ -175,7 +175,7 @@ impl Header {
         }
         for (feature, name) in features() {
             // The first of equal names has the column.
-            let place = place(name, "for the feature of that name")?;
+            let place = place_of(name, "for the feature of that name")?;
             cells[place].get_or_insert(Cells::Values(feature));
         }
         let mut names = Strings::default();
@@ -194,11 +194,11 @@ impl Header {
             ));
             names.push(title);
         }
-        let cells = cells
+        let known_cells = cells
             .into_iter()
             .map(|cells| cells.unwrap_or(Cells::Others));
         Ok(Self {
-            cells: cells.collect(),
+            cells: known_cells.collect(),
             titles,
             names,
         })
@@ -240,8 +240,8 @@ fn check_names<'n>(
 fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     let mut titles = Vec::with_capacity(record.len());
     for (place, cell) in record.iter().enumerate() {
-        let title = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
-        let title = title.trim_ascii().replace(['\n', '\r'], " ");
+        let text = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
+        let title = text.trim_ascii().replace(['\n', '\r'], " ");
         if title.is_empty() {
             let found = format!("none for column {}", place + 1);
             let fault = Fault::new("a header with a name for each column", found);
@@ -314,13 +314,13 @@ fn check_separator(header: &[u8], delimiter: u8, several: bool) -> Result<(), Fa
 }
 
 /// The rows so far.
-struct Rows<'o> {
+struct TableRows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
     text: Text,
 }
 
-impl Rows<'_> {
+impl TableRows<'_> {
     /// Adds the row of `record`, which is on `line`.
     fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
         let width = header.cells.len();
@@ -348,8 +348,8 @@ impl Rows<'_> {
                 }
                 Cells::Values(feature) => {
                     let missing = self.options.table.missing.map(Missing::in_place);
-                    let value = number(trimmed, title, missing, true);
-                    let value = value
+                    let found = number(trimmed, title, missing, true);
+                    let value = found
                         .map_err(|fault| self.with_remedy(fault, trimmed).at_column(column))?;
                     if value != 0.0 {
                         self.packer.push(feature, value);
@@ -427,7 +427,7 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Res
 fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Loaded, ReadError> {
     let name = source.name.clone();
     let mut header = None;
-    let mut rows = Rows {
+    let mut rows = TableRows {
         options,
         packer: RowPacker::default(),
         text: Text::new(name.clone(), Groups::new(options.regroup)),
@@ -691,10 +691,10 @@ mod tests {
                 let mut text = whole.clone();
                 text.insert(at, '"');
                 let found = ignoring(&["text"]).read_from(text.as_bytes(), "f");
-                if let Ok(found) = found {
-                    let found = found.dataset;
-                    assert_eq!(found.labels(), expected.labels(), "{text}");
-                    assert_eq!(columns(&found), columns(&expected), "{text}");
+                if let Ok(loaded) = found {
+                    let data = loaded.dataset;
+                    assert_eq!(data.labels(), expected.labels(), "{text}");
+                    assert_eq!(columns(&data), columns(&expected), "{text}");
                 }
             }
         }

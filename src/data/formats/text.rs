@@ -97,10 +97,10 @@ impl Text {
         let name = self.name;
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let columns = self
+        let merged = self
             .columns
             .map_or_else(|| columns_of(&self.runs, width), Ok);
-        let mut columns = columns.map_err(|error| Fault::io(&error).of(&name))?;
+        let mut columns = merged.map_err(|error| Fault::io(&error).of(&name))?;
         drop(self.runs);
         // Runs may be elsewhere, and columns have the width of their file.
         (columns.height, columns.width) = (self.rows, width);
@@ -115,8 +115,8 @@ impl Text {
         };
         let moved = order.iter().map(|&row| self.labels[row as usize]);
         let dataset = Dataset::assemble(columns, moved.collect(), queries);
-        let dataset = dataset.and_then(|dataset| dataset.with_input_rows(order));
-        dataset.map_err(refused)
+        let placed = dataset.and_then(|dataset| dataset.with_input_rows(order));
+        placed.map_err(refused)
     }
 
     pub(super) fn new(name: String, groups: Groups) -> Self {
@@ -135,7 +135,7 @@ impl Text {
         options: &ReadOptions,
         grammar: Grammar,
     ) -> (Option<Fault>, Result<(), ReadError>) {
-        let parse = |text: Vec<u8>| {
+        let parse_text = |text: Vec<u8>| {
             check_interrupt();
             Piece::parse(&text, grammar)
         };
@@ -146,9 +146,9 @@ impl Text {
                 None => chunks.batch(),
                 failure => (Vec::new(), failure),
             };
-            let parse = || texts.into_par_iter().map(parse).collect();
-            let mut pieces = parsed.into_iter();
-            let append = || pieces.try_for_each(|piece| self.append(piece, options));
+            let parse = || texts.into_par_iter().map(parse_text).collect();
+            let mut waiting = parsed.into_iter();
+            let append = || waiting.try_for_each(|piece| self.append(piece, options));
             let (read, (pieces, appended)) = rayon::join(read, || rayon::join(parse, append));
             (texts, failure) = read;
             if appended.is_err() {
@@ -278,12 +278,12 @@ mod tests {
         let whole = gz(noise.as_bytes());
         let mut seen = Vec::new();
         for size in [16, 1000, 1 << 20] {
-            let (chunks, failure) = chunks(&whole[..whole.len() / 2], size, None);
-            let failure = failure.unwrap();
-            assert_eq!(failure.kind, ReadErrorKind::Truncated);
-            let text = chunks.concat();
+            let (cut, failure) = chunks(&whole[..whole.len() / 2], size, None);
+            let fault = failure.unwrap();
+            assert_eq!(fault.kind, ReadErrorKind::Truncated);
+            let text = cut.concat();
             assert!(noise.as_bytes().starts_with(&text) && text.ends_with(b"\n"));
-            seen.push((text.len(), failure.column));
+            seen.push((text.len(), fault.column));
         }
         seen.dedup();
         assert_eq!(seen.len(), 1);

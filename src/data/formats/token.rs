@@ -313,12 +313,12 @@ fn digits(text: &[u8], mantissa: &mut u64) -> usize {
 /// The number that the whole of `token` is: an optional sign, digits with an optional point,
 /// an optional exponent.
 pub(super) fn number(token: &[u8]) -> Result<f64, BadNumber> {
-    let unsigned = token.strip_prefix(b"+").unwrap_or(token);
-    let (negative, unsigned) = match unsigned.strip_prefix(b"-") {
+    let without_plus = token.strip_prefix(b"+").unwrap_or(token);
+    let (negative, unsigned) = match without_plus.strip_prefix(b"-") {
         // "+-1" is no number.
         Some(_) if token[0] == b'+' => return Err(BadNumber::Syntax),
         Some(rest) => (true, rest),
-        None => (false, unsigned),
+        None => (false, without_plus),
     };
     let magnitude = match short(unsigned) {
         Some((value, length)) if length == unsigned.len() => value,

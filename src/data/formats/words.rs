@@ -66,10 +66,10 @@ pub(super) fn cause(written: &[u8]) -> Option<&'static str> {
         return numeric(rest.trim_end()).then_some("write the number without a percent sign");
     }
     let currency = |char: char| matches!(char, '$' | '\u{a2}'..='\u{a5}' | '\u{20a0}'..='\u{20cf}');
-    let amount = text.trim_matches(|char: char| currency(char) || char.is_whitespace());
-    let amount = amount
+    let trimmed = text.trim_matches(|char: char| currency(char) || char.is_whitespace());
+    let amount = trimmed
         .strip_prefix('-')
-        .map_or(amount, |rest| rest.trim_start_matches(currency));
+        .map_or(trimmed, |rest| rest.trim_start_matches(currency));
     if text.contains(currency) && numeric(amount) {
         return Some("write the number without a currency sign");
     }

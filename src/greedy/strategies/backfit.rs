@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
-use crate::kernels;
+use crate::linalg::kernels;
 
 /// Candidates that a task judges.
 const CHUNK: usize = 512;

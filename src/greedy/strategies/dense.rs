@@ -28,7 +28,7 @@ use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
 use crate::greedy::strategy::{Facts, Property, bytes, error_left};
 use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
 use crate::interrupt::check_interrupt;
-use crate::kernels::{self, LANES, Lanes};
+use crate::linalg::kernels::{self, LANES, Lanes};
 
 pub(super) const FACTS: Facts = Facts {
     name: "dense",

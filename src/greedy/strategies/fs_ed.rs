@@ -22,19 +22,19 @@
 //! non-zero points, scaled to the share that is left. Where non-zero values are all equal, or no
 //! validation row has one, the rest is a point, too.
 //!
-//! The scores are computed where the columns still have their raw values, with the column classes
-//! ([`SelectionOptions::candidates`](crate::SelectionOptions::candidates)); the steps only take the
-//! next best. A class is judged by the column that represents it.
+//! The scores need the raw values of the columns, so that they are found before the first step, from the
+//! data set that is the [`Target`](crate::greedy::job::Target); the steps only take the next best. A class is
+//! judged by the column that represents it.
 
 use std::f64::consts::LN_2;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::univariate::Filter;
+use super::filter::Filter;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, DatasetError};
-use crate::greedy::Round;
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes};
 use crate::interrupt::check_interrupt;
@@ -60,42 +60,19 @@ pub(super) const FACTS: Facts = Facts {
         (bytes(8) * (candidates + threads * bytes(10) * rows)).0
     },
     cost: Shape::pass,
-    build: |_, _| Filter::boxed(scores),
+    // Without data there are no scores.
+    build: |_, _| Filter::given(Arc::default()),
 };
-
-/// The scores that the candidates come with.
-fn scores(round: &Round<'_>) -> Vec<f64> {
-    match round.candidates.filter() {
-        Some(Ok(errors)) => errors.clone(),
-        _ => unreachable!("a plan without scores is refused"),
-    }
-}
-
-/// The distance of `psi` of each of `candidates`, columns of `dataset`, from the largest that there
-/// can be: an error, of which the least is best.
-pub(in crate::greedy) fn errors(
-    candidates: &ColumnClasses,
-    dataset: &Dataset<'_>,
-) -> Result<Vec<f64>, DatasetError> {
-    let filter = ExpectedDivergence::new(dataset)?;
-    let largest = 1.0 + filter.largest_divergence();
-    let judge = |candidate: usize| {
-        check_interrupt();
-        let psi = filter.psi(candidates.feature(candidate));
-        // A candidate varies.
-        largest - psi.unwrap_or(0.0)
-    };
-    Ok((0..candidates.len()).into_par_iter().map(judge).collect())
-}
 
 /// The filter for the columns of a data set; `docs/derivation.md`, section 7, has the formulas.
 ///
 /// ```
-/// use rankrls::Dataset;
+/// use rankrls::{Dataset, Queries};
 /// use rankrls::greedy::strategy::ExpectedDivergence;
 ///
 /// let x = ndarray::arr2(&[[0.1, 3.0], [0.4, 3.0], [0.9, 3.0], [0.2, 3.0], [0.3, 3.0], [0.7, 3.0]]);
-/// let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0], &["a", "a", "a", "b", "b", "b"])?;
+/// let queries = Queries::from_sizes(&[3, 3])?;
+/// let data = Dataset::from_dense(x.view(), &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0], queries)?;
 /// let filter = ExpectedDivergence::new(&data)?;
 /// // By falling values the labels of each query fall.
 /// assert_eq!(filter.ndcg(0)[0], 1.0);
@@ -178,6 +155,19 @@ impl<'a> ExpectedDivergence<'a> {
             grade_of_row,
             rules,
         })
+    }
+
+    /// The distance of `psi` of each of `candidates`, columns of the data, from the largest that there
+    /// can be: an error, of which the least is best.
+    pub(in crate::greedy) fn errors(&self, candidates: &ColumnClasses) -> Arc<[f64]> {
+        let largest = 1.0 + self.largest_divergence();
+        let judge = |candidate: usize| {
+            check_interrupt();
+            let psi = self.psi(candidates.feature(candidate));
+            // A candidate varies.
+            largest - psi.unwrap_or(0.0)
+        };
+        (0..candidates.len()).into_par_iter().map(judge).collect()
     }
 
     /// The most that `d` can be.

@@ -25,7 +25,7 @@ use crate::greedy::state::QueryMatrices;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
-use crate::kernels::{self, LANES, Lanes};
+use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// Examples computed together.
 const TILE: usize = 4;

@@ -5,6 +5,7 @@ mod backfit;
 mod bounded;
 mod dense;
 mod distil;
+mod filter;
 mod fs_ed;
 mod layout;
 mod lowmem;
@@ -19,8 +20,8 @@ use super::strategy::{Facts, Property, Shape, Strategy};
 use crate::columns::ColumnClasses;
 use crate::names::named;
 
+pub(super) use filter::Filter;
 pub use fs_ed::ExpectedDivergence;
-pub(super) use fs_ed::errors as fs_ed_errors;
 pub(super) use out_of_core::OutOfCore;
 pub use sampled::Sampler;
 
@@ -109,8 +110,7 @@ impl StrategyKind {
     }
 
     /// Whether the strategy compares grades, and takes no other labels: at most 16 different ones, from
-    /// 0 on. It judges columns as the data have them, so that its candidates come from
-    /// [`SelectionOptions::candidates`](super::SelectionOptions::candidates).
+    /// 0 on. It judges columns as the data have them, so that its [`Target`](super::job::Target) is a data set.
     pub fn needs_grades(self) -> bool {
         self.has(Property::NeedsGrades)
     }
@@ -136,12 +136,9 @@ impl StrategyKind {
         k * ((self.facts().cost)(shape) + 2e-9 * rows * k)
     }
 
-    /// A strategy ready for the first step.
+    /// A strategy ready for the first step. Without the data, [`FsEd`](Self::FsEd) has no errors.
     pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
-        match candidates.parts() {
-            0 => (self.facts().build)(candidates, state),
-            _ => Box::new(OutOfCore::new(candidates, |part| self.build(part, state))),
-        }
+        (self.facts().build)(candidates, state)
     }
 
     /// Names of the strategies with a property, baselines aside: advice.

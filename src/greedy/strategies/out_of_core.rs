@@ -2,13 +2,17 @@
 //! take turns.
 
 use std::io;
+use std::sync::Arc;
 
+use crate::candidates::Parts;
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{least, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
+use crate::peers::Alone;
 
 /// A strategy for each part.
 pub(in crate::greedy) struct OutOfCore {
+    files: Arc<Parts>,
     parts: Vec<Box<dyn Strategy>>,
     /// The work of the last step.
     work: Work,
@@ -17,18 +21,20 @@ pub(in crate::greedy) struct OutOfCore {
 }
 
 impl OutOfCore {
-    /// Takes the strategy that `build` makes for the classes of each part.
+    /// Takes the strategy that `build` makes for the classes of each part, of all `candidates`.
     pub(in crate::greedy) fn new(
+        files: &Arc<Parts>,
         candidates: &ColumnClasses,
         build: impl Fn(&ColumnClasses) -> Box<dyn Strategy>,
     ) -> Self {
-        let build = |part| candidates.with_part(part, |classes, _| build(classes));
-        let parts: io::Result<Vec<_>> = (0..candidates.parts()).map(build).collect();
+        let build = |part| files.with(part, candidates, |classes, _| build(classes));
+        let parts: io::Result<Vec<_>> = (0..files.count()).map(build).collect();
         let (parts, failure) = match parts {
             Ok(parts) => (parts, None),
             Err(error) => (Vec::new(), Some(error)),
         };
         Self {
+            files: Arc::clone(files),
             parts,
             work: Work::default(),
             failure,
@@ -45,7 +51,7 @@ impl OutOfCore {
             let turn = |classes: &ColumnClasses, places: &[u32]| {
                 turn(&mut **strategy, classes, places);
             };
-            if let Err(error) = candidates.with_part(number, turn) {
+            if let Err(error) = self.files.with(number, candidates, turn) {
                 self.failure.get_or_insert(error);
                 return;
             }
@@ -67,6 +73,8 @@ impl Strategy for OutOfCore {
             let (own, slots): (Vec<u32>, Vec<usize>) = here.unzip();
             let round = Round {
                 candidates: classes,
+                // Ranks have parts of their own.
+                peers: &Alone,
                 limit: tie_limit(least(&errors)),
                 room,
                 ..*round

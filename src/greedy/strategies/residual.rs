@@ -37,7 +37,7 @@ use crate::data::Column;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
 use crate::interrupt::check_interrupt;
-use crate::kernels;
+use crate::linalg::kernels;
 
 /// Best candidates of a step that open the next one: the best of them is the mark for all others.
 const LEADERS: usize = 8;
@@ -305,7 +305,7 @@ impl Strategy for Residual {
                 judge.limit = judge.limit.min(tie_limit(errors[place]));
             }
         }
-        judge.limit = candidates.peers().least(judge.limit);
+        judge.limit = round.peers.least(judge.limit);
         let tasks = tasks(&mut self.kept, eligible, &mut errors);
         tasks.into_par_iter().with_max_len(1).for_each(|task| {
             check_interrupt();
@@ -358,6 +358,7 @@ mod tests {
     use crate::greedy::Addition;
     use crate::greedy::strategy::least;
     use crate::lambda::Lambda;
+    use crate::peers::Alone;
 
     /// Rows in queries of four, and columns that are rare but for a few.
     fn candidates(rows: usize, columns: usize) -> ColumnClasses {
@@ -413,6 +414,7 @@ mod tests {
             for _ in 0..12 {
                 let round = Round {
                     candidates: &candidates,
+                    peers: &Alone,
                     state: &state,
                     sampled: false,
                     ranking: None,

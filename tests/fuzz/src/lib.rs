@@ -5,31 +5,33 @@
 //! One function a reader. The fuzz targets call them, and so do the tests of the project
 //! (`tests/untrusted.rs`), with drawn bytes and with the corpora that fuzzing found.
 
-use std::fmt::{Debug, Display};
+use std::fmt::Display;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use rankrls::checkpoint::{self, Progress, Tuning};
+use rankrls::checkpoint::{Checkpointer, Settings};
 use rankrls::data::read::{
     self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
 };
-use rankrls::data::{DataFiles, DataHash, Part, Strings, write_names};
+use rankrls::data::{DataFiles, DataHash, FilePart, Strings, write_names};
 use rankrls::greedy::job::resume_among;
 use rankrls::greedy::{SelectionOptions, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::shards::{ShardError, Sharding, Shards};
+use rankrls::tune::{Evidence, TuneOptions};
 use rankrls::{
-    ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, QueryWeight, Scale, StrategyKind,
+    Candidates, ColumnClasses, Dataset, IndexBase, Lambda, Lambdas, Model, Queries, QueryWeight,
+    Scale, StrategyKind,
 };
 use rankrls_files::{Journal, JournalError};
 use rankrls_parses::corpus::Listing;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde_json::json;
 use tempfile::TempDir;
 
 #[global_allocator]
@@ -232,7 +234,7 @@ pub fn svmlight(input: &[u8]) -> bool {
     };
     let mut written = Vec::new();
     let files = DataFiles::new(Path::new(NAME), Format::Svmlight).index_base(data.index_base());
-    let whole = files.write_part(Part::Entries, &data, &mut written);
+    let whole = files.write_part(FilePart::Entries, &data, &mut written);
     whole.expect("ids fit their text");
     let again = ReadOptions::new()
         .zero_based(flags & 1 != 0)
@@ -517,51 +519,67 @@ pub fn model(input: &[u8]) -> bool {
     true
 }
 
-/// A checkpoint: as it is; with a sound first line before it; or the steps of one.
+/// A checkpoint: a file as it is; the lines of the input as what the run has found, of a selection or a
+/// tuning; or the steps of one.
 pub fn checkpoint(input: &[u8]) -> bool {
     let Some((&kind, bytes)) = input.split_first() else {
         return false;
     };
+    let lambda = Lambda::new(1.0).expect("above 0");
+    let selection = SelectionOptions {
+        seed: Some(1),
+        ..SelectionOptions::new(2, lambda)
+    };
+    let tuning = TuneOptions {
+        evidence: Evidence::Folds { count: 2, seed: 1 },
+        ..TuneOptions::new(SelectionOptions::new(2, None), Lambdas::Auto)
+    };
     match kind % 4 {
-        0 => parsed::<Progress>(bytes, bytes.len(), "selection"),
-        1 => parsed::<Progress>(&sealed("selection", bytes), bytes.len(), "selection"),
-        2 => parsed::<Tuning>(&sealed("tuning", bytes), bytes.len(), "tuning"),
+        0 => goes_on(bytes, &selection),
+        1 => goes_on(&begun(&selection, bytes), &selection),
+        2 => goes_on(&begun(&tuning, bytes), &tuning),
         _ => {
             let steps = serde_json::from_slice::<Vec<Step>>(bytes);
             if let Ok(steps) = &steps {
-                replay(
-                    &SelectionOptions::new(3, Lambda::new(1.0).expect("above 0")),
-                    steps,
-                );
+                replay(&selection, steps);
             }
             steps.is_ok()
         }
     }
 }
 
-/// Whether a file is a checkpoint; what it holds is written and read back. It may take the memory of
-/// `length` bytes.
-fn parsed<T>(file: &[u8], length: usize, kind: &str) -> bool
-where
-    T: Serialize + DeserializeOwned + PartialEq + Debug,
-{
-    let parse = || checkpoint::parse::<T>(file, Path::new(NAME), kind);
-    match within(&file[file.len() - length..], parse) {
-        Ok(content) => {
-            let written = serde_json::to_vec(&content).expect("it has no maps");
-            let again: T = serde_json::from_slice(&written).expect("what was written can be read");
-            assert_eq!(again, content);
-            true
-        }
-        Err(error) => names_the_file(&error, NAME),
-    }
+/// Lines after the first one of a checkpoint.
+fn begun<S: Settings>(settings: &S, lines: &[u8]) -> Vec<u8> {
+    let run = json!({"data": DataHash::of(&tiny()), "settings": settings});
+    let head = json!({"schema": S::SCHEMA, "run": run}).to_string();
+    journal_of(&[head.as_bytes(), b"\n", lines].concat())
 }
 
-/// A checkpoint whose first line fits what follows.
-fn sealed(kind: &str, document: &[u8]) -> Vec<u8> {
-    let hash = blake3::hash(document).to_hex();
-    let header = format!("{} {kind} {} {hash}\n", checkpoint::SCHEMA, document.len());
-    [header.as_bytes(), document].concat()
+/// Whether a run goes on from a file; its findings are written and read back.
+fn goes_on(bytes: &[u8], settings: &impl Settings) -> bool {
+    let open = |path: &Path| {
+        let data = DataHash::of(&tiny());
+        Checkpointer::open(path, Duration::ZERO, data, settings, true)
+    };
+    let path = file("x.checkpoint", bytes);
+    let found = match within(bytes, || open(&path)) {
+        Ok((_, found)) => found,
+        Err(error) => {
+            assert_eq!(fs::read(&path).expect("the file is there"), bytes);
+            return names_the_file(&error, "x.checkpoint");
+        }
+    };
+    no_file("y.checkpoint");
+    let path = FOLDER.path().join("y.checkpoint");
+    let (mut checkpointer, _) = open(&path).expect("there is no file");
+    for recorded in &found {
+        checkpointer.keep(recorded.clone());
+    }
+    checkpointer.flush().expect("the folder takes a line");
+    drop(checkpointer);
+    let (_, again) = open(&path).expect("what was written can be read");
+    assert_eq!(again, found);
+    true
 }
 
 /// Goes on from steps that somebody else says were taken.
@@ -571,7 +589,7 @@ fn replay(options: &SelectionOptions, steps: &[Step]) {
         strategy: Some(StrategyKind::LowMem),
         ..options.clone()
     };
-    let candidates = ColumnClasses::new(&data);
+    let candidates = Candidates::from(ColumnClasses::new(&data));
     if let Ok(selection) = resume_among(&candidates, data.labels(), &options, steps, &mut ()) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(

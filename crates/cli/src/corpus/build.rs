@@ -10,7 +10,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
 use rankrls_parses::corpus::{
-    self, BuildError, BuildObserver, BuildOptions, Candidates, Manifest, Part,
+    self, BuildError, BuildObserver, BuildOptions, Candidates, Manifest, WrittenData,
 };
 use rankrls_parses::linkgrammar;
 
@@ -277,7 +277,7 @@ fn summary(manifest: &Manifest) -> String {
     text
 }
 
-fn part(text: &mut String, file: &str, part: &Part) {
+fn part(text: &mut String, file: &str, part: &WrittenData) {
     let labels = &part.labels;
     let _ = writeln!(
         text,

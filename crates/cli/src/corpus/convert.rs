@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::TypedValueParser;
 use rankrls::data::read::Format;
-use rankrls::data::{DataFiles, MatrixLayout, Part};
+use rankrls::data::{DataFiles, FilePart, MatrixLayout};
 use rankrls::{Dataset, IndexBase};
 
 use crate::args::one_of;
@@ -104,7 +104,7 @@ pub(super) struct TargetArgs {
 pub(super) struct Target {
     files: DataFiles,
     /// The files of the other parts, none of them an input.
-    parts: Vec<(Part, OutPath)>,
+    parts: Vec<(FilePart, OutPath)>,
     /// The file of the entries, known to be writable; none for standard output.
     entries: Option<OutputFile>,
 }
@@ -136,16 +136,15 @@ impl TargetArgs {
         }
         if path.as_os_str() != "-" {
             let part = |(part, path)| {
-                let same = names.filter(|_| part == Part::Names);
+                let same = names.filter(|_| part == FilePart::Names);
                 Ok((part, session.files.part(name, path, same)?))
             };
             let mut parts = files.all().map(part).collect::<Result<Vec<_>>>()?;
             let (_, entries) = parts.remove(0);
-            let entries = Some(OutputFile::create(&entries)?);
             return Ok(Target {
                 files,
                 parts,
-                entries,
+                entries: Some(OutputFile::create(&entries)?),
             });
         }
         if files.format() != Format::Svmlight {
@@ -162,7 +161,7 @@ impl TargetArgs {
 impl Target {
     /// Whether it is a file of svmlight that is not compressed.
     pub(super) fn is_plain_svmlight(&self) -> bool {
-        let path = self.files.path(Part::Entries);
+        let path = self.files.path(FilePart::Entries);
         let compressed = path
             .extension()
             .is_some_and(|end| end == "gz" || end == "zst");
@@ -185,7 +184,7 @@ impl Target {
             entries,
         } = self;
         let Some(entries) = entries else {
-            return print(|output| files.write_part(Part::Entries, dataset, output));
+            return print(|output| files.write_part(FilePart::Entries, dataset, output));
         };
         if let Some(stranger) = files.stranger(dataset) {
             bail!(
@@ -199,7 +198,7 @@ impl Target {
         for (part, path) in parts.iter().filter(|(part, _)| has.contains(part)) {
             outputs.push((*part, OutputFile::create(path)?));
         }
-        outputs.push((Part::Entries, entries));
+        outputs.push((FilePart::Entries, entries));
         let mut complete = Vec::new();
         for (part, output) in outputs {
             complete.push(output.complete(|writer| files.write_part(part, dataset, writer))?);

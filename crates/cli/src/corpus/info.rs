@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::data::{self, DataHash, Description, Spread};
 use rankrls::greedy::SelectionOptions;
-use rankrls::{ColumnClasses, Dataset, Ridge};
+use rankrls::{Candidates, ColumnClasses, Dataset, Ridge};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
 
 impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
-        let candidates = ColumnClasses::new(dataset);
+        let candidates = Candidates::from(ColumnClasses::new(dataset));
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
         let options = SelectionOptions {
@@ -171,8 +171,8 @@ impl<'a> InfoReport<'a> {
             labels,
             ..
         } = &self.description;
-        let range = &labels.range_in_query;
-        let range = [range.least, range.median, range.mean, range.largest];
+        let spread = &labels.range_in_query;
+        let range = [spread.least, spread.median, spread.mean, spread.largest];
         let mut rows = vec![
             ("rows of a query", counts(query_sizes)),
             ("labels of a query", counts(&labels.distinct_in_query)),

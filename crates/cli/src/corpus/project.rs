@@ -55,23 +55,25 @@ pub(crate) struct ProjectArgs {
 
 pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode> {
     // Names are written unless the numbers of the columns stay, and they are others.
-    let names = args
+    let kept_names = args
         .data
         .names_at(&args.path, None)
         .filter(|_| args.keep_numbers);
-    let target = (args.target).create("--output", &args.output, names.as_deref(), session)?;
+    let target = (args.target).create("--output", &args.output, kept_names.as_deref(), session)?;
     if args.ranker.is_some() && !target.is_plain_svmlight() {
         return Err(usage(
             "--for writes svmlight: name a file without .npz, .features, .gz or .zst",
         ));
     }
-    let mut sizes = args.output.as_os_str().to_owned();
-    sizes.push(".query");
-    let sizes = Some(sizes).filter(|_| args.ranker == Some(Ranker::LightGbm));
-    let sizes = sizes.map(|path| session.files.part("--output", path.into(), None));
     // Found writable before the work.
-    let sizes = sizes.transpose()?.as_ref().map(OutputFile::create);
-    let sizes = sizes.transpose()?;
+    let sizes = if args.ranker == Some(Ranker::LightGbm) {
+        let mut path = args.output.as_os_str().to_owned();
+        path.push(".query");
+        let file = session.files.part("--output", path.into(), None)?;
+        Some(OutputFile::create(&file)?)
+    } else {
+        None
+    };
     let model = Model::read(&args.model)?;
     if model.expansion().is_some() {
         let path = printable(&args.model.display().to_string());
@@ -83,11 +85,10 @@ pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode>
         .read_for(&model, &args.path, &names, wanted, session)?;
     let dataset = loaded.dataset;
     let projected = if args.keep_numbers {
-        model.keep(&dataset)
+        model.keep(&dataset)?
     } else {
-        model.project(&dataset)
+        model.project(&dataset)?
     };
-    let projected = projected?;
     let Some(ranker) = args.ranker else {
         target.write(&projected)?;
         return Ok(session.code());

@@ -96,8 +96,8 @@ pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     }
     if folds.len() < folders.len() {
         let (done, all) = (folds.len(), folders.len());
-        let done = format_args!("interrupted: {done} of {all} folds are done");
-        session.console.warn(done);
+        let warning = format_args!("interrupted: {done} of {all} folds are done");
+        session.console.warn(warning);
         if folds.is_empty() {
             return Ok(session.without_results());
         }
@@ -132,10 +132,10 @@ impl LetorArgs {
         };
         let mut watch = Watch::named(session, name);
         let ran = watch.run(|watch| protocol::run(&fold, &options, self.lambdas.clone(), watch))?;
-        let ran = ran
+        let found = ran
             .transpose()
             .map_err(|error| anyhow!("{name}: {error}"))?;
-        let Some(outcome) = ran.flatten() else {
+        let Some(outcome) = found.flatten() else {
             return Ok(None);
         };
         console.warn_all(outcome.warnings(name));
@@ -223,8 +223,8 @@ impl<'a> Report<'a> {
         let directory = printable(&self.directory);
         // The first fold is shown: shares may be other numbers in others.
         let paths = &self.folds[0].outcome.paths;
-        let ends = [paths.first(), paths.last()].into_iter().flatten();
-        let ends: Vec<String> = ends.map(|path| path.lambda.to_string()).collect();
+        let outer = [paths.first(), paths.last()].into_iter().flatten();
+        let ends: Vec<String> = outer.map(|path| path.lambda.to_string()).collect();
         let size = |rows, queries| format!("{rows} in {queries}");
         let sizes = Sheet::of(&self.folds)
             .words("fold", |fold| &*fold.fold)
@@ -294,8 +294,8 @@ fn figure(folds: &[FoldReport]) -> Figure {
                 )
             });
             let measure = Measure::Metric(MEASURES[index]);
-            let best = Rule::Best.choose(measure, &curves.collect::<Vec<_>>());
-            let best = best.map(|choice| (choice.position, choice.k));
+            let chosen = Rule::Best.choose(measure, &curves.collect::<Vec<_>>());
+            let best = chosen.map(|choice| (choice.position, choice.k));
             let title = format!("Mean over {}", counted(folds.len() as u64, "fold"));
             figure = figure.lines(lines(index, label, &means, best).title(title));
         }
@@ -315,14 +315,14 @@ fn figure(folds: &[FoldReport]) -> Figure {
 fn means(folds: &[FoldReport]) -> Vec<Judged> {
     let mean = |first: &Judged| {
         let own = |path: &&Judged| path.lambda == first.lambda;
-        let paths = folds.iter().map(|fold| fold.outcome.paths.iter().find(own));
-        let paths: Option<Vec<&Judged>> = paths.collect();
+        let found = folds.iter().map(|fold| fold.outcome.paths.iter().find(own));
+        let paths: Option<Vec<&Judged>> = found.collect();
         let values = (0..).map_while(|step| {
-            let values = paths
+            let of_folds = paths
                 .as_ref()?
                 .iter()
                 .map(|path| path.validation.get(step).copied());
-            Some(Measures::mean(&values.collect::<Option<Vec<_>>>()?))
+            Some(Measures::mean(&of_folds.collect::<Option<Vec<_>>>()?))
         });
         Judged {
             lambda: first.lambda,

@@ -81,7 +81,7 @@ impl Serialize for Measures {
 /// A folder that cannot be listed or is without folds, or a fold without one of its files.
 pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>> {
     let unlisted = |error| anyhow!("{}: cannot list the folder: {error}", directory.display());
-    let mut folders = Vec::new();
+    let mut numbered = Vec::new();
     for entry in fs::read_dir(directory).map_err(unlisted)? {
         let path = entry.map_err(unlisted)?.path();
         let name = name(&path).to_ascii_lowercase();
@@ -89,11 +89,11 @@ pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>> {
         if let Some(Ok(number)) = number
             && path.is_dir()
         {
-            folders.push((number, path));
+            numbered.push((number, path));
         }
     }
-    folders.sort();
-    let mut folders: Vec<PathBuf> = folders.into_iter().map(|(_, path)| path).collect();
+    numbered.sort();
+    let mut folders: Vec<PathBuf> = numbered.into_iter().map(|(_, path)| path).collect();
     if PARTS.iter().any(|part| file(directory, part).is_ok()) {
         folders = vec![directory.to_owned()];
     }
@@ -234,14 +234,13 @@ pub(super) fn run(
     };
     let memory = &mut options.selection.memory;
     *memory = memory.holding(fold.test.dataset.memory());
-    let candidates = if options.selection.strategy == Some(StrategyKind::FsEd) {
-        options.candidates(&fold.train.clone().with_validation(validation.clone()))
-    } else {
-        options.candidates(&fold.train)
-    };
+    let filters = options.selection.strategy == Some(StrategyKind::FsEd);
+    let validated = filters.then(|| fold.train.clone().with_validation(validation.clone()));
+    let train = validated.as_ref().unwrap_or(&fold.train);
+    let candidates = options.selection.candidates(train);
     let tuning = Tuning {
         candidates: Some(&candidates),
-        ..Tuning::new(&fold.train, &options).validated(validation)
+        ..Tuning::new(train, &options).validated(validation)
     };
     let tuned = match tuning.run(observer) {
         Err(TuneError::Interrupted) => return Ok(None),
@@ -260,7 +259,7 @@ pub(super) fn run(
         .memory(options.selection.memory.holding(validation.memory()));
     let classes = training.column_classes(&fold.train);
     let problem = RidgeProblem::among(&fold.train, &classes, &training)?;
-    let paths = tuned.outcomes.iter().map(|path| {
+    let trained = tuned.outcomes.iter().map(|path| {
         let weights = match problem.train(path.lambda) {
             Ok(trained) => Some((trained.weights(), trained.convergence())),
             Err(TrainError::Singular { .. } | TrainError::NotFinite) => None,
@@ -269,7 +268,7 @@ pub(super) fn run(
         let judged = fold.judged(path, weights.as_ref().map(|(weights, _)| weights));
         Ok((judged, weights))
     });
-    let (paths, mut models): (Vec<Judged>, Vec<_>) = paths
+    let (paths, mut models): (Vec<Judged>, Vec<_>) = trained
         .collect::<Result<Vec<_>, TrainError>>()?
         .into_iter()
         .unzip();
@@ -277,8 +276,8 @@ pub(super) fn run(
     let curves = paths
         .iter()
         .map(|path| Curve::of_means(path.lambda, [all(path)]));
-    let best = Rule::Best.choose(options.measure, &curves.collect::<Vec<_>>());
-    let best = best.map(|choice| {
+    let chosen = Rule::Best.choose(options.measure, &curves.collect::<Vec<_>>());
+    let best = chosen.map(|choice| {
         (
             paths[choice.position].lambda,
             models.swap_remove(choice.position),

@@ -100,8 +100,8 @@ fn all_features_are_the_end_of_the_path() {
         assert_eq!(path.validation.len(), 6);
         assert_eq!(path.validation.last(), path.all_features.as_ref());
     }
-    let best = outcome.paths.iter();
-    let best = best.filter_map(|path| path.all_features?.0[0]);
+    let paths = outcome.paths.iter();
+    let best = paths.filter_map(|path| path.all_features?.0[0]);
     assert_eq!(
         outcome.all_features.validation.0[0],
         best.max_by(f64::total_cmp)
@@ -120,10 +120,10 @@ fn queries_weigh_as_they_do_in_training() {
         outcome(&fold, &options, &lambdas)
     };
     for weight in QueryWeight::ALL {
-        let options = TrainOptions::new().query_weight(weight);
-        let problem = RidgeProblem::new(&fold.train, &options).unwrap();
-        let scores = problem.train(lambdas[0]).unwrap().weights();
-        let scores = scores.scores(&fold.test.dataset);
+        let training = TrainOptions::new().query_weight(weight);
+        let problem = RidgeProblem::new(&fold.train, &training).unwrap();
+        let weights = problem.train(lambdas[0]).unwrap().weights();
+        let scores = weights.scores(&fold.test.dataset);
         let test = Measures::of(&fold.test.dataset, &scores).unwrap();
         assert_eq!(weighted(weight).all_features.test, test, "{weight}");
     }
@@ -212,8 +212,8 @@ fn fold_3_of_mq2008_is_that_of_the_paper() {
             ..SelectionOptions::new(7, Lambda::new(8.0).unwrap())
         };
         let selected = select(&fold.train, &options, &mut ()).unwrap();
-        let written = selected.features().into_iter();
-        let written = written.map(|feature| u64::from(feature) + 1);
+        let features = selected.features().into_iter();
+        let written = features.map(|feature| u64::from(feature) + 1);
         assert!(written.eq(outcome.greedy.features.clone()), "{strategy}");
         let test = &fold.test.dataset;
         let scores = test.scores(&selected.features(), &selected.weights);

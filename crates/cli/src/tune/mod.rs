@@ -9,16 +9,16 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use rankrls::checkpoint::{Record, Tuning};
+use rankrls::checkpoint::Checkpointer;
 use rankrls::data::LabelScale;
-use rankrls::greedy::job::TestPath;
+use rankrls::greedy::job::{Recorded, TestPath};
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::tune::{
-    self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
+    self, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
 use rankrls::warning::{Idle, Warning};
-use rankrls::{ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
+use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::{Figure, LinePlot, power};
 
@@ -203,7 +203,7 @@ impl TuneArgs {
 
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
     /// be biased, and says why.
-    fn advise(&self, options: &mut TuneOptions, candidates: &ColumnClasses) -> Option<String> {
+    fn advise(&self, options: &mut TuneOptions, candidates: &Candidates) -> Option<String> {
         if self.evidence().is_some() {
             return None;
         }
@@ -269,7 +269,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
 
 /// Tunes, writes files and prints the report, also when interrupted on the way.
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let (console, interrupt, peers) = (session.console, session.interrupt, session.peers);
+    let (console, peers) = (session.console, session.peers);
     args.check(&**peers)?;
     if session.leads() {
         args.checkpoint.check()?;
@@ -284,22 +284,19 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut options = args.options(validation);
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
-    let candidates = options.candidates(&input.train);
+    let candidates = options.selection.candidates(&input.train);
     let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
-    let record = record(args, &input, &options, console, &**peers)?;
-    let earlier = record.as_ref().map_or_else(Earlier::default, Earlier::from);
-    let record = record.clone().filter(|_| session.leads());
-    let checkpointer = args.checkpoint.checkpointer(record, interrupt)?;
+    let (checkpointer, recorded) = checkpoint(args, &input, &options, session)?;
     let mut watch = Watch::new(session, checkpointer);
     let train = &input.train;
     let tuning = tune::Tuning {
         validation,
         candidates: Some(&candidates),
-        earlier,
+        earlier: &recorded,
         ..tune::Tuning::new(train, &options)
     };
     let tuned = watch.run(|watch| tuning.run(watch))?;
@@ -358,29 +355,31 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.end(args.json, &report, || report.text(), saved)
 }
 
-/// The findings of an earlier run, or nothing yet, for all ranks; none if no checkpoint is asked for.
-fn record(
+/// The checkpoint of the first rank, if one is asked for, and its findings so far for all ranks.
+fn checkpoint(
     args: &TuneArgs,
     input: &Input,
     options: &TuneOptions,
-    console: Console,
-    peers: &dyn Peers,
-) -> Result<Option<Tuning>> {
-    // Other metrics may be asked for when a run goes on.
-    let settings = || TuneOptions {
-        metrics: Vec::new(),
-        ..options.clone()
-    };
-    let mut record: Option<Tuning> = None;
-    if peers.rank() == 0 {
-        record = args.checkpoint.record(&input.train, settings)?;
+    session: &Session<'_>,
+) -> Result<(Option<Checkpointer>, Vec<Recorded>)> {
+    let (mut checkpointer, mut recorded) = (None, Vec::new());
+    if session.leads() {
+        // Other metrics may be asked for when a run goes on.
+        let settings = TuneOptions {
+            metrics: Vec::new(),
+            ..options.clone()
+        };
+        let checkpoint = &args.checkpoint;
+        (checkpointer, recorded) = checkpoint.open(&input.train, &settings, session.interrupt)?;
     }
-    let steps = record.as_ref().map_or(0, Record::steps);
+    let steps: usize = recorded.iter().map(|found| found.steps.len()).sum();
     if steps > 0 {
         tracing::info!(steps, "going on");
-        console.tell(format_args!("going on after {steps} steps\n"));
+        session
+            .console
+            .tell(format_args!("going on after {steps} steps\n"));
     }
-    Ok(ranks::of_first(peers, record))
+    Ok((checkpointer, ranks::of_first(&**session.peers, recorded)))
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.

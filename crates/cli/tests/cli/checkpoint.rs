@@ -1,4 +1,10 @@
-use crate::support::{Folder, keys};
+use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
+
+#[cfg(target_os = "linux")]
+use crate::hostile::limited;
+use crate::support::{Folder, generated, keys};
 
 const SELECT: &str = "select train.svm -k 3 --lambda 0.5 --names names.txt --strategy bounded";
 
@@ -44,6 +50,87 @@ fn no_checkpoint_is_written_over_unasked() {
 }
 
 #[test]
+fn a_torn_line_is_dropped_and_damage_before_it_is_refused_with_its_place() {
+    let folder = Folder::new();
+    let with = "--checkpoint run.checkpoint --checkpoint-every 0";
+    folder.run(&format!("{SELECT} {with} -o whole.json"));
+    let resume = format!("{SELECT} {with} --resume");
+    let whole = folder.read("run.checkpoint");
+    // The first says what the run is, three have a step each.
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    assert_eq!(lines.len(), 4);
+    folder.write("run.checkpoint", &whole[..whole.len() - 9]);
+    folder.warns(&format!(
+        "{resume} -o again.json => going on after 2 of 3 features"
+    ));
+    assert_eq!(folder.read("again.json"), folder.read("whole.json"));
+    assert_eq!(folder.read("run.checkpoint"), whole);
+    let damaged = whole.replacen("\"evaluated\":", "\"evaluates\":", 1);
+    folder.write("run.checkpoint", &damaged);
+    folder.refused(&format!(
+        "{resume} => run.checkpoint:2:1: expected the line that was written, by its checksum, found a \
+         damaged one (keep only the lines before it to go on from there, or delete the file"
+    ));
+    assert_eq!(folder.read("run.checkpoint"), damaged);
+    folder.write("run.checkpoint", lines[..3].concat());
+    folder.warns(&format!(
+        "{resume} -o again.json => going on after 2 of 3 features"
+    ));
+    assert_eq!(folder.read("run.checkpoint"), whole);
+}
+
+#[test]
+fn a_second_process_does_not_write_the_checkpoint() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(1500, 3000));
+    let select = "select big.svm -k 1500 --lambda 1 --strategy lowmem --checkpoint run.checkpoint";
+    let mut child = folder.spawn(select);
+    while fs::metadata(folder.path("run.checkpoint")).map_or(0, |file| file.len()) == 0 {
+        sleep(Duration::from_millis(10));
+    }
+    folder.refused(&format!(
+        "{select} --resume => run.checkpoint: expected a journal that no other process writes"
+    ));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+/// The run goes on, and the lines that there was room for are gone on with.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_does_not_end_the_run() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(120, 30));
+    let select = "select big.svm -k 20 --lambda 1 --checkpoint run.checkpoint --checkpoint-every 0";
+    folder.run(&format!("{select} -o whole.json"));
+    let whole = folder.read("run.checkpoint");
+    fs::remove_file(folder.path("run.checkpoint")).unwrap();
+    // Blocks of 512 or of 1,024 bytes.
+    let (code, errors) = limited(&folder, "ulimit -f 3", select);
+    assert_eq!(code, Some(0), "{errors}");
+    let told =
+        "warning: cannot write run.checkpoint: File too large (os error 27); the checkpoint has ";
+    assert!(errors.contains(told), "{errors}");
+    let part = folder.read("run.checkpoint");
+    assert!(part.len() < whole.len() && whole.starts_with(&part));
+    assert!(part.ends_with('\n'), "{part}");
+    folder.warns(&format!(
+        "{select} --resume -o again.json => going on after "
+    ));
+    assert_eq!(folder.read("again.json"), folder.read("whole.json"));
+    assert_eq!(folder.read("run.checkpoint"), whole);
+    // Not even room for the first line.
+    fs::remove_file(folder.path("run.checkpoint")).unwrap();
+    let (code, errors) = limited(&folder, "ulimit -f 0", select);
+    assert_eq!(code, Some(1), "{errors}");
+    assert!(
+        errors.contains("error: cannot write run.checkpoint"),
+        "{errors}"
+    );
+    assert!(!folder.path("run.checkpoint").exists());
+}
+
+#[test]
 fn a_model_grows_to_the_model_of_more_features() {
     let folder = Folder::new();
     for options in [
@@ -84,7 +171,7 @@ const TUNE: &str = "tune big.svm -k 5 --lambdas 0.5,2^3 --evidence folds:3";
 #[test]
 fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
     let folder = Folder::new();
-    folder.write("big.svm", crate::support::generated(120, 30));
+    folder.write("big.svm", generated(120, 30));
     folder.run(&format!("{TUNE} -o whole.json --csv whole.csv"));
     let with = "--checkpoint run.checkpoint --checkpoint-every 0 --resume";
     for (name, going_on) in [("first", false), ("second", true)] {
@@ -102,7 +189,7 @@ fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
 #[test]
 fn a_teacher_that_has_taught_does_not_teach_again() {
     let folder = Folder::new();
-    folder.write("big.svm", crate::support::generated(200, 60));
+    folder.write("big.svm", generated(200, 60));
     for command in [
         "select big.svm -k 5 --strategy distil",
         "tune big.svm -k 3 --strategies distil,dense --choose-by cindex --evidence folds:2 --lambdas 1,4",
@@ -119,7 +206,7 @@ fn a_teacher_that_has_taught_does_not_teach_again() {
     }
     // It took no time.
     folder.run("select big.svm -k 5 --strategy distil --checkpoint run.checkpoint");
-    assert!(!folder.read("run.checkpoint").contains("lesson"));
+    assert!(!folder.read("run.checkpoint").contains("\"teacher\":"));
     folder.fails(
         "tune big.svm -k 3 --strategies dense,distil,dense --evidence folds:2",
         2,

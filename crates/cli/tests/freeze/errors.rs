@@ -287,10 +287,9 @@ fn checkpoints() {
     let whole = folder.read("run.ck");
     let mut text = folder.refused(1, select);
     for (what, content) in [
-        ("cut", whole[..whole.len() - 7].to_owned()),
         ("changed", whole.replace("\"k\":2", "\"k\":3")),
-        ("version", whole.replacen("checkpoint/1", "checkpoint/2", 1)),
-        ("empty", String::new()),
+        ("a step", whole.replace("\"feature\":2,", "\"feature\":1,")),
+        ("something else", folder.read("train.svm")),
         ("a tuning", folder.read("tune.ck")),
     ] {
         folder.write("run.ck", content);

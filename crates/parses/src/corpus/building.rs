@@ -115,9 +115,9 @@ impl<'o> Building<'o> {
             })
             .collect();
         let texts: Vec<&str> = used.iter().map(|(_, text)| *text).collect();
-        let held_out = held_out(&texts, self.options.test_share, self.options.seed);
-        for ((test, _), held_out) in used.iter_mut().zip(held_out) {
-            **test = held_out;
+        let drawn = held_out(&texts, self.options.test_share, self.options.seed);
+        for ((test, _), is_held_out) in used.iter_mut().zip(drawn) {
+            **test = is_held_out;
         }
     }
 

@@ -21,7 +21,7 @@
 
 use std::collections::BTreeSet;
 
-use super::options::{Labels, Punctuation};
+use super::options::{LabelKind, Punctuation};
 use super::parse::Parse;
 use crate::treebank::Sentence;
 
@@ -68,7 +68,7 @@ fn same_words(gold: &Sentence, parse: &Parse) -> bool {
 pub(super) fn f1(
     gold: &Sentence,
     parses: &[Parse],
-    labels: Labels,
+    labels: LabelKind,
     punctuation: Punctuation,
 ) -> Vec<i32> {
     let units = Units::common(gold, parses);
@@ -85,9 +85,9 @@ pub(super) fn f1(
         })
         .collect();
     let of_parse = |parse: &Parse| {
-        let unit = |position: usize| units.of(position, parse.words[position].letters.start);
+        let own = |position: usize| units.of(position, parse.words[position].letters.start);
         let arcs: Arcs<'_> = (parse.links.iter())
-            .filter_map(|link| comparison.arc(unit(link.head?), unit(link.modifier), &link.label))
+            .filter_map(|link| comparison.arc(own(link.head?), own(link.modifier), &link.label))
             .collect();
         ratio(
             2 * arcs.intersection(&gold_arcs).count(),
@@ -102,7 +102,7 @@ struct Comparison {
     /// Which units count.
     counted: Vec<bool>,
     directed: bool,
-    labels: Labels,
+    labels: LabelKind,
 }
 
 impl Comparison {
@@ -122,8 +122,8 @@ impl Comparison {
             (head, modifier)
         };
         let label = match self.labels {
-            Labels::Unlabelled => "",
-            Labels::Labelled => label,
+            LabelKind::Unlabelled => "",
+            LabelKind::Labelled => label,
         };
         Some((first, second, label))
     }
@@ -163,7 +163,7 @@ mod tests {
         sentence.unwrap().unwrap()
     }
 
-    fn f1_of(gold: &Sentence, parse: &Sentence, labels: Labels) -> i32 {
+    fn f1_of(gold: &Sentence, parse: &Sentence, labels: LabelKind) -> i32 {
         let parses = [Parse::of_sentence(parse)];
         f1(gold, &parses, labels, Punctuation::Drop)[0]
     }
@@ -182,10 +182,10 @@ mod tests {
             ("c", 2, "z"),
             (".", 3, "p"),
         ]);
-        assert_eq!(f1_of(&gold, &other, Labels::Unlabelled), 10_000);
-        assert_eq!(f1_of(&gold, &other, Labels::Labelled), 5000);
+        assert_eq!(f1_of(&gold, &other, LabelKind::Unlabelled), 10_000);
+        assert_eq!(f1_of(&gold, &other, LabelKind::Labelled), 5000);
         let parses = [Parse::of_sentence(&other)];
-        let kept = f1(&gold, &parses, Labels::Unlabelled, Punctuation::Keep);
+        let kept = f1(&gold, &parses, LabelKind::Unlabelled, Punctuation::Keep);
         assert_eq!(kept, [6667]);
         let turned = sentence(&[
             ("a", 0, "x"),
@@ -193,12 +193,17 @@ mod tests {
             ("c", 2, "y"),
             (".", 2, "p"),
         ]);
-        assert_eq!(f1_of(&gold, &turned, Labels::Unlabelled), 5000);
+        assert_eq!(f1_of(&gold, &turned, LabelKind::Unlabelled), 5000);
         let undirected = Parse {
             directed: false,
             ..Parse::of_sentence(&turned)
         };
-        let scores = f1(&gold, &[undirected], Labels::Unlabelled, Punctuation::Drop);
+        let scores = f1(
+            &gold,
+            &[undirected],
+            LabelKind::Unlabelled,
+            Punctuation::Drop,
+        );
         assert_eq!(scores, [10_000]);
     }
 
@@ -207,7 +212,7 @@ mod tests {
     fn words_that_are_cut_otherwise_are_compared_by_units() {
         let gold = sentence(&[("ab", 0, "root"), ("c", 1, "x"), ("d", 2, "y")]);
         let other = sentence(&[("a", 0, "root"), ("b", 1, "z"), ("cd", 1, "x")]);
-        assert_eq!(f1_of(&gold, &other, Labels::Labelled), 10_000);
+        assert_eq!(f1_of(&gold, &other, LabelKind::Labelled), 10_000);
         let units = Units::common(&gold, &[Parse::of_sentence(&other)]);
         assert_eq!(units, Units::Ends(vec![2, 4]));
     }
@@ -215,6 +220,6 @@ mod tests {
     #[test]
     fn a_word_alone_has_no_arcs() {
         let gold = sentence(&[("a", 0, "root")]);
-        assert_eq!(f1_of(&gold, &gold.clone(), Labels::Unlabelled), 0);
+        assert_eq!(f1_of(&gold, &gold.clone(), LabelKind::Unlabelled), 0);
     }
 }

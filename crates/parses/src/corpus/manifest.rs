@@ -148,7 +148,7 @@ pub struct Spread {
 
 /// A data set that was written.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
-pub struct Part {
+pub struct WrittenData {
     /// Candidates.
     pub rows: usize,
     /// Sentences.
@@ -168,7 +168,7 @@ pub struct Part {
     pub labels: Spread,
 }
 
-impl Part {
+impl WrittenData {
     /// Whether at least nine in ten columns are constant within every sentence.
     pub fn is_poor(&self) -> bool {
         self.columns >= 10 * self.varying_columns
@@ -271,9 +271,9 @@ pub struct Manifest {
     /// The outcome of the sentences.
     pub sentences: Sentences,
     /// Rows to train on, unless the columns are those of another corpus.
-    pub train: Option<Part>,
+    pub train: Option<WrittenData>,
     /// Rows held out, if any are, or all rows over the columns of another corpus.
-    pub test: Option<Part>,
+    pub test: Option<WrittenData>,
     /// The files.
     pub files: Files,
     /// The sentences left out, but for sentences with one candidate or equal labels: those are counted.
@@ -393,11 +393,11 @@ impl Listing {
             ("test_texts", files.test_texts),
             ("names", files.names),
         ];
-        let listed = entries.into_iter();
-        let files: Vec<(&str, FileHash)> = listed
+        let present = entries.into_iter();
+        let listed: Vec<(&str, FileHash)> = present
             .filter_map(|(role, file)| Some((role, file?)))
             .collect();
-        for (role, FileHash { file, blake3 }) in &files {
+        for (role, FileHash { file, blake3 }) in &listed {
             if !is_plain(file) {
                 let expected = "the name of a file beside the manifest, without folders";
                 return refused(&format!("files.{role}.file"), expected, file);
@@ -407,7 +407,7 @@ impl Listing {
                 return refused(&format!("files.{role}.blake3"), expected, blake3);
             }
         }
-        Ok(Self { files })
+        Ok(Self { files: listed })
     }
 
     /// The manifest beside the rows at `path`, and the files that it lists, if these rows are one of

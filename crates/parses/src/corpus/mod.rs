@@ -43,13 +43,13 @@ use source::{FileCandidates, Pool, Treebank};
 use writing::FileNames;
 
 pub use manifest::{
-    CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError, Parser, Part,
-    Reason, Sentences, Skipped, Sources, Spread, Verdict,
+    CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError, Parser, Reason,
+    Sentences, Skipped, Sources, Spread, Verdict, WrittenData,
 };
 #[cfg(feature = "clap")]
 pub use options::variant;
 pub use options::{
-    BuildError, BuildOptions, Compression, InvalidShare, Labels, Malformed, Punctuation, Share,
+    BuildError, BuildOptions, Compression, InvalidShare, LabelKind, Malformed, Punctuation, Share,
     Values,
 };
 pub use templates::{TABLE, Template, Templates, UnknownTemplate};
@@ -102,7 +102,8 @@ pub fn build(
     observer: &dyn BuildObserver,
 ) -> Result<Manifest, BuildError> {
     options.validate()?;
-    if options.labels == Labels::Labelled && matches!(candidates, Candidates::LinkGrammar { .. }) {
+    if options.labels == LabelKind::Labelled && matches!(candidates, Candidates::LinkGrammar { .. })
+    {
         return Err(BuildError::Relations);
     }
     let gold = Treebank::read(treebank, options.malformed, options.columns.is_some())?;

@@ -15,7 +15,7 @@ use crate::linkgrammar::LinkGrammarError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Labels {
+pub enum LabelKind {
     /// Arcs.
     #[default]
     Unlabelled,
@@ -98,9 +98,9 @@ pub struct BuildOptions {
         feature = "clap",
         arg(id = "label", long, default_value = "unlabelled")
     )]
-    #[cfg_attr(feature = "clap", arg(value_parser = variant::<Labels>(), value_name = "LABEL"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = variant::<LabelKind>(), value_name = "LABEL"))]
     #[serde(rename = "label")]
-    pub labels: Labels,
+    pub labels: LabelKind,
     /// Whether arcs at punctuation count
     #[cfg_attr(feature = "clap", arg(long, default_value = "drop"))]
     #[cfg_attr(feature = "clap", arg(value_parser = variant::<Punctuation>()))]
@@ -191,7 +191,7 @@ impl Default for BuildOptions {
             templates: Templates::default(),
             min_count: 1,
             values: Values::default(),
-            labels: Labels::default(),
+            labels: LabelKind::default(),
             punctuation: Punctuation::default(),
             test_share: Share(500),
             seed: 1,

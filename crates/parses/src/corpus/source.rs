@@ -134,12 +134,16 @@ impl FileCandidates {
         let numbers = numbers(treebank)?;
         for group in groups {
             let Some(&number) = numbers.get(&group.id) else {
+                let detail = format!(
+                    "the treebank has no sentence with the sent_id {:?}",
+                    group.id
+                );
                 self.skipped.push(Skipped {
                     file: self.source.file.clone(),
                     line: group.line,
                     id: Some(group.id),
                     reason: Reason::Unknown,
-                    detail: "the treebank has no such sentence".to_owned(),
+                    detail,
                 });
                 continue;
             };

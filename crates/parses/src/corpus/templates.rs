@@ -479,10 +479,10 @@ mod tests {
     #[test]
     fn every_template_says_what_its_examples_promise() {
         for template in TABLE {
-            let found = features(ROWS, template.name);
-            assert!(!found.is_empty(), "{}", template.name);
+            let features = features(ROWS, template.name);
+            assert!(!features.is_empty(), "{}", template.name);
             let kind = |name: &str| name.split(':').next().unwrap().to_owned();
-            let mut found: Vec<_> = found.iter().map(|name| kind(name)).collect();
+            let mut found: Vec<_> = features.iter().map(|name| kind(name)).collect();
             found.dedup();
             let mut examples: Vec<_> = template.examples.split(' ').map(kind).collect();
             examples.dedup();
@@ -575,8 +575,8 @@ mod tests {
         while let Some(byte) = rest.next() {
             if byte == b'%' {
                 let digits = [rest.next().unwrap(), rest.next().unwrap()];
-                let digits = std::str::from_utf8(&digits).unwrap().to_owned();
-                bytes.push(u8::from_str_radix(&digits, 16).unwrap());
+                let code = std::str::from_utf8(&digits).unwrap();
+                bytes.push(u8::from_str_radix(code, 16).unwrap());
             } else {
                 bytes.push(byte);
             }

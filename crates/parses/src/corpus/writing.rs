@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rankrls_files::error::Fault;
+use rankrls_files::input::mark_for;
 use rankrls_files::text::read_strings;
 use rankrls_files::{Output, push_integer, push_number};
 
@@ -12,7 +13,7 @@ use super::BuildObserver;
 use super::building::{Building, Judged};
 use super::columns::Columns;
 use super::manifest::{
-    FileHash, Files, Manifest, Part, Reason, SCHEMA, Sentences, Skipped, Sources, Spread,
+    FileHash, Files, Manifest, Reason, SCHEMA, Sentences, Skipped, Sources, Spread, WrittenData,
 };
 use super::options::{BuildError, Compression};
 use super::source::Pool;
@@ -52,7 +53,7 @@ impl HashedFile {
 
 /// A data set that is being written.
 #[derive(Debug)]
-pub(super) struct Rows {
+pub(super) struct RowWriter {
     file: HashedFile,
     text: Vec<u8>,
     entries: Vec<(u32, i32)>,
@@ -60,7 +61,7 @@ pub(super) struct Rows {
     of_query: Vec<(u32, i32)>,
     /// Whether rows of a query differ, by column.
     varies: Vec<bool>,
-    part: Part,
+    part: WrittenData,
     /// Sums over rows and over queries, in ten-thousandths.
     labels: Sums,
 }
@@ -75,7 +76,7 @@ struct Sums {
     bests: i64,
 }
 
-impl Rows {
+impl RowWriter {
     /// Begins a file with a comment.
     pub(super) fn create(path: &Path, heading: &str) -> Result<Self, BuildError> {
         let mut file = HashedFile::create(path)?;
@@ -86,7 +87,7 @@ impl Rows {
             entries: Vec::new(),
             of_query: Vec::new(),
             varies: Vec::new(),
-            part: Part::default(),
+            part: WrittenData::default(),
             labels: Sums::default(),
         })
     }
@@ -158,7 +159,7 @@ impl Rows {
         self,
         columns: usize,
         unseen: usize,
-    ) -> Result<(FileHash, Part), BuildError> {
+    ) -> Result<(FileHash, WrittenData), BuildError> {
         let Self {
             file,
             mut part,
@@ -218,7 +219,7 @@ struct Writing<'b> {
 }
 
 /// The files, what to train on, and what is held out.
-pub(super) type Written = (Files, Option<Part>, Option<Part>);
+pub(super) type Written = (Files, Option<WrittenData>, Option<WrittenData>);
 
 impl Writing<'_> {
     /// A corpus to train on and one that is held out.
@@ -286,12 +287,13 @@ impl Writing<'_> {
         names: &PartNames,
         what: (&str, usize),
         columns: &mut Columns,
-    ) -> Result<((FileHash, FileHash), Part), BuildError> {
+    ) -> Result<((FileHash, FileHash), WrittenData), BuildError> {
         let (what, mut done) = what;
         let version = env!("CARGO_PKG_VERSION");
         let heading = format!("{what} of rankrls {version} corpus build");
-        let mut rows = Rows::create(&names.rows, &heading)?;
+        let mut rows = RowWriter::create(&names.rows, &heading)?;
         let mut lines = HashedFile::create(&names.texts)?;
+        let mut mark = None;
         self.building.describe(numbers, |number, bag, texts| {
             let Judged::Used { labels, .. } = &self.building.judged[number] else {
                 return Ok(());
@@ -300,6 +302,9 @@ impl Writing<'_> {
             let entries = (0..labels.len()).map(|row| bag.row(row));
             let id = &self.building.gold.ids[number];
             rows.query(id, labels, entries, &numbered)?;
+            if mark.is_none() {
+                lines.write(mark.insert(mark_for(texts.lines())))?;
+            }
             lines.write(texts.as_bytes())?;
             done += 1;
             self.observer.written(done, self.of);

@@ -51,16 +51,15 @@ type Kept = (
 
 impl From<Linkage> for Kept {
     fn from(linkage: Linkage) -> Self {
-        let words = linkage.words.into_iter();
-        let words = words.map(|word| (word.shown, word.connectors));
-        let links = linkage.links.into_iter();
-        let links = links.map(|link| (link.left, link.right, link.label));
+        let (words, links) = (linkage.words.into_iter(), linkage.links.into_iter());
+        let connected = words.map(|word| (word.shown, word.connectors));
+        let labelled = links.map(|link| (link.left, link.right, link.label));
         (
             linkage.unused,
             linkage.cost,
             linkage.length,
-            words.collect(),
-            links.collect(),
+            connected.collect(),
+            labelled.collect(),
         )
     }
 }
@@ -123,10 +122,10 @@ impl LinkedWord {
     /// The forms that the word may have in the sentence, the likeliest first.
     pub(super) fn forms(&self) -> impl Iterator<Item = &str> {
         let shown = self.shown.as_str();
-        let unused = shown
+        let bracketed = shown
             .strip_prefix('[')
             .and_then(|rest| rest.strip_suffix(']'));
-        let unused = unused.filter(|inner| self.is_unused() && !inner.is_empty());
+        let unused = bracketed.filter(|inner| self.is_unused() && !inner.is_empty());
         let marked = MARKS.iter().filter_map(move |mark| {
             let at = shown.rfind(mark)?;
             (at > 0).then(|| &shown[..at])

@@ -29,8 +29,8 @@ pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
     }
     let is_costs = |line: &String| line.contains("cost vector = (");
     let parts = lines.chunk_by(|_, next| !is_costs(next));
-    let parts = parts.filter(|part| is_costs(&part[0])).map(linkage);
-    let linkages: Vec<Linkage> = parts.collect::<Result<_, _>>()?;
+    let parsed = parts.filter(|part| is_costs(&part[0])).map(linkage);
+    let linkages: Vec<Linkage> = parsed.collect::<Result<_, _>>()?;
     if linkages.is_empty() {
         return Ok(Answer::Failed("no linkages".to_owned()));
     }
@@ -44,19 +44,19 @@ fn linkage(lines: &[String]) -> Result<Linkage, Unknown> {
     let (unused, cost, length) =
         costs(&lines[0]).ok_or_else(|| ("the costs of a linkage", lines[0].clone()))?;
     let last = || lines[lines.len() - 1].clone();
-    let table_end = lines
+    let wall_at = lines
         .iter()
         .position(|line| line.starts_with("[(LEFT-WALL)"));
-    let table_end = table_end.ok_or_else(|| ("the words of a linkage", last()))?;
-    let below = &lines[table_end..];
+    let table_end = wall_at.ok_or_else(|| ("the words of a linkage", last()))?;
+    let below_table = &lines[table_end..];
     let is_links = |line: &String| line.starts_with("[[") || line == NO_LINKS;
-    let links_at = below.iter().position(is_links);
-    let (words_lines, below) = below.split_at(links_at.ok_or_else(|| ("links", last()))?);
+    let links_at = below_table.iter().position(is_links);
+    let (words_lines, below) = below_table.split_at(links_at.ok_or_else(|| ("links", last()))?);
     let shown = words(&words_lines.concat())?;
-    let end = below
+    let last_at = below
         .iter()
         .position(|line| line.ends_with("]]") || line == NO_LINKS);
-    let end = end.ok_or_else(|| ("the end of the links, ]]", below[0].clone()))?;
+    let end = last_at.ok_or_else(|| ("the end of the links, ]]", below[0].clone()))?;
     let links = links(&below[..=end].concat(), shown.len())?;
     Ok(Linkage {
         words: with_connectors(shown, &lines[1..table_end]),
@@ -111,14 +111,13 @@ fn words(text: &str) -> Result<Vec<String>, Unknown> {
 fn links(text: &str, words: usize) -> Result<Vec<Link>, Unknown> {
     let link = |text: &str| {
         let mut parts = text.split(' ');
-        let (left, right) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let left: usize = parts.next()?.parse().ok()?;
+        let right: usize = parts.next()?.parse().ok()?;
         let label = parts
             .nth(1)?
             .strip_prefix('(')?
             .strip_suffix(')')?
             .to_owned();
-        let right: usize = right;
-        let left: usize = left;
         (left < right && right < words).then_some(Link { left, right, label })
     };
     if text == NO_LINKS {

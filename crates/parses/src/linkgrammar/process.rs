@@ -208,8 +208,8 @@ impl Running {
         };
         let reason = match running.wait(options.limit, &limits) {
             Waited::Lines(_) => {
-                let version = running.version();
-                let version = version.ok_or(LinkGrammarError::Version { program })?;
+                let found = running.version();
+                let version = found.ok_or(LinkGrammarError::Version { program })?;
                 return Ok((running, version));
             }
             Waited::Ended => running.last_words(),
@@ -488,8 +488,8 @@ fn each_line(from: impl Read, longest: usize, mut take: impl FnMut(&str, bool) -
     let mut bytes = Vec::new();
     loop {
         bytes.clear();
-        let mut line = reader.by_ref().take(longest as u64);
-        let Ok(1..) = line.read_until(b'\n', &mut bytes) else {
+        let mut rest = reader.by_ref().take(longest as u64);
+        let Ok(1..) = rest.read_until(b'\n', &mut bytes) else {
             return;
         };
         let cut = bytes.len() == longest && !bytes.ends_with(b"\n");

@@ -48,7 +48,7 @@ pub(crate) fn read<'t>(
     name: &'t str,
     treeless: bool,
 ) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
-    blocks(text, name).filter_map(move |lines| Block::read(&lines, treeless).transpose())
+    blocks(text, name).filter_map(move |lines| Draft::read(&lines, treeless).transpose())
 }
 
 /// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a malformed parse. A malformed parse ends no sentence: it comes
@@ -57,8 +57,8 @@ pub fn n_best<'t>(
     text: &'t [u8],
     name: &'t str,
 ) -> impl Iterator<Item = Result<NBest, ReadError>> + 't {
-    let mut parses = sentences(text, name).map(|parse| {
-        let parse = parse?;
+    let mut parses = sentences(text, name).map(|sentence| {
+        let parse = sentence?;
         let id = parse.id.clone().ok_or_else(|| {
             let expected = "a comment \"# sent_id = …\" before the words of every parse";
             let remedy = "it tells which sentence of the treebank is parsed";
@@ -69,9 +69,9 @@ pub fn n_best<'t>(
     });
     let mut best: Option<NBest> = None;
     std::iter::from_fn(move || {
-        for parse in parses.by_ref() {
-            let (id, parse) = match parse {
-                Ok(parse) => parse,
+        for found in parses.by_ref() {
+            let (id, parse) = match found {
+                Ok(named) => named,
                 Err(error) => return Some(Err(error)),
             };
             if let Some(best) = best.as_mut().filter(|best| best.id == id) {
@@ -93,7 +93,7 @@ pub fn n_best<'t>(
 
 /// A sentence in the making.
 #[derive(Debug, Default)]
-struct Block<'t> {
+struct Draft<'t> {
     id: Option<String>,
     score: Option<f64>,
     tokens: Vec<Token>,
@@ -106,7 +106,7 @@ struct Block<'t> {
     range: Option<(u32, Line<'t>)>,
 }
 
-impl<'t> Block<'t> {
+impl<'t> Draft<'t> {
     fn read(lines: &[Line<'t>], treeless: bool) -> Result<Option<Sentence>, ReadError> {
         let mut block = Self {
             treeless: (treeless, false),
@@ -149,9 +149,9 @@ impl<'t> Block<'t> {
     }
 
     fn row(&mut self, line: Line<'t>, text: &str) -> Result<(), ReadError> {
-        let fields: Vec<&str> = text.split('\t').collect();
-        let fields: [&str; COLUMNS] = fields.as_slice().try_into().map_err(|_| {
-            let found = format!("{} in {}", fields.len(), rankrls_files::quote(line.bytes));
+        let split: Vec<&str> = text.split('\t').collect();
+        let fields: [&str; COLUMNS] = split.as_slice().try_into().map_err(|_| {
+            let found = format!("{} in {}", split.len(), rankrls_files::quote(line.bytes));
             let expected = "ten columns separated by tabs, or a comment after #";
             line.refuse(Fault::new(expected, found))
         })?;
@@ -182,18 +182,18 @@ impl<'t> Block<'t> {
         first: &str,
         last: &str,
     ) -> Result<(), ReadError> {
-        if let Some((last, _)) = self.range {
-            let expected = format!("words up to {last} of the multiword token before");
+        if let Some((before, _)) = self.range {
+            let expected = format!("words up to {before} of the multiword token before");
             return Err(line.refuse(Fault::new(expected, "another one")));
         }
         let next = self.words + 1;
         let bounds = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
-        let Some((_, last)) = bounds.filter(|&(first, last)| first == next && last > first) else {
+        let Some((_, end)) = bounds.filter(|&(begin, end)| begin == next && end > begin) else {
             let expected = format!("a multiword token from word {next} to a later one");
             return Err(line.refuse_field(0, expected, fields[0]));
         };
         check_form(line, fields)?;
-        self.range = Some((last, line));
+        self.range = Some((end, line));
         self.tokens.push(Token {
             surface: fields[1].to_owned(),
             space_after: space_after(fields[9]),
@@ -339,14 +339,13 @@ mod tests {
     fn tabbed(rows: &str) -> String {
         rows.lines()
             .map(|line| {
-                let line = line.trim();
-                let comment = line.starts_with('#');
-                let line = if comment {
-                    line.to_owned()
+                let row = line.trim();
+                let separated = if row.starts_with('#') {
+                    row.to_owned()
                 } else {
-                    line.split_whitespace().collect::<Vec<_>>().join("\t")
+                    row.split_whitespace().collect::<Vec<_>>().join("\t")
                 };
-                line + "\n"
+                separated + "\n"
             })
             .collect()
     }

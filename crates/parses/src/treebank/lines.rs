@@ -48,8 +48,8 @@ impl<'t> Line<'t> {
 /// The blocks of a text that messages call `name`.
 pub(super) fn blocks<'t>(text: &'t [u8], name: &'t str) -> impl Iterator<Item = Vec<Line<'t>>> {
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
-    let lines = (1..).zip(lines(text));
-    let mut lines = lines.map(move |(number, bytes)| Line {
+    let numbered = (1..).zip(lines(text));
+    let mut lines = numbered.map(move |(number, bytes)| Line {
         name,
         number,
         bytes,

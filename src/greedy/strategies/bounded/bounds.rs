@@ -17,7 +17,7 @@
 use super::step::{C, ExampleTerms, K, PHI, R, StepTerms};
 use crate::data::Column;
 use crate::greedy::strategies::layout::Piece;
-use crate::kernels::LANES;
+use crate::linalg::kernels::LANES;
 
 /// Products of a candidate's entries with [`ExampleTerms`].
 #[derive(Debug, Clone, Copy, Default)]

@@ -5,7 +5,7 @@ use super::bounds::{self, Products, Whole};
 use super::search::PruningSearch;
 use super::step::{CHANGE, EXPLAINED, GROWTH, M, OWN, SPREAD, StepTerms, TouchedTerms};
 use crate::greedy::strategies::layout::Piece;
-use crate::kernels;
+use crate::linalg::kernels;
 
 /// Queries that are summed before their bound is tried.
 const BLOCK: usize = 128;

@@ -352,6 +352,7 @@ mod memory_tests {
     use super::*;
     use crate::greedy::{Addition, State};
     use crate::lambda::Lambda;
+    use crate::peers::Alone;
 
     /// Rows in queries of four.
     const ROWS: usize = 80;
@@ -385,6 +386,7 @@ mod memory_tests {
             let drawn: Vec<u32> = (step..200 + step).collect();
             let round = Round {
                 candidates: &candidates,
+                peers: &Alone,
                 state: &state,
                 sampled: true,
                 ranking: None,

@@ -5,7 +5,7 @@ use crate::columns::Segment;
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
 use crate::greedy::strategies::layout::Piece;
-use crate::kernels;
+use crate::linalg::kernels;
 
 /// `u` and `T u` of a candidate, row by row of the queries that it touches. A step changes them in
 /// O(1) a row; with them the gain there is exact.

@@ -10,7 +10,7 @@ use crate::greedy::strategies::layout::Piece;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::strategy::tie_limit;
 use crate::interrupt::check_interrupt;
-use crate::kernels::{self, LANES, Lanes};
+use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// Contenders that one task takes through a level, at most.
 const CHUNK: usize = 64;
@@ -215,7 +215,7 @@ impl<'a> PruningSearch<'a> {
     /// Learns the least error that any rank has evaluated. Every rank calls this equally often in a
     /// step.
     pub(super) fn share(&mut self) {
-        self.limit = self.round.candidates.peers().least(self.limit);
+        self.limit = self.round.peers.least(self.limit);
     }
 
     /// Evaluates candidates exactly.

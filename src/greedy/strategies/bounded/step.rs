@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
-use crate::kernels::{self, LANES, Lanes};
+use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// Norms of one query, of vectors and matrices of the state.
 #[derive(Debug, Clone, Copy, Default)]

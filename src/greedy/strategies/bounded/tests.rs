@@ -11,8 +11,9 @@ use super::*;
 use crate::data::{Dataset, Queries};
 use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
-use crate::kernels::LANES;
 use crate::lambda::Lambda;
+use crate::linalg::kernels::LANES;
+use crate::peers::Alone;
 
 /// The bounds in [`Checked`], in their order.
 const NAMES: [&str; 7] = [
@@ -282,6 +283,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
+            peers: &Alone,
             state: &state,
             sampled: false,
             ranking: None,

@@ -1,7 +1,9 @@
 //! Leave-pair-out: every pair of examples of a query, predicted by a model that was trained without
 //! both.
 //!
-//! Rows `i` and `j` of a query of `n` rows cut it, and their system (module `without`) is of size two.
+//! For all pairs of all data: Pahikkala, Airola, Boberg and Salakoski, *Exact and efficient leave-pair-out
+//! cross-validation for ranking RLS*, AKRR 2008. Rows `i` and `j` of a query of `n` rows cut it, and their
+//! system (module `solvers::factored`) is of size two.
 //! In the coordinates `(1, -1) / sqrt(2)` and `(1, 1) / sqrt(2)` it is
 //!
 //! ```text
@@ -11,22 +13,20 @@
 //! ```
 //!
 //! and the residuals are `u_d` and `(1 - 2 / n) u_s`. So a pair takes a few operations once `B` is
-//! known (Pahikkala et al., 2009, for all pairs of all data).
+//! known.
 
 use std::f64::consts::SQRT_2;
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::error::TrainError;
-use super::factor::Square;
-use super::holdout::{Holdout, LeftPair};
-use super::kernel::row_number;
-use super::trained::Trained;
-use super::without::batches;
+use super::{Holdout, LeftPair, Trained};
 use crate::interrupt::check_interrupt;
 use crate::metrics::PAIR_TIE;
-use crate::objective::Objective;
+use crate::ridge::error::TrainError;
+use crate::ridge::factor::Square;
+use crate::ridge::kernel::row_number;
+use crate::ridge::solvers::{Solver, batches, blocks};
 
 /// Rows whose pairs with all later ones are a task.
 const ROWS: usize = 64;
@@ -76,33 +76,41 @@ impl Trained<'_> {
     /// under the global objective, [`TrainError::NothingToCompare`] for queries of one example each,
     /// [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
     pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout, TrainError> {
-        let problem = self.problem;
-        let other;
-        let Some(mut factored) = self.factored() else {
+        let (problem, system) = (self.problem, &self.problem.system);
+        if self.solution.factored.is_none() {
             return Err(TrainError::unexpected(
-                "solver cg has no hold-outs by lpo",
-                "lqo or folds:N, or solver dual or primal",
+                format!("solver {} has no hold-outs by lpo", self.solver()),
+                format!("lqo or folds:N, or solver {}", Solver::with_holdout()),
             ));
-        };
-        let queries = problem.design.queries();
+        }
+        let queries = system.design.queries();
         if queries.largest() < 2 {
             return Err(TrainError::NothingToCompare);
         }
-        if problem.objective == Objective::Global {
-            other = problem.train_without(self.lambda, 2)?;
-            factored = other.factored().unwrap_or(factored);
+        let other;
+        let mut solution = &self.solution;
+        if system.ridge(self.lambda, 2)? != solution.ridge {
+            other = problem.solution(self.lambda, 2)?;
+            solution = &other;
         }
-        let scale = |row: usize| problem.design.rows.scale(row);
-        let unscaled = problem.labels.iter().enumerate();
+        let singular = TrainError::Singular {
+            lambda: self.lambda.value(),
+        };
+        let Some(factored) = solution.factored.as_deref() else {
+            return Err(singular);
+        };
+        let (right, average) = (factored.right(system, solution), factored.average());
+        let scale = |row: usize| system.design.rows.scale(row);
+        let unscaled = system.labels.iter().enumerate();
         let unscaled = unscaled.map(|(row, label)| (label / scale(row)).abs());
         let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
         let tally = |rows: &[usize], block: Square| {
             let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
             let query = Query {
                 first,
-                right: &factored.right[range.clone()],
-                average: factored.average,
-                labels: &problem.labels[range.clone()],
+                right: &right[range.clone()],
+                average,
+                labels: &system.labels[range.clone()],
                 as_given: &problem.as_given[range],
                 scale: scale(first),
                 tie,
@@ -115,7 +123,7 @@ impl Trained<'_> {
         let rows: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
         let batches = batches(&rows).into_par_iter();
         let tallies = batches.flat_map_iter(|batch| {
-            let blocks = factored.blocks(&batch);
+            let blocks = blocks(factored, system, &batch);
             let tallies = blocks.map(|(rows, block)| tally(rows, block));
             tallies.collect::<Vec<_>>()
         });
@@ -130,7 +138,7 @@ impl Trained<'_> {
             sum = sum.with(Tally { squares, ..tally });
         }
         if sum.singular {
-            return Err(self.singular());
+            return Err(singular);
         }
         if !sum.squares.is_finite() {
             return Err(TrainError::NotFinite);

@@ -1,19 +1,4 @@
-//! Small dense kernels: the inner loops of selection and training.
-//!
-//! # One order for every sum
-//!
-//! Floating-point sums depend on the order of their terms, and a product fused with its sum is rounded
-//! once, not twice. Both are fixed here, in the source: a sum is split into a fixed number of lanes,
-//! the lanes are added up in a fixed tree, and products are never fused. The results are the same bits
-//! on every machine and for every vector width. A compiler may put lanes side by side into a vector
-//! register, as no lane depends on another; it may not reorder the terms of one.
-//!
-//! # Instruction sets
-//!
-//! `multiversion` compiles a function for several instruction sets, and the processor chooses one at run
-//! time. A choice costs an indirect call, so that it is made once a column, query or block, never once
-//! an element. Primitives are `#[inline(always)]`: they take on the instruction set of the multiversioned
-//! function that calls them.
+//! Products and sums of vectors: the inner loops of selection and training.
 
 /// Candidates that are judged side by side, one to a vector lane. Lanes never meet: a candidate's
 /// sums have one order, whichever lane it is in and whoever its neighbours are.
@@ -99,36 +84,6 @@ pub(crate) fn project(rows: &[u32], values: &[f64], m: &[f64], stride: usize, z:
     for (&row, &value) in rows.iter().zip(values) {
         let start = row as usize * stride;
         add_scaled(z, value, &m[start..start + z.len()]);
-    }
-}
-
-/// The mean, as a share of the largest value, of values that are centred as well as rounding allows.
-const OFFSET: f64 = 1e-13;
-
-/// Takes off the part of the mean that centring once has left under a large common offset: `O(n)`.
-///
-/// ```text
-/// mean = (v[0] + v[1] + ... + v[n - 1]) / n, added in order
-/// if |mean| > 1e-13 max |v|: v[i] = v[i] - mean
-/// ```
-///
-/// An offset of 1e8 leaves a mean of some 1e-8 after one pass, as the first mean is rounded at the size
-/// of the offset. Values without such an offset keep their bits.
-pub(crate) fn centre_again(values: &mut [f64]) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let largest = values
-        .iter()
-        .fold(0.0_f64, |most, value| most.max(value.abs()));
-    if mean.abs() > OFFSET * largest {
-        centre(values);
-    }
-}
-
-/// Takes off the mean, whose sum is taken in the order of the values: `O(n)`, two passes.
-pub(crate) fn centre(values: &mut [f64]) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    for value in values {
-        *value -= mean;
     }
 }
 

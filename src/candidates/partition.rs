@@ -1,6 +1,6 @@
 //! Which rank has a column.
 
-use super::classes::{Canonicaliser, mix, scattered};
+use crate::columns::{Canonicaliser, mix, scattered};
 use crate::data::{Column, Columns, Dataset, Queries};
 use crate::peers::Peers;
 

@@ -9,10 +9,11 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::error::TrainError;
-use super::preferences::Preferences;
-use super::solver::{Shape, Solver};
 use crate::data::{Dataset, DatasetError, Queries};
+use crate::ridge::comparisons::Preferences;
+use crate::ridge::error::TrainError;
+use crate::ridge::shape::Shape;
+use crate::ridge::solvers::Solver;
 
 /// Folds in place of leave-query-out.
 const FOLDS: usize = 5;
@@ -65,7 +66,7 @@ impl Scheme {
     pub const NAMES: &str = "lqo, lpo, folds:N";
 
     /// Five folds.
-    pub(super) const FIVE_FOLDS: Self = Self::Folds {
+    pub(crate) const FIVE_FOLDS: Self = Self::Folds {
         count: FOLDS,
         seed: 1,
     };
@@ -108,7 +109,7 @@ impl Scheme {
 
     /// Leave-query-out where it is a matter of seconds, as it is for solvers that factor; else five
     /// folds.
-    pub(super) fn affordable(solver: Solver, shape: &Shape) -> Self {
+    pub(crate) fn affordable(solver: Solver, shape: &Shape) -> Self {
         // A hundred iterations for each group and ridge parameter, in lanes.
         let seconds = 1e-7 * shape.nonzeros as f64 * (shape.lambdas * shape.queries) as f64;
         let few = shape.queries <= FOLDS || seconds <= Solver::PATIENCE;
@@ -286,7 +287,7 @@ impl Groups {
     }
 
     /// Draws folds of things that messages call `what`.
-    pub(super) fn folds_of(
+    pub(crate) fn folds_of(
         what: &str,
         count: usize,
         folds: usize,

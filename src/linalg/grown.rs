@@ -1,6 +1,21 @@
 //! The ridge model of selected features: a Cholesky factor that grows by a row with each.
+//!
+//! With `K K' = X_S X_S' + ridge I` and a new feature `v`, the next factor is (Golub and Van Loan, *Matrix
+//! Computations*, section 4.2)
+//!
+//! ```text
+//! [K   0      ]
+//! [z'  sqrt(s)],    z = K^-1 X_S v,    s = ridge + |v|^2 - |z|^2
+//! ```
+//!
+//! and `eta = K^-1 X_S y` grows by `(v . y - z . eta) / sqrt(s)`. No row changes that is there, so that a feature
+//! costs `O(t^2)` and not the `O(t^3)` of a new factor.
+//!
+//! Rows of the triangle stand one after the other, which makes each of them contiguous. Sums along a row are
+//! those of [`kernels::dot`]; solving with `K'` goes down its columns, and takes a row of `K` off the rest at a
+//! time, by [`kernels::add_scaled`].
 
-use crate::kernels;
+use super::kernels;
 
 /// Iterations to each end of the spectrum for the condition number.
 const ITERATIONS: usize = 16;
@@ -8,7 +23,7 @@ const ITERATIONS: usize = 16;
 /// The Cholesky factor `K` of `X_S X_S' + ridge I`, and `eta = K^-1 X_S y`, for centred columns `X_S`
 /// and centred labels `y`.
 #[derive(Debug, Clone)]
-pub(super) struct Grown {
+pub(crate) struct Grown {
     ridge: f64,
     /// Rows of the lower factor, one after the other.
     factor: Vec<f64>,
@@ -17,7 +32,7 @@ pub(super) struct Grown {
 
 impl Grown {
     /// The model without features.
-    pub(super) fn new(ridge: f64) -> Self {
+    pub(crate) fn new(ridge: f64) -> Self {
         Self {
             ridge,
             factor: Vec::new(),
@@ -26,23 +41,29 @@ impl Grown {
     }
 
     /// Features `t`.
-    pub(super) fn steps(&self) -> usize {
+    pub(crate) fn steps(&self) -> usize {
         self.eta.len()
     }
 
     /// `K^-1 X_S y`, `t`.
-    pub(super) fn eta(&self) -> &[f64] {
+    pub(crate) fn eta(&self) -> &[f64] {
         &self.eta
     }
 
     /// The first `step + 1` numbers of row `step` of `K`: the others are 0.
-    pub(super) fn row(&self, step: usize) -> &[f64] {
+    pub(crate) fn row(&self, step: usize) -> &[f64] {
         &self.factor[step * (step + 1) / 2..][..=step]
     }
 
     /// Adds the feature `v` by its products `X_S v`, which turn into `z = K^-1 X_S v`, its `square`
     /// `|v|^2` and its `moment` `v . y`: O(t^2). Returns `sqrt(s)`.
-    pub(super) fn grow(&mut self, products: &mut [f64], square: f64, moment: f64) -> f64 {
+    ///
+    /// ```text
+    /// z    = K^-1 products
+    /// root = sqrt(ridge + max(square - z . z, 0))
+    /// eta  = (moment - z . eta) / root
+    /// ```
+    pub(crate) fn grow(&mut self, products: &mut [f64], square: f64, moment: f64) -> f64 {
         self.solve(products);
         // |v|^2 - |z|^2 is not negative, but for rounding.
         let left = (square - kernels::dot(products, products)).max(0.0);
@@ -53,14 +74,14 @@ impl Grown {
     }
 
     /// Adds the feature that has these `z` and `root = sqrt(s)`.
-    pub(super) fn push(&mut self, z: &[f64], root: f64, eta: f64) {
+    pub(crate) fn push(&mut self, z: &[f64], root: f64, eta: f64) {
         self.factor.extend_from_slice(z);
         self.factor.push(root);
         self.eta.push(eta);
     }
 
     /// `w = K'^-1 eta`, a weight for each feature: O(t^2).
-    pub(super) fn weights(&self) -> Vec<f64> {
+    pub(crate) fn weights(&self) -> Vec<f64> {
         let mut weights = self.eta.clone();
         self.solve_transposed(&mut weights);
         weights
@@ -69,7 +90,7 @@ impl Grown {
     /// The condition number of `K K'`, the ratio of its largest eigenvalue to its least, estimated from
     /// below by iterations with the matrix and with its inverse (Golub and Van Loan, section 8.2): the
     /// order of magnitude, from 1 on. Infinite where products are no finite numbers. O(t^2).
-    pub(super) fn condition(&self) -> f64 {
+    pub(crate) fn condition(&self) -> f64 {
         if self.eta.is_empty() {
             return 1.0;
         }
@@ -109,14 +130,22 @@ impl Grown {
         growth
     }
 
-    /// `K x` into `x`.
+    /// `K x` into `x`: O(t^2). From the last row up, as a row takes numbers of `x` that come before its own.
+    ///
+    /// ```text
+    /// for i in (0..t) from the last: x[i] = K[i][..=i] . x[..=i]
+    /// ```
     fn multiply(&self, x: &mut [f64]) {
         for step in (0..x.len()).rev() {
             x[step] = kernels::dot(self.row(step), &x[..=step]);
         }
     }
 
-    /// `K' x` into `x`.
+    /// `K' x` into `x`: O(t^2), by rows of `K`, each times its number of `x`.
+    ///
+    /// ```text
+    /// for i in 0..t: (x[..i], x[i]) = (x[..i] + x[i] K[i][..i], x[i] K[i][i])
+    /// ```
     fn multiply_transposed(&self, x: &mut [f64]) {
         for step in 0..x.len() {
             let (value, row) = (x[step], self.row(step));
@@ -125,7 +154,11 @@ impl Grown {
         }
     }
 
-    /// `K^-1 x` into `x`.
+    /// `K^-1 x` into `x`, by forward substitution: O(t^2).
+    ///
+    /// ```text
+    /// for i in 0..t: x[i] = (x[i] - K[i][..i] . x[..i]) / K[i][i]
+    /// ```
     fn solve(&self, x: &mut [f64]) {
         for step in 0..x.len() {
             let row = self.row(step);
@@ -133,7 +166,11 @@ impl Grown {
         }
     }
 
-    /// `K'^-1 x` into `x`.
+    /// `K'^-1 x` into `x`, by back substitution: O(t^2).
+    ///
+    /// ```text
+    /// for i in (0..t) from the last: x[i] = x[i] / K[i][i]; x[..i] = x[..i] - x[i] K[i][..i]
+    /// ```
     fn solve_transposed(&self, x: &mut [f64]) {
         for step in (0..x.len()).rev() {
             let row = self.row(step);

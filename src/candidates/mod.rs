@@ -1,0 +1,192 @@
+//! The candidates of a selection, wherever they are: column classes in memory, on other ranks or in files.
+//!
+//! [`ColumnClasses`] are those of a data set in memory, and all that is computed of a candidate comes from them.
+//! [`Candidates`] have the classes of this rank and know about the others: who has them
+//! ([`peers`](Candidates::peers)), how many there are of all, and where entries are that memory does not hold.
+//!
+//! ```
+//! use rankrls::candidates::{Candidates, Partition};
+//! use rankrls::data::sample;
+//! use rankrls::peers::on_threads;
+//! use rankrls::ColumnClasses;
+//!
+//! let data = sample::train();
+//! let alone = ColumnClasses::new(&data);
+//! let all = on_threads(3, |peers| {
+//!     let own = Partition::share(&data, peers.count(), peers.rank());
+//!     Candidates::from(ColumnClasses::new(&own)).among(peers)
+//! });
+//! for candidates in all {
+//!     assert!(candidates.classes().len() < alone.len());
+//!     assert_eq!(candidates.summary(), alone.summary());
+//! }
+//! ```
+
+mod partition;
+mod parts;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::columns::{ColumnClasses, Summary};
+use crate::data::Queries;
+use crate::peers::{Alone, Peers};
+pub use partition::Partition;
+pub(crate) use parts::Parts;
+
+/// The candidates of a selection: the column classes of this rank, and what there is to know about all others.
+#[derive(Debug, Clone)]
+pub struct Candidates {
+    /// Those of this rank; without entries where these are in `parts`.
+    classes: ColumnClasses,
+    /// The classes of all ranks.
+    summary: Summary,
+    /// The most of any rank, field by field.
+    share: Summary,
+    /// The most threads of any rank; `None`: those of the current pool.
+    threads: Option<usize>,
+    /// The ranks that have the others.
+    peers: Arc<dyn Peers>,
+    /// Where the entries are, if not in memory.
+    parts: Option<Arc<Parts>>,
+}
+
+impl From<ColumnClasses> for Candidates {
+    /// These classes are all there are.
+    fn from(classes: ColumnClasses) -> Self {
+        Self {
+            summary: classes.summary(),
+            share: classes.summary(),
+            threads: None,
+            peers: Arc::new(Alone),
+            parts: None,
+            classes,
+        }
+    }
+}
+
+impl Candidates {
+    /// The candidates of `shards` of which each class is in one, as [`Partition`] has it: in memory where
+    /// their entries take at most `room` bytes, else in temporary files in `folder`. Then a selection reads part
+    /// by part in each step, and [`ColumnClasses::column`] has nothing.
+    ///
+    /// # Errors
+    /// Those of `shards` and of writing.
+    pub(crate) fn of_shards<E: From<io::Error>>(
+        shards: impl Iterator<Item = Result<ColumnClasses, E>>,
+        folder: &Path,
+        room: u64,
+    ) -> Result<Self, E> {
+        let (classes, parts) = Parts::of_shards(shards, folder, room)?;
+        Ok(Self {
+            parts: parts.map(Arc::new),
+            ..classes.into()
+        })
+    }
+
+    /// These candidates as a share of those of all `peers`, of columns with the same rows that [`Partition`]
+    /// parts. The classes, their positions and their number stay; the summary and the unit are then of all
+    /// ranks. Every rank calls this, as all that selects among candidates.
+    #[must_use]
+    pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
+        let all = peers.all(&(self.classes.summary(), rayon::current_num_threads()));
+        let (ranks, threads): (Vec<Summary>, Vec<usize>) = all.into_iter().unzip();
+        let longest = -peers.least(-self.classes.largest_squared_norm());
+        self.classes = self.classes.beside(longest);
+        let sums = peers.all(&self.classes.rounded_norms());
+        self.summary = Summary {
+            unit: self.classes.unit_of(sums.into_iter().sum()),
+            ..Summary::joined(&ranks)
+        };
+        let most = |field: fn(&Summary) -> usize| ranks.iter().map(field).max().unwrap_or(0);
+        self.share = Summary {
+            column_classes: most(|rank| rank.column_classes),
+            single_query_classes: most(|rank| rank.single_query_classes),
+            nonzeros: most(|rank| rank.nonzeros),
+            pieces: most(|rank| rank.pieces),
+            ..self.summary
+        };
+        self.threads = threads.into_iter().max();
+        self.peers = peers;
+        self
+    }
+
+    /// The column classes of this rank.
+    pub fn classes(&self) -> &ColumnClasses {
+        &self.classes
+    }
+
+    /// The ranks that have the others.
+    pub fn peers(&self) -> &dyn Peers {
+        &*self.peers
+    }
+
+    /// The ranks that have the others, to share.
+    pub(crate) fn shared_peers(&self) -> Arc<dyn Peers> {
+        Arc::clone(&self.peers)
+    }
+
+    /// Where the entries are, if not in memory.
+    pub(crate) fn parts(&self) -> Option<&Arc<Parts>> {
+        self.parts.as_ref()
+    }
+
+    /// How the columns of all ranks fall into classes.
+    pub fn summary(&self) -> Summary {
+        self.summary
+    }
+
+    /// The summary of the rank that has most, field by field: what memory depends on.
+    pub(crate) fn share(&self) -> Summary {
+        self.share
+    }
+
+    /// The most threads that any rank works on.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(rayon::current_num_threads)
+    }
+
+    /// The unit `u` of ridge parameters, as of [`ColumnClasses::unit`] if one rank had all columns. The same
+    /// bits on every rank.
+    pub fn unit(&self) -> f64 {
+        self.summary.unit
+    }
+
+    /// The partition of the rows.
+    pub fn queries(&self) -> &Queries {
+        self.classes.queries()
+    }
+
+    /// Whether no column of the data can tell two examples of a query apart.
+    pub fn is_empty(&self) -> bool {
+        self.summary.column_classes == 0
+    }
+
+    /// A feature as the file of the data counts.
+    pub(crate) fn written(&self, feature: u32) -> u64 {
+        self.classes.written(feature)
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        self.classes.memory() + self.parts().map_or(0, |parts| parts.memory())
+    }
+
+    /// 0-based features that represent the candidates of all ranks, ascending.
+    pub(crate) fn features(&self) -> Vec<u32> {
+        let own = (0..self.classes.len()).map(|candidate| self.classes.feature(candidate));
+        let mut all = self.peers.all(&own.collect::<Vec<u32>>()).concat();
+        all.sort_unstable();
+        all
+    }
+
+    /// The rows and values of a candidate of this rank, wherever they are.
+    pub(crate) fn entries(&self, candidate: usize) -> io::Result<(Vec<u32>, Vec<f64>)> {
+        if let Some(parts) = self.parts() {
+            return parts.entries(&self.classes, candidate);
+        }
+        let column = self.classes.column(candidate);
+        Ok((column.rows.to_vec(), column.values.to_vec()))
+    }
+}

@@ -1,0 +1,70 @@
+//! How many columns and classes of columns there are, and how to say that there is none.
+
+use rankrls_files::Remedy;
+use serde::{Deserialize, Serialize};
+
+/// How the columns of a data set fall into classes, and their size.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// All feature columns of the data, `constant_columns` and class members.
+    pub columns: usize,
+    /// Columns constant within every query, empty ones included.
+    pub constant_columns: usize,
+    /// Columns without any entry.
+    pub empty_columns: usize,
+    /// Distinct centred forms up to sign: the candidates.
+    pub column_classes: usize,
+    /// Candidates whose entries all lie in one query.
+    pub single_query_classes: usize,
+    /// Entries of the candidates.
+    pub nonzeros: usize,
+    /// Pairs of a candidate and a query it touches, of candidates that touch several.
+    pub pieces: usize,
+    /// The unit `u` of ridge parameters, see [`ColumnClasses::unit`](super::ColumnClasses::unit).
+    #[serde(skip)]
+    pub unit: f64,
+}
+
+impl Summary {
+    /// The classes of columns of which these have shares, each class in one and empty in the others; without a
+    /// unit.
+    pub(crate) fn joined(shares: &[Self]) -> Self {
+        let sum = |field: fn(&Self) -> usize| shares.iter().map(field).sum::<usize>();
+        let columns = shares.first().map_or(0, |share| share.columns);
+        let elsewhere = sum(|share| share.columns) - columns;
+        Self {
+            columns,
+            constant_columns: sum(|share| share.constant_columns) - elsewhere,
+            empty_columns: sum(|share| share.empty_columns) - elsewhere,
+            column_classes: sum(|share| share.column_classes),
+            single_query_classes: sum(|share| share.single_query_classes),
+            nonzeros: sum(|share| share.nonzeros),
+            pieces: sum(|share| share.pieces),
+            unit: 0.0,
+        }
+    }
+}
+
+/// Says of so many columns that none of them is a candidate.
+pub(crate) fn none_varies(columns: usize) -> String {
+    let columns = match columns {
+        1 => "the only column is".to_owned(),
+        columns => format!("all {columns} columns are"),
+    };
+    format!(
+        "{columns} constant within every query, so no feature can tell the examples of a query \
+         apart"
+    )
+}
+
+/// Says of so many queries that none of them has two rows.
+pub(crate) fn none_compares(queries: usize) -> String {
+    let rows = match queries {
+        1 => "the data have a single row".to_owned(),
+        queries => format!("each of the {queries} queries has a single row"),
+    };
+    format!(
+        "{rows}, and only examples of a query are compared; {}",
+        Remedy::GiveQueries
+    )
+}

@@ -1,0 +1,266 @@
+//! Rows less the mean of their query, or of all rows.
+//!
+//! `sum_{i<j} (r_i - r_j)^2 = n |C r|^2` over the `n` rows of a query: squared errors of centred rows
+//! are those of all pairs (Pahikkala et al., 2009). Under [`Objective::Global`] all
+//! rows are one query, and a ridge parameter for the sum over pairs is `m` times that of the rows.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{Compare, Compared, Comparisons, Predicted, check_one_query, pick, weigh};
+use crate::columns::QueryWeight;
+use crate::data::{Dataset, LabelScale, Queries};
+use crate::interrupt::check_interrupt;
+use crate::lambda::Lambda;
+use crate::linalg::centring::{centre_offset, centre_rows};
+use crate::linalg::kernels::add_scaled;
+use crate::metrics::{mean_concordance, tie_predictions};
+use crate::objective::Objective;
+use crate::ridge::blocks::{Block, LARGEST_BLOCK};
+use crate::ridge::error::TrainError;
+use crate::ridge::factor::{Eigen, Square};
+use crate::ridge::features::{Columns, Features, Mean};
+
+/// The rows of each query, centred and scaled by the root of its weight.
+#[derive(Debug)]
+pub(crate) struct Centred {
+    queries: Queries,
+    scales: Option<Vec<f64>>,
+    /// Whether the loss is a sum over pairs, whose number depends on how many rows are left.
+    all_pairs: bool,
+}
+
+impl Centred {
+    pub(crate) fn new(queries: &Queries, weight: QueryWeight) -> Self {
+        Self {
+            queries: queries.clone(),
+            scales: weight.row_scales(queries),
+            all_pairs: false,
+        }
+    }
+
+    /// The rows of `dataset` by query; of all queries where the `objective` orders all pairs.
+    ///
+    /// # Errors
+    /// [`TrainError::Queries`] for data of several queries where all pairs are to be ordered.
+    pub(crate) fn compared<'a>(
+        dataset: &'a Dataset<'_>,
+        objective: Objective,
+        weight: QueryWeight,
+        scale: LabelScale,
+    ) -> Result<Compared<'a>, TrainError> {
+        let queries = dataset.queries();
+        let all_pairs = objective == Objective::Global;
+        if all_pairs {
+            check_one_query(queries)?;
+        }
+        let rows = Self {
+            all_pairs,
+            ..Self::new(queries, weight)
+        };
+        let mut labels = scale.apply(dataset.labels(), queries).into_owned();
+        queries.split_mut(&mut labels).for_each(centre_offset);
+        weigh::<1>(rows.scales(), labels.as_chunks_mut().0);
+        Ok(Compared {
+            rows: Comparisons::Queries(rows),
+            as_given: dataset.labels().into(),
+            labels,
+        })
+    }
+
+    /// Centres values of the rows from the first of `query` on, up to the end of another.
+    fn centre_from(&self, query: usize, values: &mut [f64]) {
+        let mut rest = values;
+        for range in self.queries.ranges().skip(query) {
+            let Some(own) = rest.split_off_mut(..range.len()) else {
+                return;
+            };
+            centre_rows(own.as_chunks_mut::<1>().0);
+        }
+    }
+
+    fn scale(&self, row: usize) -> f64 {
+        self.scales.as_ref().map_or(1.0, |scales| scales[row])
+    }
+
+    /// What a query counts.
+    fn weight(&self, query: usize) -> f64 {
+        self.scale(self.queries.range(query).start).powi(2)
+    }
+
+    /// Fills `columns`, one for each row of `query`, with the kernel between these rows and
+    /// those of the `window`, as far as they do not come before the query. A window consists of
+    /// whole queries.
+    fn fill_kernel(
+        &self,
+        features: &Features<'_>,
+        query: usize,
+        columns: &mut [f64],
+        window: &Range<usize>,
+        shift: f64,
+    ) {
+        let own = self.queries.range(query);
+        let height = window.len();
+        let offset = own.start - window.start;
+        let with_row = columns.par_chunks_mut(height).zip(own.clone());
+        with_row.for_each(|(column, row)| {
+            check_interrupt();
+            features.add_products(row, 1.0, &mut column[offset..], own.start);
+        });
+        let mut mean = vec![0.0; height];
+        for column in columns.chunks(height) {
+            add_scaled(&mut mean, 1.0, column);
+        }
+        for sum in &mut mean {
+            *sum /= own.len() as f64;
+        }
+        let with_row = columns.par_chunks_mut(height).zip(own.clone());
+        with_row.for_each(|(column, row)| {
+            let column = &mut column[offset..];
+            add_scaled(column, -1.0, &mean[offset..]);
+            self.centre_from(query, column);
+            let scale = self.scale(row);
+            for (value, other) in column.iter_mut().zip(own.start..) {
+                *value *= scale * self.scale(other);
+            }
+            for value in &mut column[..own.len()] {
+                *value += shift / own.len() as f64;
+            }
+        });
+    }
+
+    /// The diagonal of the block of a query in `X^ X^'`.
+    fn diagonal(&self, columns: &Columns<'_>, query: usize) -> Vec<f64> {
+        let range = self.queries.range(query);
+        let mean = columns.mean(range.clone());
+        let all = mean.iter().zip(&columns.counts);
+        let all: f64 = all.map(|(mean, count)| count * mean * mean).sum();
+        let diagonal = |row: usize| {
+            let change = |(class, value): (usize, f64)| {
+                columns.counts[class] * value * (value - 2.0 * mean[class])
+            };
+            // The sum is no less than 0 but for rounding.
+            let square = (all + columns.row(row).map(change).sum::<f64>()).max(0.0);
+            self.scale(row).powi(2) * square
+        };
+        range.map(diagonal).collect()
+    }
+}
+
+impl Compare for Centred {
+    fn queries(&self) -> &Queries {
+        &self.queries
+    }
+
+    fn scales(&self) -> Option<&[f64]> {
+        self.scales.as_deref()
+    }
+
+    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
+        match self.queries.rows() - out {
+            _ if !self.all_pairs => Ok(lambda.value()),
+            0 => Err(TrainError::OneGroup),
+            left => Ok(lambda.value() / left as f64),
+        }
+    }
+
+    fn centre(&self, values: &mut [f64]) {
+        self.centre_from(0, values);
+    }
+
+    fn compare<const L: usize>(
+        &self,
+        product: &mut [[f64; L]],
+        fill: impl FnOnce(&mut [[f64; L]]),
+    ) {
+        fill(product);
+        self.queries.split_mut(product).for_each(centre_rows);
+        weigh(self.scales(), product);
+    }
+
+    /// A centred `v` needs no centring.
+    fn spread<'v, const L: usize>(&self, v: &'v [[f64; L]]) -> Cow<'v, [[f64; L]]> {
+        let mut weighed = Cow::Borrowed(v);
+        if self.scales.is_some() {
+            weigh(self.scales(), weighed.to_mut());
+        }
+        weighed
+    }
+
+    fn mean_diagonal(&self, features: &Features<'_>) -> f64 {
+        let trace = features.trace(&self.queries, |query| self.weight(query));
+        trace / self.queries.rows() as f64
+    }
+
+    fn check_kernel(&self, kernel: &Square, mean_diagonal: f64) -> Result<(), TrainError> {
+        let values = (0..kernel.size()).map(|row| kernel.value(row, row));
+        let largest = values.fold(0.0, f64::max);
+        let rounding = self.queries.largest() as f64 * f64::EPSILON * largest;
+        let weights = (0..self.queries.len()).map(|query| self.weight(query));
+        if mean_diagonal <= rounding * weights.fold(0.0, f64::max) {
+            return Err(TrainError::ConstantKernel);
+        }
+        Ok(())
+    }
+
+    fn kernel_matrix(&self, features: &Features<'_>, shift: f64) -> Square {
+        let rows = self.queries.rows();
+        let mut square = Square::zeros(rows);
+        let parts = self.queries.split_rows_mut(square.values_mut(), rows);
+        let parts: Vec<_> = parts.enumerate().collect();
+        parts.into_par_iter().for_each(|(query, columns)| {
+            self.fill_kernel(features, query, columns, &(0..rows), shift);
+        });
+        square
+    }
+
+    fn block(&self, features: &Features<'_>, query: usize, shift: f64) -> Block {
+        let range = self.queries.range(query);
+        let small = (2..=LARGEST_BLOCK).contains(&range.len());
+        let decomposed = small.then(|| {
+            let mut square = Square::zeros(range.len());
+            self.fill_kernel(features, query, square.values_mut(), &range, shift);
+            Eigen::new(&square)
+        });
+        decomposed.flatten().map_or_else(
+            || Block::Diagonal(self.diagonal(features.known(), query)),
+            Block::Decomposed,
+        )
+    }
+
+    fn fill_row(&self, columns: &Columns<'_>, row: usize, mean: &mut Mean, slots: &mut [f64]) {
+        for (class, value) in columns.row(row) {
+            slots[class] = value;
+        }
+        let query = self.queries.of_row(row);
+        let kept = mean.take().filter(|(kept, _)| *kept == query);
+        let found = || (query, columns.mean(self.queries.range(query)));
+        let (_, mean) = mean.insert(kept.unwrap_or_else(found));
+        for (slot, mean) in slots.iter_mut().zip(mean) {
+            *slot -= *mean;
+        }
+    }
+
+    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]) {
+        let range = self.queries.range(query);
+        let width = slots.len() / range.len();
+        let (mut mean, share) = (vec![0.0; width], 1.0 / range.len() as f64);
+        for (row, slots) in range.zip(slots.chunks_mut(width)) {
+            columns.add_placed(row, 1.0, places, slots);
+            add_scaled(&mut mean, share, slots);
+        }
+        for slots in slots.chunks_mut(width) {
+            add_scaled(slots, -1.0, &mean);
+        }
+    }
+
+    /// The concordance index, averaged over the queries, or parts of them, that were held out together.
+    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64> {
+        let (order, parts) = (&predicted.parts.order, &predicted.parts.queries);
+        let mut tied = pick(predicted.predictions, order);
+        tie_predictions(&mut tied, predicted.labels, parts);
+        mean_concordance(&pick(predicted.as_given, order), &tied, parts)
+    }
+}

@@ -1,0 +1,278 @@
+//! Differences of rows, one for each preference (`PPRankRLS` of RLScore).
+//!
+//! `sum_p c_p (g_p - (f_s - f_e))^2 + lambda |w|^2` for preferences `p` of row `s` to row `e`. A preference
+//! is a row `sqrt(c_p) (x_s - x_e)` with the label `sqrt(c_p) g_p`, which nothing centres. The loss is that
+//! of the graph Laplacian `L = B' B`, degrees less adjacency, of the preferences (Pahikkala et al.,
+//! 2009). Preferences are left out as rows are.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+
+use super::{Compare, Compared, Comparisons, Predicted, check_one_query, weigh};
+use crate::data::{Dataset, Queries};
+use crate::interrupt::check_interrupt;
+use crate::metrics::PAIR_TIE;
+use crate::ridge::blocks::Block;
+use crate::ridge::error::TrainError;
+use crate::ridge::factor::Square;
+use crate::ridge::features::{Columns, Features, Mean};
+use crate::ridge::shape::Shape;
+
+/// One row before another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preference {
+    /// The row that is preferred, 0-based.
+    pub preferred: u32,
+    /// The other row.
+    pub other: u32,
+    /// The strength of the preference, in units of the labels; 1 as a rule.
+    pub magnitude: f64,
+    /// The weight of the preference; 1 as a rule.
+    pub weight: f64,
+}
+
+/// Preferences among the rows of a data set. One that comes twice counts twice, opposite ones pull
+/// against each other, cycles are allowed, and a row before itself counts nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preferences {
+    list: Vec<Preference>,
+    rows: usize,
+}
+
+impl Preferences {
+    /// Checks preferences among the rows of the input of `data`, from 0 on, and finds these rows in
+    /// `data`.
+    ///
+    /// # Errors
+    /// [`TrainError::Unexpected`] for a row that is not there, a magnitude that is not finite, or a
+    /// weight that is not above 0; [`TrainError::NoPreferences`] if no two rows are compared.
+    pub fn new(mut list: Vec<Preference>, data: &Dataset<'_>) -> Result<Self, TrainError> {
+        let (places, rows) = (data.rows_of_input(), data.rows());
+        for (number, one) in list.iter_mut().enumerate() {
+            let refuse = |expected: &str, found: String| {
+                let what = format!("preference {}", number + 1);
+                Err(TrainError::unexpected(
+                    what,
+                    format!("{expected}, found {found}"),
+                ))
+            };
+            for row in [&mut one.preferred, &mut one.other] {
+                let Some(place) = places.get(*row as usize) else {
+                    let found = (u64::from(*row) + 1).to_string();
+                    return refuse(&format!("rows from 1 to {rows}"), found);
+                };
+                *row = *place;
+            }
+            if !one.magnitude.is_finite() {
+                return refuse("a finite magnitude", one.magnitude.to_string());
+            }
+            if !(one.weight.is_finite() && one.weight > 0.0) {
+                return refuse("a finite weight above 0", one.weight.to_string());
+            }
+        }
+        if list.iter().all(|one| one.preferred == one.other) {
+            return Err(TrainError::NoPreferences);
+        }
+        Ok(Self { list, rows })
+    }
+
+    /// The preferences in the order in which they were given, among the rows of the data.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Preference> {
+        self.list.iter()
+    }
+
+    /// How many there are, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The mean weight of the preferences that a row is in.
+    fn mean_degree(&self) -> f64 {
+        let compared = self.list.iter().filter(|one| one.preferred != one.other);
+        2.0 * compared.map(|one| one.weight).sum::<f64>() / self.rows as f64
+    }
+}
+
+/// A weighted difference of two rows for each preference.
+#[derive(Debug)]
+pub(crate) struct Differences {
+    /// Every preference alone.
+    alone: Queries,
+    scales: Vec<f64>,
+    /// The rows of the data that each preference compares: the preferred one first.
+    ends: Vec<[u32; 2]>,
+    /// All rows of the data, together.
+    all: Queries,
+    /// [`Preferences::mean_degree`].
+    degree: f64,
+}
+
+impl Differences {
+    /// The rows of `dataset`, as many as the preferences are among.
+    ///
+    /// # Errors
+    /// [`TrainError::Queries`] for data of several queries, [`TrainError::Unexpected`] for preferences
+    /// among other rows, [`TrainError::Data`] for more of them than data may have rows.
+    pub(crate) fn compared(
+        preferences: &Preferences,
+        dataset: &Dataset<'_>,
+    ) -> Result<Compared<'static>, TrainError> {
+        let all = dataset.queries();
+        check_one_query(all)?;
+        if preferences.rows != all.rows() {
+            return Err(TrainError::unexpected(
+                format!("the preferences are among {} rows", preferences.rows),
+                format!("{}, those of the data", all.rows()),
+            ));
+        }
+        let list = &preferences.list;
+        let rows = Self {
+            alone: Queries::from_sizes(&vec![1; list.len()])?,
+            scales: list.iter().map(|one| one.weight.sqrt()).collect(),
+            ends: list.iter().map(|one| [one.preferred, one.other]).collect(),
+            all: all.clone(),
+            degree: preferences.mean_degree(),
+        };
+        let magnitudes: Vec<f64> = list.iter().map(|one| one.magnitude).collect();
+        let mut labels = magnitudes.clone();
+        weigh::<1>(rows.scales(), labels.as_chunks_mut().0);
+        Ok(Compared {
+            rows: Comparisons::Preferences(rows),
+            as_given: magnitudes.into(),
+            labels,
+        })
+    }
+
+    fn ends(&self, preference: usize) -> [usize; 2] {
+        self.ends[preference].map(|row| row as usize)
+    }
+
+    fn squared_norm(&self, features: &Features<'_>, preference: usize) -> f64 {
+        let square = features.squared_difference(self.ends(preference));
+        self.scales[preference].powi(2) * square
+    }
+}
+
+impl Compare for Differences {
+    fn queries(&self) -> &Queries {
+        &self.alone
+    }
+
+    fn scales(&self) -> Option<&[f64]> {
+        Some(&self.scales)
+    }
+
+    fn shape(&self, shape: Shape) -> Shape {
+        shape.of_preferences(self.ends.len())
+    }
+
+    /// The unit of centred rows times the mean degree, so that lambdas have the size that they have for
+    /// labels.
+    fn unit(&self, features: &Features<'_>, _: f64) -> f64 {
+        let trace = features.trace(&self.all, |_| 1.0);
+        trace / self.all.rows() as f64 * self.degree
+    }
+
+    fn centre(&self, _: &mut [f64]) {}
+
+    fn compare<const L: usize>(
+        &self,
+        product: &mut [[f64; L]],
+        fill: impl FnOnce(&mut [[f64; L]]),
+    ) {
+        let mut values = vec![[0.0; L]; self.all.rows()];
+        fill(&mut values);
+        for (product, ends) in product.iter_mut().zip(&self.ends) {
+            let [first, other] = ends.map(|row| &values[row as usize]);
+            *product = std::array::from_fn(|lane| first[lane] - other[lane]);
+        }
+        weigh(self.scales(), product);
+    }
+
+    /// The preferred row gets a value, the other one loses it.
+    fn spread<'v, const L: usize>(&self, v: &'v [[f64; L]]) -> Cow<'v, [[f64; L]]> {
+        let mut sums = vec![[0.0; L]; self.all.rows()];
+        for (preference, (value, scale)) in v.iter().zip(&self.scales).enumerate() {
+            let [first, other] = self.ends(preference);
+            if first == other {
+                continue;
+            }
+            for lane in 0..L {
+                let weighed = value[lane] * scale;
+                sums[first][lane] += weighed;
+                sums[other][lane] -= weighed;
+            }
+        }
+        Cow::Owned(sums)
+    }
+
+    fn mean_diagonal(&self, features: &Features<'_>) -> f64 {
+        let preferences = 0..self.ends.len();
+        let norms = preferences.map(|preference| self.squared_norm(features, preference));
+        norms.sum::<f64>() / self.ends.len() as f64
+    }
+
+    /// Nothing is centred, so that the shift has no place.
+    fn kernel_matrix(&self, features: &Features<'_>, _: f64) -> Square {
+        let size = self.ends.len();
+        let mut square = Square::zeros(size);
+        let columns = square.values_mut().par_chunks_mut(size).enumerate();
+        columns.for_each(|(number, column)| {
+            check_interrupt();
+            let mut products = vec![0.0; self.all.rows()];
+            for (row, sign) in self.ends(number).into_iter().zip([1.0, -1.0]) {
+                features.add_products(row, sign, &mut products, 0);
+            }
+            for (row, slot) in column.iter_mut().enumerate().skip(number) {
+                let [first, other] = self.ends(row).map(|row| products[row]);
+                *slot = self.scales[number] * self.scales[row] * (first - other);
+            }
+        });
+        square
+    }
+
+    fn block(&self, features: &Features<'_>, query: usize, _: f64) -> Block {
+        Block::Alone(self.squared_norm(features, query))
+    }
+
+    fn fill_row(&self, columns: &Columns<'_>, row: usize, _: &mut Mean, slots: &mut [f64]) {
+        let [first, other] = self.ends(row);
+        for (class, value) in columns.row(first) {
+            slots[class] = value;
+        }
+        for (class, value) in columns.row(other) {
+            slots[class] -= value;
+        }
+    }
+
+    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]) {
+        for (row, sign) in self.ends(query).into_iter().zip([1.0, -1.0]) {
+            columns.add_placed(row, sign, places, slots);
+        }
+    }
+
+    /// The share of the preferences, by weight, that come in the right order, without those of magnitude
+    /// 0.
+    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64> {
+        let magnitudes = predicted.as_given;
+        let larger = |most: f64, one: &f64| most.max(one.abs());
+        let largest = magnitudes.iter().fold(0.0, larger);
+        let (mut ordered, mut all) = (0.0, 0.0);
+        for (row, [preferred, other]) in self.ends.iter().enumerate() {
+            let (magnitude, weight) = (magnitudes[row], self.scales[row].powi(2));
+            if magnitude == 0.0 || preferred == other {
+                continue;
+            }
+            all += weight;
+            ordered += weight
+                * match predicted.predictions[row] * magnitude.signum() {
+                    near if near.abs() <= PAIR_TIE * largest => 0.5,
+                    right if right > 0.0 => 1.0,
+                    _ => 0.0,
+                };
+        }
+        (all > 0.0).then(|| ordered / all)
+    }
+}

@@ -1,0 +1,200 @@
+//! What a loss compares: the rows of the matrix `B`, for the design `X^ = B X` of data `X`.
+//!
+//! `B = D C`, where `C` compares rows and `D` scales what it makes. [`Centred`] takes the mean of its
+//! query, or of all rows, off each row; [`Differences`] takes a row off another one that is preferred
+//! to it. The loss is `|y^ - X^ w|^2`, and `L = B' B` is its row Laplacian: of the graph in which rows
+//! that are compared are neighbours (Pahikkala, Tsivtsivadze, Airola, Järvinen and Boberg, *An efficient
+//! algorithm for learning to rank from preference graphs*, Machine Learning 75, 2009).
+//!
+//! Nobody outside of this folder asks which of the two it has.
+
+mod centred;
+mod differences;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+use super::blocks::Block;
+use super::error::TrainError;
+use super::factor::Square;
+use super::features::{Columns, Features, Mean};
+use super::shape::Shape;
+use crate::data::Queries;
+use crate::lambda::Lambda;
+
+pub(crate) use centred::Centred;
+pub(crate) use differences::Differences;
+pub use differences::{Preference, Preferences};
+
+/// One of the two: see [`Compare`].
+#[derive(Debug)]
+pub(crate) enum Comparisons {
+    Queries(Centred),
+    Preferences(Differences),
+}
+
+/// Comparisons of rows, `B = D C`.
+pub(crate) trait Compare: fmt::Debug + Send + Sync {
+    /// The rows of `B` that belong together: queries, or preferences, each of them alone.
+    fn queries(&self) -> &Queries;
+
+    /// The diagonal of `D`, a number for each row of `B`; `None` where all are 1.
+    fn scales(&self) -> Option<&[f64]>;
+
+    /// The size of a problem of these comparisons, for the `shape` of its data.
+    fn shape(&self, shape: Shape) -> Shape {
+        shape
+    }
+
+    /// The ridge parameter of the system without `out` rows of `B`, where users say `lambda`.
+    ///
+    /// # Errors
+    /// [`TrainError::OneGroup`] when no row is left, and the parameter depends on their number.
+    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
+        let _ = out;
+        Ok(lambda.value())
+    }
+
+    /// The unit of ridge parameters, where the diagonal of `X^ X^'` has this mean.
+    fn unit(&self, features: &Features<'_>, mean_diagonal: f64) -> f64 {
+        let _ = features;
+        mean_diagonal
+    }
+
+    /// Takes off `values`, one for each row of `B`, what `C` leaves no room for: rounding, where they
+    /// were compared before.
+    fn centre(&self, values: &mut [f64]);
+
+    /// `B v` for the values `v` of the rows of the data, which `fill` writes: of `L` vectors side by
+    /// side.
+    fn compare<const L: usize>(&self, product: &mut [[f64; L]], fill: impl FnOnce(&mut [[f64; L]]))
+    where
+        Self: Sized;
+
+    /// `B' v` for a `v` that is centred: a value for each row of the data, of `L` vectors side by side.
+    fn spread<'v, const L: usize>(&self, v: &'v [[f64; L]]) -> Cow<'v, [[f64; L]]>
+    where
+        Self: Sized;
+
+    /// The mean of the diagonal of `X^ X^'`.
+    fn mean_diagonal(&self, features: &Features<'_>) -> f64;
+
+    /// Refuses a kernel by which rows that are compared differ in rounding alone.
+    ///
+    /// # Errors
+    /// [`TrainError::ConstantKernel`].
+    fn check_kernel(&self, kernel: &Square, mean_diagonal: f64) -> Result<(), TrainError> {
+        let _ = (kernel, mean_diagonal);
+        Ok(())
+    }
+
+    /// `X^ X^' + shift J`, lower triangle, where `J` averages over every query that is centred.
+    fn kernel_matrix(&self, features: &Features<'_>, shift: f64) -> Square;
+
+    /// The part of `X^ X^'` in which `query` meets itself, to be inverted. `shift` stands for
+    /// directions that are not centred.
+    fn block(&self, features: &Features<'_>, query: usize, shift: f64) -> Block;
+
+    /// Fills `slots`, which are 0, one for each class, with a row of `C X`. `mean` is kept from call to
+    /// call.
+    fn fill_row(&self, columns: &Columns<'_>, row: usize, mean: &mut Mean, slots: &mut [f64]);
+
+    /// Fills `slots`, which are 0, with the rows of `C X diag(sqrt(k))` of a query, side by side: of
+    /// the classes that have a place, which is not `u32::MAX`.
+    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]);
+
+    /// The share of pairs that predictions order as labels do; `None` where no pair has an order.
+    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64>;
+}
+
+impl dyn Compare {
+    /// The diagonal of `D` at a row of `B`.
+    pub(crate) fn scale(&self, row: usize) -> f64 {
+        self.scales().map_or(1.0, |scales| scales[row])
+    }
+}
+
+impl Deref for Comparisons {
+    type Target = dyn Compare;
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Queries(centred) => centred,
+            Self::Preferences(differences) => differences,
+        }
+    }
+}
+
+impl Comparisons {
+    /// [`Compare::compare`].
+    pub(crate) fn compare<const L: usize>(
+        &self,
+        product: &mut [[f64; L]],
+        fill: impl FnOnce(&mut [[f64; L]]),
+    ) {
+        match self {
+            Self::Queries(centred) => centred.compare(product, fill),
+            Self::Preferences(differences) => differences.compare(product, fill),
+        }
+    }
+
+    /// [`Compare::spread`].
+    pub(crate) fn spread<'v, const L: usize>(&self, v: &'v [[f64; L]]) -> Cow<'v, [[f64; L]]> {
+        match self {
+            Self::Queries(centred) => centred.spread(v),
+            Self::Preferences(differences) => differences.spread(v),
+        }
+    }
+}
+
+/// Multiplies rows by the diagonal of `D`.
+fn weigh<const L: usize>(scales: Option<&[f64]>, rows: &mut [[f64; L]]) {
+    for (row, scale) in rows.iter_mut().zip(scales.into_iter().flatten()) {
+        for value in row {
+            *value *= scale;
+        }
+    }
+}
+
+/// Comparisons, with the labels that a model is to predict for them.
+#[derive(Debug)]
+pub(crate) struct Compared<'a> {
+    pub(crate) rows: Comparisons,
+    /// Labels as given, or magnitudes of preferences: one for each row of `B`.
+    pub(crate) as_given: Cow<'a, [f64]>,
+    /// The labels `y^`, compared like the rows.
+    pub(crate) labels: Vec<f64>,
+}
+
+/// Predictions for rows that models have not seen.
+#[derive(Debug)]
+pub(crate) struct Predicted<'a> {
+    /// [`Compared::as_given`].
+    pub(crate) as_given: &'a [f64],
+    /// The labels, compared but in their own units.
+    pub(crate) labels: &'a [f64],
+    pub(crate) predictions: &'a [f64],
+    pub(crate) parts: &'a Parts,
+}
+
+/// The rows that are of one query and held out together.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// All rows, those of a part together.
+    pub(crate) order: Vec<usize>,
+    /// The sizes of the parts in that order.
+    pub(crate) queries: Queries,
+}
+
+pub(crate) fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
+    rows.iter().map(|&row| values[row]).collect()
+}
+
+/// Refuses data of several queries.
+fn check_one_query(queries: &Queries) -> Result<(), TrainError> {
+    match queries.len() {
+        1 => Ok(()),
+        queries => Err(TrainError::Queries { queries }),
+    }
+}

@@ -1,0 +1,253 @@
+//! The features of rows: the columns of the data, or a kernel in their place.
+//!
+//! One column for each class of equal ones: a class of `k` members acts like one column times
+//! `sqrt(k)`, and every member gets the weight of the class, up to sign. A *total* is `k` times that
+//! weight. Columns are in the canonical form of [`ColumnClasses`], which differs from the data by a
+//! constant in each query: few entries, and no common offset that would cost digits.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use sprs::CsMatI;
+
+use super::factor::Square;
+use crate::columns::ColumnClasses;
+use crate::data::Queries;
+use crate::interrupt::check_interrupt;
+
+/// Columns whose products one task computes.
+const COLUMNS: usize = 1024;
+
+/// Rows whose products one task computes.
+const ROWS: usize = 256;
+
+/// Least squared norm of the largest column that leaves products their digits.
+pub(crate) const LEAST_SQUARES: f64 = 1e-280;
+
+/// Where `X X'` comes from.
+#[derive(Debug)]
+pub(crate) enum Features<'a> {
+    Columns(Box<Columns<'a>>),
+    /// `X X'` itself, of features that nobody knows: a kernel of the rows, both triangles.
+    Kernel(Square),
+}
+
+/// The columns, and what they count.
+#[derive(Debug)]
+pub(crate) struct Columns<'a> {
+    pub(crate) classes: Cow<'a, ColumnClasses>,
+    /// `k`: members of every class.
+    pub(crate) counts: Vec<f64>,
+    /// The entries of the classes by row.
+    rows: CsMatI<f64, u32, usize>,
+}
+
+/// The mean over the rows of a query, kept while the query stays.
+pub(crate) type Mean = Option<(usize, Vec<f64>)>;
+
+impl<'a> Columns<'a> {
+    fn new(classes: Cow<'a, ColumnClasses>) -> Self {
+        let members = |class: usize| classes.class(class).len() as f64;
+        Self {
+            counts: (0..classes.len()).map(members).collect(),
+            rows: classes.matrix().to_other_storage(),
+            classes,
+        }
+    }
+
+    /// The entries of a row: classes, ascending, and values.
+    pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
+        let (classes, values) = entries_of(&self.rows, row);
+        let classes = classes.iter().map(|&class| class as usize);
+        classes.zip(values.iter().copied())
+    }
+
+    /// Adds `factor` times the products of `row` with the rows from `first` on, as many as `column` is
+    /// long.
+    fn add_products(&self, row: usize, factor: f64, column: &mut [f64], first: usize) {
+        let end = first + column.len();
+        for (class, value) in self.row(row) {
+            let factor = factor * value * self.counts[class];
+            let other = self.classes.column(class);
+            let start = other.rows.partition_point(|&row| (row as usize) < first);
+            let entries = other.rows[start..].iter().zip(&other.values[start..]);
+            for (&row, value) in entries.take_while(|(row, _)| (**row as usize) < end) {
+                column[row as usize - first] += factor * value;
+            }
+        }
+    }
+
+    pub(crate) fn mean(&self, rows: Range<usize>) -> Vec<f64> {
+        let (mut mean, count) = (vec![0.0; self.counts.len()], rows.len() as f64);
+        for (class, value) in rows.flat_map(|row| self.row(row)) {
+            mean[class] += value;
+        }
+        for sum in &mut mean {
+            *sum /= count;
+        }
+        mean
+    }
+}
+
+impl<'a> Features<'a> {
+    pub(crate) fn of_classes(classes: Cow<'a, ColumnClasses>) -> Self {
+        Self::Columns(Box::new(Columns::new(classes)))
+    }
+
+    /// The columns, unless only their products are known.
+    pub(crate) fn columns(&self) -> Option<&Columns<'a>> {
+        match self {
+            Self::Columns(columns) => Some(columns),
+            Self::Kernel(_) => None,
+        }
+    }
+
+    /// The columns, for solvers that a kernel does not have.
+    pub(crate) fn known(&self) -> &Columns<'a> {
+        let columns = self.columns();
+        columns.expect("a kernel has the dual solver alone")
+    }
+
+    /// Adds `factor` times the products of `row` with the rows from `first` on, as many as `column` is
+    /// long.
+    pub(crate) fn add_products(&self, row: usize, factor: f64, column: &mut [f64], first: usize) {
+        match self {
+            Self::Columns(columns) => columns.add_products(row, factor, column, first),
+            Self::Kernel(kernel) => {
+                for (slot, product) in column.iter_mut().zip(&kernel.column(row)[first..]) {
+                    *slot += factor * product;
+                }
+            }
+        }
+    }
+
+    /// The squared norm of a row less another one.
+    pub(crate) fn squared_difference(&self, [first, other]: [usize; 2]) -> f64 {
+        match self {
+            Self::Columns(columns) => {
+                let rows = [first, other].map(|row| columns.rows.outer_view(row));
+                let [Some(first), Some(other)] = rows else {
+                    return 0.0;
+                };
+                let difference = &first - &other;
+                let squares = difference.iter();
+                squares.map(|(at, v)| columns.counts[at] * v * v).sum()
+            }
+            Self::Kernel(kernel) => {
+                let own = kernel.value(first, first) + kernel.value(other, other);
+                // No less than 0 but for rounding.
+                (own - 2.0 * kernel.value(first, other)).max(0.0)
+            }
+        }
+    }
+
+    /// The sum over the rows of each query of the squared norms of what is centred, each times what
+    /// the query counts.
+    pub(crate) fn trace(&self, queries: &Queries, weight: impl Fn(usize) -> f64) -> f64 {
+        match self {
+            Self::Columns(columns) => {
+                let norm = |(class, count): (usize, &f64)| {
+                    let segments = columns.classes.segments(class);
+                    let norms = segments.map(|part| weight(part.query) * part.squared_norm);
+                    count * norms.sum::<f64>()
+                };
+                columns.counts.iter().enumerate().map(norm).sum()
+            }
+            Self::Kernel(kernel) => {
+                let trace = |range: Range<usize>| -> f64 {
+                    let diagonal: f64 = range.clone().map(|row| kernel.value(row, row)).sum();
+                    let columns = range.clone().map(|row| &kernel.column(row)[range.clone()]);
+                    let all: f64 = columns.map(|values| values.iter().sum::<f64>()).sum();
+                    (diagonal - all / range.len() as f64).max(0.0)
+                };
+                let ranges = queries.ranges().enumerate();
+                let traces = ranges.map(|(query, range)| weight(query) * trace(range));
+                traces.sum()
+            }
+        }
+    }
+}
+
+impl Columns<'_> {
+    /// Adds `sign` times the entries of a row, times the roots of `k`, to the `slots` of the classes that
+    /// have a place.
+    pub(crate) fn add_placed(&self, row: usize, sign: f64, places: &[u32], slots: &mut [f64]) {
+        let entries = self.row(row);
+        for (class, value) in entries.filter(|(class, _)| places[*class] != u32::MAX) {
+            slots[places[class] as usize] += sign * self.counts[class].sqrt() * value;
+        }
+    }
+
+    /// The total of a class.
+    pub(crate) fn total<const L: usize>(&self, class: usize, v: &[[f64; L]]) -> [f64; L] {
+        let mut total = [[0.0; L]];
+        add_up(self, class, v, &mut total);
+        total[0]
+    }
+
+    /// The totals `k x . v` of the classes, of values `v` for each row of the data.
+    pub(crate) fn add_up<const L: usize>(&self, v: &[[f64; L]], totals: &mut [[f64; L]]) {
+        // The first columns are the longest: a task for each chunk.
+        let tasks = totals.par_chunks_mut(COLUMNS).with_max_len(1).enumerate();
+        tasks.for_each(|(task, totals)| {
+            check_interrupt();
+            add_up(self, task * COLUMNS, v, totals);
+        });
+    }
+
+    /// Predictions for the rows of the data, not centred.
+    pub(crate) fn predict<const L: usize>(&self, totals: &[[f64; L]], rows: &mut [[f64; L]]) {
+        let tasks = rows.par_chunks_mut(ROWS).enumerate();
+        tasks.for_each(|(task, rows)| {
+            check_interrupt();
+            predict(self, task * ROWS, totals, rows);
+        });
+    }
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn add_up<const L: usize>(
+    columns: &Columns<'_>,
+    first: usize,
+    v: &[[f64; L]],
+    totals: &mut [[f64; L]],
+) {
+    for (totals, class) in totals.iter_mut().zip(first..) {
+        let column = columns.classes.column(class);
+        let count = columns.counts[class];
+        *totals = gather(column.rows, column.values, v).map(|sum| count * sum);
+    }
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn predict<const L: usize>(
+    columns: &Columns<'_>,
+    first: usize,
+    totals: &[[f64; L]],
+    predictions: &mut [[f64; L]],
+) {
+    for (prediction, row) in predictions.iter_mut().zip(first..) {
+        let (classes, values) = entries_of(&columns.rows, row);
+        *prediction = gather(classes, values, totals);
+    }
+}
+
+/// Places and values in a row.
+pub(crate) fn entries_of(rows: &CsMatI<f64, u32, usize>, row: usize) -> (&[u32], &[f64]) {
+    let range = rows.indptr().outer_inds_sz(row);
+    (&rows.indices()[range.clone()], &rows.data()[range])
+}
+
+/// The sum of the rows with these numbers, each times its value.
+#[inline(always)]
+fn gather<const L: usize>(numbers: &[u32], values: &[f64], rows: &[[f64; L]]) -> [f64; L] {
+    let mut sum = [0.0; L];
+    for (&number, value) in numbers.iter().zip(values) {
+        let row = &rows[number as usize];
+        for lane in 0..L {
+            sum[lane] += value * row[lane];
+        }
+    }
+    sum
+}

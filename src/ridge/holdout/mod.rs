@@ -1,0 +1,230 @@
+//! Predictions by models that have not seen some of the examples, and what they are worth.
+//!
+//! Solvers that factor have them from the whole model (module `solvers::factored`). Conjugate gradients train
+//! again for every group, several side by side. Under the global objective the ridge parameter depends on how
+//! many rows are left: groups of each size have a factorisation of their own.
+
+mod pairs;
+mod scheme;
+
+use super::comparisons::{Parts, Predicted, pick};
+use super::error::TrainError;
+use super::problem::RidgeProblem;
+use super::solvers::{Convergence, Model, Residuals, TOLERANCE};
+use super::trained::Trained;
+use crate::data::Queries;
+use crate::lambda::Lambda;
+use crate::linalg::centring::centre;
+use crate::metrics::{Metric, Rules, evaluate};
+
+pub use scheme::{Groups, Scheme};
+
+/// Hold-out predictions and what they are worth.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Holdout {
+    /// A prediction for every row, `m`, in units of the labels and relative to the mean of its query:
+    /// `y - p / sqrt(omega)` for the centred label `y`, the residual `p` of the weighted one, and the weight
+    /// `omega` of the query (`docs/rankrls.md`, "Held-out queries"). Those of a query can be compared as far
+    /// as one model made them.
+    ///
+    /// For every preference, the difference of its rows, in units of the magnitudes. None for
+    /// leave-pair-out.
+    pub predictions: Vec<f64>,
+    /// The predictions for every pair, by leave-pair-out where they were asked for.
+    pub pairs: Vec<LeftPair>,
+    /// Sum over queries, or the parts of them that are held out together, of the squared centred
+    /// residuals, each query weighted as in training. Of leave-pair-out, the sum over the pairs of a
+    /// query of `((y_i - y_j) - (f_i - f_j))^2`, by the number of its examples.
+    pub error: f64,
+    /// Concordance index of the predictions, averaged over the queries, or parts, that have a pair of
+    /// different labels; `None` when none has. The share of the preferences, by weight, that come in
+    /// the right order, without those of magnitude 0.
+    pub cindex: Option<f64>,
+    /// How conjugate gradients ended, if they were the solver: all iterations, and the largest
+    /// residual of all groups.
+    pub convergence: Option<Convergence>,
+}
+
+/// A pair of examples of a query, and what the model without them predicts, relative to the mean of
+/// the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LeftPair {
+    /// The rows, ascending.
+    pub rows: [u32; 2],
+    /// The prediction for each.
+    pub predictions: [f64; 2],
+}
+
+impl Trained<'_> {
+    /// Predictions by models that have not seen the examples that `scheme` holds out.
+    ///
+    /// # Errors
+    /// As [`holdout`](Self::holdout) and [`leave_pair_out`](Self::leave_pair_out).
+    pub fn holdout_by(&self, scheme: &Scheme) -> Result<Holdout, TrainError> {
+        match scheme.groups(self.problem.system.design.queries())? {
+            Some(groups) => self.holdout(&groups),
+            None => self.leave_pair_out(false),
+        }
+    }
+
+    /// [`holdout`](Self::holdout) of every query on its own.
+    ///
+    /// # Errors
+    /// As [`holdout`](Self::holdout), and [`TrainError::OneQuery`] for data of one query.
+    pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
+        self.holdout_by(&Scheme::Queries)
+    }
+
+    /// Predictions for every row by models that were trained without its group.
+    ///
+    /// `dual` and `primal` take them from the factors of the whole system, `cg` trains again for
+    /// every group.
+    ///
+    /// # Errors
+    /// [`TrainError::Unexpected`] for groups of other data, [`TrainError::OneGroup`] for one of
+    /// everything under the global objective, [`TrainError::NothingToCompare`] for groups of a row
+    /// of a query each; [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
+    pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
+        let model = Model {
+            lambda: self.lambda,
+            solution: Some(&self.solution),
+        };
+        let held_out = self.problem.hold_out(&[model], groups, TOLERANCE)?;
+        Ok(held_out.into_iter().next().unwrap_or_default())
+    }
+}
+
+impl RidgeProblem<'_> {
+    /// A measure of hold-out predictions, over the parts of queries that were held out together;
+    /// `None` where none of them has a value.
+    pub fn measure(
+        &self,
+        holdout: &Holdout,
+        groups: &Groups,
+        metric: Metric,
+        rules: Rules,
+    ) -> Option<f64> {
+        let queries = self.system.design.queries();
+        let groups = groups.clone().rows(queries).ok()?;
+        let parts = parts_of(&groups, queries).ok()?;
+        let labels = pick(&self.as_given, &parts.order);
+        let scores = pick(&holdout.predictions, &parts.order);
+        let found = evaluate(&[metric], &labels, &scores, &parts.queries, rules).ok()?;
+        found.get(metric)?.mean
+    }
+
+    /// Predictions for every query by models that were trained without its group, for each of
+    /// `lambdas`.
+    ///
+    /// `dual` and `primal` train with each of `lambdas` and ignore `tolerance`. `cg` trains for all
+    /// `lambdas` and groups side by side, until the residual is within `tolerance`, as a share of
+    /// the labels: [`HOLDOUT_TOLERANCE`](super::HOLDOUT_TOLERANCE) is enough to compare ridge
+    /// parameters, [`TOLERANCE`] makes it [`Trained::holdout`].
+    ///
+    /// ```
+    /// use rankrls::data::sample;
+    /// use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, Solver, TrainOptions};
+    /// use rankrls::Lambda;
+    ///
+    /// let data = sample::train();
+    /// let problem = RidgeProblem::new(&data, &TrainOptions::new().solver(Solver::ConjugateGradients))?;
+    /// let lambdas = [Lambda::new(4.0)?, Lambda::new(64.0)?];
+    /// let folds = Groups::folds(data.queries().len(), 5, 1)?;
+    /// let held_out = problem.holdouts(&lambdas, &folds, HOLDOUT_TOLERANCE)?;
+    /// assert_eq!(held_out[1].predictions.len(), data.rows());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Trained::holdout`].
+    pub fn holdouts(
+        &self,
+        lambdas: &[Lambda],
+        groups: &Groups,
+        tolerance: f64,
+    ) -> Result<Vec<Holdout>, TrainError> {
+        let model = |&lambda: &Lambda| Model {
+            lambda,
+            solution: None,
+        };
+        let models: Vec<Model<'_>> = lambdas.iter().map(model).collect();
+        self.hold_out(&models, groups, tolerance)
+    }
+
+    fn hold_out(
+        &self,
+        models: &[Model<'_>],
+        groups: &Groups,
+        tolerance: f64,
+    ) -> Result<Vec<Holdout>, TrainError> {
+        let queries = self.system.design.queries();
+        let groups = groups.clone().rows(queries)?;
+        let rows: Vec<&[usize]> = groups.iter().collect();
+        let residuals = self.without(models, &rows, tolerance)?;
+        let holdouts = residuals.into_iter();
+        holdouts
+            .map(|residuals| Holdout::of(self, &parts_of(&groups, queries)?, residuals))
+            .collect()
+    }
+}
+
+/// The parts of queries that `groups` of rows hold out together.
+fn parts_of(groups: &Groups, queries: &Queries) -> Result<Parts, TrainError> {
+    let same = |a: &usize, b: &usize| queries.of_row(*a) == queries.of_row(*b);
+    let mut parts: Vec<&[usize]> = groups.iter().flat_map(|rows| rows.chunk_by(same)).collect();
+    parts.sort_unstable_by_key(|part| part[0]);
+    let sizes: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+    if sizes.iter().all(|&size| size == 1) && queries.largest() > 1 {
+        return Err(TrainError::NothingToCompare);
+    }
+    Ok(Parts {
+        order: parts.concat(),
+        queries: Queries::from_sizes(&sizes)?,
+    })
+}
+
+impl Holdout {
+    fn of(
+        problem: &RidgeProblem<'_>,
+        parts: &Parts,
+        residuals: Residuals,
+    ) -> Result<Self, TrainError> {
+        let rows = &problem.system.design.rows;
+        let unscaled = |values: &[f64]| -> Vec<f64> {
+            let values = values.iter().enumerate();
+            values.map(|(row, value)| value / rows.scale(row)).collect()
+        };
+        let labels = unscaled(&problem.system.labels);
+        let Residuals {
+            mut values,
+            convergence,
+        } = residuals;
+        let left = unscaled(&values);
+        let pairs = labels.iter().zip(&left);
+        let mut predictions: Vec<f64> = pairs.map(|(label, left)| label - left).collect();
+        if parts.queries.len() > rows.queries().len() {
+            values = pick(&values, &parts.order);
+            parts.queries.split_mut(&mut values).for_each(centre);
+        } else {
+            // They are centred but for rounding.
+            rows.centre(&mut predictions);
+        }
+        let error: f64 = values.iter().map(|residual| residual * residual).sum();
+        if !error.is_finite() {
+            return Err(TrainError::NotFinite);
+        }
+        let cindex = rows.concordance(&Predicted {
+            as_given: &problem.as_given,
+            labels: &labels,
+            predictions: &predictions,
+            parts,
+        });
+        Ok(Self {
+            cindex,
+            pairs: Vec::new(),
+            predictions,
+            error,
+            convergence,
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! Kernels that are given: what deserves the name, but for rounding.
+
+use super::values::check_finite;
+use crate::data::Dataset;
+use crate::ridge::error::TrainError;
+use crate::ridge::factor::{Square, extreme_eigenvalues};
+
+/// How far a given kernel may be from symmetric, and below 0, as a share of its largest value.
+const ROUNDING: f64 = 1e-8;
+
+/// The columns of `dataset`, dense: as many as it has rows, in their order. Column `j` of the data
+/// belongs to row `j` of the input.
+pub(super) fn given(dataset: &Dataset<'_>) -> Result<Square, TrainError> {
+    let (size, columns) = (dataset.rows(), dataset.width());
+    if columns != size {
+        return Err(TrainError::unexpected(
+            format!("the kernel has {size} rows and {columns} columns"),
+            "a column for each row, as the columns are the kernel",
+        ));
+    }
+    let mut square = Square::zeros(size);
+    let places = dataset.rows_of_input();
+    for position in 0..dataset.stored_columns() {
+        let column = places[dataset.feature(position) as usize] as usize;
+        for (row, value) in dataset.column(position).iter() {
+            square.values_mut()[column * size + row] = value;
+        }
+    }
+    check_given(&square)?;
+    Ok(square)
+}
+
+/// How values of a given kernel were rounded before they came here, each by some share of the largest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rounded {
+    /// Not, but for the last digits of a double.
+    Double,
+    /// To single precision: sums of many terms, with the rounding of each.
+    Single,
+    /// To this share, as a file with few decimal digits has them.
+    Decimal(f64),
+}
+
+impl Rounded {
+    /// Numbers that a value is a sum of, where they are more than its rows.
+    const TERMS: usize = 64;
+
+    /// Decimal digits of values that were rounded to so many. Values of one or two digits are taken for
+    /// what they are.
+    const DIGITS: std::ops::RangeInclusive<i32> = 3..=9;
+
+    /// The property that all the values have in common.
+    fn of(values: &[f64]) -> Self {
+        /// The digits that a sum of two numbers of single precision lacks.
+        const ABSENT: u64 = (1 << 26) - 1;
+        let whole = |value: &f64| value.fract() == 0.0;
+        let single = |value: &f64| value.to_bits() & ABSENT == 0;
+        if values.iter().all(single) {
+            return if values.iter().all(whole) {
+                Self::Double
+            } else {
+                Self::Single
+            };
+        }
+        let has = |digits: i32, value: &f64| {
+            let places = usize::try_from(digits - 1).unwrap_or(0);
+            format!("{value:.places$e}").parse() == Ok(*value)
+        };
+        let digits = (1..=*Self::DIGITS.end()).find(|&d| values.iter().all(|value| has(d, value)));
+        let digits = digits.filter(|digits| Self::DIGITS.contains(digits));
+        digits.map_or(Self::Double, |digits| {
+            Self::Decimal(0.5 * 10f64.powi(1 - digits))
+        })
+    }
+
+    /// How far apart two values may be that are equal, as a share of the largest.
+    fn of_values(self) -> f64 {
+        ROUNDING.max(match self {
+            Self::Double => 0.0,
+            Self::Single => Self::TERMS as f64 * f64::from(f32::EPSILON),
+            Self::Decimal(share) => 2.0 * share,
+        })
+    }
+
+    /// How far below 0 an eigenvalue of so many rows may be that is 0: random changes of all values by a
+    /// share of `value`, the largest, move it by some root of the rows times that, and the rounding of
+    /// sums moves it by the rows times a share of `eigenvalue`, the largest.
+    fn of_eigenvalues(self, rows: usize, value: f64, eigenvalue: f64) -> f64 {
+        let single = f64::from(f32::EPSILON) * rows.max(Self::TERMS) as f64 * eigenvalue;
+        match self {
+            Self::Double => ROUNDING * eigenvalue,
+            Self::Single => single,
+            Self::Decimal(share) => single.max(2.0 * share * value * (rows as f64).sqrt()),
+        }
+    }
+}
+
+fn check_given(square: &Square) -> Result<(), TrainError> {
+    let (size, values) = (square.size(), square.values());
+    check_finite(values, size, |row| row)?;
+    let largest = |most: f64, value: &f64| most.max(value.abs());
+    let largest = values.iter().fold(0.0, largest);
+    let rounded = Rounded::of(values);
+    let tolerance = rounded.of_values() * largest;
+    for column in 0..size {
+        for row in column + 1..size {
+            let [value, mirrored] = [square.value(row, column), square.value(column, row)];
+            if (value - mirrored).abs() > tolerance {
+                return Err(TrainError::Asymmetric {
+                    row: row + 1,
+                    column: column + 1,
+                    value,
+                    mirrored,
+                });
+            }
+        }
+    }
+    match extreme_eigenvalues(square) {
+        Some([least, most]) if least < -rounded.of_eigenvalues(size, largest, most.abs()) => {
+            let largest = most;
+            Err(TrainError::Indefinite { least, largest })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+
+    /// Cosines of `rows` random rows of `width` numbers: of rank `width`.
+    fn cosines(rows: usize, width: usize) -> Vec<Vec<f64>> {
+        let mut random = ChaCha8Rng::seed_from_u64(11);
+        let row = |_| {
+            let values: Vec<f64> = (0..width).map(|_| random.random_range(-0.5..1.0)).collect();
+            let norm = values.iter().map(|v| v * v).sum::<f64>().sqrt();
+            values.iter().map(|v| v / norm).collect::<Vec<f64>>()
+        };
+        let all: Vec<Vec<f64>> = (0..rows).map(row).collect();
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let rows = all.iter();
+        rows.map(|a| all.iter().map(|b| product(a, b)).collect())
+            .collect()
+    }
+
+    fn checked(kernel: &[Vec<f64>], round: impl Fn(f64) -> f64) -> Result<(), TrainError> {
+        let mut square = Square::zeros(kernel.len());
+        let values = kernel.iter().flatten().map(|&value| round(value));
+        square
+            .values_mut()
+            .copy_from_slice(&values.collect::<Vec<f64>>());
+        check_given(&square)
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "as embeddings are")]
+    fn single(value: f64) -> f64 {
+        f64::from(value as f32)
+    }
+
+    fn decimal(places: usize) -> impl Fn(f64) -> f64 {
+        move |value| format!("{value:.places$}").parse().unwrap()
+    }
+
+    fn significant(places: usize) -> impl Fn(f64) -> f64 {
+        move |value| format!("{value:.places$e}").parse().unwrap()
+    }
+
+    /// Rounding makes eigenvalues of 0 negative, which is no indefiniteness.
+    #[test]
+    fn rounding_of_the_type_that_a_kernel_comes_in_is_none_of_it() {
+        for (rows, width) in [(20, 3), (100, 8), (150, 150), (200, 30)] {
+            let kernel = cosines(rows, width);
+            assert_eq!(checked(&kernel, |value| value), Ok(()));
+            assert_eq!(checked(&kernel, single), Ok(()));
+            for places in 3..10 {
+                assert_eq!(checked(&kernel, decimal(places)), Ok(()), "{rows} {places}");
+                assert_eq!(
+                    checked(&kernel, significant(places)),
+                    Ok(()),
+                    "{rows} {places}"
+                );
+            }
+        }
+    }
+
+    /// An eigenvalue below 0 by more than rounding is refused in every type, with what mends it.
+    #[test]
+    fn what_is_indefinite_is_refused_in_every_type() {
+        for rows in [2, 20, 100] {
+            let mut kernel = cosines(rows, rows / 2);
+            for (row, values) in kernel.iter_mut().enumerate() {
+                values[row] -= 0.1 + f64::EPSILON;
+            }
+            for round in [&|value| value, &single as &dyn Fn(f64) -> f64, &decimal(6)] {
+                let error = checked(&kernel, round).unwrap_err();
+                assert!(
+                    matches!(error, TrainError::Indefinite { .. }),
+                    "{rows}: {error}"
+                );
+                assert!(error.to_string().contains("add "), "{error}");
+            }
+        }
+        let whole = vec![vec![0.0, 1.0], vec![1.0, 0.0]];
+        assert!(checked(&whole, |value| value).is_err());
+        let lopsided = vec![vec![1.0, 0.25], vec![0.2, 1.0]];
+        for round in [&|value| value, &single as &dyn Fn(f64) -> f64] {
+            let error = checked(&lopsided, round).unwrap_err();
+            assert!(matches!(error, TrainError::Asymmetric { .. }), "{error}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Kernels: similarities of rows in place of columns (Schölkopf and Smola, *Learning with Kernels*, 2002).
+//!
+//! A kernel is a function of the product of two rows and of their squared norms. [`KernelKind::facts`] has all
+//! there is to know of each; nobody else asks which one it is, but for kernels that are given.
+
+mod given;
+mod reduced;
+mod values;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::TrainError;
+use super::trained::Weights;
+use crate::data::Dataset;
+use crate::names::names;
+
+pub use reduced::ReducedSet;
+pub use values::KernelMatrix;
+
+/// The kernels, by the names that users give.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub enum KernelKind {
+    /// `x . z`.
+    #[default]
+    Linear,
+    /// `exp(-gamma |x - z|^2)`.
+    Gaussian,
+    /// `(gamma x . z + coef0)^degree`.
+    Polynomial,
+    /// The columns of the data are the kernel: column `j` has the values with row `j` of the training
+    /// data, as they were before rows of a query were moved together.
+    Precomputed,
+}
+
+names!(
+    KernelKind,
+    "kernel",
+    Linear => "linear",
+    Gaussian => "gaussian",
+    Polynomial => "polynomial",
+    Precomputed => "precomputed",
+);
+
+/// A parameter of kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum KernelParameter {
+    /// A whole number above 0.
+    Degree,
+    /// A number from 0 on.
+    Coef0,
+    /// A number above 0.
+    Gamma,
+}
+
+/// What is known of a kernel.
+struct Facts {
+    /// The formula, for help.
+    formula: &'static str,
+    /// The parameters, in the order in which users name them: `gamma`, which may be a list, last.
+    parameters: &'static [KernelParameter],
+    /// Whether scores are linear in the columns of the data.
+    linear: bool,
+    /// Whether the value of rows vanishes with their distance.
+    local: bool,
+    /// Turns the products of a row with others into values.
+    values: fn(&Kernel, &mut Products<'_>),
+}
+
+impl KernelKind {
+    fn facts(self) -> Facts {
+        use KernelParameter::{Coef0, Degree, Gamma};
+        match self {
+            Self::Linear => Facts {
+                formula: "x.z",
+                parameters: &[],
+                linear: true,
+                local: false,
+                values: |_, _| {},
+            },
+            Self::Gaussian => Facts {
+                formula: "exp(-gamma |x-z|^2)",
+                parameters: &[Gamma],
+                linear: false,
+                local: true,
+                values: gaussian,
+            },
+            Self::Polynomial => Facts {
+                formula: "(gamma x.z + coef0)^degree",
+                parameters: &[Degree, Coef0, Gamma],
+                linear: false,
+                local: false,
+                values: polynomial,
+            },
+            Self::Precomputed => Facts {
+                formula: "where column j of DATA has the values with row j of the training data",
+                parameters: &[],
+                linear: true,
+                local: false,
+                values: |_, _| {},
+            },
+        }
+    }
+
+    /// A line about the values: a formula of the rows `x` and `z` as a rule.
+    pub fn formula(self) -> &'static str {
+        self.facts().formula
+    }
+
+    /// The parameters, in the order in which users name them. `gamma`, which may be a list, comes last.
+    pub fn parameters(self) -> &'static [KernelParameter] {
+        self.facts().parameters
+    }
+}
+
+fn gaussian(kernel: &Kernel, products: &mut Products<'_>) {
+    products.by_distance(|distance| {
+        let exponent = kernel.gamma * distance;
+        // No number, rather than a kernel that knows equal rows alone.
+        if exponent.is_finite() {
+            (-exponent).exp()
+        } else {
+            f64::NAN
+        }
+    });
+}
+
+fn polynomial(kernel: &Kernel, products: &mut Products<'_>) {
+    let degree = i32::try_from(kernel.degree).unwrap_or(i32::MAX);
+    for value in &mut *products.values {
+        *value = (kernel.gamma * *value + kernel.coef0).powi(degree);
+    }
+}
+
+/// The products of a row with others, which are to become the values of a kernel.
+struct Products<'a> {
+    /// `x . z` for each `z` of the others.
+    values: &'a mut [f64],
+    /// `|x|^2`.
+    norm: f64,
+    /// `|z|^2` of each of the others.
+    norms: &'a [f64],
+}
+
+impl Products<'_> {
+    /// Sets each value by `|x - z|^2`, which is not below 0.
+    #[inline(always)]
+    fn by_distance(&mut self, value: impl Fn(f64) -> f64) {
+        for (slot, norm) in self.values.iter_mut().zip(self.norms) {
+            let distance = norm + self.norm - 2.0 * *slot;
+            *slot = value(distance.max(0.0));
+        }
+    }
+}
+
+/// A kernel with its parameters.
+///
+/// ```
+/// use rankrls::ridge::Kernel;
+///
+/// assert!(Kernel::gaussian(0.5).is_ok());
+/// assert!(Kernel::gaussian(0.0).unwrap_err().to_string().contains("gamma"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Kernel {
+    kind: KernelKind,
+    gamma: f64,
+    coef0: f64,
+    degree: u32,
+}
+
+impl Kernel {
+    /// `x . z`.
+    pub const LINEAR: Self = Self {
+        kind: KernelKind::Linear,
+        gamma: 1.0,
+        coef0: 0.0,
+        degree: 1,
+    };
+
+    /// Columns that are the kernel themselves.
+    pub const PRECOMPUTED: Self = Self {
+        kind: KernelKind::Precomputed,
+        ..Self::LINEAR
+    };
+
+    /// A kernel of any kind. Parameters that it has no use for count nothing.
+    ///
+    /// # Errors
+    /// [`TrainError::Unexpected`] unless `gamma` is finite and above 0, `coef0` finite and not below 0
+    /// (the kernel would be indefinite), and `degree` above 0.
+    pub fn new(kind: KernelKind, gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
+        let kernel = Self {
+            kind,
+            gamma,
+            coef0,
+            degree,
+        };
+        kernel.checked()
+    }
+
+    /// `exp(-gamma |x - z|^2)`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn gaussian(gamma: f64) -> Result<Self, TrainError> {
+        Self::new(KernelKind::Gaussian, gamma, 0.0, 1)
+    }
+
+    /// `(gamma x . z + coef0)^degree`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
+        Self::new(KernelKind::Polynomial, gamma, coef0, degree)
+    }
+
+    /// This kernel, unless one of its parameters is out of range; parameters that it has no use for are
+    /// as usual.
+    pub(crate) fn checked(self) -> Result<Self, TrainError> {
+        let refuse = |name: &str, expected: &str, found: f64| {
+            let what = format!("{name} of the kernel");
+            let expected = format!("{expected}, found {found:?}");
+            Err(TrainError::unexpected(what, expected))
+        };
+        let mut kernel = Self {
+            kind: self.kind,
+            ..Self::LINEAR
+        };
+        for parameter in self.kind.parameters() {
+            match parameter {
+                KernelParameter::Degree => kernel.degree = self.degree,
+                KernelParameter::Coef0 => kernel.coef0 = self.coef0,
+                KernelParameter::Gamma => kernel.gamma = self.gamma,
+            }
+        }
+        if !(kernel.coef0.is_finite() && kernel.coef0 >= 0.0) {
+            return refuse("coef0", "a finite number from 0 on", kernel.coef0);
+        }
+        if kernel.degree == 0 {
+            return refuse("degree", "a whole number above 0", 0.0);
+        }
+        if !(kernel.gamma.is_finite() && kernel.gamma > 0.0) {
+            return refuse("gamma", "a finite number above 0", kernel.gamma);
+        }
+        Ok(kernel)
+    }
+
+    /// Which one it is.
+    pub fn kind(&self) -> KernelKind {
+        self.kind
+    }
+
+    /// `gamma`, where it is a parameter of the kernel.
+    pub fn gamma(&self) -> Option<f64> {
+        let parameters = self.kind.parameters();
+        let gamma = parameters.contains(&KernelParameter::Gamma);
+        gamma.then_some(self.gamma)
+    }
+
+    /// Whether scores are linear in the columns of the data.
+    pub fn is_linear(&self) -> bool {
+        self.kind.facts().linear
+    }
+
+    /// Weights of the columns of `dataset`, of a model under a kernel that is linear with these
+    /// coefficients of its `rows`.
+    pub(crate) fn weights(
+        &self,
+        dataset: &Dataset<'_>,
+        rows: &[usize],
+        coefficients: &[f64],
+    ) -> Weights {
+        let pairs = rows.iter().zip(coefficients);
+        match self.kind {
+            KernelKind::Precomputed => {
+                let inputs = dataset.input_rows();
+                let input = |row: usize| inputs.map_or(row_number(row), |inputs| inputs[row]);
+                Weights::of(pairs.map(|(&row, value)| (input(row), *value)).collect())
+            }
+            KernelKind::Linear => {
+                let mut of_row = vec![0.0; dataset.rows()];
+                pairs.for_each(|(&row, value)| of_row[row] = *value);
+                let weight = |position: usize| {
+                    let entries = dataset.column(position).iter();
+                    let weight = entries.map(|(row, value)| value * of_row[row]).sum();
+                    (dataset.feature(position), weight)
+                };
+                Weights::of((0..dataset.stored_columns()).map(weight).collect())
+            }
+            _ => Weights::default(),
+        }
+    }
+}
+
+/// A row as a 32-bit number, as data sets have them.
+pub(crate) fn row_number(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
+}

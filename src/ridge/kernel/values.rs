@@ -1,0 +1,175 @@
+//! The values of a kernel, from the stored entries of rows: nothing is made dense but the result. Rows of
+//! a model's basis meet the rows of other data in the same way.
+
+use rayon::prelude::*;
+use sprs::CsMatI;
+
+use super::given::given;
+use super::{Kernel, KernelKind, Products};
+use crate::data::Dataset;
+use crate::interrupt::{check_interrupt, least_part};
+use crate::ridge::error::TrainError;
+use crate::ridge::factor::Square;
+use crate::ridge::features::entries_of;
+
+/// `K`: the values of a kernel for all pairs of the `m` rows of a data set, `m` x `m`, symmetric, before rows
+/// are compared (`docs/rankrls.md`, "Kernels"). [`Kernel::matrix`] makes one.
+#[derive(Debug, Clone)]
+pub struct KernelMatrix(Square);
+
+impl KernelMatrix {
+    /// Rows, and columns: `m`.
+    pub fn rows(&self) -> usize {
+        self.0.size()
+    }
+
+    /// Bytes held: `8 m^2`.
+    pub fn memory(&self) -> u64 {
+        size_of_val(self.0.values()) as u64
+    }
+
+    pub(crate) fn into_square(self) -> Square {
+        self.0
+    }
+}
+
+impl Kernel {
+    /// The values of all pairs of rows of `dataset`: `m` x `m`. Columns that are the kernel are
+    /// checked: square, finite, symmetric and without a negative eigenvalue, but for rounding.
+    ///
+    /// `O(sum over columns of squared entries + m^2)` time, `O(m^3)` for given columns.
+    ///
+    /// # Errors
+    /// [`TrainError`] for values that are no finite numbers, and for a given matrix that is no
+    /// kernel.
+    pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix, TrainError> {
+        if self.kind == KernelKind::Precomputed {
+            return given(dataset).map(KernelMatrix);
+        }
+        let size = dataset.rows();
+        let mut square = Square::zeros(size);
+        self.fill(dataset, dataset, square.values_mut());
+        check_finite(square.values(), size, |row| row)?;
+        Ok(KernelMatrix(square))
+    }
+
+    /// Refuses a gamma with which a model of `matrix` could tell nothing of any row but those it has
+    /// seen.
+    pub(crate) fn check_alike(&self, matrix: &KernelMatrix) -> Result<(), TrainError> {
+        let (values, size) = (matrix.0.values(), matrix.rows());
+        let alike = |(at, value): (usize, &f64)| at / size != at % size && *value > 0.0;
+        if !self.kind.facts().local || size < 2 || values.iter().enumerate().any(alike) {
+            return Ok(());
+        }
+        let expected = "a smaller number, as with it no two rows have a kernel above 0";
+        let expected = format!("{expected}, found {:?}", self.gamma);
+        Err(TrainError::unexpected("gamma of the kernel", expected))
+    }
+
+    /// Fills `values`, which are 0, with a column for each row of `dataset`: its values with the rows of
+    /// `basis`.
+    pub(super) fn fill(&self, basis: &Dataset<'_>, dataset: &Dataset<'_>, values: &mut [f64]) {
+        let (rows, own) = (Rows::new(dataset), Rows::new(basis));
+        let columns = values.par_chunks_mut(basis.rows()).enumerate();
+        columns.for_each(|(row, column)| {
+            check_interrupt();
+            own.kernel(self, rows.row(row), basis, column);
+        });
+    }
+
+    /// Scores of the rows of `dataset` by a model with these `coefficients` of the rows of `basis`.
+    ///
+    /// `O(entries met)` time, memory of a row of the basis for each thread.
+    pub(crate) fn scores(
+        &self,
+        basis: &Dataset<'_>,
+        coefficients: &[f64],
+        dataset: &Dataset<'_>,
+    ) -> Vec<f64> {
+        let (rows, own) = (Rows::new(dataset), Rows::new(basis));
+        let all = (0..dataset.rows()).into_par_iter();
+        let all = all.with_min_len(least_part(dataset.rows()));
+        let scores = all.map_init(
+            || vec![0.0; basis.rows()],
+            |values, row| {
+                check_interrupt();
+                values.fill(0.0);
+                own.kernel(self, rows.row(row), basis, values);
+                values
+                    .iter()
+                    .zip(coefficients)
+                    .map(|(value, c)| value * c)
+                    .sum()
+            },
+        );
+        scores.collect()
+    }
+}
+
+/// Refuses a value of a row and another, which is `height` values on, that is no finite number.
+pub(super) fn check_finite(
+    values: &[f64],
+    height: usize,
+    row: impl Fn(usize) -> usize,
+) -> Result<(), TrainError> {
+    let Some(place) = values.iter().position(|value| !value.is_finite()) else {
+        return Ok(());
+    };
+    Err(TrainError::Overflow {
+        row: row(place % height) + 1,
+        other: place / height + 1,
+    })
+}
+
+/// The entries of a data set by row, and the squared norms of the rows.
+struct Rows {
+    entries: CsMatI<f64, u32, usize>,
+    norms: Vec<f64>,
+    features: Vec<u32>,
+}
+
+impl Rows {
+    fn new(dataset: &Dataset<'_>) -> Self {
+        let entries = dataset.x().to_other_storage();
+        let norm = |row| entries_of(&entries, row).1.iter().map(|v| v * v).sum();
+        let columns = 0..dataset.stored_columns();
+        Self {
+            norms: (0..dataset.rows()).map(norm).collect(),
+            features: columns.map(|position| dataset.feature(position)).collect(),
+            entries,
+        }
+    }
+
+    /// A row: its features, ascending, with their values, and the squared norm.
+    fn row(&self, row: usize) -> (impl Iterator<Item = (u32, f64)>, f64) {
+        let (positions, values) = entries_of(&self.entries, row);
+        let features = positions.iter();
+        let features = features.map(|&position| self.features[position as usize]);
+        (features.zip(values.iter().copied()), self.norms[row])
+    }
+
+    /// Fills `slots`, which are 0, with the kernel of another row and each row of `dataset`, whose rows
+    /// these are.
+    fn kernel(
+        &self,
+        kernel: &Kernel,
+        (entries, norm): (impl Iterator<Item = (u32, f64)>, f64),
+        dataset: &Dataset<'_>,
+        slots: &mut [f64],
+    ) {
+        for (feature, value) in entries {
+            let Some(position) = dataset.position(feature) else {
+                continue;
+            };
+            for (row, own) in dataset.column(position).iter() {
+                slots[row] += value * own;
+            }
+        }
+        let mut products = Products {
+            values: slots,
+            norm,
+            norms: &self.norms,
+        };
+        (kernel.kind.facts().values)(kernel, &mut products);
+    }
+}

@@ -1,0 +1,89 @@
+//! The size of a problem.
+
+use crate::columns::ColumnClasses;
+use crate::data::Queries;
+
+/// The size of a problem, as far as memory and time depend on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// Examples `m`.
+    pub rows: usize,
+    /// Queries.
+    pub queries: usize,
+    /// Examples of the largest query.
+    pub largest_query: usize,
+    /// Examples of the largest group that is held out at once: no fewer than those.
+    pub largest_group: usize,
+    /// Column classes.
+    pub classes: usize,
+    /// Entries of the column classes.
+    pub nonzeros: usize,
+    /// Sum over the column classes of their squared numbers of entries.
+    pub squares: f64,
+    /// Ridge parameters that are going to be asked for.
+    pub lambdas: usize,
+    /// Threads at work.
+    pub threads: usize,
+}
+
+impl Shape {
+    /// The shape of training on `candidates` with `lambdas` ridge parameters, on this thread pool.
+    pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
+        let entries = |class: usize| candidates.entries_of(class) as u128;
+        let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
+        Self {
+            classes: candidates.summary().column_classes,
+            nonzeros: candidates.summary().nonzeros,
+            squares: squares.sum::<u128>() as f64,
+            ..Self::of_rows(candidates.queries(), lambdas)
+        }
+    }
+
+    /// The shape of training on the rows of `queries` under a kernel that is known.
+    pub(super) fn of_rows(queries: &Queries, lambdas: usize) -> Self {
+        Self {
+            rows: queries.rows(),
+            queries: queries.len(),
+            largest_query: queries.largest(),
+            largest_group: queries.largest(),
+            classes: 0,
+            nonzeros: 0,
+            squares: 0.0,
+            lambdas,
+            threads: rayon::current_num_threads(),
+        }
+    }
+
+    /// The shape of so many preferences among the rows.
+    pub(crate) fn of_preferences(self, preferences: usize) -> Self {
+        let rows_each = preferences as f64 / self.rows as f64;
+        Self {
+            rows: preferences,
+            queries: preferences,
+            largest_query: 1,
+            largest_group: 1,
+            // A column of the kernel meets the columns of two rows.
+            squares: 2.0 * rows_each * self.squares,
+            ..self
+        }
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::Shape;
+
+    pub(in crate::ridge) fn shape(rows: usize, classes: usize, nonzeros: usize) -> Shape {
+        Shape {
+            rows,
+            queries: rows / 10,
+            largest_query: 20,
+            largest_group: 20,
+            classes,
+            nonzeros,
+            squares: nonzeros as f64 * 40.0,
+            lambdas: 1,
+            threads: 2,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `(K + ridge I) a = y` for `K = X^ X^'`, of one unknown for each row: kernel ridge regression (Saunders,
+//! Gammerman and Vovk, *Ridge regression learning algorithm in dual variables*, ICML 1998).
+//!
+//! `K` is 0 on vectors that are constant in a query, where `K + ridge I` would be as small as the ridge
+//! parameter. `y` is centred, so exact arithmetic never goes there, but rounding would be divided by it.
+//! So `K + mu J` is factored in its place, where `J` averages over every query and `mu` is the mean of
+//! the diagonal of `K`: the two have the same inverse on centred vectors.
+
+use std::num::Saturating;
+
+use rayon::prelude::*;
+
+use super::{Factored, Facts, Solution, Solve, factoring, held_out, size};
+use crate::interrupt::check_interrupt;
+use crate::ridge::design::System;
+use crate::ridge::factor::{BLOCK, Cholesky, Panel, Square};
+use crate::ridge::shape::Shape;
+
+pub(super) const FACTS: Facts = Facts {
+    name: "dual",
+    factors: true,
+    matrices: |shape| {
+        let rows = size(shape.rows);
+        Saturating(8) * rows * (Saturating(2) * rows + held_out(shape))
+    },
+    cost: |shape: &Shape| 0.5e-9 * shape.squares + factoring(shape, shape.rows as f64),
+    build: |system| Box::new(Dual(system.design.kernel_matrix(system.mean_diagonal))),
+};
+
+/// `K + mu J`.
+#[derive(Debug)]
+struct Dual(Square);
+
+impl Solve for Dual {
+    fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution> {
+        let cholesky = Cholesky::new(&self.0, ridge)?;
+        let mut coefficients = system.labels.clone();
+        cholesky.solve(&mut coefficients);
+        // They are centred but for rounding.
+        system.design.rows.centre(&mut coefficients);
+        let average = 1.0 / (ridge + system.mean_diagonal);
+        Some(Solution {
+            factored: Some(Box::new(Factors { cholesky, average })),
+            ..Solution::of_coefficients(system, ridge, coefficients)
+        })
+    }
+}
+
+/// The factor of `K + mu J + ridge I`.
+#[derive(Debug)]
+struct Factors {
+    cholesky: Cholesky,
+    /// `1 / (ridge + mu)`.
+    average: f64,
+}
+
+/// `B = G = (K + mu J + ridge I)^-1`.
+impl Factored for Factors {
+    fn average(&self) -> f64 {
+        self.average
+    }
+
+    fn half(&self, _: &System<'_>, rows: &[usize]) -> Panel {
+        let size = self.cholesky.size();
+        let mut panel = Panel::zeros(size, rows.len());
+        let blocks = panel.values_mut().par_chunks_mut(size * BLOCK);
+        blocks
+            .zip(rows.par_chunks(BLOCK))
+            .for_each(|(units, rows)| {
+                check_interrupt();
+                for (unit, &row) in units.chunks_mut(size).zip(rows) {
+                    unit[row] = 1.0;
+                }
+                let first = rows.iter().copied().min();
+                self.cholesky.half(units, first.unwrap_or(0));
+            });
+        panel
+    }
+}

@@ -1,0 +1,217 @@
+//! Leaving rows out: residuals of models without them, from the factors of the whole model.
+//!
+//! For one row it is the PRESS residual (Allen, Technometrics 16, 1974); for groups see An, Liu and Venkatesh,
+//! *Fast cross-validation algorithms for least squares support vector machine and kernel ridge regression*,
+//! Pattern Recognition 40, 2007, and for the rows of a query Pahikkala et al., 2009.
+//!
+//! Leaving rows `T` out takes `V V'` off the Laplacian of the loss, with `V = M^1/2` on `T`: `M` is the
+//! identity, but for queries that `T` cuts. There `M^-1 = I - Q`, where `Q = 1 1' / n` averages over the
+//! `n` rows of the query, as what is left of it is centred anew. With the residuals `r` of the whole model
+//! (`docs/rankrls.md`) the models without `T` leave `M^-1 u`, where
+//!
+//! ```text
+//! primal    (I - Q - H_TT) u = r_T           H = X (X'X + lambda I)^-1 X',  r = y - X w
+//! dual      (G_TT - Q / lambda) u = a_T      G = (K + lambda I)^-1,  a = G y:  the same over lambda
+//! ```
+//!
+//! `X` stays centred by the whole query, so that predictions are relative to its mean. In the primal a
+//! group of more rows than half of the unknowns is instead taken off the system, which is then solved.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use super::{Model, Residuals, Solution};
+use crate::data::Queries;
+use crate::linalg::kernels::add_scaled;
+use crate::ridge::comparisons::pick;
+use crate::ridge::design::System;
+use crate::ridge::error::TrainError;
+use crate::ridge::factor::{BLOCK, Cholesky, Panel, Square};
+
+/// The factors of a model, whose system for rows `T` is `(B_TT - average Q) u = right_T`.
+pub(crate) trait Factored: fmt::Debug + Send + Sync {
+    /// The right side, for all rows: by default the dual coefficients of the model.
+    fn right<'s>(&self, system: &System<'_>, solution: &'s Solution) -> Cow<'s, [f64]> {
+        let _ = system;
+        Cow::Borrowed(&solution.coefficients)
+    }
+
+    /// The share of the averages `Q`.
+    fn average(&self) -> f64;
+
+    /// `Z_T`, a column for each of these rows.
+    fn half(&self, system: &System<'_>, rows: &[usize]) -> Panel;
+
+    /// `B_TT` from `Z_T`: by default `Z_T' Z_T`.
+    fn block(&self, half: MatRef<'_, f64>) -> Square {
+        Square::gram(half)
+    }
+
+    /// Whether so many rows are left out sooner by [`again`](Self::again).
+    fn is_quicker_again(&self, rows: usize) -> bool {
+        let _ = rows;
+        false
+    }
+
+    /// The residuals of `rows` by a system of the other rows; `None` where rounding makes it
+    /// indefinite.
+    fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
+        let _ = (system, rows);
+        None
+    }
+}
+
+/// The residuals of the rows of each of `groups`, by a model without them: see
+/// [`Solve::without`](super::Solve::without).
+pub(super) fn without(
+    system: &System<'_>,
+    train: impl Fn(f64) -> Option<Solution>,
+    model: &Model<'_>,
+    groups: &[&[usize]],
+) -> Result<Residuals, TrainError> {
+    let lambda = model.lambda.value();
+    let mut by_ridge = BTreeMap::<u64, Vec<&[usize]>>::new();
+    for &rows in groups {
+        let ridge = system.ridge(model.lambda, rows.len())?;
+        by_ridge.entry(ridge.to_bits()).or_default().push(rows);
+    }
+    let mut values = vec![0.0; system.labels.len()];
+    for (ridge, groups) in by_ridge {
+        let ridge = f64::from_bits(ridge);
+        let other;
+        let solution = if let Some(own) = model.solution.filter(|own| own.ridge == ridge) {
+            own
+        } else {
+            other = train(ridge).ok_or(TrainError::Singular { lambda })?;
+            &other
+        };
+        let all = residuals_of(system, solution, &groups);
+        for (rows, found) in all.ok_or(TrainError::Singular { lambda })? {
+            for (&row, residual) in rows.iter().zip(found) {
+                values[row] = residual;
+            }
+        }
+    }
+    Ok(Residuals {
+        values,
+        convergence: None,
+    })
+}
+
+/// The residuals of each of `groups`; `None` where rounding makes a system indefinite.
+fn residuals_of<'g>(
+    system: &System<'_>,
+    solution: &Solution,
+    groups: &[&'g [usize]],
+) -> Option<Vec<(&'g [usize], Vec<f64>)>> {
+    let factored = solution.factored.as_deref()?;
+    let right = factored.right(system, solution);
+    // Each group is asked, whatever stands beside it.
+    let again = |rows: &&[usize]| factored.is_quicker_again(rows.len());
+    let (large, small): (Vec<&[usize]>, Vec<&[usize]>) =
+        groups.iter().partition(|rows| again(rows));
+    let small = batches(&small).into_par_iter().map(|batch| {
+        let residuals = blocks(factored, system, &batch).map(|(rows, mut block)| {
+            let left = Left::new(system.design.queries(), rows);
+            left.take_averages(&mut block, factored.average());
+            let mut u = pick(&right, left.rows);
+            Cholesky::of(block)?.solve(&mut u);
+            left.weigh(-1.0, 1, &mut u);
+            Some((rows, u))
+        });
+        residuals.collect::<Option<Vec<_>>>()
+    });
+    let large = large.into_par_iter();
+    let large = large.map(|rows| Some(vec![(rows, factored.again(system, rows)?)]));
+    let all: Option<Vec<Vec<_>>> = small.chain(large).collect();
+    Some(all?.into_iter().flatten().collect())
+}
+
+/// `B` of each group of a batch.
+pub(crate) fn blocks<'g>(
+    factored: &dyn Factored,
+    system: &System<'_>,
+    batch: &[&'g [usize]],
+) -> impl Iterator<Item = (&'g [usize], Square)> {
+    let half = factored.half(system, &batch.concat());
+    let mut start = 0;
+    batch.iter().map(move |&rows| {
+        let columns = half.matrix().subcols(start, rows.len());
+        start += rows.len();
+        (rows, factored.block(columns))
+    })
+}
+
+/// Rows that are left out together.
+pub(super) struct Left<'a> {
+    /// Ascending.
+    rows: &'a [usize],
+    /// For every query that they have a part of: the places of this part, and the rows of the query.
+    cuts: Vec<(Range<usize>, usize)>,
+}
+
+impl<'a> Left<'a> {
+    pub(super) fn new(queries: &Queries, rows: &'a [usize]) -> Self {
+        let mut cuts = Vec::new();
+        let mut start = 0;
+        while start < rows.len() {
+            let range = queries.range(queries.of_row(rows[start]));
+            let end = start + rows[start..].partition_point(|&row| row < range.end);
+            if end - start < range.len() {
+                cuts.push((start..end, range.len()));
+            }
+            start = end;
+        }
+        Self { rows, cuts }
+    }
+
+    /// Takes `share Q` off the lower triangle.
+    fn take_averages(&self, square: &mut Square, share: f64) {
+        let count = square.size();
+        for (part, size) in &self.cuts {
+            for column in part.clone() {
+                let values = &mut square.values_mut()[column * count..][column..part.end];
+                for value in values {
+                    *value -= share / *size as f64;
+                }
+            }
+        }
+    }
+
+    /// Multiplies by `M^power`: a column of `height` values for each row.
+    pub(super) fn weigh(&self, power: f64, height: usize, values: &mut [f64]) {
+        for (part, size) in &self.cuts {
+            // M is 1 across the ones, and this along them.
+            let along = *size as f64 / (size - part.len()) as f64;
+            let share = (along.powf(power) - 1.0) / part.len() as f64;
+            let own = &mut values[part.start * height..part.end * height];
+            let mut sum = vec![0.0; height];
+            let columns = own.chunks(height);
+            columns.for_each(|column| add_scaled(&mut sum, share, column));
+            let columns = own.chunks_mut(height);
+            columns.for_each(|column| add_scaled(column, 1.0, &sum));
+        }
+    }
+}
+
+/// Groups of a few rows are gathered, for products of larger matrices.
+pub(crate) fn batches<'g>(groups: &[&'g [usize]]) -> Vec<Vec<&'g [usize]>> {
+    let mut batches: Vec<Vec<&[usize]>> = Vec::new();
+    let mut rows = 0;
+    for &group in groups {
+        rows += group.len();
+        match batches.last_mut() {
+            Some(batch) if rows <= BLOCK => batch.push(group),
+            _ => {
+                batches.push(vec![group]);
+                rows = group.len();
+            }
+        }
+    }
+    batches
+}

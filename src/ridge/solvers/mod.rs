@@ -1,0 +1,224 @@
+//! The solvers: one file each, which has all there is to know of it, and a line in the list below.
+//!
+//! A solver minimises `|y - X^ w|^2 + ridge |w|^2` for a [`System`] and any ridge parameter, by an algorithm
+//! of its own. [`Solve`] says what it does, [`Facts`] what is known of it beforehand. Nobody outside
+//! of this folder asks which one it is.
+
+mod conjugate;
+mod convergence;
+mod dual;
+mod factored;
+mod gradients;
+mod preconditioner;
+mod primal;
+
+use std::fmt;
+use std::num::Saturating;
+
+use super::design::System;
+use super::error::TrainError;
+use super::factor::BLOCK;
+use super::shape::Shape;
+use crate::lambda::Lambda;
+use crate::names::named;
+
+pub use convergence::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, TOLERANCE};
+pub(crate) use factored::{Factored, batches, blocks};
+
+/// What is known of a solver before it has a system.
+pub(crate) struct Facts {
+    /// The name that users give.
+    name: &'static str,
+    /// Whether hold-out predictions come from the factors of the whole system. Other solvers train
+    /// again for every group.
+    factors: bool,
+    /// Bytes of its matrices and vectors.
+    matrices: fn(&Shape) -> Saturating<u64>,
+    /// Rough seconds on two of today's cores, leave-query-out predictions included where it `factors`.
+    cost: fn(&Shape) -> f64,
+    /// Forms all that does not depend on the ridge parameter.
+    build: fn(&System<'_>) -> Box<dyn Solve>,
+}
+
+/// What a solver does, for the system that it was built for.
+pub(crate) trait Solve: fmt::Debug + Send + Sync {
+    /// The model with this ridge parameter; `None` where the parameter is too small for a factor.
+    fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution>;
+
+    /// The residuals that models without each of `groups` leave of its rows, for the ridge parameter of
+    /// each of `models`: by default from the factors that [`train`](Self::train) finds.
+    ///
+    /// Solvers that iterate stop at a residual of `tolerance`, as a share of the labels. Groups are
+    /// rows, ascending; every row is in one.
+    ///
+    /// # Errors
+    /// [`TrainError::OneGroup`] for one group of everything under the global objective,
+    /// [`TrainError::Singular`] where numbers fail.
+    fn without(
+        &self,
+        system: &System<'_>,
+        models: &[Model<'_>],
+        groups: &[&[usize]],
+        tolerance: f64,
+    ) -> Result<Vec<Residuals>, TrainError> {
+        let _ = tolerance;
+        let train = |ridge| self.train(system, ridge);
+        let residuals = |model| factored::without(system, train, model, groups);
+        models.iter().map(residuals).collect()
+    }
+}
+
+/// A model that groups are to be left out of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Model<'s> {
+    pub(crate) lambda: Lambda,
+    /// The model of all rows, where it was trained before.
+    pub(crate) solution: Option<&'s Solution>,
+}
+
+/// A trained model.
+#[derive(Debug)]
+pub(crate) struct Solution {
+    /// The ridge parameter of the system.
+    pub(crate) ridge: f64,
+    /// `a = (K + ridge I)^-1 y`, one for each row of the system; none of the primal.
+    pub(crate) coefficients: Vec<f64>,
+    /// Weights of the column classes times their members, as far as columns are known.
+    pub(crate) totals: Vec<f64>,
+    /// The factor of solvers that have one.
+    pub(crate) factored: Option<Box<dyn Factored>>,
+    /// The precision of solvers that iterate.
+    pub(crate) convergence: Option<Convergence>,
+}
+
+impl Solution {
+    /// The model with these dual coefficients, which are centred.
+    fn of_coefficients(system: &System<'_>, ridge: f64, coefficients: Vec<f64>) -> Self {
+        Self {
+            ridge,
+            totals: system.design.totals(&coefficients),
+            coefficients,
+            factored: None,
+            convergence: None,
+        }
+    }
+}
+
+/// The residuals of all rows by models that have not seen them.
+#[derive(Debug)]
+pub(crate) struct Residuals {
+    /// One for each row of the system.
+    pub(crate) values: Vec<f64>,
+    /// The precision of solvers that iterate.
+    pub(crate) convergence: Option<Convergence>,
+}
+
+/// Makes the enum of all solvers from their files.
+macro_rules! solvers {
+    ($($(#[$doc:meta])+ $kind:ident => $file:ident),* $(,)?) => {
+        /// The ways to solve for the weights, by the names that users give.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Solver {
+            $($(#[$doc])+ $kind,)*
+        }
+
+        impl Solver {
+            /// All values.
+            pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
+
+            fn facts(self) -> &'static Facts {
+                match self {
+                    $(Self::$kind => &$file::FACTS,)*
+                }
+            }
+        }
+    };
+}
+
+solvers! {
+    /// A system of one unknown for each example.
+    Dual => dual,
+    /// A system of one unknown for each column class.
+    Primal => primal,
+    /// No system at all: products with the sparse columns.
+    ConjugateGradients => conjugate,
+}
+
+named!(Solver, "solver");
+
+impl Solver {
+    /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
+    /// a solver that factors.
+    pub const PATIENCE: f64 = 20.0;
+
+    /// The solver of kernels, which needs no columns.
+    pub(crate) const OF_KERNELS: Self = Self::Dual;
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// Whether hold-out predictions come from one factorisation. Conjugate gradients train again
+    /// for every group.
+    pub fn has_holdout(self) -> bool {
+        self.facts().factors
+    }
+
+    /// The names of the solvers that have hold-outs, as a list for people.
+    pub(crate) fn with_holdout() -> String {
+        let solvers = Self::ALL.into_iter().filter(|solver| solver.has_holdout());
+        solvers.map(Self::name).collect::<Vec<_>>().join(" or ")
+    }
+
+    /// Bytes the solver will take on top of the data and the column classes: its matrices, the entries
+    /// of the classes by row, and a tenth.
+    pub fn memory(self, shape: &Shape) -> u64 {
+        let all = (self.facts().matrices)(shape) + Saturating(12) * size(shape.nonzeros);
+        (Saturating(11) * all / Saturating(10)).0
+    }
+
+    /// Rough seconds on two of today's cores, leave-query-out predictions included where the
+    /// solver has them: to compare solvers, not to tell time. `docs/rankrls.md` has the figures.
+    pub fn cost(self, shape: &Shape) -> f64 {
+        (self.facts().cost)(shape)
+    }
+
+    /// The solver of `system`, all that does not depend on the ridge parameter being done.
+    pub(crate) fn build(self, system: &System<'_>) -> Box<dyn Solve> {
+        (self.facts().build)(system)
+    }
+}
+
+fn size(size: usize) -> Saturating<u64> {
+    Saturating(size as u64)
+}
+
+/// Rows that all threads hold out at once; those of a batch are packed twice for products.
+fn held_out(shape: &Shape) -> Saturating<u64> {
+    size(shape.threads) * (size(shape.largest_group) + size(3 * BLOCK))
+}
+
+/// Seconds that factors of so many unknowns take, one for each ridge parameter.
+fn factoring(shape: &Shape, unknowns: f64) -> f64 {
+    shape.lambdas as f64 * 0.005e-9 * (unknowns * unknowns * unknowns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ridge::shape::tests::shape;
+
+    #[test]
+    fn larger_groups_take_more_memory() {
+        let queries = shape(2_000, 15_000, 300_000);
+        let halves = Shape {
+            largest_group: 1_000,
+            ..queries
+        };
+        let more = |solver: Solver| solver.memory(&halves) - solver.memory(&queries);
+        assert_eq!(more(Solver::Dual), 8 * 2_000 * 2 * 980 * 11 / 10);
+        assert_eq!(more(Solver::Primal), 16 * 15_000 * 2 * 980 * 11 / 10);
+        assert_eq!(more(Solver::ConjugateGradients), 0);
+    }
+}

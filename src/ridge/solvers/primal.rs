@@ -1,0 +1,145 @@
+//! `(X^' X^ + ridge I) w = X^' y`, of one unknown for each column class: the normal equations (Hoerl and
+//! Kennard, *Ridge regression: biased estimation for nonorthogonal problems*, Technometrics 12, 1970).
+
+use std::borrow::Cow;
+use std::num::Saturating;
+use std::sync::Arc;
+
+use faer::linalg::matmul::matmul;
+use faer::{Accum, MatMut, MatRef, Par};
+use rayon::prelude::*;
+
+use super::factored::Left;
+use super::{Factored, Facts, Solution, Solve, factoring, held_out, size};
+use crate::interrupt::check_interrupt;
+use crate::ridge::comparisons::pick;
+use crate::ridge::design::System;
+use crate::ridge::factor::{BLOCK, Cholesky, Panel, Square};
+use crate::ridge::shape::Shape;
+
+pub(super) const FACTS: Facts = Facts {
+    name: "primal",
+    factors: true,
+    matrices: |shape| {
+        let classes = size(shape.classes);
+        Saturating(16) * classes * (classes + held_out(shape))
+    },
+    cost: |shape: &Shape| {
+        let (rows, classes) = (shape.rows as f64, shape.classes as f64);
+        0.05e-9 * rows * classes * classes + factoring(shape, classes)
+    },
+    build: |system| {
+        Box::new(Primal(Arc::new(Normal {
+            covariance: system.design.covariance(),
+            moments: system.design.moments(&system.labels),
+        })))
+    },
+};
+
+#[derive(Debug)]
+struct Primal(Arc<Normal>);
+
+/// The normal equations without a ridge parameter.
+#[derive(Debug)]
+struct Normal {
+    /// `X^' X^`.
+    covariance: Square,
+    /// `X^' y`.
+    moments: Vec<f64>,
+}
+
+impl Solve for Primal {
+    fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution> {
+        let cholesky = Cholesky::new(&self.0.covariance, ridge)?;
+        let mut unknowns = self.0.moments.clone();
+        cholesky.solve(&mut unknowns);
+        let normal = Arc::clone(&self.0);
+        let factored = Factors {
+            cholesky,
+            ridge,
+            normal,
+        };
+        Some(Solution {
+            ridge,
+            coefficients: Vec::new(),
+            totals: system.design.totals_of(&unknowns),
+            factored: Some(Box::new(factored)),
+            convergence: None,
+        })
+    }
+}
+
+/// The factor of the normal equations.
+#[derive(Debug)]
+struct Factors {
+    cholesky: Cholesky,
+    ridge: f64,
+    normal: Arc<Normal>,
+}
+
+/// `B = I - H` for `H = X^ (X^' X^ + ridge I)^-1 X^'`.
+impl Factored for Factors {
+    fn right<'s>(&self, system: &System<'_>, solution: &'s Solution) -> Cow<'s, [f64]> {
+        Cow::Owned(system.residuals(&solution.totals))
+    }
+
+    fn average(&self) -> f64 {
+        1.0
+    }
+
+    fn half(&self, system: &System<'_>, rows: &[usize]) -> Panel {
+        let mut panel = system.design.examples(rows);
+        let blocks = panel
+            .values_mut()
+            .par_chunks_mut(self.cholesky.size() * BLOCK);
+        blocks.for_each(|examples| {
+            check_interrupt();
+            self.cholesky.half(examples, 0);
+        });
+        panel
+    }
+
+    fn block(&self, half: MatRef<'_, f64>) -> Square {
+        let mut square = Square::gram(half);
+        let values = square.values_mut().iter_mut();
+        values.for_each(|value| *value = -*value);
+        square.add_to_diagonal(1.0);
+        square
+    }
+
+    fn is_quicker_again(&self, rows: usize) -> bool {
+        2 * rows > self.cholesky.size()
+    }
+
+    /// By the equations less `X' V V' X`.
+    fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
+        check_interrupt();
+        let Normal {
+            covariance,
+            moments,
+        } = &*self.normal;
+        let left = Left::new(system.design.queries(), rows);
+        let mut panel = system.design.examples(rows);
+        left.weigh(0.5, covariance.size(), panel.values_mut());
+        let panel = panel.matrix();
+        let mut residuals = pick(&system.labels, rows);
+        left.weigh(0.5, 1, &mut residuals);
+        let mut rest = covariance.clone();
+        rest.add_products(panel, -1.0);
+        let mut weights = moments.clone();
+        take_product(&mut weights, panel, &residuals);
+        rest.add_to_diagonal(self.ridge);
+        Cholesky::of(rest)?.solve(&mut weights);
+        take_product(&mut residuals, panel.transpose(), &weights);
+        left.weigh(-0.5, 1, &mut residuals);
+        Some(residuals)
+    }
+}
+
+/// `sum -= matrix * vector`.
+fn take_product(sum: &mut [f64], matrix: MatRef<'_, f64>, vector: &[f64]) {
+    let size = sum.len();
+    let sum = MatMut::from_column_major_slice_mut(sum, size, 1);
+    let vector = MatRef::from_column_major_slice(vector, vector.len(), 1);
+    matmul(sum, Accum::Add, matrix, vector, -1.0, Par::Seq);
+}
