@@ -16,5 +16,6 @@
 //! function that calls them.
 
 pub(crate) mod centring;
+pub(crate) mod factor;
 pub(crate) mod grown;
 pub(crate) mod kernels;

@@ -3,8 +3,8 @@
 //! A block is decomposed once for every ridge parameter. Of a query over [`LARGEST_BLOCK`] examples it is
 //! the diagonal alone.
 
-use super::factor::Eigen;
 use crate::linalg::centring::centre_rows;
+use crate::linalg::factor::Eigen;
 
 /// Largest query whose block is factored.
 pub(crate) const LARGEST_BLOCK: usize = 256;

@@ -8,10 +8,10 @@ use rayon::prelude::*;
 
 use super::comparisons::Comparisons;
 use super::error::TrainError;
-use super::factor::{Panel, Square};
 use super::features::{Features, LEAST_SQUARES, Mean};
 use crate::data::Queries;
 use crate::lambda::Lambda;
+use crate::linalg::factor::{Panel, Square};
 use crate::linalg::kernels::add_scaled;
 
 /// `X^`: rows of comparisons x classes.

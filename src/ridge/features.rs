@@ -11,10 +11,10 @@ use std::ops::Range;
 use rayon::prelude::*;
 use sprs::CsMatI;
 
-use super::factor::Square;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::interrupt::check_interrupt;
+use crate::linalg::factor::Square;
 
 /// Columns whose products one task computes.
 const COLUMNS: usize = 1024;

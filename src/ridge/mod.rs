@@ -27,7 +27,7 @@
 //!
 //! # The parts, lowest first
 //!
-//! - `factor`: dense systems; `blocks`: the system of a query;
+//! - `blocks`: the system of a query;
 //! - `features`: columns, or a kernel in their place; `comparisons`: the rows that a loss compares, of
 //!   queries or of preferences; `design`: the matrix `X^` of both, never formed, and the least squares on it;
 //! - `solvers`: a file for each; `problem` and `trained`: a problem with its solver, and its models;
@@ -45,7 +45,6 @@ mod blocks;
 mod comparisons;
 mod design;
 mod error;
-mod factor;
 mod features;
 mod grid;
 mod holdout;

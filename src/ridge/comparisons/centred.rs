@@ -15,12 +15,12 @@ use crate::data::{Dataset, LabelScale, Queries};
 use crate::interrupt::check_interrupt;
 use crate::lambda::Lambda;
 use crate::linalg::centring::{centre_offset, centre_rows};
+use crate::linalg::factor::{Eigen, Square};
 use crate::linalg::kernels::add_scaled;
 use crate::metrics::{mean_concordance, tie_predictions};
 use crate::objective::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::{Eigen, Square};
 use crate::ridge::features::{Columns, Features, Mean};
 
 /// The rows of each query, centred and scaled by the root of its weight.

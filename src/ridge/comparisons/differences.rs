@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use super::{Compare, Compared, Comparisons, Predicted, check_one_query, weigh};
 use crate::data::{Dataset, Queries};
 use crate::interrupt::check_interrupt;
+use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::blocks::Block;
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::Square;
 use crate::ridge::features::{Columns, Features, Mean};
 use crate::ridge::shape::Shape;
 

@@ -17,11 +17,11 @@ use std::ops::Deref;
 
 use super::blocks::Block;
 use super::error::TrainError;
-use super::factor::Square;
 use super::features::{Columns, Features, Mean};
 use super::shape::Shape;
 use crate::data::Queries;
 use crate::lambda::Lambda;
+use crate::linalg::factor::Square;
 
 pub(crate) use centred::Centred;
 pub(crate) use differences::Differences;

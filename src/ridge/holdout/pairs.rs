@@ -22,9 +22,9 @@ use rayon::prelude::*;
 
 use super::{Holdout, LeftPair, Trained};
 use crate::interrupt::check_interrupt;
+use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::Square;
 use crate::ridge::kernel::row_number;
 use crate::ridge::solvers::{Solver, batches, blocks};
 

@@ -2,8 +2,8 @@
 
 use super::values::check_finite;
 use crate::data::Dataset;
+use crate::linalg::factor::{Square, extreme_eigenvalues};
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::{Square, extreme_eigenvalues};
 
 /// How far a given kernel may be from symmetric, and below 0, as a share of its largest value.
 const ROUNDING: f64 = 1e-8;

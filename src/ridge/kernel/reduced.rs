@@ -7,9 +7,9 @@ use super::given::given;
 use super::values::check_finite;
 use super::{Kernel, KernelKind, row_number};
 use crate::data::Dataset;
+use crate::linalg::factor::{Eigen, Panel, Square};
 use crate::linalg::kernels::add_scaled;
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::{Eigen, Panel, Square};
 use crate::ridge::features::LEAST_SQUARES;
 use crate::ridge::trained::Weights;
 

@@ -8,8 +8,8 @@ use super::given::given;
 use super::{Kernel, KernelKind, Products};
 use crate::data::Dataset;
 use crate::interrupt::{check_interrupt, least_part};
+use crate::linalg::factor::Square;
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::Square;
 use crate::ridge::features::entries_of;
 
 /// `K`: the values of a kernel for all pairs of the `m` rows of a data set, `m` x `m`, symmetric, before rows

@@ -12,11 +12,11 @@ use rayon::prelude::*;
 use super::gradients::{Gradients, Operator, Precondition, ROWS, Solved};
 use super::preconditioner::Preconditioner;
 use super::{Convergence, Facts, Model, Residuals, Solution, Solve, TOLERANCE, size};
+use crate::linalg::factor::{Cholesky, Square};
 use crate::linalg::kernels::LANES;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK, solve_blocks};
 use crate::ridge::design::System;
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::{Cholesky, Square};
 use crate::ridge::shape::Shape;
 
 pub(super) const FACTS: Facts = Facts {

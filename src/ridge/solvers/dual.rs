@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 use super::{Factored, Facts, Solution, Solve, factoring, held_out, size};
 use crate::interrupt::check_interrupt;
+use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::design::System;
-use crate::ridge::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::shape::Shape;
 
 pub(super) const FACTS: Facts = Facts {

@@ -27,11 +27,11 @@ use rayon::prelude::*;
 
 use super::{Model, Residuals, Solution};
 use crate::data::Queries;
+use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::linalg::kernels::add_scaled;
 use crate::ridge::comparisons::pick;
 use crate::ridge::design::System;
 use crate::ridge::error::TrainError;
-use crate::ridge::factor::{BLOCK, Cholesky, Panel, Square};
 
 /// The factors of a model, whose system for rows `T` is `(B_TT - average Q) u = right_T`.
 pub(crate) trait Factored: fmt::Debug + Send + Sync {

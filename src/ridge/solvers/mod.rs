@@ -17,9 +17,9 @@ use std::num::Saturating;
 
 use super::design::System;
 use super::error::TrainError;
-use super::factor::BLOCK;
 use super::shape::Shape;
 use crate::lambda::Lambda;
+use crate::linalg::factor::BLOCK;
 use crate::names::named;
 
 pub use convergence::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, TOLERANCE};

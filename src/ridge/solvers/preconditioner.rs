@@ -11,9 +11,9 @@
 use rayon::prelude::*;
 
 use crate::interrupt::check_interrupt;
+use crate::linalg::factor::{Cholesky, Panel, Square};
 use crate::ridge::blocks::Block;
 use crate::ridge::design::Design;
-use crate::ridge::factor::{Cholesky, Panel, Square};
 
 /// Most columns.
 const MOST: usize = 512;

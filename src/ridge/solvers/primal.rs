@@ -12,9 +12,9 @@ use rayon::prelude::*;
 use super::factored::Left;
 use super::{Factored, Facts, Solution, Solve, factoring, held_out, size};
 use crate::interrupt::check_interrupt;
+use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::comparisons::pick;
 use crate::ridge::design::System;
-use crate::ridge::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::shape::Shape;
 
 pub(super) const FACTS: Facts = Facts {
