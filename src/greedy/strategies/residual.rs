@@ -195,7 +195,7 @@ impl Kept {
         match (&mut *newest, state.last()) {
             // The same sum, of numbers that lie side by side.
             ([tau], Some(last)) => {
-                *tau = kernels::sparse_dot(column.rows, column.values, &last.phi)
+                *tau = kernels::sparse_dot(column.rows, column.values, &last.phi);
             }
             (newest, _) => state.project_newest(column, newest),
         }
