@@ -363,18 +363,18 @@ mod tests {
     /// Rows in queries of four, and columns that are rare but for a few.
     fn candidates(rows: usize, columns: usize) -> ColumnClasses {
         let mut random = ChaCha8Rng::seed_from_u64(5);
-        let mut text = String::new();
+        let mut text = Vec::new();
         for row in 0..rows {
-            text += &format!("0 qid:{}", row / 4);
+            text.push(format!("0 qid:{}", row / 4));
             for column in 1..=columns {
                 let often = if column < 9 { 0.5 } else { 0.02 };
                 if random.random_bool(often) {
-                    text += &format!(" {column}:{}", random.random_range(0.1..2.0));
+                    text.push(format!(" {column}:{}", random.random_range(0.1..2.0)));
                 }
             }
-            text += "\n";
+            text.push("\n".to_owned());
         }
-        ColumnClasses::new(&crate::data::parsed(&text))
+        ColumnClasses::new(&crate::data::parsed(&text.concat()))
     }
 
     /// The errors of all candidates, none of them passed over.
