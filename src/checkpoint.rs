@@ -311,16 +311,16 @@ impl greedy::Observer for Checkpointer {
     }
 }
 
-impl tune::Observer for Checkpointer {
-    fn event(&mut self, event: tune::Event<'_>) -> ControlFlow<()> {
+impl tune::TuneObserver for Checkpointer {
+    fn event(&mut self, event: tune::TuneEvent<'_>) -> ControlFlow<()> {
         match event {
-            tune::Event::TeacherTrained {
+            tune::TuneEvent::TeacherTrained {
                 path,
                 fold,
                 predictions,
                 took,
             } => self.teacher(path, fold, predictions, took),
-            tune::Event::Stepped {
+            tune::TuneEvent::Stepped {
                 path,
                 fold,
                 step,

@@ -118,7 +118,7 @@ mod tests {
     use crate::greedy::{Ending, SelectionOptions, StrategyKind};
     use crate::lambda::Lambda;
     use crate::metrics::Metric;
-    use crate::tune::{Event, Evidence, Measure, TuneError, TuneOptions, Tuning};
+    use crate::tune::{Evidence, Measure, TuneError, TuneEvent, TuneOptions, Tuning};
 
     #[test]
     fn every_strategy_ends_with_the_steps_before_a_request() {
@@ -178,10 +178,10 @@ mod tests {
         for (left, models) in [(1, None), (8, None), (9, Some(3)), (11, Some(3))] {
             let interrupt = Interrupt::new();
             let (mut steps, mut begun) = (0, 0);
-            let mut observer = |event: Event<'_>| {
+            let mut observer = |event: TuneEvent<'_>| {
                 match event {
-                    Event::Started { .. } => begun += 1,
-                    Event::Stepped { .. } => steps += 1,
+                    TuneEvent::Started { .. } => begun += 1,
+                    TuneEvent::Stepped { .. } => steps += 1,
                     _ => {}
                 }
                 if steps == left {

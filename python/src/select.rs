@@ -115,7 +115,7 @@ fn choose_lambda(
     options: &SelectionOptions,
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
-    let mut observer = move |_: tune::Event<'_>| watch.flow();
+    let mut observer = move |_: tune::TuneEvent<'_>| watch.flow();
     match tune::choose_lambda(options, candidates, data, &mut observer) {
         Err(TuneError::Interrupted) => Ok(None),
         chosen => {

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use rankrls::greedy::Step;
 use rankrls::greedy::job::{PathId, plan};
-use rankrls::tune::{Choice, Event, Outcome, TuneError, TuneOptions, Tuning};
+use rankrls::tune::{Choice, Outcome, TuneError, TuneEvent, TuneOptions, Tuning};
 use rankrls::{Candidates, Dataset, Lambdas, Model as Fitted, SelectError, Warning};
 use serde::Serialize;
 use serde_json::json;
@@ -80,8 +80,8 @@ pub(crate) fn tune<'py>(
             ..Tuning::new(&data, &options)
         };
         check_memory(&data, &candidates, &options)?;
-        let mut observer = |event: Event<'_>| {
-            let Event::Stepped {
+        let mut observer = |event: TuneEvent<'_>| {
+            let TuneEvent::Stepped {
                 path,
                 fold,
                 number,

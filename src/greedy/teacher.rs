@@ -52,7 +52,7 @@ impl TeacherPlan {
             let (solver, memory) = (Solver::ConjugateGradients, 0);
             return Self { solver, memory };
         }
-        let shape = ridge::Shape::new(candidates.classes(), lambdas);
+        let shape = ridge::TrainShape::new(candidates.classes(), lambdas);
         let plan = |solver: Solver| Self {
             solver,
             memory: solver.memory(&shape),

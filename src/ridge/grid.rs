@@ -12,7 +12,7 @@ use super::holdout::{Groups, Holdout, Scheme};
 use super::kernel::{Kernel, KernelKind, ReducedSet};
 use super::options::TrainOptions;
 use super::problem::RidgeProblem;
-use super::shape::Shape;
+use super::shape::TrainShape;
 use super::solvers::{Convergence, HOLDOUT_TOLERANCE, Shortfall, Solver, TOLERANCE};
 use super::trained::{Trained, Weights};
 use crate::columns::{ColumnClasses, QueryWeight};
@@ -491,7 +491,7 @@ impl TrainGrid {
             Scheme::Factored => Some(Scheme::Pairs),
             Scheme::Auto if within => Some(match problem.system.design.features.columns() {
                 Some(columns) => {
-                    let shape = Shape::new(&columns.classes, self.lambdas.count());
+                    let shape = TrainShape::new(&columns.classes, self.lambdas.count());
                     Scheme::affordable(problem.solver(), &shape)
                 }
                 None => Scheme::Queries,

@@ -62,6 +62,6 @@ pub use holdout::{Groups, Holdout, LeftPair, Scheme};
 pub use kernel::{Kernel, KernelKind, KernelMatrix, KernelParameter, ReducedSet};
 pub use options::TrainOptions;
 pub use problem::RidgeProblem;
-pub use shape::Shape;
+pub use shape::TrainShape;
 pub use solvers::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, Solver, TOLERANCE};
 pub use trained::{Trained, Weights};

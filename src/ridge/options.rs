@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::error::TrainError;
 use super::kernel::KernelKind;
-use super::shape::Shape;
+use super::shape::TrainShape;
 use super::solvers::Solver;
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, LabelScale, Queries};
@@ -126,11 +126,11 @@ impl TrainOptions {
     }
 
     /// The shape of a problem of these rows, with the groups that are going to be held out.
-    pub(super) fn shape(&self, queries: &Queries, classes: Option<&ColumnClasses>) -> Shape {
+    pub(super) fn shape(&self, queries: &Queries, classes: Option<&ColumnClasses>) -> TrainShape {
         let lambdas = self.lambdas.max(1);
-        let shape = classes.map(|classes| Shape::new(classes, lambdas));
-        let shape = shape.unwrap_or_else(|| Shape::of_rows(queries, lambdas));
-        Shape {
+        let shape = classes.map(|classes| TrainShape::new(classes, lambdas));
+        let shape = shape.unwrap_or_else(|| TrainShape::of_rows(queries, lambdas));
+        TrainShape {
             largest_group: shape.largest_group.max(self.largest_group),
             ..shape
         }
@@ -141,7 +141,7 @@ impl TrainOptions {
     /// # Errors
     /// [`TrainError::Memory`] if the solver asked for, or every solver, takes more than is
     /// allowed.
-    pub fn choose(&self, shape: &Shape) -> Result<Solver, TrainError> {
+    pub fn choose(&self, shape: &TrainShape) -> Result<Solver, TrainError> {
         let needed = |solver: &Solver| self.memory.holding(solver.memory(shape)).held;
         // Conjugate gradients rank behind a solver that factors within the patience, and before one that
         // takes longer.
@@ -172,7 +172,7 @@ impl TrainOptions {
 }
 
 /// Bytes of the values of a kernel for all pairs of rows, and of the solver.
-fn kernel_memory(shape: &Shape) -> u64 {
+fn kernel_memory(shape: &TrainShape) -> u64 {
     let rows = Saturating(shape.rows as u64);
     (Saturating(8) * rows * rows + Saturating(Solver::OF_KERNELS.memory(shape))).0
 }
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     /// Bytes that 64 bits cannot count.
-    fn exact(solver: Solver, shape: &Shape) -> u128 {
+    fn exact(solver: Solver, shape: &TrainShape) -> u128 {
         let size = |size: usize| size as u128;
         let (rows, classes) = (size(shape.rows), size(shape.classes));
         // Others have vectors at least.
@@ -229,7 +229,7 @@ mod tests {
             more in prop::array::uniform5(0usize..=u32::MAX as usize),
             threads in 1usize..1000,
         ) {
-            let of = |[rows, classes, nonzeros, largest_query, largest_group]: [usize; 5]| Shape {
+            let of = |[rows, classes, nonzeros, largest_query, largest_group]: [usize; 5]| TrainShape {
                 largest_query,
                 largest_group,
                 threads,
@@ -261,7 +261,7 @@ mod tests {
         }
     }
 
-    fn chosen(options: TrainOptions, shape: &Shape) -> Solver {
+    fn chosen(options: TrainOptions, shape: &TrainShape) -> Solver {
         options.holding(1000).choose(shape).unwrap()
     }
 

@@ -5,7 +5,7 @@ use crate::data::Queries;
 
 /// The size of a problem, as far as memory and time depend on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Shape {
+pub struct TrainShape {
     /// Examples `m`.
     pub rows: usize,
     /// Queries.
@@ -26,7 +26,7 @@ pub struct Shape {
     pub threads: usize,
 }
 
-impl Shape {
+impl TrainShape {
     /// The shape of training on `candidates` with `lambdas` ridge parameters, on this thread pool.
     pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
         let entries = |class: usize| candidates.entries_of(class) as u128;
@@ -71,10 +71,10 @@ impl Shape {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::Shape;
+    use super::TrainShape;
 
-    pub(in crate::ridge) fn shape(rows: usize, classes: usize, nonzeros: usize) -> Shape {
-        Shape {
+    pub(in crate::ridge) fn shape(rows: usize, classes: usize, nonzeros: usize) -> TrainShape {
+        TrainShape {
             rows,
             queries: rows / 10,
             largest_query: 20,

@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use super::{Observer, TuneError, TuneOptions, Tuned, Tuning};
+use super::{TuneError, TuneObserver, TuneOptions, Tuned, Tuning};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, Target, plan_with};
@@ -52,7 +52,7 @@ pub fn choose_lambda(
     options: &SelectionOptions,
     candidates: &Candidates,
     dataset: &Dataset<'_>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn TuneObserver,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
     choose_lambda_with(options, None, candidates, dataset, observer)
 }
@@ -63,7 +63,7 @@ pub(crate) fn choose_lambda_with(
     own: Option<&OwnStrategy>,
     candidates: &Candidates,
     dataset: &Dataset<'_>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn TuneObserver,
 ) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
         return Ok((lambda, None));

@@ -11,7 +11,9 @@ use super::folds::{Fold, Part};
 use super::path::Path;
 use super::run::{Job, PreparedParts, Run};
 use super::score::Meter;
-use super::{Ending, Event, Evidence, Observer, Outcome, Score, TuneError, TuneOptions, Tuning};
+use super::{
+    Evidence, Outcome, PathEnding, Score, TuneError, TuneEvent, TuneObserver, TuneOptions, Tuning,
+};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::greedy::{
@@ -27,7 +29,7 @@ use crate::metrics::check_labels;
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
     candidates: &Candidates,
-    observer: &mut dyn Observer,
+    observer: &mut dyn TuneObserver,
 ) -> Result<(Vec<Outcome>, bool), TuneError> {
     let &Tuning {
         dataset,
@@ -105,7 +107,7 @@ impl Run<'_> {
                 break;
             };
             all.extend(paths?);
-            let cut = |path: &Outcome| path.ending == Ending::Interrupted;
+            let cut = |path: &Outcome| path.ending == PathEnding::Interrupted;
             let more = later > 0 || self.options.lambdas.is_open() || all.iter().any(cut);
             if self.is_stopped() && more {
                 interrupted = true;
@@ -161,7 +163,7 @@ impl Run<'_> {
             *prepared = self.prepare(job);
         }
         let concurrent = self.concurrent(&ready);
-        self.tell(Event::Started {
+        self.tell(TuneEvent::Started {
             lambdas: ready.len(),
             steps: ready.iter().map(|job| job.steps()).sum(),
             later_steps,
@@ -207,7 +209,7 @@ impl Run<'_> {
         let Part { candidates, target } = self.part(fold);
         let kept = self.found(path, fold).teacher;
         let tell = |predictions: &TeacherPredictions, took: Duration| {
-            self.tell(Event::TeacherTrained {
+            self.tell(TuneEvent::TeacherTrained {
                 path,
                 fold,
                 predictions,

@@ -57,7 +57,7 @@ pub(crate) use auto::choose_lambda_with;
 pub use auto::{AutoLambda, choose_lambda};
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
-pub use outcome::{Ending, Event, Observer, Outcome, Point};
+pub use outcome::{Outcome, PathEnding, Point, TuneEvent, TuneObserver};
 pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};
 pub use stability::{Frequency, Stability};
@@ -146,8 +146,8 @@ impl<'a> Tuning<'a> {
     /// # Errors
     /// [`TuneError`] when nothing can be selected, or nothing chosen, and [`TuneError::Replay`] when
     /// earlier steps do not lead here to the errors that they led to. A lambda that takes too much
-    /// memory or overflows is no error: its [`Ending`] says so.
-    pub fn run(&self, observer: &mut dyn Observer) -> Result<Tuned, TuneError> {
+    /// memory or overflows is no error: its [`PathEnding`] says so.
+    pub fn run(&self, observer: &mut dyn TuneObserver) -> Result<Tuned, TuneError> {
         let (outcomes, interrupted) = self.outcomes(observer)?;
         let Some(choice) = self.options.choose(&outcomes) else {
             return Err(self.nothing_chosen(&outcomes, interrupted));
@@ -168,7 +168,7 @@ impl<'a> Tuning<'a> {
     pub fn judge_by_folds(
         &self,
         tuned: &Tuned,
-        observer: &mut dyn Observer,
+        observer: &mut dyn TuneObserver,
     ) -> Result<Outcome, TuneError> {
         let (chosen, k, asked) = (tuned.chosen(), tuned.choice.k, &self.options.selection);
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
@@ -210,7 +210,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// The outcome of every path, and whether they were ended before their time.
-    fn outcomes(&self, observer: &mut dyn Observer) -> Result<(Vec<Outcome>, bool), TuneError> {
+    fn outcomes(&self, observer: &mut dyn TuneObserver) -> Result<(Vec<Outcome>, bool), TuneError> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
             let candidates = self.options.selection.candidates(self.dataset);
@@ -229,7 +229,7 @@ impl<'a> Tuning<'a> {
         };
         let remedy = Remedy::RaiseLambda;
         let reason = match &first.ending {
-            Ending::Refused { reason } => reason.clone(),
+            PathEnding::Refused { reason } => reason.clone(),
             _ => format!("the errors are no finite numbers: {remedy} or scale the data"),
         };
         TuneError::NoModel {

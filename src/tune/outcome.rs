@@ -30,7 +30,7 @@ pub struct Outcome {
     #[serde(default)]
     pub folds: Vec<Vec<u32>>,
     /// How the path ended.
-    pub ending: Ending,
+    pub ending: PathEnding,
 }
 
 /// The model after one step, trained on all training data.
@@ -64,7 +64,7 @@ fn or_infinite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Err
 /// How a path ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Ending {
+pub enum PathEnding {
     /// The path has as many features as asked for.
     Complete,
     /// The path has all the candidates there are.
@@ -89,7 +89,7 @@ impl Outcome {
         options: &SelectionOptions,
         lambda: Lambda,
         unit: f64,
-        ending: Ending,
+        ending: PathEnding,
     ) -> Self {
         Self {
             lambda,
@@ -149,7 +149,7 @@ impl Outcome {
 
 /// News of the grid.
 #[derive(Debug, Clone, Copy)]
-pub enum Event<'a> {
+pub enum TuneEvent<'a> {
     /// A teacher is done. No lambda changes it: it is told for the first path that it teaches.
     TeacherTrained {
         /// The path.
@@ -191,21 +191,21 @@ pub enum Event<'a> {
 }
 
 /// Watches the grid. A closure may do it, and `()` watches nothing.
-pub trait Observer: Send {
+pub trait TuneObserver: Send {
     /// Takes the news: one call at a time, in an order that depends on timing. Breaking after a step
     /// ends all selections after the steps they are at, and the choice is made among the models so
     /// far; after other news it changes nothing.
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()>;
+    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()>;
 }
 
-impl Observer for () {
-    fn event(&mut self, _: Event<'_>) -> ControlFlow<()> {
+impl TuneObserver for () {
+    fn event(&mut self, _: TuneEvent<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-impl<F: FnMut(Event<'_>) -> ControlFlow<()> + Send> Observer for F {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+impl<F: FnMut(TuneEvent<'_>) -> ControlFlow<()> + Send> TuneObserver for F {
+    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         self(event)
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::folds::{FoldPath, Part, PathEnd};
 use super::run::{Job, PreparedParts, Run};
 use super::score::{Values, summarise};
-use super::{Ending, Event, Evidence, Outcome, Point, TuneError};
+use super::{Evidence, Outcome, PathEnding, Point, TuneError, TuneEvent};
 use crate::greedy::{Greedy, Plan, SelectError, SelectionOptions, Step, tied_predictions};
 use crate::interrupt::unless_ended;
 
@@ -58,7 +58,7 @@ impl<'a, 'r> Path<'a, 'r> {
             ..job.options
         };
         let unit = run.candidates().unit();
-        let mut outcome = Outcome::without_points(&options, job.lambda, unit, Ending::Complete);
+        let mut outcome = Outcome::without_points(&options, job.lambda, unit, PathEnding::Complete);
         let one_by_one = run.one_by_one();
         let ended = unless_ended(|| match one_by_one {
             _ if run.is_stopped() => Err(PathEnd::Stopped),
@@ -75,22 +75,22 @@ impl<'a, 'r> Path<'a, 'r> {
                     // Not judged by all folds.
                     outcome.points.clear();
                 }
-                Ending::Interrupted
+                PathEnding::Interrupted
             }
-            Err(PathEnd::Overflow) => Ending::Overflow,
+            Err(PathEnd::Overflow) => PathEnding::Overflow,
             Err(PathEnd::Select(source @ SelectError::Replay { .. })) => {
                 run.stop();
                 let lambda = job.lambda;
                 return Err(TuneError::Replay { lambda, source });
             }
-            Err(PathEnd::Select(error)) => Ending::Refused {
+            Err(PathEnd::Select(error)) => PathEnding::Refused {
                 reason: error.to_string(),
             },
-            Ok(()) if outcome.points.len() < job.plan.steps => Ending::Settled,
-            Ok(()) if job.plan.steps < run.options.selection.k => Ending::Exhausted,
-            Ok(()) => Ending::Complete,
+            Ok(()) if outcome.points.len() < job.plan.steps => PathEnding::Settled,
+            Ok(()) if job.plan.steps < run.options.selection.k => PathEnding::Exhausted,
+            Ok(()) => PathEnding::Complete,
         };
-        run.tell(Event::Finished(&outcome));
+        run.tell(TuneEvent::Finished(&outcome));
         Ok(outcome)
     }
 

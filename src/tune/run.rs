@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::score::Meter;
-use super::{Ending, Event, Observer, Outcome, TuneError, TuneOptions};
+use super::{Outcome, PathEnding, TuneError, TuneEvent, TuneObserver, TuneOptions};
 use crate::candidates::Candidates;
 use crate::greedy::{
     Advance, Earlier, OwnStrategy, PathId, Plan, Prepared, Recorded, SelectError, SelectionOptions,
@@ -34,7 +34,7 @@ pub(super) struct Run<'a> {
     pub(super) queries: usize,
     /// The memory with all in use that stays: data, candidates, folds and results.
     pub(super) memory: Memory,
-    pub(super) observer: Mutex<&'a mut dyn Observer>,
+    pub(super) observer: Mutex<&'a mut dyn TuneObserver>,
     pub(super) stopped: AtomicBool,
 }
 
@@ -117,7 +117,7 @@ impl Run<'_> {
             Err(error) => return Err(error.into()),
         };
         options.strategy = None;
-        let (unit, ending) = (self.candidates().unit(), Ending::Refused { reason });
+        let (unit, ending) = (self.candidates().unit(), PathEnding::Refused { reason });
         Ok(Err(Outcome::without_points(&options, lambda, unit, ending)))
     }
 
@@ -237,7 +237,7 @@ impl Run<'_> {
 
     /// Tells of a step, which may have been taken again.
     pub(super) fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, advance: &Advance) {
-        let stops = self.tell(Event::Stepped {
+        let stops = self.tell(TuneEvent::Stepped {
             path: job.path(),
             fold,
             number,
@@ -251,7 +251,7 @@ impl Run<'_> {
 
     /// Tells the observer, and says whether it wants to stop; one thread at a time. An observer that
     /// panicked is not called again; its panic is passed on by the thread it happened in.
-    pub(super) fn tell(&self, event: Event<'_>) -> bool {
+    pub(super) fn tell(&self, event: TuneEvent<'_>) -> bool {
         let observer = self.observer.lock();
         observer.is_ok_and(|mut observer| observer.event(event).is_break())
     }

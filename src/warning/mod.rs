@@ -640,7 +640,7 @@ impl Tuned {
     /// As [`chosen`](Self::chosen).
     pub fn warnings(&self) -> Vec<Warning> {
         let (path, k) = (self.chosen(), self.choice.k);
-        let all = path.ending == tune::Ending::Complete && k == path.points.len() && k > 1;
+        let all = path.ending == tune::PathEnding::Complete && k == path.points.len() && k > 1;
         let all = all.then_some(Warning::AllFeatures { k });
         let mut warnings: Vec<Warning> = self.edge().into_iter().collect();
         warnings.extend(self.selection().warnings());

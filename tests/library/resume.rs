@@ -12,7 +12,7 @@ use rankrls::greedy::job::{self, PathId, Recorded, resume_among, select_among};
 use rankrls::greedy::{Criterion, SelectError, Step, TargetOptions};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
-use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError};
+use rankrls::tune::{self, Evidence, Measure, Rule, TuneError, TuneEvent};
 use rankrls::{
     Candidates, ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind,
 };
@@ -256,20 +256,20 @@ impl TuneCut {
     }
 }
 
-impl tune::Observer for TuneCut {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        tune::Observer::event(&mut self.checkpointer, event)?;
+impl tune::TuneObserver for TuneCut {
+    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
+        tune::TuneObserver::event(&mut self.checkpointer, event)?;
         match event {
-            Event::TeacherTrained { .. } => self.teachers += 1,
-            Event::Started { steps, .. } => self.expected += steps,
-            Event::Stepped { replayed: true, .. } => self.replayed += 1,
-            Event::Stepped { .. } => {
+            TuneEvent::TeacherTrained { .. } => self.teachers += 1,
+            TuneEvent::Started { steps, .. } => self.expected += steps,
+            TuneEvent::Stepped { replayed: true, .. } => self.replayed += 1,
+            TuneEvent::Stepped { .. } => {
                 self.left = self.left.saturating_sub(1);
                 if self.left == 0 {
                     return ControlFlow::Break(());
                 }
             }
-            Event::Finished(_) => {}
+            TuneEvent::Finished(_) => {}
         }
         ControlFlow::Continue(())
     }

@@ -12,8 +12,8 @@ use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
 use rankrls::tune::{
-    Ending, Event, Evidence, Measure, Observer, Outcome, Rule, TuneError, TuneOptions, Tuned,
-    Tuning,
+    Evidence, Measure, Outcome, PathEnding, Rule, TuneError, TuneEvent, TuneObserver, TuneOptions,
+    Tuned, Tuning,
 };
 use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
 
@@ -48,7 +48,7 @@ const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
 fn tune(
     data: &Dataset<'_>,
     options: &TuneOptions,
-    observer: &mut dyn Observer,
+    observer: &mut dyn TuneObserver,
 ) -> Result<Tuned, TuneError> {
     Tuning::new(data, options).run(observer)
 }
@@ -438,15 +438,15 @@ struct Counter {
     last: usize,
 }
 
-impl Observer for Counter {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+impl TuneObserver for Counter {
+    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         match event {
-            Event::Started {
+            TuneEvent::Started {
                 steps, concurrent, ..
             } => self.grid = Some((steps, concurrent)),
-            Event::Stepped { .. } => self.steps += 1,
-            Event::Finished(_) => self.finished += 1,
-            Event::TeacherTrained { .. } => {}
+            TuneEvent::Stepped { .. } => self.steps += 1,
+            TuneEvent::Finished(_) => self.finished += 1,
+            TuneEvent::TeacherTrained { .. } => {}
         }
         if self.steps == self.last {
             return ControlFlow::Break(());
@@ -472,7 +472,7 @@ fn paths_that_improve_no_more_are_left() {
         let tuned = tune(&data, &options, &mut counter).unwrap();
         let mut taken = 0;
         for (short, long) in tuned.outcomes.iter().zip(&whole.outcomes) {
-            assert_eq!(short.ending, Ending::Settled);
+            assert_eq!(short.ending, PathEnding::Settled);
             assert_eq!(short.points, long.points[..short.points.len()]);
             taken += short.points.len();
         }
@@ -518,11 +518,11 @@ fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
         .map(|outcome| outcome.points.len())
         .collect();
     assert_eq!(lengths, [20, 3, 0, 0]);
-    assert_eq!(tuned.outcomes[0].ending, Ending::Complete);
+    assert_eq!(tuned.outcomes[0].ending, PathEnding::Complete);
     assert!(
         tuned.outcomes[1..]
             .iter()
-            .all(|outcome| outcome.ending == Ending::Interrupted)
+            .all(|outcome| outcome.ending == PathEnding::Interrupted)
     );
     let folds = Evidence::Folds { count: 2, seed: 1 };
     let error = stopped(folds, 30).unwrap_err();
@@ -557,11 +557,11 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
         .map(|kib| kib << 10)
         .find(|&limit| tune(&data, &options(limit), &mut ()).is_ok());
     let tuned = tune(&data, &options(needed.unwrap()), &mut ()).unwrap();
-    let Ending::Refused { reason } = &tuned.outcomes[0].ending else {
+    let PathEnding::Refused { reason } = &tuned.outcomes[0].ending else {
         panic!("{:?}", tuned.outcomes[0].ending);
     };
     assert!(reason.contains("one factor a query"), "{reason}");
-    assert_eq!(tuned.outcomes[1].ending, Ending::Complete);
+    assert_eq!(tuned.outcomes[1].ending, PathEnding::Complete);
     assert_eq!(tuned.choice.position, 1);
     let error = tune(&data, &options(1), &mut ()).unwrap_err().to_string();
     assert!(
@@ -600,8 +600,11 @@ fn a_lambda_that_is_too_small_is_refused_alone() {
     };
     let tuned = tune(&problem.dataset(), &options(2, &[1e-300, 1.0]), &mut ());
     let tuned = tuned.unwrap();
-    assert!(matches!(tuned.outcomes[0].ending, Ending::Refused { .. }));
-    assert_eq!(tuned.outcomes[1].ending, Ending::Complete);
+    assert!(matches!(
+        tuned.outcomes[0].ending,
+        PathEnding::Refused { .. }
+    ));
+    assert_eq!(tuned.outcomes[1].ending, PathEnding::Complete);
     let finite = |outcome: &Outcome| outcome.points.iter().all(|p| p.step.lqo_error.is_finite());
     assert!(tuned.outcomes.iter().all(finite));
 }

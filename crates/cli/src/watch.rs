@@ -121,14 +121,14 @@ impl job::Observer for Watch<'_> {
     }
 }
 
-impl tune::Observer for Watch<'_> {
-    fn event(&mut self, event: tune::Event<'_>) -> ControlFlow<()> {
+impl tune::TuneObserver for Watch<'_> {
+    fn event(&mut self, event: tune::TuneEvent<'_>) -> ControlFlow<()> {
         if let Some(checkpointer) = &mut self.checkpointer {
-            tune::Observer::event(checkpointer, event)?;
+            tune::TuneObserver::event(checkpointer, event)?;
         }
         match event {
-            tune::Event::TeacherTrained { .. } => {}
-            tune::Event::Started {
+            tune::TuneEvent::TeacherTrained { .. } => {}
+            tune::TuneEvent::Started {
                 lambdas,
                 steps,
                 later_steps,
@@ -138,11 +138,11 @@ impl tune::Observer for Watch<'_> {
                 self.path_steps = steps.checked_div(lambdas).unwrap_or(0);
                 self.begin(steps + later_steps);
             }
-            tune::Event::Stepped { path, number, .. } => {
+            tune::TuneEvent::Stepped { path, number, .. } => {
                 let lambda = short(path.lambda.value());
                 self.step(format!(", lambda {lambda} at {number}"));
             }
-            tune::Event::Finished(outcome) => {
+            tune::TuneEvent::Finished(outcome) => {
                 let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
                 tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
                 self.end_path(outcome);

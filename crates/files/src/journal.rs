@@ -69,7 +69,7 @@ pub struct Journal {
 
 /// Where a record is in its journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
+pub struct RecordPlace {
     line: u64,
     start: u64,
     length: usize,
@@ -146,7 +146,7 @@ impl Journal {
         schema: &str,
         run: &R,
         same: impl FnOnce(&R) -> Result<(), E>,
-        mut take: impl FnMut(Entry, &[u8]) -> Result<(), Fault>,
+        mut take: impl FnMut(RecordPlace, &[u8]) -> Result<(), Fault>,
     ) -> Result<Self, E> {
         let (mut journal, _) = Self::open(path)?;
         let mut reader = Lines::of(&journal)?;
@@ -221,7 +221,7 @@ impl Journal {
     /// # Errors
     /// [`JournalError::TooLong`], and [`JournalError::Io`], after which the records before are whole and
     /// the record may be appended again.
-    pub fn append(&mut self, record: &impl Serialize) -> Result<Entry, JournalError> {
+    pub fn append(&mut self, record: &impl Serialize) -> Result<RecordPlace, JournalError> {
         let (line, sum) = self.line(record)?;
         if line.len() > LONGEST {
             return Err(JournalError::TooLong {
@@ -240,7 +240,7 @@ impl Journal {
             return Err(JournalError::Io { path, source });
         }
         self.lines += 1;
-        let entry = Entry::of(&line, self.end, self.lines);
+        let entry = RecordPlace::of(&line, self.end, self.lines);
         self.end += line.len() as u64;
         self.last = sum;
         Ok(entry)
@@ -259,7 +259,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`JournalError`] where it cannot be read, or is none of that type.
-    pub fn read<T: DeserializeOwned>(&self, entry: Entry) -> Result<T, JournalError> {
+    pub fn read<T: DeserializeOwned>(&self, entry: RecordPlace) -> Result<T, JournalError> {
         let mut text = vec![0; entry.length];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.seek(SeekFrom::Start(entry.start))
@@ -294,7 +294,7 @@ impl Journal {
     }
 }
 
-impl Entry {
+impl RecordPlace {
     /// Bytes of a line before its record.
     const BEFORE: usize = BEFORE.len() + size_of::<Checksum>() + BETWEEN.len();
 
@@ -384,7 +384,7 @@ impl Lines {
     }
 
     /// The next line and the place of its record; none at the end, or where the last line has no end.
-    fn next(&mut self) -> Result<Option<Entry>, ReadError> {
+    fn next(&mut self) -> Result<Option<RecordPlace>, ReadError> {
         self.line.clear();
         let mut reader = self.reader.by_ref().take(LONGEST as u64 + 1);
         let read = reader.read_until(b'\n', &mut self.line);
@@ -405,14 +405,14 @@ impl Lines {
         };
         self.last = sum;
         self.count += 1;
-        let entry = Entry::of(&self.line, self.end, self.count);
+        let entry = RecordPlace::of(&self.line, self.end, self.count);
         self.end += self.line.len() as u64;
         Ok(Some(entry))
     }
 
     /// The record of the line that was read.
     fn text(&self) -> &[u8] {
-        &self.line[Entry::BEFORE..self.line.len() - AFTER.len()]
+        &self.line[RecordPlace::BEFORE..self.line.len() - AFTER.len()]
     }
 
     /// The run that the line names, where it is of this `schema`.

@@ -17,7 +17,7 @@ use crate::metrics::PAIR_TIE;
 use crate::ridge::blocks::Block;
 use crate::ridge::error::TrainError;
 use crate::ridge::features::{Columns, Features, Mean};
-use crate::ridge::shape::Shape;
+use crate::ridge::shape::TrainShape;
 
 /// One row before another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -164,7 +164,7 @@ impl Compare for Differences {
         Some(&self.scales)
     }
 
-    fn shape(&self, shape: Shape) -> Shape {
+    fn shape(&self, shape: TrainShape) -> TrainShape {
         shape.of_preferences(self.ends.len())
     }
 

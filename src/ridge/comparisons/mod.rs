@@ -18,7 +18,7 @@ use std::ops::Deref;
 use super::blocks::Block;
 use super::error::TrainError;
 use super::features::{Columns, Features, Mean};
-use super::shape::Shape;
+use super::shape::TrainShape;
 use crate::data::Queries;
 use crate::lambda::Lambda;
 use crate::linalg::factor::Square;
@@ -43,7 +43,7 @@ pub(crate) trait Compare: fmt::Debug + Send + Sync {
     fn scales(&self) -> Option<&[f64]>;
 
     /// The size of a problem of these comparisons, for the `shape` of its data.
-    fn shape(&self, shape: Shape) -> Shape {
+    fn shape(&self, shape: TrainShape) -> TrainShape {
         shape
     }
 

@@ -12,7 +12,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::data::{Dataset, DatasetError, Queries};
 use crate::ridge::comparisons::Preferences;
 use crate::ridge::error::TrainError;
-use crate::ridge::shape::Shape;
+use crate::ridge::shape::TrainShape;
 use crate::ridge::solvers::Solver;
 
 /// Folds in place of leave-query-out.
@@ -109,7 +109,7 @@ impl Scheme {
 
     /// Leave-query-out where it is a matter of seconds, as it is for solvers that factor; else five
     /// folds.
-    pub(crate) fn affordable(solver: Solver, shape: &Shape) -> Self {
+    pub(crate) fn affordable(solver: Solver, shape: &TrainShape) -> Self {
         // A hundred iterations for each group and ridge parameter, in lanes.
         let seconds = 1e-7 * shape.nonzeros as f64 * (shape.lambdas * shape.queries) as f64;
         let few = shape.queries <= FOLDS || seconds <= Solver::PATIENCE;
@@ -407,10 +407,10 @@ mod tests {
 
     #[test]
     fn what_would_take_long_is_held_out_in_folds() {
-        let shape = Shape {
+        let shape = TrainShape {
             nonzeros: 3_100_000,
             queries: 1_120,
-            ..Shape::of_rows(&Queries::single(20_000).unwrap(), 3)
+            ..TrainShape::of_rows(&Queries::single(20_000).unwrap(), 3)
         };
         let scheme = |solver| Scheme::affordable(solver, &shape);
         assert_eq!(scheme(Solver::ConjugateGradients), Scheme::FIVE_FOLDS);

@@ -17,7 +17,7 @@ use crate::linalg::kernels::LANES;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK, solve_blocks};
 use crate::ridge::design::System;
 use crate::ridge::error::TrainError;
-use crate::ridge::shape::Shape;
+use crate::ridge::shape::TrainShape;
 
 pub(super) const FACTS: Facts = Facts {
     name: "cg",
@@ -28,7 +28,7 @@ pub(super) const FACTS: Facts = Facts {
         let lanes = size(LANES) * (Saturating(7) * rows + size(shape.classes));
         Saturating(8) * (rows * block + lanes)
     },
-    cost: |shape: &Shape| shape.lambdas as f64 * 1e-6 * shape.nonzeros as f64,
+    cost: |shape: &TrainShape| shape.lambdas as f64 * 1e-6 * shape.nonzeros as f64,
     build: |system| {
         let shift = system.mean_diagonal;
         Box::new(Conjugate(Preconditioner::new(&system.design, shift)))

@@ -14,7 +14,7 @@ use super::{Factored, Facts, Solution, Solve, factoring, held_out, size};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::design::System;
-use crate::ridge::shape::Shape;
+use crate::ridge::shape::TrainShape;
 
 pub(super) const FACTS: Facts = Facts {
     name: "dual",
@@ -23,7 +23,7 @@ pub(super) const FACTS: Facts = Facts {
         let rows = size(shape.rows);
         Saturating(8) * rows * (Saturating(2) * rows + held_out(shape))
     },
-    cost: |shape: &Shape| 0.5e-9 * shape.squares + factoring(shape, shape.rows as f64),
+    cost: |shape: &TrainShape| 0.5e-9 * shape.squares + factoring(shape, shape.rows as f64),
     build: |system| Box::new(Dual(system.design.kernel_matrix(system.mean_diagonal))),
 };
 

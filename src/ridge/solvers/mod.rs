@@ -17,7 +17,7 @@ use std::num::Saturating;
 
 use super::design::System;
 use super::error::TrainError;
-use super::shape::Shape;
+use super::shape::TrainShape;
 use crate::lambda::Lambda;
 use crate::linalg::factor::BLOCK;
 use crate::names::named;
@@ -33,9 +33,9 @@ pub(crate) struct Facts {
     /// again for every group.
     factors: bool,
     /// Bytes of its matrices and vectors.
-    matrices: fn(&Shape) -> Saturating<u64>,
+    matrices: fn(&TrainShape) -> Saturating<u64>,
     /// Rough seconds on two of today's cores, leave-query-out predictions included where it `factors`.
-    cost: fn(&Shape) -> f64,
+    cost: fn(&TrainShape) -> f64,
     /// Forms all that does not depend on the ridge parameter.
     build: fn(&System<'_>) -> Box<dyn Solve>,
 }
@@ -173,14 +173,14 @@ impl Solver {
 
     /// Bytes the solver will take on top of the data and the column classes: its matrices, the entries
     /// of the classes by row, and a tenth.
-    pub fn memory(self, shape: &Shape) -> u64 {
+    pub fn memory(self, shape: &TrainShape) -> u64 {
         let all = (self.facts().matrices)(shape) + Saturating(12) * size(shape.nonzeros);
         (Saturating(11) * all / Saturating(10)).0
     }
 
     /// Rough seconds on two of today's cores, leave-query-out predictions included where the
     /// solver has them: to compare solvers, not to tell time. `docs/rankrls.md` has the figures.
-    pub fn cost(self, shape: &Shape) -> f64 {
+    pub fn cost(self, shape: &TrainShape) -> f64 {
         (self.facts().cost)(shape)
     }
 
@@ -195,12 +195,12 @@ fn size(size: usize) -> Saturating<u64> {
 }
 
 /// Rows that all threads hold out at once; those of a batch are packed twice for products.
-fn held_out(shape: &Shape) -> Saturating<u64> {
+fn held_out(shape: &TrainShape) -> Saturating<u64> {
     size(shape.threads) * (size(shape.largest_group) + size(3 * BLOCK))
 }
 
 /// Seconds that factors of so many unknowns take, one for each ridge parameter.
-fn factoring(shape: &Shape, unknowns: f64) -> f64 {
+fn factoring(shape: &TrainShape, unknowns: f64) -> f64 {
     shape.lambdas as f64 * 0.005e-9 * (unknowns * unknowns * unknowns)
 }
 
@@ -212,7 +212,7 @@ mod tests {
     #[test]
     fn larger_groups_take_more_memory() {
         let queries = shape(2_000, 15_000, 300_000);
-        let halves = Shape {
+        let halves = TrainShape {
             largest_group: 1_000,
             ..queries
         };

@@ -15,7 +15,7 @@ use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::comparisons::pick;
 use crate::ridge::design::System;
-use crate::ridge::shape::Shape;
+use crate::ridge::shape::TrainShape;
 
 pub(super) const FACTS: Facts = Facts {
     name: "primal",
@@ -24,7 +24,7 @@ pub(super) const FACTS: Facts = Facts {
         let classes = size(shape.classes);
         Saturating(16) * classes * (classes + held_out(shape))
     },
-    cost: |shape: &Shape| {
+    cost: |shape: &TrainShape| {
         let (rows, classes) = (shape.rows as f64, shape.classes as f64);
         0.05e-9 * rows * classes * classes + factoring(shape, classes)
     },

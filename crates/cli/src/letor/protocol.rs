@@ -21,7 +21,7 @@ use rankrls::ridge::{
     Convergence, RidgeProblem, Solver, TOLERANCE, TrainError, TrainOptions, Weights,
 };
 use rankrls::tune::{
-    Curve, Evidence, Measure, Observer, Outcome, Point, Rule, TuneError, TuneOptions, Tuning,
+    Curve, Evidence, Measure, Outcome, Point, Rule, TuneError, TuneObserver, TuneOptions, Tuning,
 };
 use rankrls::warning::{Solved, Warning};
 use rankrls::{Lambda, Lambdas};
@@ -222,7 +222,7 @@ pub(super) fn run(
     fold: &Fold,
     options: &SelectionOptions,
     lambdas: impl Into<Lambdas>,
-    observer: &mut dyn Observer,
+    observer: &mut dyn TuneObserver,
 ) -> Result<Option<FoldOutcome>> {
     let validation = &fold.validation.dataset;
     let mut options = TuneOptions {

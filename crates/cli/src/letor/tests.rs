@@ -10,7 +10,7 @@ use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::select;
 use rankrls::interrupt::Interrupt;
 use rankrls::ridge::{RidgeProblem, TrainOptions};
-use rankrls::tune::Event;
+use rankrls::tune::TuneEvent;
 use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 
 use super::protocol::{self, Fold, FoldOutcome, Measures, PARTS, file, find, name};
@@ -137,8 +137,8 @@ fn an_interrupt_leaves_no_outcome() {
     // The last of all steps leaves nothing to stop.
     for last in 1..3 * 6 {
         let mut steps = 0;
-        let mut watch = |event: Event<'_>| {
-            steps += usize::from(matches!(event, Event::Stepped { .. }));
+        let mut watch = |event: TuneEvent<'_>| {
+            steps += usize::from(matches!(event, TuneEvent::Stepped { .. }));
             if steps >= last {
                 return ControlFlow::Break(());
             }
@@ -154,8 +154,8 @@ fn an_interrupt_ends_the_model_of_all_features() {
     let (fold, lambdas, interrupt) = (fold(), grid(&[1.0, 2.0, 8.0]), Interrupt::new());
     let mut left = lambdas.len();
     // Asks for the end once all paths are done.
-    let mut watch = |event: Event<'_>| {
-        left -= usize::from(matches!(event, Event::Finished(_)));
+    let mut watch = |event: TuneEvent<'_>| {
+        left -= usize::from(matches!(event, TuneEvent::Finished(_)));
         if left == 0 {
             interrupt.request();
         }

@@ -15,7 +15,7 @@ use rankrls::greedy::job::{Recorded, TestPath};
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::tune::{
-    self, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
+    self, Evidence, Measure, Outcome, PathEnding, Point, TuneError, TuneOptions, Tuned,
 };
 use rankrls::warning::{Idle, Warning};
 use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
@@ -405,13 +405,13 @@ fn cross_validated(
         Some(cross_validated) => cross_validated?,
     };
     match &cross_validated.ending {
-        Ending::Refused { reason } => {
+        PathEnding::Refused { reason } => {
             console.warn(format_args!(
                 "folds cannot judge the chosen model: {reason}"
             ));
             Ok(None)
         }
-        Ending::Interrupted => interrupted(),
+        PathEnding::Interrupted => interrupted(),
         _ => Ok(Some(cross_validated)),
     }
 }

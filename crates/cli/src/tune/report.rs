@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use rankrls::StrategyKind;
 use rankrls::data::LabelScale;
 use rankrls::tune::{
-    Ending, Evidence, Measure, Outcome, Point, Rule, Score, Stability, TuneOptions, Tuned, Tuning,
+    Evidence, Measure, Outcome, PathEnding, Point, Rule, Score, Stability, TuneOptions, Tuned,
+    Tuning,
 };
 use serde::Serialize;
 
@@ -377,22 +378,22 @@ impl<'a> Report<'a> {
 }
 
 /// How a path ended, in a word.
-fn ending(ending: &Ending) -> &'static str {
+fn ending(ending: &PathEnding) -> &'static str {
     match ending {
-        Ending::Complete => "complete",
-        Ending::Exhausted => "exhausted",
-        Ending::Settled => "settled",
-        Ending::Interrupted => "interrupted",
-        Ending::Overflow => "overflow",
-        Ending::Refused { .. } => "refused",
+        PathEnding::Complete => "complete",
+        PathEnding::Exhausted => "exhausted",
+        PathEnding::Settled => "settled",
+        PathEnding::Interrupted => "interrupted",
+        PathEnding::Overflow => "overflow",
+        PathEnding::Refused { .. } => "refused",
     }
 }
 
 /// Why a path is shorter than the options and the rule make it.
-fn trouble(ending: &Ending) -> Option<String> {
+fn trouble(ending: &PathEnding) -> Option<String> {
     match ending {
-        Ending::Refused { reason } => Some(reason.clone()),
-        Ending::Overflow => Some(
+        PathEnding::Refused { reason } => Some(reason.clone()),
+        PathEnding::Overflow => Some(
             "the errors of the next step are no finite numbers: lambda is too small for these \
              values"
                 .to_owned(),
@@ -405,7 +406,7 @@ fn note(path: &Outcome) -> String {
     let name = ending(&path.ending);
     match trouble(&path.ending) {
         Some(trouble) => format!("{name}: {trouble}"),
-        None if path.ending == Ending::Complete => String::new(),
+        None if path.ending == PathEnding::Complete => String::new(),
         None => name.to_owned(),
     }
 }

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use rankrls_files::error::Fault;
-use rankrls_files::journal::Entry;
+use rankrls_files::journal::RecordPlace;
 use rankrls_files::{Journal, JournalError};
 use serde::{Deserialize, Serialize};
 
@@ -71,7 +71,7 @@ struct Heading {
 #[derive(Debug)]
 pub(super) struct Parses {
     journal: Journal,
-    places: Vec<Option<Entry>>,
+    places: Vec<Option<RecordPlace>>,
     /// How many sentences are done.
     pub(super) done: usize,
 }
@@ -110,7 +110,7 @@ impl Parses {
         Ok(Self::new(journal, places))
     }
 
-    fn new(journal: Journal, places: Vec<Option<Entry>>) -> Self {
+    fn new(journal: Journal, places: Vec<Option<RecordPlace>>) -> Self {
         Self {
             done: places.iter().flatten().count(),
             journal,
