@@ -1,5 +1,5 @@
-//! The candidates of a greedy step: one column for every distinct centred
-//! form (`docs/derivation.md`, section 8).
+//! Column classes: one column for every distinct centred form, as selection and training see the data
+//! (`docs/derivation.md`, section 8).
 //!
 //! Adding a feature changes the leave-query-out error through its query-centred
 //! column only, and not through that column's sign. So a column that is constant

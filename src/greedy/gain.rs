@@ -1,4 +1,4 @@
-//! Equation (*) of `docs/derivation.md`, section 4: of one candidate, or of several side by side.
+//! Equation (*) of `docs/derivation.md`, section 4, of several candidates side by side.
 
 use super::State;
 use super::criterion::{Mean, RankingCriterion};
@@ -50,7 +50,8 @@ impl<const N: usize> QuerySums<N> {
         }
     }
 
-    /// Adds an example where the sums of the other queries are known, which makes `a` and `b` 0.
+    /// Adds an example where the terms have the sums of the other queries already: `a` and `b` would take
+    /// the query out of them again, and stay 0.
     #[inline(always)]
     pub(super) fn add_left_out(&mut self, tu: &[f64; N], p: f64) {
         for (lane, tu) in tu.iter().enumerate() {
@@ -60,7 +61,8 @@ impl<const N: usize> QuerySums<N> {
     }
 }
 
-/// The terms of equation (*) that all queries share, of each candidate.
+/// The terms of equation (*) besides the sums of a query, of each candidate: the same for all queries, but
+/// where each query has a factor of its own (`folds.rs`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<const N: usize> {
     /// `s = lambda + |v|^2 - |z|^2`
@@ -90,7 +92,7 @@ impl<const N: usize> Terms<N> {
         let mut betas = [0.0; N];
         for (lane, beta) in betas.iter_mut().enumerate() {
             if self.sole[lane] != query {
-                // s - b_Q >= lambda but for rounding.
+                // s - b_Q >= lambda but for rounding (section 6).
                 let slack = (self.s[lane] - sums.b[lane]).max(self.lambda);
                 *beta = (self.rho[lane] - sums.a[lane]) / slack;
             }
@@ -129,8 +131,9 @@ impl<'a> BlockRanking<'a> {
         }
     }
 
-    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`; `tu` may have rows
-    /// more. A weight of the query scales all its predictions, which changes no order.
+    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`. `tu` may be longer than
+    /// the query; further rows are ignored. A weight of the query scales all its predictions. It is divided
+    /// out, because the tolerance of ties is a share of the predictions.
     pub(super) fn add(
         &mut self,
         query: u32,

@@ -91,7 +91,7 @@ pub(super) fn centred_and_scaled(
     centred
 }
 
-/// How much `|T_Q| s / lambda` may be before [`Folds`] take over: about this times the
+/// How much `trace(T_Q - I) s / lambda` may be before [`Folds`] take over: about this times the
 /// rounding of one operation is lost.
 const DELICATE: f64 = 1e8;
 

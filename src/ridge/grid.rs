@@ -310,10 +310,14 @@ impl TrainGrid {
         if scheme.is_none() && self.models() > 1 {
             return Err(TrainError::OneQuery);
         }
+        let queries = match self.options.objective {
+            Objective::Pairs => problem.system.design.queries(),
+            _ => given.queries(),
+        };
         let prepared = Prepared {
             kernel,
             reduced: reduced.as_ref(),
-            groups: self.groups(scheme.as_ref(), &problem, given)?,
+            groups: self.groups(scheme.as_ref(), queries)?,
             pairs: scheme == Some(Scheme::Pairs),
             problem: &problem,
         };
@@ -463,12 +467,14 @@ impl TrainGrid {
 
     /// Rows of the largest group, as far as it is known what is held out.
     fn largest_group(&self, data: &Dataset<'_>) -> Result<usize, TrainError> {
-        let queries = data.queries();
+        let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
         let groups = match self.options.objective {
-            Objective::Pairs => None,
-            _ => self.holdout.groups(queries)?,
+            Objective::Pairs if preferences > 0 => {
+                let alone = Queries::from_sizes(&vec![1; preferences])?;
+                self.groups(Some(&self.holdout), &alone)?
+            }
+            _ => self.groups(Some(&self.holdout), data.queries())?,
         };
-        let groups = groups.map(|groups| groups.rows(queries)).transpose()?;
         let sizes = groups
             .iter()
             .flat_map(|groups| groups.iter().map(<[usize]>::len));
@@ -508,19 +514,14 @@ impl TrainGrid {
         })
     }
 
-    /// The groups of rows that the scheme holds out; `None` where it holds out pairs, or nothing.
+    /// The groups of rows, or of preferences, each of which is one of `queries` then, that the scheme holds
+    /// out; `None` where it holds out pairs, or nothing.
     fn groups(
         &self,
         scheme: Option<&Scheme>,
-        problem: &RidgeProblem<'_>,
-        data: &Dataset<'_>,
+        queries: &Queries,
     ) -> Result<Option<Groups>, TrainError> {
         let preferences = self.options.objective == Objective::Pairs;
-        let queries = if preferences {
-            problem.system.design.queries()
-        } else {
-            data.queries()
-        };
         let groups = match scheme {
             None => None,
             Some(Scheme::Pairs) if preferences => Some(Groups::queries(queries.len())),

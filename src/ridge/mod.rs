@@ -3,8 +3,8 @@
 //! RankRLS is ridge regression on features and labels from which the means of their queries have
 //! been taken (see [`QueryWeight`](crate::QueryWeight) for what a query counts). [`RidgeProblem`]
 //! prepares data, [`RidgeProblem::train`] solves for one ridge parameter, and [`Trained::holdout`]
-//! predicts groups of queries by models that were trained without them, exactly and without
-//! training again: `docs/rankrls.md` has the derivation. [`RankRls`](crate::RankRls) is the short
+//! predicts groups of queries by models that were trained without them. Solvers that factor do so from the
+//! factors of the whole model; conjugate gradients train again. `docs/rankrls.md` has the derivation. [`RankRls`](crate::RankRls) is the short
 //! way to one model.
 //!
 //! ```
@@ -27,7 +27,7 @@
 //!
 //! # The parts, lowest first
 //!
-//! - `blocks`: the system of a query;
+//! - `blocks`: the part of the system in which a query meets itself, which preconditions;
 //! - `features`: columns, or a kernel in their place; `comparisons`: the rows that a loss compares, of
 //!   queries or of preferences; `design`: the matrix `X^` of both, never formed, and the least squares on it;
 //! - `solvers`: a file for each; `problem` and `trained`: a problem with its solver, and its models;

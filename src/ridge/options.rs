@@ -109,7 +109,7 @@ impl TrainOptions {
     ) -> Result<(), TrainError> {
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
-            None => kernel_memory(&self.shape(data.queries(), None)),
+            None => kernel_memory(&self.with_groups(self.shape(data.queries(), None))),
             Some(basis) => basis_memory(data.rows(), basis.len()),
         };
         let memory = self.memory.holding(data.memory());
@@ -125,11 +125,15 @@ impl TrainOptions {
         })
     }
 
-    /// The shape of a problem of these rows, with the groups that are going to be held out.
+    /// The shape of a problem of these rows.
     pub(super) fn shape(&self, queries: &Queries, classes: Option<&ColumnClasses>) -> TrainShape {
         let lambdas = self.lambdas.max(1);
         let shape = classes.map(|classes| TrainShape::new(classes, lambdas));
-        let shape = shape.unwrap_or_else(|| TrainShape::of_rows(queries, lambdas));
+        shape.unwrap_or_else(|| TrainShape::of_rows(queries, lambdas))
+    }
+
+    /// A shape with the groups that are going to be held out.
+    pub(super) fn with_groups(&self, shape: TrainShape) -> TrainShape {
         TrainShape {
             largest_group: shape.largest_group.max(self.largest_group),
             ..shape

@@ -71,7 +71,7 @@ impl<'a> RidgeProblem<'a> {
     /// As [`new`](Self::new).
     ///
     /// # Panics
-    /// When the candidates are weighted, as the options have the weights, and when ranks share them.
+    /// When the candidates are weighted, as the options have the weights.
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a ColumnClasses,
@@ -116,7 +116,7 @@ impl<'a> RidgeProblem<'a> {
         let held = dataset.memory().saturating_add(classes.memory());
         let compared = compared(dataset, preferences, options)?;
         let shape = options.shape(dataset.queries(), Some(&classes));
-        let shape = compared.rows.shape(shape);
+        let shape = options.with_groups(compared.rows.shape(shape));
         let solver = options.holding(held).choose(&shape)?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let problem = Self::prepare(compared, Features::of_classes(classes), solver)?;
@@ -143,7 +143,7 @@ impl<'a> RidgeProblem<'a> {
         check_rows(dataset)?;
         let held = dataset.memory().saturating_add(kernel.memory());
         let compared = compared(dataset, preferences, options)?;
-        let shape = compared.rows.shape(options.shape(queries, None));
+        let shape = options.with_groups(compared.rows.shape(options.shape(queries, None)));
         let options = options.solver(Solver::OF_KERNELS).holding(held);
         let solver = options.choose(&shape)?;
         let problem = Self::prepare(compared, Features::Kernel(kernel.into_square()), solver)?;

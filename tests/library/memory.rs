@@ -96,6 +96,20 @@ fn models_of_columns_count_it_under_every_objective() {
 }
 
 #[test]
+fn folds_of_preferences_count_as_folds_of_rows_do() {
+    let data = sample::train();
+    for objective in [Objective::Global, Objective::Pairs] {
+        let least_of = |holdout: &str| {
+            let mut grid = grid(objective);
+            grid.preferences = (objective == Objective::Pairs).then(|| preferences(&data));
+            grid.holdout = holdout.parse().unwrap();
+            trained(holdout, &grid, &data).0
+        };
+        assert!(least_of("folds:2") > least_of("lpo"), "{objective}");
+    }
+}
+
+#[test]
 fn kernels_and_reduced_sets_count_it() {
     let data = sample::train();
     for objective in Objective::ALL {

@@ -1,23 +1,29 @@
 //! Algorithm 1 of the paper: O(k m n) time, O(m n) memory.
 //!
-//! The paper's letters and their values here (`docs/derivation.md`, section 3):
+//! `docs/paper.md` has Algorithm 1 line by line beside the functions. The paper's letters and their values
+//! here (`docs/derivation.md`, sections 3 to 5):
 //!
 //! | paper | here |
 //! |---|---|
-//! | `a`, `p` | `lambda a` is [`State::residual`], `p` is [`State::holdout`] |
-//! | `C`, `U` | [`Block::c`] is `lambda C`, [`Block::u`] is `U` |
-//! | `c`, `d`, `gamma` of a candidate | `lambda / s`, `rho / s` and, in a query, `-lambda / (s - C_Q . U_Q)` |
-//! | `beta` in a query | `(rho - C_Q . lambda a_Q) / (s - C_Q . U_Q)` with `lambda C`: [`Terms::betas`] |
+//! | `a` | `lambda a` is [`State::residual`] |
+//! | `p` | [`State::holdout`] |
+//! | `C` | [`Block::c`] is `lambda C`: the `u` of equation (*) |
+//! | `U` | [`Block::u`]: the `T u` of equation (*) |
+//! | `c` of a candidate | `lambda / s` |
+//! | `d` of a candidate | `rho / s` |
+//! | `gamma` in a query | `-lambda / (s - C_Q . U_Q)` with `lambda C` |
+//! | `beta` in a query | `(rho - C_Q . p_Q) / (s - C_Q . U_Q)` with `lambda C`: [`Terms::betas`] |
 //!
-//! The step that adds a feature subtracts it from `C` and `U` of every candidate,
+//! When the next step begins, the feature that was added last is subtracted from `C` and `U` of every
+//! candidate. `phi`, `psi`, `nu` and `B` are those of section 5 ([`LastStep`], where `B` is `leverage`):
 //!
 //! ```text
 //! C_Q <- C_Q - tau phi_Q                                        tau = phi . v
 //! U_Q <- U_Q - psi_Q (tau - nu_Q (C_Q . psi_Q - tau B_Q))       (C from before)
 //! ```
 //!
-//! and takes the sums of the next step in the same pass. Both caches have eight candidates side by side,
-//! so that a query of a block stays in the first-level cache while it is read twice.
+//! The sums of the step are taken in the same pass. Both caches have eight candidates side by side, so that
+//! a query of a block stays in the first-level cache between the update and the sums.
 
 use rayon::prelude::*;
 
@@ -123,6 +129,7 @@ impl Block {
             gains: [0.0; LANES],
         };
         let nothing = LastStep::none(state.queries());
+        // A step that changes nothing: only the gains are taken.
         block.update(&[0.0; LANES], &nothing, state);
         block
     }
@@ -164,7 +171,7 @@ fn lanes(candidates: &ColumnClasses, first: usize) -> impl Iterator<Item = (usiz
     (first..candidates.len()).take(LANES).enumerate()
 }
 
-/// The loop over queries of Algorithm 1: updates `c` and `u`, and takes the gains.
+/// The two loops over queries of Algorithm 1, joined: the update of one step, and the gains of the next.
 #[multiversion::multiversion(targets = "simd")]
 fn update_and_judge(
     terms: &Terms<LANES>,

@@ -1,11 +1,12 @@
 //! Equation (*) of `docs/derivation.md`, section 4, for every candidate, nothing kept between steps:
-//! O(k m) time a candidate and step, O(nnz + m k) memory.
+//! O(k m) time a candidate and step, O(m k) memory beside the candidates.
 //!
-//! Eight candidates make a block; for each query
+//! Eight candidates make a block. `Phi` and `H` are the matrices of the state (section 5), `Z = Phi V` has a
+//! column for each candidate, and `Z_Q` is the part of it that query `Q` makes. For each query
 //!
 //! ```text
-//! u_Q   = v_Q - Phi_Q' Z
-//! T u_Q = v_Q - H_Q (Z - Z_Q)
+//! u_Q     = v_Q - Phi_Q' Z
+//! T_Q u_Q = v_Q - H_Q (Z - Z_Q)
 //! ```
 //!
 //! are products of a `|Q| x t` matrix with a `t x 8` one, computed four examples
@@ -33,7 +34,7 @@ const TILE: usize = 4;
 /// Candidates that are judged query by query.
 const FEW: usize = 512;
 
-/// Queries whose sums are kept at once for so many candidates; more for fewer.
+/// Queries whose gains are kept at once for [`FEW`] candidates. Fewer candidates have more queries at once.
 const QUERIES: usize = 1024;
 
 pub(super) const FACTS: Facts = Facts {
@@ -94,8 +95,8 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
 }
 
 /// `e(S) - e(S + v)` by blocks, in parallel over queries: the state's matrices, which seldom fit
-/// into a cache, are read once for all candidates. Sums have the order that they have one block
-/// at a time.
+/// into a cache, are read once for all candidates. Each gain is added up in the same order as by
+/// blocks, so the bits are equal.
 fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
     let scratch = || Scratch::new(round);
@@ -153,7 +154,7 @@ struct Scratch {
     z_without: Vec<Lanes>,
     /// `V_Q`, centred, for the query at hand.
     v: Vec<Lanes>,
-    /// `T_Q U_Q` for the query at hand, where predictions are wanted; else empty.
+    /// `T_Q u_Q` of the candidates for the query at hand, where predictions are wanted; else empty.
     tu: Vec<Lanes>,
     /// One candidate's `z` or `z_Q`, `t`.
     single: Vec<f64>,
@@ -193,8 +194,8 @@ impl Scratch {
         }
     }
 
-    /// Shows `see` what (*) needs of up to eight candidates, and `T_Q U_Q` where it is wanted, query by
-    /// query.
+    /// Calls `see` once for each query, with the terms and sums of (*) of up to eight candidates, and their
+    /// `T_Q u_Q` where that is wanted.
     fn judge(
         &mut self,
         round: &Round<'_>,
@@ -226,7 +227,7 @@ impl Scratch {
         judge_query(&matrices, (&block.z, z_without), v, &mut self.tu)
     }
 
-    /// `Z`, and what of (*) does not depend on the query.
+    /// `Z`, and the terms of (*) that are the same for all queries.
     fn project(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> Block {
         let mut terms = Terms::new(state.lambda().value());
         let mut z = vec![[0.0; LANES]; state.steps()];
@@ -245,7 +246,7 @@ impl Scratch {
         Block { z, terms }
     }
 
-    /// Moves the columns' entries in `query` into `v`, takes their part out of `Z`, and says
+    /// Moves the columns' entries in `query` into `v`, writes `Z` without their part beside it, and says
     /// whether there were any.
     fn load(
         &mut self,
@@ -297,8 +298,8 @@ fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32], start: usize) -> [C
     columns
 }
 
-/// Shows `see` what (*) needs of up to eight candidates, and `T_Q U_Q`, query by query, where the state's
-/// matrices are too coarse.
+/// Calls `see` once for each query, with the terms and sums of (*) of up to eight candidates and their
+/// `T_Q u_Q`, where the state's matrices are too coarse (`docs/derivation.md`, section 10).
 fn judge_by_folds(
     folds: &Folds,
     round: &Round<'_>,

@@ -96,7 +96,8 @@ impl Trained<'_> {
 
 impl RidgeProblem<'_> {
     /// A measure of hold-out predictions, over the parts of queries that were held out together;
-    /// `None` where none of them has a value.
+    /// `None` where none of them has a value, for groups of other data, and for a hold-out of pairs, which
+    /// has no predictions.
     pub fn measure(
         &self,
         holdout: &Holdout,
@@ -105,6 +106,9 @@ impl RidgeProblem<'_> {
         rules: Rules,
     ) -> Option<f64> {
         let queries = self.system.design.queries();
+        if holdout.predictions.len() != queries.rows() {
+            return None;
+        }
         let groups = groups.clone().rows(queries).ok()?;
         let parts = parts_of(&groups, queries).ok()?;
         let labels = pick(&self.as_given, &parts.order);
