@@ -86,8 +86,8 @@ impl Candidates {
     }
 
     /// These candidates as a share of those of all `peers`, of columns with the same rows that [`Partition`]
-    /// parts. The classes, their positions and their number stay; the summary and the unit are then of all
-    /// ranks. Every rank calls this, as all that selects among candidates.
+    /// parts. The classes, their positions and their number stay. Afterwards the summary and the unit describe
+    /// all ranks. Every rank must call this, and every function that selects among candidates.
     #[must_use]
     pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
         let all = peers.all(&(self.classes.summary(), rayon::current_num_threads()));

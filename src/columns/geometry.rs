@@ -17,7 +17,7 @@ use super::members::Members;
 /// Binary digits of the largest squared norm that a sum of all counts.
 const FINEST: i32 = 80;
 
-/// The exponent of 2 of a number from 0 on; -900 for less, whose multiples would overflow.
+/// The binary exponent of `x >= 0`, at least -900, so that `2^(80 - exponent)` is finite.
 fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) as i32 - 1023).max(-900)
 }

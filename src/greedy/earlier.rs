@@ -71,7 +71,7 @@ impl PathId {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recorded {
-    /// Its path. The strategy goes on whatever would be chosen now.
+    /// Its path. A resumed run keeps the strategy, even if the automatic choice is now another.
     pub path: PathId,
     /// The fold that it does without, from 0; `None`: all training data.
     #[serde(default, skip_serializing_if = "Option::is_none")]

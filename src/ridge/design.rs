@@ -208,8 +208,7 @@ pub(crate) struct System<'a> {
     pub(crate) design: Design<'a>,
     /// `y`: centred, weighted labels, one for each row of the design.
     pub(crate) labels: Vec<f64>,
-    /// The mean of the diagonal of `X^ X^'`, and what this matrix is shifted by where it has an average
-    /// of a query.
+    /// The mean of the diagonal of `X^ X^'`. The dual solver also uses it as `mu` in `K + mu J`.
     pub(crate) mean_diagonal: f64,
 }
 

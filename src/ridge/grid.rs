@@ -86,7 +86,7 @@ pub struct GridOutcome {
     pub best: usize,
     /// The solver.
     pub solver: Solver,
-    /// The unit of its ridge parameters: the mean diagonal of the centred kernel matrix.
+    /// The unit of the ridge parameters of the best kernel ([`RidgeProblem::unit`]).
     pub unit: f64,
     /// What was held out.
     pub scheme: Option<Scheme>,

@@ -80,7 +80,7 @@ impl TrainOptions {
         self.memory(self.memory.within(bytes))
     }
 
-    /// Whether rows of the same query are compared, and no others.
+    /// Whether the loss compares rows of the same query, and no others.
     pub fn compares_queries(&self) -> bool {
         self.objective.is_query()
     }

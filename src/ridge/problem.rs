@@ -197,7 +197,7 @@ impl<'a> RidgeProblem<'a> {
         self.unit
     }
 
-    /// A bound on how much `lambda` lets rounding errors grow: `1 + trace(X X') / lambda`, which is at
+    /// A bound on how much `lambda` lets rounding errors grow: `1 + trace(X^ X^') / ridge`, which is at
     /// least the condition number of the system to solve.
     pub fn condition(&self, lambda: Lambda) -> f64 {
         let System {

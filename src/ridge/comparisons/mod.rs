@@ -27,7 +27,7 @@ pub(crate) use centred::Centred;
 pub(crate) use differences::Differences;
 pub use differences::{Preference, Preferences};
 
-/// One of the two: see [`Compare`].
+/// The rows that a loss compares: of the same query, or of a preference ([`Compare`]).
 #[derive(Debug)]
 pub(crate) enum Comparisons {
     Queries(Centred),
@@ -62,8 +62,8 @@ pub(crate) trait Compare: fmt::Debug + Send + Sync {
         mean_diagonal
     }
 
-    /// Takes off `values`, one for each row of `B`, what `C` leaves no room for: rounding, where they
-    /// were compared before.
+    /// Projects `values`, one for each row of `B`, onto the range of `C`. Values that lie in it lose no more
+    /// than their rounding errors.
     fn centre(&self, values: &mut [f64]);
 
     /// `B v` for the values `v` of the rows of the data, which `fill` writes: of `L` vectors side by

@@ -33,8 +33,8 @@ pub struct Holdout {
     /// The predictions for every pair, by leave-pair-out where they were asked for.
     pub pairs: Vec<LeftPair>,
     /// Sum over queries, or the parts of them that are held out together, of the squared centred
-    /// residuals, each query weighted as in training. Of leave-pair-out, the sum over the pairs of a
-    /// query of `((y_i - y_j) - (f_i - f_j))^2`, by the number of its examples.
+    /// residuals, each query weighted as in training; in squared units of the labels. Of leave-pair-out, the
+    /// sum over the pairs of a query of `((y_i - y_j) - (f_i - f_j))^2`, divided by the number of its examples.
     pub error: f64,
     /// Concordance index of the predictions, averaged over the queries, or parts, that have a pair of
     /// different labels; `None` when none has. The share of the preferences, by weight, that come in

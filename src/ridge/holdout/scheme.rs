@@ -32,8 +32,9 @@ const FOLDS: usize = 5;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 pub enum Scheme {
-    /// Every query, or five folds where that is no matter of seconds; nothing of data of one query,
-    /// unless the objective is another one: then every pair where the solver has that, else five folds.
+    /// For the objective `query`: every query, or five folds where conjugate gradients would take more than
+    /// 20 seconds; nothing of data of one query. For other objectives: every pair where the solver factors and
+    /// there are at most 5,000 rows, else five folds.
     #[default]
     Auto,
     /// Every query, or every pair under another objective, where that comes from the factors of the

@@ -82,9 +82,9 @@ impl Rounded {
         })
     }
 
-    /// How far below 0 an eigenvalue of so many rows may be that is 0: random changes of all values by a
-    /// share of `value`, the largest, move it by some root of the rows times that, and the rounding of
-    /// sums moves it by the rows times a share of `eigenvalue`, the largest.
+    /// How negative an eigenvalue of 0 may become by rounding. `value` is the largest value, `eigenvalue` the
+    /// largest eigenvalue. Rounding each value by a share of `value` moves it by about `sqrt(rows)` times
+    /// that; rounding of sums moves it by about `rows` times a share of `eigenvalue`.
     fn of_eigenvalues(self, rows: usize, value: f64, eigenvalue: f64) -> f64 {
         let single = f64::from(f32::EPSILON) * rows.max(Self::TERMS) as f64 * eigenvalue;
         match self {

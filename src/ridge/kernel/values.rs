@@ -106,7 +106,8 @@ impl Kernel {
     }
 }
 
-/// Refuses a value of a row and another, which is `height` values on, that is no finite number.
+/// Refuses a value that is not finite: [`TrainError::Overflow`] names both rows. `values` are column by column,
+/// `height` rows each.
 pub(super) fn check_finite(
     values: &[f64],
     height: usize,

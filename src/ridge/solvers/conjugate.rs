@@ -230,7 +230,7 @@ struct Lanes<'a, const L: usize> {
     out: Vec<[bool; L]>,
     /// Whether a lane leaves a part of a query out, by query.
     cut: Vec<[bool; L]>,
-    /// Weights of the classes, on the way to a product.
+    /// Totals of the classes, on the way to a product.
     weights: Vec<[f64; L]>,
     /// The part of the heaviest columns, before the blocks.
     heavy: Vec<[f64; L]>,
@@ -439,8 +439,7 @@ impl<const L: usize> Precondition<L> for Lanes<'_, L> {
     }
 }
 
-/// Takes what the `block` of a query makes of the heaviest columns off `scaled`, but in lanes that
-/// leave the query out.
+/// Subtracts `(block + ridge I)^-1 heavy` from `scaled`, but in lanes that leave the query out.
 #[multiversion::multiversion(targets = "simd")]
 fn correct<const L: usize>(
     block: &Block,

@@ -18,7 +18,7 @@ use crate::ridge::design::Design;
 /// Most columns.
 const MOST: usize = 512;
 
-/// Rows that a column has to save iterations on, to be worth its products in every iteration.
+/// Rows for each column: with fewer, a column costs more products than it saves iterations.
 const ROWS_EACH: usize = 256;
 
 /// Rows of `X^` that are multiplied at a time.
