@@ -110,14 +110,18 @@ impl TrainOptions {
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
             None => kernel_memory(&self.with_groups(self.shape(data.queries(), None))),
-            Some(basis) => basis_memory(data.rows(), basis.len()),
+            Some(basis) => basis_memory(data.rows(), basis.len())
+                .saturating_add(given_memory(data.rows(), kind)),
         };
         let memory = self.memory.holding(data.memory());
         let Some(limit) = memory.limit.filter(|_| !memory.allows(taken)) else {
             return Ok(());
         };
         // Values and columns of a basis, as the primal solver has them, and its systems.
-        let fits = |basis: usize| memory.allows(reduced_memory(data.rows(), basis));
+        let fits = |basis: usize| {
+            let reduced = reduced_memory(data.rows(), basis);
+            memory.allows(reduced.saturating_add(given_memory(data.rows(), kind)))
+        };
         Err(TrainError::KernelMemory {
             needed: memory.holding(taken).held,
             limit,
@@ -179,6 +183,16 @@ impl TrainOptions {
 fn kernel_memory(shape: &TrainShape) -> u64 {
     let rows = Saturating(shape.rows as u64);
     (Saturating(8) * rows * rows + Saturating(Solver::OF_KERNELS.memory(shape))).0
+}
+
+/// Bytes of all values of a given kernel, which are checked before a basis is taken of them, and of the copy in
+/// which their eigenvalues are found; 0 for others.
+fn given_memory(rows: usize, kind: KernelKind) -> u64 {
+    let rows = Saturating(rows as u64);
+    match kind {
+        KernelKind::Precomputed => (Saturating(24) * rows * rows).0,
+        _ => 0,
+    }
 }
 
 /// Bytes of the values of a basis, their products with the map and the columns that they become.

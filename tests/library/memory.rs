@@ -9,8 +9,8 @@ use rankrls::ridge::{
 };
 use rankrls::tune::{TuneError, TuneOptions, Tuning, choose_lambda};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Objective, Scheme, SelectionOptions, Solver, StrategyKind,
-    TrainError,
+    ColumnClasses, Dataset, Lambda, Objective, Queries, Scheme, SelectionOptions, Solver,
+    StrategyKind, TrainError,
 };
 
 const HELD: u64 = 12_345;
@@ -135,6 +135,28 @@ fn kernels_and_reduced_sets_count_it() {
         RidgeProblem::new(reduced.mapped(), &grid.options.memory(memory)).map(drop)
     });
     assert_eq!(without, of_mapped + data.memory());
+}
+
+/// A kernel that is given is checked as a whole, whatever the basis.
+#[test]
+fn a_basis_of_a_given_kernel_counts_all_its_values() {
+    const ROWS: usize = 120;
+    let near = |(row, other): (usize, usize)| 0.5_f64.powi(row.abs_diff(other).try_into().unwrap());
+    let values = ndarray::Array2::from_shape_fn((ROWS, ROWS), near);
+    let labels: Vec<f64> = (0..ROWS).map(|row| (row % 7) as f64).collect();
+    let queries = Queries::from_sizes(&[6; ROWS / 6]).unwrap();
+    let data = Dataset::from_dense(values.view(), labels, queries).unwrap();
+    let least_of = |kernel| {
+        let grid = TrainGrid {
+            kernels: vec![kernel],
+            basis: Some(Basis::Given((0..ROWS).step_by(6).collect())),
+            options: TrainOptions::new(),
+            ..grid(Objective::Query)
+        };
+        trained("basis", &grid, &data).0
+    };
+    let more = least_of(Kernel::PRECOMPUTED) - least_of(Kernel::gaussian(0.01).unwrap());
+    assert!(more >= 8 * (ROWS * ROWS) as u64, "{more}");
 }
 
 #[test]

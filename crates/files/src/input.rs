@@ -161,8 +161,8 @@ impl Head {
 /// The byte order mark of UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What to write before a file of these lines: a mark where a [`Source`] would take the file for something
-/// else, such as a list whose first word is `<html>`, or would lose its beginning; else nothing.
+/// The byte order mark, if a file of these lines needs one before them, else nothing. A [`Source`] would take
+/// some files for something else, such as a list whose first word is `<html>`, or lose their beginning.
 pub fn mark_for<'t>(lines: impl Iterator<Item = &'t str>) -> &'static [u8] {
     let mut head = Vec::new();
     for line in lines {

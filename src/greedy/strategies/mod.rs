@@ -3,6 +3,7 @@
 
 mod backfit;
 mod bounded;
+mod clock;
 mod dense;
 mod distil;
 mod filter;

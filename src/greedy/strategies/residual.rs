@@ -31,6 +31,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
+use super::clock::{Clock, SURCHARGE, no_less};
 use super::layout::{CHUNK, Layout, Piece};
 use crate::columns::ColumnClasses;
 use crate::data::Column;
@@ -79,7 +80,7 @@ struct Kept {
     /// The steps that both follow.
     steps: u32,
     /// `|v|^2 R_T / lambda`, with a surcharge for each query, when the queries were last summed, over the
-    /// [`clock`](Terms::clock) of that step.
+    /// clock of that step.
     bound: f64,
 }
 
@@ -88,20 +89,8 @@ struct Kept {
 struct Terms {
     /// `|r_Q|^2` of each query, or a little more.
     queries: Vec<f32>,
-    /// Added to every `|r_Q|^2` of a bound that is kept, so that no query has little of which it may soon
-    /// have many times as much.
-    surcharge: f64,
-    /// From step to step, no `|r_Q|^2` with its surcharge has grown faster than this.
-    clock: f64,
-}
-
-/// How many times the mean `|r_Q|^2` is the surcharge.
-const SURCHARGE: f64 = 3.0;
-
-/// A short number that is more by at least a quarter of the digit after its last.
-#[expect(clippy::cast_possible_truncation, reason = "the next one is no less")]
-fn no_less(x: f64) -> f32 {
-    (x as f32).next_up()
+    /// The clock of `|r_Q|^2`.
+    clock: Clock,
 }
 
 impl Terms {
@@ -114,13 +103,10 @@ impl Terms {
         let queries: Vec<f32> = ranges.map(|range| no_less(squared(range))).collect();
         let sum: f64 = queries.iter().copied().map(f64::from).sum();
         let surcharge = SURCHARGE * sum / queries.len() as f64;
-        let growth = self.queries.iter().zip(&queries).map(|(&before, &now)| {
-            (f64::from(now) + surcharge) / (f64::from(before) + self.surcharge)
-        });
-        let growth = growth.fold(0.0, f64::max);
-        let begins = self.queries.is_empty();
-        self.clock = if begins { 1.0 } else { self.clock * growth };
-        (self.queries, self.surcharge) = (queries, surcharge);
+        let numbers = self.queries.iter().zip(&queries);
+        self.clock
+            .tick(numbers.map(|(&before, &now)| [before, now]), surcharge);
+        self.queries = queries;
     }
 
     /// `R_T` of the queries that a candidate touches.
@@ -161,15 +147,15 @@ impl Judge<'_> {
 
     /// Whether the queries that a candidate touches tell that it cannot win.
     fn dismisses(&self, kept: &mut Kept, candidate: usize) -> bool {
-        if !self.passes(kept.bound * self.terms.clock, candidate) {
+        if !self.passes(kept.bound * self.terms.clock.now, candidate) {
             return true;
         }
         let pieces = self.layout.pieces(candidate);
         let lambda = self.round.state.lambda().value();
         let size = self.round.candidates.squared_norm(candidate) / lambda;
         let squared = self.terms.sum(pieces);
-        let surcharges = self.terms.surcharge * pieces.len() as f64;
-        kept.bound = size * (squared + surcharges) / self.terms.clock;
+        let surcharges = self.terms.clock.surcharge * pieces.len() as f64;
+        kept.bound = size * (squared + surcharges) / self.terms.clock.now;
         !self.passes(size * squared, candidate)
     }
 
@@ -280,6 +266,21 @@ fn tasks<'a>(
     tasks
 }
 
+/// The candidates to open the next step with: those of the least errors, one of which is about to be selected.
+fn best(eligible: &[u32], errors: &[f64]) -> Vec<u32> {
+    let mut best: Vec<(f64, u32)> = Vec::new();
+    let judged = errors.iter().zip(eligible);
+    for (&error, &candidate) in judged.filter(|(error, _)| !error.is_nan()) {
+        // Candidates come in their order, so that the lower one stays before an equal error.
+        let place = best.partition_point(|&(least, _)| least <= error);
+        if place <= LEADERS {
+            best.truncate(LEADERS);
+            best.insert(place, (error, candidate));
+        }
+    }
+    best.into_iter().map(|(_, candidate)| candidate).collect()
+}
+
 impl Strategy for Residual {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let (candidates, state) = (round.candidates, round.state);
@@ -318,21 +319,8 @@ impl Strategy for Residual {
                 }
             }
         });
-        let judged = eligible.iter().zip(&errors);
-        let mut judged: Vec<(f64, u32)> = judged
-            .filter(|(_, error)| !error.is_nan())
-            .map(|(&candidate, &error)| (error, candidate))
-            .collect();
-        self.evaluated = judged.len();
-        // One of them is about to be selected.
-        let most = (LEADERS + 1).min(judged.len());
-        if most < judged.len() {
-            judged.select_nth_unstable_by(most, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        }
-        self.leaders = judged[..most]
-            .iter()
-            .map(|&(_, candidate)| candidate)
-            .collect();
+        self.evaluated = errors.iter().filter(|error| !error.is_nan()).count();
+        self.leaders = best(eligible, &errors);
         errors
     }
 

@@ -85,7 +85,7 @@ impl Centred {
         self.scales.as_ref().map_or(1.0, |scales| scales[row])
     }
 
-    /// What a query counts.
+    /// The weight of a query.
     fn weight(&self, query: usize) -> f64 {
         self.scale(self.queries.range(query).start).powi(2)
     }

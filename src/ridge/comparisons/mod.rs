@@ -1,4 +1,4 @@
-//! What a loss compares: the rows of the matrix `B`, for the design `X^ = B X` of data `X`.
+//! Comparisons: the rows of the matrix `B`. A loss sees data `X` through the design `X^ = B X`.
 //!
 //! `B = D C`, where `C` compares rows and `D` scales what it makes. [`Centred`] takes the mean of its
 //! query, or of all rows, off each row; [`Differences`] takes a row off another one that is preferred

@@ -52,7 +52,7 @@ pub enum KernelParameter {
     Gamma,
 }
 
-/// What is known of a kernel.
+/// The facts about a kernel.
 struct Facts {
     /// The formula, for help.
     formula: &'static str,

@@ -38,7 +38,8 @@ impl ReducedSet {
     /// Maps `dataset` by `rows` of it, 0-based, under `kernel`. Of given kernels, `dataset` has the
     /// columns of the basis among all.
     ///
-    /// `O(m b^2 + b^3)` time for `b` rows, `O(m b)` memory.
+    /// `O(m b^2 + b^3)` time for `b` rows, `O(m b)` memory. A given kernel is checked as a whole first, in
+    /// `O(m^3)` time and `O(m^2)` memory.
     ///
     /// # Errors
     /// [`TrainError::Unexpected`] for no rows, a row that is not there or is there twice; else as

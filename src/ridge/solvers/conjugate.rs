@@ -91,7 +91,7 @@ impl Solve for Conjugate {
         })
     }
 
-    /// By training again for every group, from the whole model if it is known or there are many groups.
+    /// Trains again for every group, from the whole model if it is known or there are many groups.
     fn without(
         &self,
         system: &System<'_>,

@@ -109,7 +109,7 @@ struct Lane {
     best: Solved,
 }
 
-/// What a lane does after a round.
+/// The next action of a lane, decided after a round.
 enum Turn {
     /// It goes on, with this share of the direction before.
     On(f64),

@@ -25,7 +25,7 @@ use crate::names::named;
 pub use convergence::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, TOLERANCE};
 pub(crate) use factored::{Factored, batches, blocks};
 
-/// What is known of a solver before it has a system.
+/// The facts about a solver that hold for any system.
 pub(crate) struct Facts {
     /// The name that users give.
     name: &'static str,
@@ -40,7 +40,7 @@ pub(crate) struct Facts {
     build: fn(&System<'_>) -> Box<dyn Solve>,
 }
 
-/// What a solver does, for the system that it was built for.
+/// The work of a solver on the system that it was built for.
 pub(crate) trait Solve: fmt::Debug + Send + Sync {
     /// The model with this ridge parameter; `None` where the parameter is too small for a factor.
     fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution>;

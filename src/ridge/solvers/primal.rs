@@ -111,7 +111,7 @@ impl Factored for Factors {
         2 * rows > self.cholesky.size()
     }
 
-    /// By the equations less `X' V V' X`.
+    /// Solves the equations anew without the rows: less `X' V V' X`.
     fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
         check_interrupt();
         let Normal {

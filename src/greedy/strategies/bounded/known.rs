@@ -113,7 +113,7 @@ impl Known {
     #[inline(always)]
     pub(super) fn kept(&self, step: &StepTerms) -> f64 {
         match self {
-            Self::Passed(bound) => bound * step.clock,
+            Self::Passed(bound) => bound * step.clock.now,
             Self::Read(_) => f64::INFINITY,
         }
     }
@@ -181,12 +181,12 @@ pub(super) fn passed(
             return false;
         }
     }
-    let surcharges = step.surcharge * pieces.len() as f64;
+    let surcharges = step.clock.surcharge * pieces.len() as f64;
     let bound = 2.0 * squared_norm / step.lambda * (sums[M] + surcharges);
     *known = if search.passes(bound) {
         Known::Read(reach)
     } else {
-        Known::Passed(bound / step.clock)
+        Known::Passed(bound / step.clock.now)
     };
     true
 }

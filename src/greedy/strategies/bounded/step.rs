@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
+use crate::greedy::strategies::clock::{Clock, SURCHARGE, no_less};
 use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// Norms of one query, of vectors and matrices of the state.
@@ -59,9 +60,6 @@ pub(super) const K: usize = 3;
 /// Queries resolved at level 2, in turns: up to so many each.
 pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
 
-/// How many times the mean `|m_Q|^2` is added to all: more slows the clock, and loosens what it times.
-const SURCHARGE: f64 = 3.0;
-
 /// The state of one step, as the bounds see it.
 #[derive(Debug, Default)]
 pub(super) struct StepTerms {
@@ -74,10 +72,8 @@ pub(super) struct StepTerms {
     pub(super) queries: Vec<QueryTerms>,
     /// Terms of each query, in little room.
     pub(super) touched: Vec<TouchedTerms>,
-    /// Added to every `|m_Q|^2`, so that no query has little of which it may soon have many times as much.
-    pub(super) surcharge: f64,
-    /// From state to state, no `|m_Q|^2` with its surcharge has grown faster than this.
-    pub(super) clock: f64,
+    /// The clock of `|m_Q|^2`.
+    pub(super) clock: Clock,
     pub(super) examples: Vec<ExampleTerms>,
     /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](Self::first_matter): with them a
     /// column has their `x_Q`.
@@ -183,17 +179,13 @@ impl StepTerms {
         let surcharge = SURCHARGE * sum / self.queries.len() as f64 + 0.25 * self.largest;
         self.touched
             .resize(self.queries.len(), TouchedTerms::default());
-        let mut growth: f64 = 0.0;
-        for (touched, query) in self.touched.iter_mut().zip(&self.queries) {
-            let before = f64::from(touched[M]) + self.surcharge;
-            *touched = query.touched(self.added);
-            growth = growth.max((f64::from(touched[M]) + surcharge) / before);
-        }
-        self.clock = match self.number {
-            1 => 1.0,
-            _ => self.clock * growth,
+        let added = self.added;
+        let renewed = |(touched, query): (&mut TouchedTerms, &QueryTerms)| {
+            let before = std::mem::replace(touched, query.touched(added));
+            [before[M], touched[M]]
         };
-        self.surcharge = surcharge;
+        let numbers = self.touched.iter_mut().zip(&self.queries).map(renewed);
+        self.clock.tick(numbers, surcharge);
     }
 
     fn describe_examples(&mut self, state: &State) {
@@ -315,12 +307,6 @@ impl QueryTerms {
 #[inline(always)]
 fn half(example: &ExampleTerms) -> f64 {
     0.5 * (example[R] + example[C])
-}
-
-/// A short number that is no less.
-#[expect(clippy::cast_possible_truncation, reason = "the next one is no less")]
-fn no_less(x: f64) -> f32 {
-    (x as f32).next_up()
 }
 
 /// `f_Q` and `g_Q`.
