@@ -99,7 +99,7 @@ fn is_of_folder(error: &io::Error) -> bool {
 
 impl Run {
     /// Bytes held here.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let of_page = |page: &Page| match &page.bytes {
             Bytes::Here(bytes) => bytes.len() + size_of::<Page>(),
             Bytes::Away(..) => size_of::<Page>(),
@@ -107,10 +107,14 @@ impl Run {
         self.pages.iter().map(of_page).sum()
     }
 
+    /// Entries, here or in the file.
+    pub(crate) fn entries(&self) -> u64 {
+        self.pages.iter().map(|page| page.entries).sum()
+    }
+
     /// Bytes held here and in the columns that are made of it.
     pub(super) fn memory_with_columns(&self) -> usize {
-        let entries: u64 = self.pages.iter().map(|page| page.entries).sum();
-        self.memory() + usize::try_from(12 * entries).unwrap_or(usize::MAX)
+        self.memory() + usize::try_from(12 * self.entries()).unwrap_or(usize::MAX)
     }
 
     /// Whether it is in memory.
