@@ -423,7 +423,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins with the first column from `feature` on.
+    /// Begins with the page that has `feature`: columns below may come first.
     pub(super) fn new(pages: &'a [Page], feature: u32, first_row: u32) -> Self {
         let before = pages.partition_point(|page| page.first <= feature);
         let mut reader = Self {
@@ -435,9 +435,6 @@ impl<'a> Reader<'a> {
             head: None,
         };
         reader.next_head();
-        while let Some((_, count)) = reader.below(feature) {
-            reader.take(&mut vec![0; count], &mut vec![0.0; count]);
-        }
         reader
     }
 
@@ -480,6 +477,16 @@ impl<'a> Reader<'a> {
     pub(super) fn take(&mut self, rows: &mut [u32], values: &mut [f64]) {
         let whole = self.entries(rows, values);
         whole.expect("a page that was packed here");
+        self.next_head();
+    }
+
+    /// Passes over the `count` entries of the column at hand.
+    pub(super) fn skip(&mut self, count: usize) {
+        let mut body = self.body;
+        let rows = (0..count).try_for_each(|_| number(&mut body).map(drop));
+        let values = (0..count).try_for_each(|_| value(&mut body).map(drop));
+        rows.and(values).expect("a page that was packed here");
+        self.body = body;
         self.next_head();
     }
 
@@ -531,6 +538,9 @@ mod tests {
     fn unpacked(run: &Run, first: u32) -> Vec<(u32, Vec<(u32, u64)>)> {
         let pages = run.load(&(first..u32::MAX)).unwrap();
         let mut reader = Reader::new(&pages, first, 0);
+        while let Some((_, count)) = reader.below(first) {
+            reader.skip(count);
+        }
         let mut found = Vec::new();
         while let Some((feature, count)) = reader.head {
             let (mut rows, mut values) = (vec![0; count], vec![0.0; count]);
