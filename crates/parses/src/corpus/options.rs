@@ -168,7 +168,8 @@ mod args {
     pub(super) fn templates_help() -> String {
         let names: Vec<&str> = TABLE.iter().map(|template| template.name).collect();
         format!(
-            "Features to write: all, or templates with commas between them: {}",
+            "Features to write: all, or templates with commas between them: {}; scores of the \
+             candidates are always written",
             names.join(", ")
         )
     }
