@@ -14,11 +14,12 @@
 //!   word takes the relation of the word above it: `in -case-> Paris`.
 //! * Other dependents stay with their word, with three exceptions. Subjects and what belongs to the
 //!   whole clause ([`OUTER`]) climb the chain up to a `mark`. A conjunct climbs over function words
-//!   of the kinds that it has itself. What stands on the far side of a function word climbs over it
+//!   of the kinds that it has itself. A dependent on the far side of a function word climbs over it
 //!   (`not in Paris`), unless it is an argument ([`ARGUMENTS`]).
 //!
-//! Relations keep their names, and coordinations their form. The result is a tree with the same
-//! roots, or with the function words above them; no relation is lost.
+//! Relations keep their names, and coordinations their form. The result is a tree with as many roots
+//! and the same relations. Each chain can be read back: the relations `case`, `mark`, `aux` and `cop`
+//! lead down from function words, and the content word is at its end.
 
 use super::{Sentence, Word};
 
@@ -306,10 +307,9 @@ mod tests {
     /// A chain of a hundred thousand function words is no recursion.
     #[test]
     fn deep_trees_are_turned() {
-        let rows: String = (1..=100_000)
-            .map(|n| format!("{n}\ta\t_\t_\t_\t_\t{}\tcase\t_\t_\n", n - 1))
-            .collect();
-        let mut deep = conllu::sentences(rows.as_bytes(), "f")
+        let row = |n: u32| format!("{n}\ta\t_\t_\t_\t_\t{}\tcase\t_\t_\n", n - 1);
+        let rows: Vec<String> = (1..=100_000).map(row).collect();
+        let mut deep = conllu::sentences(rows.concat().as_bytes(), "f")
             .next()
             .unwrap()
             .unwrap();
