@@ -304,6 +304,28 @@ mod tests {
         assert_eq!(turned("_x/0/_"), "_x/0/_");
     }
 
+    #[test]
+    fn texts_and_places_stay() {
+        let rows = "1-2 don't _ _ _ _ _ _ _ _|1 do _ AUX _ _ 3 aux _ _|2 n't _ PART _ _ 3 advmod _ _|\
+            2.1 you _ _ _ _ _ _ 3:nsubj _|3 go _ VERB _ _ 0 root _ SpaceAfter=No|4 . _ PUNCT _ _ 3 punct _ _|";
+        let rows = rows.replace(' ', "\t").replace('|', "\n");
+        let before = conllu::sentences(rows.as_bytes(), "f")
+            .next()
+            .unwrap()
+            .unwrap();
+        let mut after = before.clone();
+        after.turn_heads();
+        let heads: Vec<u32> = after.words().iter().map(|word| word.head).collect();
+        assert_eq!(heads, [0, 3, 1, 3]);
+        assert_eq!((after.text(), after.line()), ("don't go.", 1));
+        assert!(after.same_words(&before));
+        let places = |sentence: &Sentence| {
+            let words = sentence.words().iter();
+            words.map(|word| word.letters.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(places(&after), places(&before));
+    }
+
     /// A chain of a hundred thousand function words is no recursion.
     #[test]
     fn deep_trees_are_turned() {
