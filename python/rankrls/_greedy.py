@@ -520,8 +520,16 @@ class GreedyRankRLSCV(_Selecting):
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
     {settings}
-    convention, max_memory, n_jobs, random_state, verbose
-        As in `GreedyRankRLS`; `random_state` also draws the folds.
+    convention : {"standard", "letor"}, default="standard"
+        Conventions of all measures.
+    max_memory : int or str, optional
+        As in `GreedyRankRLS`.
+    n_jobs : int, optional
+        As in `GreedyRankRLS`.
+    random_state : int, RandomState or None, default=None
+        Seed of random draws, also of the folds. None is seed 1: equal calls give equal results.
+    verbose : int, default=0
+        As in `GreedyRankRLS`.
 
     Attributes
     ----------

@@ -58,8 +58,10 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = []
-        for row, score, parts in zip(self.rows, self.scores, self.contributions, strict=True):
-            lines.append(f"row {row}: score {score:.6g}, difference {score - self.reference:+.6g}")
+        ranked = zip(self.rows, self.scores, self.contributions, strict=True)
+        for place, (row, score, parts) in enumerate(ranked, start=1):
+            difference = score - self.reference
+            lines.append(f"{place}. row {row}: score {score:.6g}, difference {difference:+.6g}")
             largest = np.argsort(-np.abs(parts), kind="stable")[:5]
             lines += [f"  {parts[i]:+.6g}  {self.names[i]}" for i in largest if parts[i] != 0]
         return "\n".join(lines)
