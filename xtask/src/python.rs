@@ -65,8 +65,13 @@ pub(crate) fn reference(python: &Path) -> Result<()> {
 pub(crate) fn installed() -> Option<PathBuf> {
     let python = venv("python").join("bin/python");
     let mut imports = command(&python, "-c");
-    let status = imports.arg("import rankrls, sphinx").stderr(Stdio::null()).status();
-    status.is_ok_and(|status| status.success()).then_some(python)
+    let status = imports
+        .arg("import rankrls, sphinx")
+        .stderr(Stdio::null())
+        .status();
+    status
+        .is_ok_and(|status| status.success())
+        .then_some(python)
 }
 
 /// The Python of the environment with the current releases of all packages.
