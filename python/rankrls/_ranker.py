@@ -35,7 +35,7 @@ class Explanation:
     scores : ndarray of shape (r,)
         Their scores.
     reference : float
-        The mean of the scores, or the score of the row that they are held against.
+        The mean of the scores, or the score of the row that they are compared with.
     features : ndarray of shape (p,)
         Columns that add something to one of the rows, in the order of the model.
     names : list of str
@@ -58,8 +58,10 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = []
-        for row, score, parts in zip(self.rows, self.scores, self.contributions, strict=True):
-            lines.append(f"row {row}: score {score:.6g}, difference {score - self.reference:+.6g}")
+        ranked = zip(self.rows, self.scores, self.contributions, strict=True)
+        for place, (row, score, parts) in enumerate(ranked, start=1):
+            difference = score - self.reference
+            lines.append(f"{place}. row {row}: score {score:.6g}, difference {difference:+.6g}")
             largest = np.argsort(-np.abs(parts), kind="stable")[:5]
             lines += [f"  {parts[i]:+.6g}  {self.names[i]}" for i in largest if parts[i] != 0]
         return "\n".join(lines)
@@ -265,8 +267,8 @@ class Ranker(RegressorMixin, BaseEstimator):
             Rows with the columns of the training data. Of a frame, the selected columns are enough.
             A model of the command that was trained with missing values takes the same for nan.
         qid, group : array-like, optional
-            Queries, as in `fit`: only for rows with nan, and a model that takes the mean of their
-            query for it.
+            Queries, as in `fit`. Only needed for rows with nan, if the model takes the mean of
+            their query for it.
 
         Returns
         -------
@@ -363,7 +365,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         qid, group : array-like, optional
             Queries, as in `fit`; without them all rows are one.
         versus : int, optional
-            A row of `X` in the query, from 0, to hold the scores against; by default their mean.
+            A row of `X` in the query, from 0, to compare the scores with. By default their mean.
 
         Returns
         -------
