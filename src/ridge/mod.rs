@@ -20,7 +20,7 @@
 //!     println!("{lambda:5} {:9.5} {:?}", lqo.error, lqo.cindex);
 //! }
 //! let trained = problem.train(Lambda::new(16.0)?)?;
-//! assert!(trained.holdout_by(&"folds:5".parse()?)?.cindex > Some(0.5));
+//! assert!(trained.leave_out_by(&"folds:5".parse()?)?.cindex > Some(0.5));
 //! assert_eq!(trained.weights().scores(&data).len(), data.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
