@@ -53,18 +53,18 @@ impl ColumnClasses {
         if self.scale.is_none() {
             return;
         }
-        let divisor = |class: usize| {
-            let mut values = Vec::new();
+        let divisor_of = |class: usize| {
+            let mut counted = Vec::new();
             for part in self.segments(class) {
                 let absent = self.queries.range(part.query).len() - part.column.values.len();
                 let entries = part.column.values.iter();
-                values.extend(entries.map(|value| (1, value - part.mean)));
-                values.extend((absent > 0).then_some((absent, -part.mean)));
+                counted.extend(entries.map(|value| (1, value - part.mean)));
+                counted.extend((absent > 0).then_some((absent, -part.mean)));
             }
-            self.scale.divisor(&values, self.queries.rows())
+            self.scale.divisor(&counted, self.queries.rows())
         };
         let classes = (0..self.len()).into_par_iter().with_max_len(CLASSES);
-        self.factors.divisors = classes.map(divisor).collect();
+        self.factors.divisors = classes.map(divisor_of).collect();
         let values = self.columns.values.to_mut();
         for (bounds, divisor) in self.columns.starts.windows(2).zip(&self.factors.divisors) {
             for value in &mut values[bounds[0]..bounds[1]] {
@@ -133,22 +133,23 @@ fn canonical_columns(
     }));
     let entries = lengths.clone().sum();
     let (mut rows, mut values) = (vec![0; entries], vec![0.0; entries]);
-    let columns = cut(&mut rows, &mut values, lengths);
-    let columns = classes.representatives.par_iter().zip(columns);
+    let slots = cut(&mut rows, &mut values, lengths);
+    let pairs = classes.representatives.par_iter().zip(slots);
     let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let columns = columns.with_min_len(CLASSES).with_max_len(CLASSES);
-    let signs = columns.map_init(scratch, |canonicaliser, (&column, (rows, values))| {
+    let tasks = pairs.with_min_len(CLASSES).with_max_len(CLASSES);
+    let filled = tasks.map_init(scratch, |canonicaliser, (&column, slots_of_column)| {
         check_interrupt();
         let sign = canonicaliser.canonicalise(dataset.column(column as usize));
-        let places = rows.iter_mut().zip(values);
+        let (row_slots, value_slots) = slots_of_column;
+        let places = row_slots.iter_mut().zip(value_slots);
         for ((row, value), entry) in places.zip(&canonicaliser.form) {
             (*row, *value) = (entry.row, entry.value);
         }
         sign
     });
-    let signs = signs.collect();
-    let features = classes.representatives.iter();
-    let features = features.map(|&position| dataset.feature(position as usize));
+    let signs = filled.collect();
+    let feature = |&position: &u32| dataset.feature(position as usize);
+    let features = classes.representatives.iter().map(feature);
     let columns = Columns {
         height: dataset.rows(),
         width: dataset.width(),

@@ -80,11 +80,11 @@ fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
     // Columns count in 32 bits.
     let columns = 0..u32::try_from(dataset.stored_columns()).unwrap_or(u32::MAX);
     let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let columns = columns
+    let tasks = columns
         .into_par_iter()
         .with_min_len(CHUNK)
         .with_max_len(CHUNK);
-    let digests = columns.map_init(scratch, |canonicaliser, column| {
+    let digests = tasks.map_init(scratch, |canonicaliser, column| {
         check_interrupt();
         canonicaliser.canonicalise(dataset.column(column as usize));
         let form = &canonicaliser.form;
@@ -115,8 +115,8 @@ fn name_classes(
         let column = dataset.column(digest.column as usize);
         // Most members are the first over again.
         let repeats = |(first, _): &&(u32, Vec<Entry>)| {
-            let first = dataset.column(*first as usize);
-            first.rows == column.rows && first.values == column.values
+            let known = dataset.column(*first as usize);
+            known.rows == column.rows && known.values == column.values
         };
         let known = found.iter().find(repeats).or_else(|| {
             canonicaliser.canonicalise(column);

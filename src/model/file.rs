@@ -290,8 +290,8 @@ impl Document<Vec<SelectedFeature>> {
             let identical = feature.identical.iter_mut();
             identical.for_each(|column| *column -= first);
         }
-        let expansion = kernel.zip(self.basis).map(|(kernel, rows)| Expansion {
-            kernel,
+        let expansion = kernel.zip(self.basis).map(|(known, rows)| Expansion {
+            kernel: known,
             rows: rows.into_iter().map(|Line(row)| row).collect(),
             width: self.data.columns,
         });

@@ -95,9 +95,9 @@ impl Rule {
             Self::Best => best(measure, entries(curves)),
             Self::OneSe => sparsest(measure, entries(curves)),
             Self::MinImprovement { least, patience } => {
-                let last =
+                let last_of =
                     |curve: &Curve| EarlyStop::new(measure, least, patience).last(&curve.scores);
-                let last: Vec<Option<usize>> = curves.iter().map(last).collect();
+                let last: Vec<Option<usize>> = curves.iter().map(last_of).collect();
                 let is_last = |entry: &Entry| last[entry.choice.position] == Some(entry.choice.k);
                 best(measure, entries(curves).filter(is_last))
             }
@@ -144,14 +144,14 @@ impl FromStr for Rule {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
         let rules = [Self::Best, Self::OneSe, Self::MIN_IMPROVEMENT];
-        let rule = rules.into_iter().find(|rule| rule.name() == name);
-        let mut rule = rule.ok_or_else(expected)?;
+        let named = rules.into_iter().find(|rule| rule.name() == name);
+        let mut rule = named.ok_or_else(expected)?;
         if let Self::MinImprovement { least, patience } = &mut rule {
-            if let Some(text) = parts.next() {
-                *least = text.parse().map_err(|_| expected())?;
+            if let Some(number) = parts.next() {
+                *least = number.parse().map_err(|_| expected())?;
             }
-            if let Some(text) = parts.next() {
-                *patience = text.parse().map_err(|_| expected())?;
+            if let Some(number) = parts.next() {
+                *patience = number.parse().map_err(|_| expected())?;
             }
         }
         if parts.next().is_some() {
@@ -351,8 +351,8 @@ mod tests {
         ] {
             let curves = curves(paths);
             let choice = rule.parse::<Rule>().unwrap().choose(measure, &curves);
-            let choice = choice.map(|choice| (curves[choice.position].lambda.value(), choice.k));
-            assert_eq!(choice, Some(expected), "{rule}, {measure}: {paths}");
+            let found = choice.map(|best| (curves[best.position].lambda.value(), best.k));
+            assert_eq!(found, Some(expected), "{rule}, {measure}: {paths}");
         }
     }
 
