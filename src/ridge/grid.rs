@@ -302,7 +302,7 @@ impl TrainGrid {
         classes: Option<&ColumnClasses>,
     ) -> Result<GridOutcome, TrainError> {
         let one;
-        let data = if self.options.objective.is_query() {
+        let data = if self.options.compares_queries() {
             given
         } else {
             one = given.as_one_query();
@@ -498,7 +498,7 @@ impl TrainGrid {
         data: &Dataset<'_>,
     ) -> Result<Option<Scheme>, TrainError> {
         let factors = problem.solver().factors();
-        let within = self.options.objective == Objective::Query;
+        let within = self.options.compares_queries();
         Ok(match &self.holdout {
             Scheme::Nothing => None,
             Scheme::Factored if !factors => None,

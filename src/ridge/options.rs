@@ -80,15 +80,15 @@ impl TrainOptions {
         self.memory(self.memory.within(bytes))
     }
 
-    /// Whether the loss compares rows of the same query, and no others.
+    /// [`Objective::is_within_queries`].
     pub fn compares_queries(&self) -> bool {
-        self.objective.is_query()
+        self.objective.is_within_queries()
     }
 
     /// The classes of the columns of `data` that the objective tells apart.
     pub fn column_classes(&self, data: &Dataset<'_>) -> ColumnClasses {
         let weight = QueryWeight::Uniform;
-        if self.objective.is_query() {
+        if self.compares_queries() {
             return ColumnClasses::scaled(data, weight, self.scale);
         }
         ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)

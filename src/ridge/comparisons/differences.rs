@@ -88,12 +88,12 @@ impl Preferences {
     pub fn len(&self) -> usize {
         self.list.len()
     }
+}
 
-    /// The mean weight of the preferences that a row is in.
-    fn mean_degree(&self) -> f64 {
-        let compared = self.list.iter().filter(|one| one.preferred != one.other);
-        2.0 * compared.map(|one| one.weight).sum::<f64>() / self.rows as f64
-    }
+/// The mean weight of the preferences in `list` that one of so many `rows` is in.
+fn mean_degree(list: &[Preference], rows: usize) -> f64 {
+    let compared = list.iter().filter(|one| one.preferred != one.other);
+    2.0 * compared.map(|one| one.weight).sum::<f64>() / rows as f64
 }
 
 /// A weighted difference of two rows for each preference.
@@ -104,9 +104,9 @@ pub(crate) struct Differences {
     scales: Vec<f64>,
     /// The rows of the data that each preference compares: the preferred one first.
     ends: Vec<[u32; 2]>,
-    /// All rows of the data, together.
+    /// All rows of the data, by query.
     all: Queries,
-    /// [`Preferences::mean_degree`].
+    /// The mean weight of the preferences that a row is in.
     degree: f64,
 }
 
@@ -128,13 +128,23 @@ impl Differences {
                 format!("{}, those of the data", all.rows()),
             ));
         }
-        let list = &preferences.list;
+        Self::of(&preferences.list, all)
+    }
+
+    /// The differences of `list`, of rows of these queries.
+    ///
+    /// # Errors
+    /// [`TrainError::Data`] for more of them than data may have rows.
+    pub(super) fn of(
+        list: &[Preference],
+        queries: &Queries,
+    ) -> Result<Labelled<'static>, TrainError> {
         let rows = Self {
             alone: Queries::from_sizes(&vec![1; list.len()])?,
             scales: list.iter().map(|one| one.weight.sqrt()).collect(),
             ends: list.iter().map(|one| [one.preferred, one.other]).collect(),
-            all: all.clone(),
-            degree: preferences.mean_degree(),
+            all: queries.clone(),
+            degree: mean_degree(list, queries.rows()),
         };
         let magnitudes: Vec<f64> = list.iter().map(|one| one.magnitude).collect();
         let mut labels = magnitudes.clone();
