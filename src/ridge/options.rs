@@ -45,7 +45,7 @@ impl TrainOptions {
 
     setters! {
         /// The solver. By default the cheaper of `dual` and `primal` if it takes no longer than
-        /// [`Solver::PATIENCE`] and fits into memory, else conjugate gradients.
+        /// [`Solver::PATIENCE`] seconds and fits into memory, else conjugate gradients.
         solver: impl Into<Option<Solver>> => solver;
 
         /// Which pairs are to be ordered. The default is [`Objective::Query`].

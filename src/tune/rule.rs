@@ -12,12 +12,13 @@ use crate::lambda::Lambda;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Rule {
-    /// The best value. Of equal ones that with the fewest features, then that of the larger lambda.
+    /// The best value. Among equal ones that with the fewest features, then that of the larger lambda.
     #[default]
     Best,
     /// The fewest features of all models that are within one standard error (that of the best
-    /// one, over queries) of the best value. Of as many features the best value, then the larger
-    /// lambda.
+    /// one, over queries) of the best value (Breiman, Friedman, Olshen and Stone, *Classification and
+    /// Regression Trees*, 1984). Among models of as many features the best value, then the
+    /// larger lambda.
     OneSe,
     /// The best of one model a lambda: the last that was an improvement. From the first model
     /// on, a model is an improvement if it is better than the last improvement by at least
@@ -58,9 +59,9 @@ impl Curve {
 /// A model of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Position of its lambda in the grid.
+    /// Position of its path among the outcomes, or curves, 0-based.
     pub position: usize,
-    /// Its features.
+    /// Number of its features, from 1 on.
     pub k: usize,
 }
 
@@ -89,7 +90,8 @@ impl Rule {
         }
     }
 
-    /// Chooses a model; `None` where none has a value.
+    /// Chooses among the models of all `curves`, whose scores are values of `measure`; `None` where none has a
+    /// value. `O(n)` time for `n` models.
     pub fn choose(self, measure: Measure, curves: &[Curve]) -> Option<Choice> {
         let chosen = match self {
             Self::Best => best(measure, entries(curves)),

@@ -177,7 +177,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Each of `queries` on its own: the groups of leave-query-out.
+    /// Each of so many `queries` on its own: the groups of leave-query-out.
     pub fn queries(queries: usize) -> Self {
         Self {
             members: (0..queries).map(|query| vec![query]).collect(),
@@ -362,7 +362,7 @@ impl Groups {
         self.members.is_empty()
     }
 
-    /// The groups: positions, ascending.
+    /// The groups: positions of queries or of rows, 0-based, ascending in each.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[usize]> + Clone {
         self.members.iter().map(Vec::as_slice)
     }
