@@ -135,7 +135,8 @@ impl<'a> RidgeProblem<'a> {
     }
 
     /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`:
-    /// by [`Solver::Dual`]. With `preferences` among the rows, as [`of_preferences`](Self::of_preferences).
+    /// by [`Solver::Dual`]. It learns from `preferences` among the rows if there are some, as
+    /// [`of_preferences`](Self::of_preferences) does.
     ///
     /// The values are centred, and scaled by the weights of queries, in `O(m^2)` time.
     ///

@@ -27,7 +27,7 @@ pub struct Holdout {
     /// centred label less `p / sqrt(omega_q)`, for the residual `p` of the weighted label and the weight
     /// `omega_q` of the query. You can compare those that one model made for rows of a query.
     ///
-    /// With preferences, a prediction for every preference: the difference of its rows, in units of the
+    /// Under preferences, a prediction for every preference: the difference of its rows, in units of the
     /// magnitudes. Empty for leave-pair-out.
     pub predictions: Vec<f64>,
     /// The predictions for every pair, by leave-pair-out where they were asked for: `n (n - 1) / 2` for each
@@ -38,7 +38,7 @@ pub struct Holdout {
     /// sum over the pairs of a query of `((y_i - y_j) - (f_i - f_j))^2`, divided by the number of its examples.
     pub error: f64,
     /// Concordance index of the predictions, from 0 to 1, averaged over the queries, or parts, that have a pair
-    /// of different labels; `None` when none has. With preferences, the share of them, by weight, that come in
+    /// of different labels; `None` when none has. For preferences, the share of them, by weight, that come in
     /// the right order, without those of magnitude 0.
     pub cindex: Option<f64>,
     /// How conjugate gradients ended, if they were the solver: the iterations of all groups, and the largest

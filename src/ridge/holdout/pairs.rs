@@ -64,8 +64,8 @@ struct Query<'a> {
 
 impl Trained<'_> {
     /// Leaves out every pair of examples of a query: predictions by a model that was trained without both,
-    /// exactly, from the factors of the whole model (Pahikkala et al., 2008). With `keep`, [`Holdout::pairs`] has
-    /// them, 24 bytes each.
+    /// exactly, from the factors of the whole model (Pahikkala et al., 2008). `keep` puts them into
+    /// [`Holdout::pairs`], 24 bytes each.
     ///
     /// A query of `n` examples goes on with `n - 2`, centred anew; its weight stays. Under the global
     /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
