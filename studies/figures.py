@@ -77,23 +77,25 @@ def quality(figure):
 
 
 def shares():
-    """The share of all columns' gain over the parser that a selection of k features keeps."""
-    data = read("quality")
-    own = data[(data.group == GUM) & (data.labels == "sqrt-sd")]
-    index = own.pivot(index="selector", columns="k", values="cindex")
-    kept = (index - index.loc["parser"]) / (index.loc["all columns"] - index.loc["parser"])
-    return kept.loc[["distil", "residual", "lasso", "exact"]]
+    """The share of all columns' gain over the parser that a selection of k features keeps, by draw."""
+    data = read("draws")
+    own = data[data.labels == "sqrt-sd"]
+    index = own.pivot(index=["draw", "k"], columns="selector", values="cindex")
+    gains = index.sub(index["parser"], axis=0)
+    return gains.div(gains["all columns"], axis=0)[["distil", "lasso", "exact"]]
 
 
 def kept(figure):
-    """The same as lines."""
-    axes = figure.subplots()
-    for name, own in shares().iterrows():
-        axes.plot(own.index, own, "o-", color=colour(name), clip_on=False)
-        label(axes, own.index[-1], own.iloc[-1], name, colour(name))
+    """The same as lines through the means, and dots."""
+    axes, found = figure.subplots(), shares()
+    for name, means in found.groupby("k").mean().items():
+        axes.plot(means.index, means, color=colour(name), clip_on=False)
+        label(axes, means.index[-1], means.iloc[-1], name, colour(name))
+        draws = found[name].reset_index("draw", drop=True)
+        axes.plot(draws.index, draws, "o", color=colour(name), markersize=3, alpha=0.6)
     logarithmic(axes.xaxis, [10, 20, 50, 100, 200])
     axes.yaxis.set_major_formatter(PercentFormatter(1, 0))
-    axes.set(ylim=(0.7, 1), xlabel="features", ylabel="share of the gain of all columns")
+    axes.set(xlabel="features", ylabel="share of the gain of all columns")
     figure.tight_layout()
 
 
@@ -252,8 +254,10 @@ def tables(page):
         page = filled(page, f"quality {number}", lines)
         if number == 1:
             lines = [row(["features", *map(str, ks)]), "|---|" + "---:|" * len(ks)]
-            for selector, found in shares().iterrows():
-                lines.append(row([selector, *(f"{share:.0%}" for share in found)]))
+            for selector, found in shares().items():
+                draws = [one for _, one in found.groupby("k")]
+                cells = [f"{one.mean():.0%} ({100 * one.min():.0f} to {100 * one.max():.0f})" for one in draws]
+                lines.append(row([selector, *cells]))
             page = filled(page, "quality kept", lines)
     return page
 
