@@ -71,7 +71,7 @@ class Explanation:
             label = "" if self.labels is None else f"label {self.labels[place]:g}, "
             score, parts = self.scores[place], self.contributions[place]
             lines.append(
-                f"number {self.ranks[place]}: row {row}, {label}score {score:.4g}, "
+                f"{self.ranks[place]}. row {row}: {label}score {score:.4g}, "
                 f"difference {score - self.reference:+.4g}"
             )
             for i in np.argsort(-np.abs(parts), kind="stable")[:5]:
@@ -433,7 +433,7 @@ class Ranker(RegressorMixin, BaseEstimator):
             row[np.searchsorted(places, where)] = parts
         features = self.model_.features[places]
         names = self._names()
-        values = matrix[list(rows)][:, features]
+        values = sp.csr_array(matrix[list(rows)])[:, features]
         return Explanation(
             rows=np.array(rows, dtype=np.int64),
             ranks=np.arange(1, len(rows) + 1),
@@ -442,7 +442,7 @@ class Ranker(RegressorMixin, BaseEstimator):
             reference=reference,
             features=features,
             names=[names[place] for place in places],
-            values=values.toarray() if sp.issparse(values) else np.asarray(values),
+            values=values.toarray(),
             contributions=contributions,
         )
 

@@ -15,19 +15,6 @@ from .metrics import Measured
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Colours of strategies, the same in every figure of the project.
-_COLOURS = {
-    "dense": "#bc4c00",
-    "lowmem": "#8250df",
-    "sampled": "#bf3989",
-    "backfit": "#7d6600",
-    "distil": "#1a7f37",
-    "residual": "#0e7c86",
-    "univariate": "#8a5a44",
-    "fs-ed": "#cf222e",
-    "random": "#6e7781",
-}
-
 __all__ = ["comparison", "path", "tuning"]
 
 
@@ -39,17 +26,6 @@ def _axes(ax: Axes | None) -> Axes:
     except ImportError as error:
         raise ImportError("rankrls.plot needs Matplotlib: pip install matplotlib") from error
     return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
-
-
-def _colour(strategy: Any) -> str:
-    return _COLOURS.get(str(strategy), "#0969da")
-
-
-def _features(ax: Axes) -> None:
-    """The horizontal axis of numbers of features, with ticks at whole ones."""
-    ax.set_xlabel("features")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.grid(alpha=0.3)
 
 
 def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes:
@@ -88,10 +64,10 @@ def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes
         raise ValueError(f"what: expected one of {', '.join(titles)}, found {what!r}")
     values = getattr(model, f"{what}_path_") if hasattr(model, "predict") else getattr(model, what)
     ax = _axes(ax)
-    strategy = getattr(model, "strategy_", None) or getattr(model, "strategy", None)
-    ax.plot(np.arange(1, len(values) + 1), values, marker=".", color=_colour(strategy))
-    _features(ax)
+    ax.plot(np.arange(1, len(values) + 1), values, marker=".", markersize=4)
+    ax.set_xlabel("features")
     ax.set_ylabel(titles[what])
+    ax.grid(alpha=0.3)
     return ax
 
 
@@ -133,18 +109,14 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
         raise ValueError(f"metric: {metric!r} is not among metrics={tuple(model.metrics)}")
     ax = _axes(ax)
     several = len(np.unique(results["param_strategy"])) > 1
-    alphas = np.unique(results["param_alpha"])
     for strategy in dict.fromkeys(results["param_strategy"].tolist()):
-        for place, alpha in enumerate(alphas):
+        for alpha in np.unique(results["param_alpha"]):
             rows = (results["param_strategy"] == strategy) & (results["param_alpha"] == alpha)
             features = results["param_n_features_to_select"][rows]
             values = results[f"mean_test_{column}"][rows]
-            label = f"alpha {alpha:.3g}" + (f", {strategy}" if several else "")
-            is_chosen = strategy == model.strategy_ and alpha == model.alpha_
-            faint = 0.35 + 0.35 * place / max(1, len(alphas) - 1)
-            style = {"linewidth": 2.5} if is_chosen else {"linewidth": 1.2, "alpha": faint}
-            ax.plot(features, values, label=label, color=_colour(strategy), **style)
-            if is_chosen:
+            label = f"alpha {alpha:g}" + (f", {strategy}" if several else "")
+            ax.plot(features, values, label=label)
+            if strategy == model.strategy_ and alpha == model.alpha_:
                 chosen = features == model.n_features_to_select_
                 ax.errorbar(
                     features[chosen],
@@ -154,9 +126,10 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
                     color="black",
                     capsize=3,
                 )
-    _features(ax)
+    ax.set_xlabel("features")
     ax.set_ylabel(metric or ("squared error" if model.scoring == "squared" else model.scoring))
     ax.legend()
+    ax.grid(alpha=0.3)
     return ax
 
 
@@ -207,12 +180,8 @@ def comparison(
     errors = [2 * each.standard_error for each in measured.values()]
     ax.errorbar([each.mean for each in measured.values()], places, xerr=errors, fmt="o", capsize=3)
     ax.set_yticks(places, list(measured))
-    names = set() if measure is None else {measure}
-    for each in found.values() if measure is None else ():
-        # What has a single measure does not have to name it.
-        names.update(() if isinstance(each, Measured) else each)
-    if len(names) == 1:
-        ax.set_xlabel(names.pop())
+    if measure is not None:
+        ax.set_xlabel(measure)
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
     return ax

@@ -73,8 +73,8 @@ def test_contributions_add_up_to_the_order(small, estimator, dense, moved):
         assert found.contributions == pytest.approx(model.coef_[found.features] * differences)
     assert isinstance(found, rankrls.Explanation)
     text = str(found).splitlines()
-    assert text[0].startswith(f"number 1: row {found.rows[0]}, score ")
-    assert text[-1].startswith(("number ", "  +", "  -"))
+    assert text[0].startswith(f"1. row {found.rows[0]}: score ")
+    assert text[-1].startswith((f"{len(own)}. row ", "  +", "  -"))
     # The row itself makes no difference.
     assert not found.contributions[found.rows == own[1]].any()
 
@@ -85,8 +85,8 @@ def test_labels_stand_beside_their_rows(small):
     for labels in (y, y.tolist()):
         found = model.explain(X, labels, query=5, qid=qid)
         assert found.labels.tolist() == y[found.rows].tolist()
-    assert f"row {found.rows[0]}, label {found.labels[0]:g}, score" in str(found)
-    with pytest.raises(ValueError, match="inconsistent|samples"):
+    assert f"row {found.rows[0]}: label {found.labels[0]:g}, score" in str(found)
+    with pytest.raises(ValueError, match="y: expected 90 numbers, one a row of X, found 89"):
         model.explain(X, y[:-1], query=5, qid=qid)
 
 

@@ -241,8 +241,6 @@ def test_diagrams(small, tmp_path):
         rankrls.plot.tuning(model, metric="cindex"),
     ]
     for number, ax in enumerate(axes):
-        assert all(tick == round(tick) for tick in ax.get_xticks())
-        assert ax.get_xlabel() == "features" and ax.get_ylabel()
         ax.figure.savefig(tmp_path / f"{number}.png")
     assert len(axes[2].get_legend().get_texts()) == 4
     with pytest.raises(ValueError, match="metric: 'map' is not among"):
@@ -270,9 +268,6 @@ def test_a_comparison_takes_what_evaluate_returns():
             ({name: found["mrr"] for name, found in several.items()}, {}),
         )
     ]
-    assert [
-        rankrls.plot.comparison(found).get_xlabel() for found in (alone, several["a"])
-    ] == ["mrr", ""]
     assert values[0] == values[1] == values[2] == [1.0, 0.75]
     for wrong in ({}, {"measure": "map"}):
         with pytest.raises(ValueError, match="measure: expected one of cindex, mrr for 'a'"):

@@ -96,7 +96,7 @@ def main(program, chromium):
         reports = [
             # Each measure of test data has a panel more.
             (tune(program, folder, "corpus",
-                  ["@parses", *quick, "--test", "@parses-test", "--metrics", "cindex"]), 4),
+                  ["@parses", *quick, "--test", "@parses-test", "--metrics", "cindex"]), 3),
             # Long names that are not HTML.
             (tune(program, folder, "names", [nasty, *quick, "--evidence", "lqo"]), 2),
         ]

@@ -1,6 +1,7 @@
 //! `--plot`: where figures go, and what those of several commands have in common.
 
 use std::ffi::OsStr;
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -8,7 +9,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use rankrls::greedy::job::TestPath;
 use rankrls::{Metric, Ridge, Step, StrategyKind};
-use rankrls_plot::{Figure, Hue, LinePlot, Series, Tone};
+use rankrls_plot::{Figure, Hue, LinePlot, Series, Tone, power};
 
 use super::files::OutPath;
 use super::numbers::printable;
@@ -102,12 +103,12 @@ pub(crate) fn hue(strategy: Option<StrategyKind>) -> Hue {
 /// grids are, else a number.
 pub(crate) fn lambda_name(lambda: f64, unit: f64) -> String {
     let share = lambda / unit;
-    let power = share.log2().round().exp2();
-    let is_power = (share / power - 1.0).abs() < 1e-9;
-    let exact = power.is_finite() && power > 0.0 && lambda.log2().fract() != 0.0;
-    match format!("{power}u").parse::<Ridge>() {
+    let nearest = share.log2().round().exp2();
+    let is_power = (share / nearest - 1.0).abs() < 1e-9;
+    let exact = nearest.is_finite() && nearest > 0.0 && lambda.log2().fract() != 0.0;
+    match format!("{nearest}u").parse::<Ridge>() {
         Ok(ridge) if is_power && exact => ridge.to_string(),
-        _ => rankrls_plot::power(lambda),
+        _ => power(lambda),
     }
 }
 
@@ -129,17 +130,21 @@ pub(crate) fn lqo_panels(steps: &[Step], hue: Hue) -> [LinePlot; 2] {
     ]
 }
 
-/// A panel for each measure of test data along a path, with a band of one standard error.
+/// Whether a measure of test data has different values along a path of several steps.
+fn varies(test: &TestPath<'_>, index: usize) -> bool {
+    let values = || test.steps().iter().map(|values| values[index]);
+    test.steps().len() < 2 || values().any(|value| Some(value) != values().next())
+}
+
+/// A panel for each measure of test data that varies along a path, with a band of one standard error.
 pub(crate) fn test_panels<'a>(
     test: &'a TestPath<'_>,
     hue: Hue,
 ) -> impl Iterator<Item = LinePlot> + 'a {
     let panel = move |(index, metric): (usize, &Metric)| {
         let values = test.steps().iter().map(move |values| values[index]);
-        let errors = test
-            .standard_errors()
-            .iter()
-            .map(move |errors| errors[index]);
+        let errors = test.standard_errors().iter();
+        let errors = errors.map(move |errors| errors[index]);
         let spread = (1..).zip(values.clone().zip(errors));
         let band = spread.filter_map(|(step, (value, error))| {
             let (value, error) = (value?, error?);
@@ -149,16 +154,26 @@ pub(crate) fn test_panels<'a>(
         let path = path.stroke(hue).tone(Tone::Strong);
         LinePlot::new("features", format!("test {metric}")).series(path)
     };
-    test.metrics().iter().enumerate().map(panel)
+    let measures = test.metrics().iter().enumerate();
+    measures
+        .filter(|(index, _)| varies(test, *index))
+        .map(panel)
 }
 
-/// What bands are, and the convention of the measures of test data.
+/// What bands are, the convention of the measures of test data, and those that are not drawn.
 pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
-    let bands = "Bands: one standard error over queries.";
-    match test.map(TestPath::convention) {
-        Some(convention) => format!("{bands} Test data: convention {convention}."),
-        None => bands.to_owned(),
+    let mut note = "Bands: one standard error over queries.".to_owned();
+    let Some(test) = test else {
+        return note;
+    };
+    let _ = write!(note, " Test data: convention {}.", test.convention());
+    let measures = test.metrics().iter().enumerate();
+    for (index, metric) in measures.filter(|(index, _)| !varies(test, *index)) {
+        let value = test.steps()[0][index].map(power);
+        let value = value.unwrap_or_else(|| "undefined".to_owned());
+        let _ = write!(note, " {metric} is {value} after each step.");
     }
+    note
 }
 
 /// Panels side by side: one below the other while there are few.
