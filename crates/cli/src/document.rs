@@ -52,9 +52,8 @@ impl Document {
             text => format!("<p>{}</p>\n", escaped(&printable_lines(text))),
         };
         let drawings = figure.to_svgs().into_iter();
-        let drawings: String = drawings
-            .map(|svg| format!("<div>\n{svg}</div>\n"))
-            .collect();
+        let drawings = drawings.map(|svg| format!("<div>\n{svg}</div>\n"));
+        let drawings = drawings.collect::<Vec<_>>().concat();
         let blocks = self.0.iter().map(|block| match block {
             Block::Lines(text) => text.split("\n\n").map(paragraph).collect(),
             Block::Table(table) | Block::Narrow(table) => {
@@ -89,7 +88,7 @@ table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:.15rem .9rem .15rem 0;text-align:right;vertical-align:top;white-space:nowrap}
 th{font-weight:600;border-bottom:1px solid #8b949e}
 .words{text-align:left}
-td.words{white-space:normal;overflow-wrap:anywhere;min-width:6rem}
+td.words{white-space:normal;overflow-wrap:anywhere;min-width:9rem}
 @media (prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}}
 ";
 

@@ -168,10 +168,17 @@ pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
     };
     let _ = write!(note, " Test data: convention {}.", test.convention());
     let measures = test.metrics().iter().enumerate();
-    for (index, metric) in measures.filter(|(index, _)| !varies(test, *index)) {
+    let constant = measures.filter(|(index, _)| !varies(test, *index));
+    let constant = constant.map(|(index, metric)| {
         let value = test.steps()[0][index].map(power);
-        let value = value.unwrap_or_else(|| "undefined".to_owned());
-        let _ = write!(note, " {metric} is {value} after each step.");
+        format!(
+            "{metric} {}",
+            value.unwrap_or_else(|| "undefined".to_owned())
+        )
+    });
+    let constant: Vec<String> = constant.collect();
+    if !constant.is_empty() {
+        let _ = write!(note, " Constant after all steps: {}.", constant.join(", "));
     }
     note
 }

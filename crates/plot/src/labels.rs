@@ -27,16 +27,15 @@ pub(super) fn spread(labels: &[Label], (top, bottom): Point) -> Vec<Option<f64>>
         let far =
             |(label, place): (&Label, &f64)| label.spare && (label.wanted - place).abs() > FAR;
         let narrow = high > bottom - top || own.iter().zip(&places).any(far);
-        match crowded(labels, &order).filter(|_| narrow) {
-            Some(place) => drop(order.remove(place)),
-            None => {
-                let mut shown = vec![None; labels.len()];
-                for (&label, place) in order.iter().zip(places) {
-                    shown[label] = Some(place);
-                }
-                return shown;
-            }
+        if let Some(place) = crowded(labels, &order).filter(|_| narrow) {
+            order.remove(place);
+            continue;
         }
+        let mut shown = vec![None; labels.len()];
+        for (&label, place) in order.iter().zip(places) {
+            shown[label] = Some(place);
+        }
+        return shown;
     }
 }
 

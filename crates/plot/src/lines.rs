@@ -44,7 +44,7 @@ impl Frame {
     pub(super) fn of(figure: &Figure, width: f64) -> Self {
         let wide = width >= WIDE;
         let most = if wide { 170.0 } else { 118.0 };
-        let ticks = figure.line_plots().flat_map(|plot| {
+        let ticks = figure.line_plots().filter_map(|plot| {
             let axis = vertical(plot, (1.0, 0.0));
             axis.ticks()
                 .map(|(_, label)| text_width(&label))

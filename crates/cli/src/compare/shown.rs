@@ -53,15 +53,16 @@ impl<'a> Comparison<'a> {
             let names = Sheet::of(&self.strategies);
             names.words("strategy", |entry| &*entry.one.name)
         };
-        let whole = self.did(self.worth(names())).table();
+        let whole = did(self.worth(names())).table();
         if whole.is_narrow() {
             return document.narrow(whole);
         }
         document.narrow(self.worth(names()).table());
         document.lines("\n");
-        document.narrow(self.did(names()).table());
+        document.narrow(did(names()).table());
     }
 
+    /// Adds what strategies cost and are worth.
     fn worth<'s>(&'s self, sheet: Rows<'s, 'a>) -> Rows<'s, 'a> {
         let cost = sheet
             .number("seconds", |entry| entry.select_seconds.map(seconds))
@@ -76,17 +77,6 @@ impl<'a> Comparison<'a> {
             let spread = entry.runs.len() > 1 && (merit >= TESTED || self.metrics.is_empty());
             Some(with_spread(value, decimals, spread))
         })
-    }
-
-    fn did<'s>(&'s self, sheet: Rows<'s, 'a>) -> Rows<'s, 'a> {
-        sheet
-            .number("overlap", |entry| match entry.overlap {
-                Some(_) if entry.one.exact => Some("exact".to_owned()),
-                overlap => overlap.map(|share| format!("{:.0}%", 100.0 * share.mean)),
-            })
-            .number("evaluated", |entry| {
-                entry.evaluated.map(|count| format!("{:.0}", count.mean))
-            })
     }
 
     /// Figures of merit against the number of features: means, and bands from the least value of
@@ -173,6 +163,18 @@ impl<'a> Comparison<'a> {
 }
 
 type Rows<'s, 'a> = Sheet<'s, StrategyReport<'a>>;
+
+/// What strategies did: adds the features that they share, and the candidates that they judged.
+fn did<'s, 'a>(sheet: Rows<'s, 'a>) -> Rows<'s, 'a> {
+    sheet
+        .number("overlap", |entry| match entry.overlap {
+            Some(_) if entry.one.exact => Some("exact".to_owned()),
+            overlap => overlap.map(|share| format!("{:.0}%", 100.0 * share.mean)),
+        })
+        .number("evaluated", |entry| {
+            entry.evaluated.map(|count| format!("{:.0}", count.mean))
+        })
+}
 
 /// A path that several strategies may take.
 struct SharedPath<'s, 'a> {
