@@ -89,11 +89,11 @@ fn is_spare(series: &Series) -> bool {
     matches!(series.tone, Tone::Faint(_))
 }
 
-/// The lines of a name, at most three, none wider than `most`.
+/// The lines of a name, at most five, none wider than `most`.
 fn folded(name: &str, most: f64) -> Vec<String> {
     let mut lines = wrapped(name, SMALL, most);
-    if lines.len() > 3 {
-        let rest = lines.split_off(2).join(" ");
+    if lines.len() > 5 {
+        let rest = lines.split_off(4).join(" ");
         lines.push(rest);
     }
     lines.iter().map(|line| cut(line, SMALL, most)).collect()
@@ -507,7 +507,7 @@ mod tests {
         assert!(folds("").is_empty());
         let many = "a strategy with a name of very many words that nobody would ever give to one";
         let lines = folds(many);
-        assert!(lines.len() == 3 && lines[2].contains('…'), "{lines:?}");
+        assert!(lines.len() == 5 && lines[4].contains('…'), "{lines:?}");
         assert!(lines.iter().all(|line| text_width(line) <= 118.0));
     }
 

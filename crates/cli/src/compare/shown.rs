@@ -24,9 +24,10 @@ impl<'a> Comparison<'a> {
     /// The report for people.
     pub(super) fn document(&self) -> Document {
         let mut document = Document::default();
-        let (k, lambda) = (self.k, ridge(self.lambda, self.data.unit));
+        let features = counted(self.k, "feature");
+        let lambda = ridge(self.lambda, self.data.unit);
         let (file, data) = (printable(&self.file), self.data.lines());
-        document.lines(format!("{file}: {k} features, lambda {lambda}\n{data}"));
+        document.lines(format!("{file}: {features}, lambda {lambda}\n{data}"));
         if let (Some(path), Some(test)) = (&self.test_file, &self.test) {
             let (file, rules) = (printable(path), test.rules.text());
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
@@ -278,8 +279,11 @@ fn with_spread(value: Spread, decimals: usize, spread: bool) -> String {
         return mean;
     }
     let deviation = format!("{:.decimals$}", value.deviation);
-    let short = deviation.strip_prefix('0').filter(|rest| !rest.is_empty());
-    format!("{mean} ±{}", short.unwrap_or(&deviation))
+    let short = match deviation.trim_start_matches('0') {
+        rest if rest.bytes().all(|byte| byte == b'0' || byte == b'.') => "0",
+        rest => rest,
+    };
+    format!("{mean} ±{short}")
 }
 
 #[cfg(test)]
@@ -320,7 +324,7 @@ mod tests {
             (spread(2.634_4, 0.0652), decimals(2.634_4), "2.634 ±.065"),
             (spread(45.709_2, 1.25), decimals(45.709_2), "45.71 ±1.25"),
             (spread(123_456.0, 0.2), decimals(123_456.0), "123456 ±0"),
-            (spread(0.5, 0.0), 3, "0.500 ±.000"),
+            (spread(0.5, 0.0), 3, "0.500 ±0"),
         ] {
             assert_eq!(with_spread(value, decimals_of, true), text);
         }

@@ -14,39 +14,50 @@ use crate::numbers::counted;
 /// that models were judged by, leave-query-out figures where they are others and comparable, and the
 /// measures of the test data along the chosen path.
 pub(super) fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> Figure {
-    let (chosen, k) = (tuned.chosen(), tuned.choice.k);
+    let judged = panel(judged_by(options), tuned, options, |point| point.score.mean);
+    let judged = with_standard_errors(judged, tuned, options.measure);
+    let judged = with_choice(judged, tuned, options);
+    let strategy = tuned.chosen().options.strategy;
+    let tested = test.into_iter();
+    let tested = tested.flat_map(|test| test_panels(test, hue(strategy)));
+    let others = lqo_panels(tuned, options).into_iter().chain(tested);
+    let figure = Figure::new(title(tuned, options)).lines(judged).columns(2);
+    others
+        .fold(figure, Figure::lines)
+        .note(format!("Thick line: the chosen path. {}", note(test)))
+}
+
+/// What was chosen.
+fn title(tuned: &Tuned, options: &TuneOptions) -> String {
+    let chosen = tuned.chosen();
     let lambda = lambda_name(chosen.lambda.value(), chosen.unit);
+    let features = counted(tuned.choice.k, "feature");
     let strategy = chosen.options.strategy.map(|kind| kind.to_string());
     let several = !options.labels.is_empty();
     let labels = several.then(|| format!("labels {}", chosen.labels()));
-    let numbers = [format!("lambda {lambda}"), counted(k, "feature")];
-    let parts: Vec<String> = strategy.into_iter().chain(labels).chain(numbers).collect();
-    let title = format!("Chosen: {}", parts.join(", "));
-    let judged = panel(judged_by(options), tuned, options, |point| point.score.mean);
-    let judged = with_choice(
-        with_standard_errors(judged, tuned, options.measure),
-        tuned,
-        options,
-    );
-    let mut figure = Figure::new(title).lines(judged);
-    let mut lqo = |label: &str, value: fn(&Step) -> Option<f64>| {
-        let panel = panel(label.to_owned(), tuned, options, |point| value(&point.step));
-        figure.panels.push(rankrls_plot::Panel::Lines(panel));
-    };
+    let named = strategy.into_iter().chain(labels);
+    let parts = named.chain([format!("lambda {lambda}"), features]);
+    format!("Chosen: {}", parts.collect::<Vec<_>>().join(", "))
+}
+
+/// Panels of leave-query-out figures that are not those of the first panel.
+fn lqo_panels(tuned: &Tuned, options: &TuneOptions) -> Vec<LinePlot> {
     let judges = |measure: Measure| options.evidence.is_optimistic() && options.measure == measure;
-    let comparable = are_comparable(tuned);
-    if comparable && !judges(Measure::SquaredError) {
-        lqo("leave-query-out error", |step| Some(step.lqo_error));
+    let panel = |label: &str, value: fn(&Step) -> Option<f64>| {
+        panel(label.to_owned(), tuned, options, |point| value(&point.step))
+    };
+    let mut panels = Vec::new();
+    if !are_comparable(tuned) {
+        return panels;
     }
-    if comparable && !judges(Measure::Metric(Metric::Concordance)) {
-        lqo("leave-query-out concordance index", |step| step.lqo_cindex);
+    if !judges(Measure::SquaredError) {
+        panels.push(panel("leave-query-out error", |step| Some(step.lqo_error)));
     }
-    let tested = test.into_iter();
-    let tested = tested.flat_map(|test| test_panels(test, hue(chosen.options.strategy)));
-    let figure = tested.fold(figure, Figure::lines);
-    figure
-        .columns(2)
-        .note(format!("Thick line: the chosen path. {}", note(test)))
+    if !judges(Measure::Metric(Metric::Concordance)) {
+        let label = "leave-query-out concordance index";
+        panels.push(panel(label, |step| step.lqo_cindex));
+    }
+    panels
 }
 
 /// Whether leave-query-out figures of all paths may be compared: they are of the same labels, and no
@@ -67,11 +78,8 @@ fn panel(
     options: &TuneOptions,
     value: impl Fn(&Point) -> Option<f64>,
 ) -> LinePlot {
-    let mut lambdas: Vec<f64> = tuned
-        .outcomes
-        .iter()
-        .map(|path| path.lambda.value())
-        .collect();
+    let lambdas = tuned.outcomes.iter().map(|path| path.lambda.value());
+    let mut lambdas: Vec<f64> = lambdas.collect();
     lambdas.sort_by(f64::total_cmp);
     lambdas.dedup();
     let paths = tuned.outcomes.iter().enumerate();
@@ -86,16 +94,15 @@ fn panel(
         let scales = options.labels.iter();
         let dashes = scales.take_while(|scale| **scale != path.labels()).count();
         let dashes = if options.labels.is_empty() { 0 } else { dashes };
-        Series::path(
-            lambda_name(lambda, path.unit),
-            path.points.iter().map(&value),
-        )
-        .group(report::name(options, path))
-        .tone(tone)
-        .stroke(Stroke {
-            hue: hue(path.options.strategy),
-            dashes,
-        })
+        // The title names a single path.
+        let name = (tuned.outcomes.len() > 1).then(|| lambda_name(lambda, path.unit));
+        let line = Series::path(name.unwrap_or_default(), path.points.iter().map(&value));
+        line.group(report::name(options, path))
+            .tone(tone)
+            .stroke(Stroke {
+                hue: hue(path.options.strategy),
+                dashes,
+            })
     });
     lines.fold(LinePlot::new("features", label), LinePlot::series)
 }
