@@ -26,6 +26,7 @@
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`candidates`]: column classes wherever they are: in memory, on other ranks or in files.
+//! - [`packed`]: data whose columns are put together some at a time.
 //! - [`shards`]: data in parts, as files.
 //! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
@@ -52,6 +53,7 @@ pub mod metrics;
 pub mod model;
 mod names;
 mod objective;
+pub mod packed;
 pub mod peers;
 pub mod ridge;
 mod setters;

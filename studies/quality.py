@@ -1,12 +1,14 @@
 """Measures again which selector ranks unseen queries best: data/quality.csv.
 
 RANKRLS_CORPORA=FOLDER python studies/quality.py target/gum    # hours
+python studies/quality.py target/gum --headline                # half an hour: data/draws.csv alone
 python studies/quality.py FOLDER --small                       # a trial, in target/trials
 
 FOLDER has train.svm.zst, dev.svm.zst and test.svm.zst, as docs/quality.md builds them. Training
 sets are drawn by queries. Five folds of the training queries choose lambda of each selector, scale
 of labels and number of features; `distil` has its default. Selectors of other packages choose
-features, which RankRLS weighs with a lambda found likewise. target/quality keeps what is measured.
+features, which RankRLS weighs with a lambda found likewise. target/quality keeps what is measured. data/draws.csv has the index of each draw, for the
+selectors of README.md.
 """
 
 import argparse
@@ -31,6 +33,8 @@ OWN = ["exact", "distil", "residual", "backfit", "univariate"]
 PEERS = ["lasso", "elastic net", "abess", "lightgbm", "mutual information"]
 BOTH = ["all columns", "parser"]
 SPARSE = ["exact", "distil", "residual", "univariate", *BOTH]
+HEADLINE = ["exact", "distil", "lasso", *BOTH]
+FOUR = "four times 112 queries of GUM"
 KS = [10, 20, 50, 100, 200]
 LAMBDAS = "1/64u,1/16u,1/4u"
 
@@ -160,34 +164,55 @@ def table(group, folders, selectors, ks):
                 }
 
 
+def draws(folders, selectors, ks):
+    """Lines of a CSV file with the mean index of each draw."""
+    for selector in selectors:
+        for labels in ["raw", "sqrt-sd"]:
+            for draw, folder in enumerate(folders, 1):
+                for k, (_, index) in zip(ks, measured(folder, selector, labels, ks)):
+                    cindex = np.nanmean(np.array(index, dtype=float))
+                    yield {
+                        "labels": labels,
+                        "selector": selector,
+                        "draw": draw,
+                        "k": k,
+                        "cindex": cindex,
+                    }
+
+
+def write(lines, file):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pd.DataFrame(lines).to_csv(file, index=False, float_format="%.5f")
+    print(file)
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--small", action="store_true")
+    parser.add_argument("--headline", action="store_true")
     options = parser.parse_args()
     train, *tests = (options.folder / f"{part}.svm.zst" for part in ["train", "dev", "test"])
+    data = ROOT / "studies/data"
     if options.small:
         folders = list(drawn("small", [train], tests, 30, 2))
-        lines = list(table("small", folders, ["exact", "distil", "lasso", *BOTH], [2, 5]))
-        file = ROOT / "target/trials/quality.csv"
-    else:
-        letor = Path(os.environ["RANKRLS_CORPORA"]) / "letor-mq2008-fold3"
-        group = "four times 112 queries of GUM"
-        lines = list(
-            table(group, list(drawn(group, [train], tests, 112, 4)), [*OWN, *PEERS, *BOTH], KS)
-        )
-        group = "all queries of GUM"
-        lines += table(group, list(drawn(group, [train], tests)), SPARSE, KS)
-        group, parts = "MQ2008, fold 3", [[letor / f"{part}.txt.zst"] for part in ["train", "test"]]
-        lines += table(
-            group, list(drawn(group, *parts)), [*OWN, *PEERS, "all columns"], [5, 10, 20]
-        )
-        file = ROOT / "studies/data/quality.csv"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame(lines).to_csv(file, index=False, float_format="%.5f")
-    print(file)
+        lines = table("small", folders, ["exact", "distil", "lasso", *BOTH], [2, 5])
+        write(lines, ROOT / "target/trials/quality.csv")
+        write(draws(folders, ["exact", "distil"], [2, 5]), ROOT / "target/trials/draws.csv")
+        return
+    folders = list(drawn(FOUR, [train], tests, 112, 4))
+    write(draws(folders, HEADLINE, KS), data / "draws.csv")
+    if options.headline:
+        return
+    lines = list(table(FOUR, folders, [*OWN, *PEERS, *BOTH], KS))
+    group = "all queries of GUM"
+    lines += table(group, list(drawn(group, [train], tests)), SPARSE, KS)
+    letor = Path(os.environ["RANKRLS_CORPORA"]) / "letor-mq2008-fold3"
+    group, parts = "MQ2008, fold 3", [[letor / f"{part}.txt.zst"] for part in ["train", "test"]]
+    lines += table(group, list(drawn(group, *parts)), [*OWN, *PEERS, "all columns"], [5, 10, 20])
+    write(lines, data / "quality.csv")
 
 
 if __name__ == "__main__":

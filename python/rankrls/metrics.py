@@ -1,8 +1,9 @@
 """Measures of rankings: the numbers of ``rankrls evaluate``.
 
-Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr`` and ``cindex``. The
-convention "standard" discounts rank r by 1 / log2(r + 1), averages over tied scores and leaves out
-queries without a value; "letor" reproduces published LETOR 4.0 figures.
+Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr``, ``cindex`` and
+``label@1``, the label of the row ranked first. The convention "standard" discounts rank r by
+1 / log2(r + 1), averages over tied scores and leaves out queries without a value; "letor"
+reproduces published LETOR 4.0 figures.
 """
 
 from __future__ import annotations

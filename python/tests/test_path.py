@@ -288,6 +288,12 @@ def test_rules_without_effect_are_told():
         metrics.evaluate(**{**given, "metrics": "map,err"}, relevant_from=1, max_grade=4)
 
 
+def test_labels_of_first_rows_may_be_any_number():
+    given = {"y_true": [-2.5, 4, 1], "y_score": [1, 1, 3], "group": [2, 1]}
+    for convention, mean in (("standard", 0.875), ("letor", -0.75)):
+        assert metrics.score(**given, metric="label@1", convention=convention) == mean
+
+
 TABLE = "grade,query,a,b,id\n2,x,1,NA,7\n0,x,2,3,8\n1,y,0,4,9\n0,y,5,NA,7\n"
 
 

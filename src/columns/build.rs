@@ -1,13 +1,11 @@
-//! How column classes are made of a data set.
+//! How column classes are made of columns.
 
 use rayon::prelude::*;
 
-use super::classes::{Canonicaliser, Classes, classify};
+use super::gather::Gathering;
 use super::geometry::{Geometry, Measure};
-use super::members::{Factors, Sign};
-use super::{CLASSES, ColumnClasses, QueryWeight, Scale, Summary};
-use crate::data::{Columns, Dataset, cut};
-use crate::interrupt::check_interrupt;
+use super::{CLASSES, ColumnClasses, QueryWeight, Scale};
+use crate::data::Dataset;
 
 impl ColumnClasses {
     /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time.
@@ -19,33 +17,17 @@ impl ColumnClasses {
     /// query's part of every column is scaled by the root of its weight, and with columns that are
     /// divided by what `scale` says. Classes depend on neither.
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
-        let queries = dataset.queries().clone();
-        let query_of_row = queries.of_rows();
-        let classes = classify(dataset, &query_of_row);
-        let (columns, signs) = canonical_columns(dataset, &query_of_row, &classes);
-        let absent = dataset.width() - dataset.stored_columns();
-        let mut candidates = Self {
-            columns,
-            members: classes.members,
-            factors: Factors::of(signs),
-            geometry: Geometry::default(),
-            queries,
-            query_of_row,
-            weight,
-            scale,
-            base: dataset.index_base(),
-            summary: Summary {
-                columns: dataset.width(),
-                constant_columns: classes.constant + absent,
-                empty_columns: dataset.width() - occupied(dataset),
-                column_classes: classes.representatives.len(),
-                ..Summary::default()
-            },
-        };
-        candidates.divide();
-        candidates.weigh();
-        candidates.describe();
-        candidates
+        let mut gathering = Gathering::new(dataset);
+        gathering.add(dataset.columns());
+        gathering.finish(weight, scale)
+    }
+
+    /// Divides and weighs the columns, and measures them.
+    pub(super) fn completed(mut self) -> Self {
+        self.divide();
+        self.weigh();
+        self.describe();
+        self
     }
 
     /// Divides every column by what the scale says.
@@ -109,53 +91,4 @@ impl ColumnClasses {
         }
         measure
     }
-}
-
-/// Stored columns with a non-zero entry.
-fn occupied(dataset: &Dataset<'_>) -> usize {
-    let has_entry = |column: usize| dataset.column(column).values.iter().any(|&v| v != 0.0);
-    (0..dataset.stored_columns())
-        .filter(|&column| has_entry(column))
-        .count()
-}
-
-/// The canonical columns of the representatives, and the sign of each.
-fn canonical_columns(
-    dataset: &Dataset<'_>,
-    query_of_row: &[u32],
-    classes: &Classes,
-) -> (Columns<'static>, Vec<Sign>) {
-    let mut starts = vec![0];
-    let lengths = classes.lengths.iter().map(|&length| length as usize);
-    starts.extend(lengths.clone().scan(0, |end, length| {
-        *end += length;
-        Some(*end)
-    }));
-    let entries = lengths.clone().sum();
-    let (mut rows, mut values) = (vec![0; entries], vec![0.0; entries]);
-    let columns = cut(&mut rows, &mut values, lengths);
-    let columns = classes.representatives.par_iter().zip(columns);
-    let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let columns = columns.with_min_len(CLASSES).with_max_len(CLASSES);
-    let signs = columns.map_init(scratch, |canonicaliser, (&column, (rows, values))| {
-        check_interrupt();
-        let sign = canonicaliser.canonicalise(dataset.column(column as usize));
-        let places = rows.iter_mut().zip(values);
-        for ((row, value), entry) in places.zip(&canonicaliser.form) {
-            (*row, *value) = (entry.row, entry.value);
-        }
-        sign
-    });
-    let signs = signs.collect();
-    let features = classes.representatives.iter();
-    let features = features.map(|&position| dataset.feature(position as usize));
-    let columns = Columns {
-        height: dataset.rows(),
-        width: dataset.width(),
-        starts: starts.into(),
-        rows: rows.into(),
-        values: values.into(),
-        features: Some(features.collect()),
-    };
-    (columns, signs)
 }

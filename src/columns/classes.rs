@@ -18,81 +18,60 @@
 
 use rayon::prelude::*;
 
-use super::members::Members;
-use crate::data::{Column, Dataset, Queries};
+use crate::data::{Column, Columns, Queries};
 use crate::interrupt::check_interrupt;
 
 /// Columns per task, which allocates its scratch once: few, because the first columns hold most entries.
 const CHUNK: usize = 4096;
 
-/// The columns of a data set, sorted out: which ones are candidates, and which
-/// other columns each of them stands for.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Classes {
-    /// Stored column that represents each class, its lowest; ascending.
-    pub(super) representatives: Vec<u32>,
-    /// Entries of each representative's canonical form.
-    pub(super) lengths: Vec<u32>,
-    pub(super) members: Members,
-    /// Stored columns that are constant within every query.
-    pub(super) constant: usize,
-}
-
-/// A stored column and the length of its canonical form.
+/// A stored column, its class and the length of its canonical form.
 #[derive(Debug, Clone, Copy)]
-struct Digest {
-    /// The key of the column's class: the hash of its form, then the lowest column of the class.
-    class: u64,
-    column: u32,
-    length: u32,
+pub(super) struct Digest {
+    /// The hash of the form.
+    pub(super) hash: u64,
+    /// The first column of its class.
+    pub(super) class: u32,
+    pub(super) column: u32,
+    pub(super) length: u32,
 }
 
-/// Groups the stored columns of `dataset` into classes (`docs/derivation.md`, section 8).
+/// Groups the stored `columns` that are not constant within every query into classes (`docs/derivation.md`,
+/// section 8): in the order of the first column of each class, and in each class ascending.
 ///
 /// Hashes every canonical form, sorts, and compares the forms of equal hash
 /// entry by entry. O(nnz + n log n) time, O(n) memory.
-pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
-    let mut digests = digest_columns(dataset, query_of_row);
-    let constant = dataset.stored_columns() - digests.len();
-    digests.par_sort_unstable_by_key(|digest| (digest.class, digest.column));
-    let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let buckets = digests.par_chunk_by_mut(|a, b| a.class == b.class);
+pub(super) fn classify(
+    columns: &Columns<'_>,
+    queries: &Queries,
+    query_of_row: &[u32],
+) -> Vec<Digest> {
+    let scratch = || Canonicaliser::new(queries, query_of_row);
+    let mut digests = digest_columns(columns, scratch);
+    digests.par_sort_unstable_by_key(|digest| (digest.hash, digest.column));
+    let buckets = digests.par_chunk_by_mut(|a, b| a.hash == b.hash);
     buckets.for_each_init(scratch, |canonicaliser, bucket| {
-        name_classes(dataset, canonicaliser, bucket);
+        name_classes(columns, canonicaliser, bucket);
     });
     digests.par_sort_unstable_by_key(|digest| (digest.class, digest.column));
-    let mut classes = Classes {
-        constant,
-        ..Classes::default()
-    };
-    for class in digests.chunk_by(|a, b| a.class == b.class) {
-        classes.representatives.push(class[0].column);
-        classes.lengths.push(class[0].length);
-        let members = class.iter();
-        let features = members.map(|member| dataset.feature(member.column as usize));
-        classes.members.push(features);
-    }
-    classes.members.shrink();
-    classes
+    digests
 }
 
-fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
+fn digest_columns<'q>(
+    columns: &Columns<'_>,
+    scratch: impl Fn() -> Canonicaliser<'q> + Send + Sync,
+) -> Vec<Digest> {
     // Columns count in 32 bits.
-    let columns = 0..u32::try_from(dataset.stored_columns()).unwrap_or(u32::MAX);
-    let scratch = || Canonicaliser::new(dataset.queries(), query_of_row);
-    let columns = columns
-        .into_par_iter()
-        .with_min_len(CHUNK)
-        .with_max_len(CHUNK);
-    let digests = columns.map_init(scratch, |canonicaliser, column| {
+    let all = 0..u32::try_from(columns.len()).unwrap_or(u32::MAX);
+    let all = all.into_par_iter().with_min_len(CHUNK).with_max_len(CHUNK);
+    let digests = all.map_init(scratch, |canonicaliser, column| {
         check_interrupt();
-        canonicaliser.canonicalise(dataset.column(column as usize));
-        let form = &canonicaliser.form;
-        (!form.is_empty()).then(|| Digest {
-            class: hash(form),
+        let mut form = FormHash::default();
+        canonicaliser.visit(columns.column(column as usize), |entry| form.add(entry));
+        (form.length > 0).then(|| Digest {
+            hash: scattered(form.state),
+            class: column,
             column,
-            // At most m entries, and rows count in 32 bits.
-            length: u32::try_from(form.len()).unwrap_or(u32::MAX),
+            length: form.length,
         })
     });
     digests.flatten_iter().collect()
@@ -101,28 +80,27 @@ fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
 /// Makes the lowest column of each class the name of the class, among columns whose forms hash
 /// alike. There is one class unless two forms collide.
 fn name_classes(
-    dataset: &Dataset<'_>,
+    columns: &Columns<'_>,
     canonicaliser: &mut Canonicaliser<'_>,
     bucket: &mut [Digest],
 ) {
-    if let [alone] = bucket {
-        alone.class = u64::from(alone.column);
+    if bucket.len() == 1 {
         return;
     }
     // The first column of each class, and its canonical form.
     let mut found: Vec<(u32, Vec<Entry>)> = Vec::new();
     for digest in bucket {
-        let column = dataset.column(digest.column as usize);
+        let column = columns.column(digest.column as usize);
         // Most members are the first over again.
         let repeats = |(first, _): &&(u32, Vec<Entry>)| {
-            let first = dataset.column(*first as usize);
+            let first = columns.column(*first as usize);
             first.rows == column.rows && first.values == column.values
         };
         let known = found.iter().find(repeats).or_else(|| {
             canonicaliser.canonicalise(column);
             found.iter().find(|(_, form)| *form == canonicaliser.form)
         });
-        digest.class = u64::from(known.map_or(digest.column, |&(first, _)| first));
+        digest.class = known.map_or(digest.column, |&(first, _)| first);
         if known.is_none() {
             found.push((digest.column, canonicaliser.form.clone()));
         }
@@ -136,6 +114,17 @@ pub(crate) struct Entry {
     pub(crate) row: u32,
     pub(crate) value: f64,
     pub(crate) rounding: f64,
+}
+
+impl Entry {
+    /// The entry of the same column times -1.
+    fn mirrored(self) -> Self {
+        Self {
+            value: -self.value,
+            rounding: -self.rounding,
+            ..self
+        }
+    }
 }
 
 /// Turns columns into their canonical forms, with room it reuses.
@@ -164,24 +153,31 @@ impl<'q> Canonicaliser<'q> {
     /// Returns the sign: the form is `sign` times the column, up to constants.
     /// O(non-zeros) time; allocates only while the form and the scratch grow.
     pub(crate) fn canonicalise(&mut self, column: Column<'_>) -> i8 {
-        self.form.clear();
-        let mut rest = column;
-        while let Some(&row) = rest.rows.first() {
-            let query = self.query_of_row[row as usize] as usize;
-            let segment = rest.take_rows_below(self.queries.range(query).end);
-            self.canonicalise_query(query, segment);
-        }
+        let mut form = std::mem::take(&mut self.form);
+        form.clear();
+        self.visit(column, |entry| form.push(entry));
+        self.form = form;
         if self.form.first().is_none_or(|first| first.value > 0.0) {
             return 1;
         }
         for entry in &mut self.form {
-            entry.value = -entry.value;
-            entry.rounding = -entry.rounding;
+            *entry = entry.mirrored();
         }
         -1
     }
 
-    fn canonicalise_query(&mut self, query: usize, column: Column<'_>) {
+    /// Calls `each` with the entries of the canonical form, or with those of its mirror image: the first
+    /// entry tells.
+    fn visit(&mut self, column: Column<'_>, mut each: impl FnMut(Entry)) {
+        let mut rest = column;
+        while let Some(&row) = rest.rows.first() {
+            let query = self.query_of_row[row as usize] as usize;
+            let segment = rest.take_rows_below(self.queries.range(query).end);
+            self.visit_query(query, segment, &mut each);
+        }
+    }
+
+    fn visit_query(&mut self, query: usize, column: Column<'_>, each: &mut impl FnMut(Entry)) {
         let range = self.queries.range(query);
         let [first, rest @ ..] = column.values else {
             return;
@@ -192,12 +188,14 @@ impl<'q> Canonicaliser<'q> {
         let entries = column.values.iter().filter(|&&value| value != 0.0).count();
         if 2 * entries < range.len() {
             let stored = column.rows.iter().zip(column.values);
-            let nonzero = stored.filter(|&(_, &value)| value != 0.0);
-            self.form.extend(nonzero.map(|(&row, &value)| Entry {
-                row,
-                value,
-                rounding: 0.0,
-            }));
+            for (&row, &value) in stored.filter(|&(_, &value)| value != 0.0) {
+                let rounding = 0.0;
+                each(Entry {
+                    row,
+                    value,
+                    rounding,
+                });
+            }
             return;
         }
         self.segment.clear();
@@ -209,7 +207,7 @@ impl<'q> Canonicaliser<'q> {
         for (row, &value) in (self.queries.offsets()[query]..).zip(&self.segment) {
             if value != reference {
                 let (value, rounding) = exact_difference(value, reference);
-                self.form.push(Entry {
+                each(Entry {
                     row,
                     value,
                     rounding,
@@ -246,16 +244,32 @@ fn exact_difference(a: f64, b: f64) -> (f64, f64) {
     (difference, (a - a_part) + (b_part - b))
 }
 
-/// A hash of the canonical form: equal forms hash alike.
-fn hash(form: &[Entry]) -> u64 {
-    let mut state = 0;
-    for entry in form {
+/// A hash of a canonical form, entry by entry: equal forms, and mirror images, hash alike.
+#[derive(Debug, Default)]
+struct FormHash {
+    state: u64,
+    /// Entries so far: at most m, and rows count in 32 bits.
+    length: u32,
+    mirrored: bool,
+}
+
+impl FormHash {
+    #[inline(always)]
+    fn add(&mut self, entry: Entry) {
+        if self.length == 0 {
+            self.mirrored = entry.value <= 0.0;
+        }
+        let entry = if self.mirrored {
+            entry.mirrored()
+        } else {
+            entry
+        };
         // Adding zero makes -0.0 and 0.0 hash alike, as they compare alike.
         let [value, rounding] = [entry.value, entry.rounding].map(|part| (part + 0.0).to_bits());
         let row = u64::from(entry.row).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        state = mix(state, row ^ value ^ rounding.rotate_left(32));
+        self.state = mix(self.state, row ^ value ^ rounding.rotate_left(32));
+        self.length += 1;
     }
-    scattered(state)
 }
 
 /// `hash` with another word.

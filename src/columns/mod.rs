@@ -14,6 +14,7 @@
 
 mod build;
 mod classes;
+mod gather;
 mod geometry;
 mod members;
 mod query_weight;
@@ -27,6 +28,7 @@ use sprs::CsMatViewI;
 use crate::data::{Column, Columns, Dataset, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::{Canonicaliser, mix, scattered};
+pub(crate) use gather::Gathering;
 use geometry::Geometry;
 use members::{Factors, Members};
 pub use query_weight::QueryWeight;

@@ -163,7 +163,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The feature of every stored column.
-    fn features_mut(&mut self) -> &mut Vec<u32> {
+    pub(crate) fn features_mut(&mut self) -> &mut Vec<u32> {
         let stored = self.len();
         let all = || (0..).take(stored).collect();
         self.features.get_or_insert_with(all).to_mut()
@@ -188,6 +188,13 @@ impl<'a> Columns<'a> {
         self.features_mut().push(feature);
         let end = self.starts[self.len()] + entries;
         self.starts.to_mut().push(end);
+    }
+
+    /// Gives back the memory for columns that do not come.
+    pub(crate) fn shrink(&mut self) {
+        self.rows.to_mut().shrink_to_fit();
+        self.values.to_mut().shrink_to_fit();
+        self.starts.to_mut().shrink_to_fit();
     }
 
     /// Puts means into the places of missing values.

@@ -30,13 +30,11 @@ impl DataHash {
     /// Hashes `dataset`, in time linear in its entries; that of the whole for a share of its columns
     /// ([`Dataset::with_entries_elsewhere`]).
     pub fn of(dataset: &Dataset<'_>) -> Self {
-        if let Some((_, hash)) = dataset.whole {
-            return hash;
+        if let Some(whole) = dataset.whole {
+            return whole.hash;
         }
         let mut content = Content::new(dataset);
-        for position in 0..dataset.stored_columns() {
-            content.column(dataset.feature(position), dataset.column(position));
-        }
+        content.columns(dataset);
         content.others(dataset);
         content.finish()
     }
@@ -164,8 +162,15 @@ impl Content {
         }
     }
 
+    /// The columns of `dataset`.
+    pub(crate) fn columns(&mut self, dataset: &Dataset<'_>) {
+        for position in 0..dataset.stored_columns() {
+            self.column(dataset.feature(position), dataset.column(position));
+        }
+    }
+
     /// The scores of a teacher and the validation rows.
-    fn others(&mut self, dataset: &Dataset<'_>) {
+    pub(crate) fn others(&mut self, dataset: &Dataset<'_>) {
         if let Some(scores) = dataset.teacher() {
             self.text("teacher");
             for score in scores {

@@ -138,17 +138,22 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Readers of all runs, at the first feature of the span.
-    fn readers(&self) -> Vec<Reader<'a>> {
+    /// Readers of all runs, at the first feature of the span; `pass` goes past a column of so many entries.
+    fn readers(&self, pass: fn(&mut Reader<'a>, usize)) -> Vec<Reader<'a>> {
         let first = self.strips[0];
-        let runs = self.runs.iter();
-        runs.map(|(first_row, pages)| Reader::new(pages, first, *first_row))
-            .collect()
+        let reader = |(first_row, pages): &'a Pages<'a>| {
+            let mut reader = Reader::new(pages, first, *first_row);
+            while let Some((_, count)) = reader.below(first) {
+                pass(&mut reader, count);
+            }
+            reader
+        };
+        self.runs.iter().map(reader).collect()
     }
 
     /// Finds the features and how many entries they have.
     fn count(&mut self) {
-        let mut readers = self.readers();
+        let mut readers = self.readers(|reader, _| reader.next_head());
         for strip in self.strips.windows(2) {
             let mut heads = |see: &mut dyn FnMut(u32, u32)| {
                 for reader in &mut readers {
@@ -180,7 +185,7 @@ impl<'a> Task<'a> {
 
     /// Writes the entries, columns one after the other.
     fn fill(&self, rows: &mut [u32], values: &mut [f64]) {
-        let mut readers = self.readers();
+        let mut readers = self.readers(Reader::skip);
         let (mut first, mut end) = (0, 0);
         for strip in self.strips.windows(2) {
             let of_strip = self.features[first..].partition_point(|&feature| feature < strip[1]);

@@ -236,8 +236,16 @@ pub struct Dataset<'a> {
     examples: Examples<'a>,
     names: Option<FeatureNames>,
     index_base: IndexBase,
-    /// All entries of the data of which these columns are a share, and the hash of it all.
-    whole: Option<(usize, DataHash)>,
+    whole: Option<Whole>,
+}
+
+/// The data of which the columns are a share, the others being elsewhere.
+#[derive(Debug, Clone, Copy)]
+struct Whole {
+    nonzeros: usize,
+    hash: DataHash,
+    /// Bytes that entries took while they were read.
+    reading: u64,
 }
 
 impl<'a> Dataset<'a> {
@@ -338,8 +346,11 @@ impl<'a> Dataset<'a> {
 
     /// Hashes again for other rows or scores, where the entries are elsewhere.
     fn hashed_again(mut self) -> Self {
-        let hash = |(nonzeros, hash)| (nonzeros, DataHash::extended(hash, &self));
-        self.whole = self.whole.map(hash);
+        let extended = |whole: Whole| Whole {
+            hash: DataHash::extended(whole.hash, &self),
+            ..whole
+        };
+        self.whole = self.whole.map(extended);
         self
     }
 
@@ -386,7 +397,17 @@ impl<'a> Dataset<'a> {
     /// hash: they are the [`nonzeros`](Self::nonzeros) and the [`DataHash`] of the share, too.
     #[must_use]
     pub fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
-        self.whole = Some((nonzeros, hash));
+        self.whole = Some(Whole {
+            nonzeros,
+            hash,
+            reading: 0,
+        });
+        self
+    }
+
+    /// Says how many bytes the entries that are elsewhere took while they were read.
+    pub(crate) fn with_reading_memory(mut self, reading: u64) -> Self {
+        self.whole = self.whole.map(|whole| Whole { reading, ..whole });
         self
     }
 
@@ -418,6 +439,11 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
+    /// The columns.
+    pub(crate) fn columns(&self) -> &Columns<'a> {
+        &self.columns
+    }
+
     /// Number of examples `m`.
     pub fn rows(&self) -> usize {
         self.examples.queries.rows()
@@ -437,13 +463,14 @@ impl<'a> Dataset<'a> {
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
         let own = || self.columns.values.len();
-        self.whole.map_or_else(own, |(nonzeros, _)| nonzeros)
+        self.whole.map_or_else(own, |whole| whole.nonzeros)
     }
 
     /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
     /// them. Chunks of text, some MiB, come on top. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
-        self.memory() + runs::bytes(&self.columns.values)
+        let elsewhere = self.whole.map_or(0, |whole| whole.reading);
+        self.memory() + runs::bytes(&self.columns.values) + elsewhere
     }
 
     /// Bytes held: columns, labels, queries and their identifiers, places of rows in the input, names, scores

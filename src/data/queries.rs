@@ -172,6 +172,20 @@ impl Queries {
         self.split_rows_mut(values, 1)
     }
 
+    /// Runs of queries for one task each: some thousand rows, or one query of more.
+    pub(crate) fn tasks(&self) -> Vec<Range<usize>> {
+        const ROWS: usize = 1024;
+        let (mut tasks, mut begin) = (Vec::new(), 0);
+        for (query, rows) in self.ranges().enumerate() {
+            if rows.end - self.range(begin).start >= ROWS {
+                tasks.push(begin..query + 1);
+                begin = query + 1;
+            }
+        }
+        tasks.extend((begin < self.len()).then_some(begin..self.len()));
+        tasks
+    }
+
     /// `values` of rows less the mean of their query, `m`, whatever offset they have in common.
     pub(crate) fn centred(&self, values: &[f64]) -> Vec<f64> {
         let mut centred = values.to_vec();

@@ -99,7 +99,7 @@ fn is_of_folder(error: &io::Error) -> bool {
 
 impl Run {
     /// Bytes held here.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         let of_page = |page: &Page| match &page.bytes {
             Bytes::Here(bytes) => bytes.len() + size_of::<Page>(),
             Bytes::Away(..) => size_of::<Page>(),
@@ -107,10 +107,14 @@ impl Run {
         self.pages.iter().map(of_page).sum()
     }
 
+    /// Entries, here or in the file.
+    pub(crate) fn entries(&self) -> u64 {
+        self.pages.iter().map(|page| page.entries).sum()
+    }
+
     /// Bytes held here and in the columns that are made of it.
     pub(super) fn memory_with_columns(&self) -> usize {
-        let entries: u64 = self.pages.iter().map(|page| page.entries).sum();
-        self.memory() + usize::try_from(12 * entries).unwrap_or(usize::MAX)
+        self.memory() + usize::try_from(12 * self.entries()).unwrap_or(usize::MAX)
     }
 
     /// Whether it is in memory.
@@ -419,7 +423,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Begins with the first column from `feature` on.
+    /// Begins with the page that has `feature`: columns below may come first.
     pub(super) fn new(pages: &'a [Page], feature: u32, first_row: u32) -> Self {
         let before = pages.partition_point(|page| page.first <= feature);
         let mut reader = Self {
@@ -431,9 +435,6 @@ impl<'a> Reader<'a> {
             head: None,
         };
         reader.next_head();
-        while let Some((_, count)) = reader.below(feature) {
-            reader.take(&mut vec![0; count], &mut vec![0.0; count]);
-        }
         reader
     }
 
@@ -476,6 +477,16 @@ impl<'a> Reader<'a> {
     pub(super) fn take(&mut self, rows: &mut [u32], values: &mut [f64]) {
         let whole = self.entries(rows, values);
         whole.expect("a page that was packed here");
+        self.next_head();
+    }
+
+    /// Passes over the `count` entries of the column at hand.
+    pub(super) fn skip(&mut self, count: usize) {
+        let mut body = self.body;
+        let rows = (0..count).try_for_each(|_| number(&mut body).map(drop));
+        let values = (0..count).try_for_each(|_| value(&mut body).map(drop));
+        rows.and(values).expect("a page that was packed here");
+        self.body = body;
         self.next_head();
     }
 
@@ -527,6 +538,9 @@ mod tests {
     fn unpacked(run: &Run, first: u32) -> Vec<(u32, Vec<(u32, u64)>)> {
         let pages = run.load(&(first..u32::MAX)).unwrap();
         let mut reader = Reader::new(&pages, first, 0);
+        while let Some((_, count)) = reader.below(first) {
+            reader.skip(count);
+        }
         let mut found = Vec::new();
         while let Some((feature, count)) = reader.head {
             let (mut rows, mut values) = (vec![0; count], vec![0.0; count]);

@@ -33,6 +33,22 @@ impl Spill {
         }
     }
 
+    /// All rows in memory.
+    pub(crate) fn in_memory() -> Self {
+        Self::new(Path::new(""), u64::MAX)
+    }
+
+    /// Whether all rows stay in memory.
+    pub(super) fn is_memory(&self) -> bool {
+        self.room == u64::MAX
+    }
+
+    /// Bytes of rows in memory.
+    pub(crate) fn memory(&self) -> u64 {
+        let taken = self.taken();
+        taken.runs.iter().map(|run| run.memory() as u64).sum()
+    }
+
     /// Bytes from which on rows are to be written.
     pub(super) fn room(&self) -> u64 {
         self.room

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::State;
 use crate::data::{LabelScale, Queries};
 use crate::metrics::{
-    Convention, Metric, Rules, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie,
-    tie_predictions,
+    Convention, LabelUse, Metric, Rules, mean_concordance, of_tied, pairs_of, prediction_tolerance,
+    tie, tie_predictions,
 };
 
 /// The measure that a greedy step improves most.
@@ -107,6 +107,8 @@ pub struct RankingCriterion {
     rules: Rules,
     /// Predictions of a query that are no further apart are tied.
     tolerance: f64,
+    /// The measure of a perfect ranking.
+    perfect: f64,
 }
 
 impl RankingCriterion {
@@ -119,7 +121,7 @@ impl RankingCriterion {
         queries: &Queries,
     ) -> Option<Self> {
         let centred = queries.centred(labels);
-        let criterion = Self {
+        let mut criterion = Self {
             metric,
             queries: queries.clone(),
             labels: labels.to_vec(),
@@ -129,9 +131,14 @@ impl RankingCriterion {
                 .collect(),
             rules: Rules::from(convention).of(labels),
             tolerance: prediction_tolerance(&centred),
+            perfect: 1.0,
         };
         let equal = vec![0.0; labels.len()];
-        criterion.mean(&equal).map(|_| criterion)
+        criterion.mean(&equal)?;
+        if metric.labels() == LabelUse::Value {
+            criterion.perfect = criterion.mean(labels)?;
+        }
+        Some(criterion)
     }
 
     /// This measure of predictions that are of the labels on this scale: those that are taken for
@@ -151,6 +158,11 @@ impl RankingCriterion {
         }
         tie(predictions, self.tolerance);
         self.metric.query(labels, predictions, self.rules)
+    }
+
+    /// The distance of a mean to that of a perfect ranking: less is better.
+    pub(super) fn loss(&self, mean: f64) -> f64 {
+        self.perfect - mean
     }
 
     /// The measure of predictions for all examples, `m`, averaged over the queries where it is
@@ -211,6 +223,26 @@ mod tests {
         let found = criterion(&[1.0, 2.0, 2.0]).unwrap();
         assert_eq!(found.mean(&[0.0, 1.0, 5.0]), Some(1.0));
         assert_eq!(found.mean(&[0.0, 1e-13, 5.0]), Some(0.5));
+    }
+
+    #[test]
+    fn losses_are_distances_to_a_perfect_ranking() {
+        let queries = Queries::from_sizes(&[2, 3]).unwrap();
+        for size in [1e-30, 1.0, 1e30] {
+            let labels = [-2.0, -3.0, 0.0, 4.0, 4.0].map(|label| label * size);
+            for (name, perfect) in [("label@1", size), ("map", 1.0), ("cindex", 1.0)] {
+                let Ok(Criterion::Ranking { metric, convention }) = name.parse() else {
+                    unreachable!("a measure");
+                };
+                let found = RankingCriterion::new(metric, convention, &labels, &queries).unwrap();
+                assert_eq!(found.loss(0.25 * perfect), 0.75 * perfect, "{name} {size}");
+                assert_eq!(
+                    found.loss(found.mean(&labels).unwrap()),
+                    0.0,
+                    "{name} {size}"
+                );
+            }
+        }
     }
 
     /// On a scale, predictions are of the size of 1 whatever the size of the labels.

@@ -161,6 +161,6 @@ impl<'a> BlockRanking<'a> {
     /// never wins.
     pub(super) fn losses(&self) -> Lanes {
         self.means
-            .map(|mean| 1.0 - mean.value().unwrap_or(f64::NAN))
+            .map(|mean| self.criterion.loss(mean.value().unwrap_or(f64::NAN)))
     }
 }

@@ -167,6 +167,12 @@ impl SelectionOptions {
         ColumnClasses::scaled(dataset, self.query_weight, self.scale).into()
     }
 
+    /// Whether candidates are all that the selection needs of the columns. Folds that are to choose lambda need
+    /// the data, and so does a strategy that judges columns as the data have them.
+    pub fn needs_only_candidates(&self) -> bool {
+        !self.needs_folds() && !self.needs_data()
+    }
+
     /// Whether the strategy judges columns as the data have them.
     pub(crate) fn needs_data(&self) -> bool {
         self.strategy.is_some_and(StrategyKind::needs_grades)

@@ -26,6 +26,8 @@
 //! H_Q <- [H_Q + nu_Q psi_Q (Phi_Q psi_Q)',  nu_Q psi_Q]
 //! ```
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::addition::{
@@ -278,6 +280,18 @@ impl State {
         kernels::project(column.rows, column.values, &self.phi, self.capacity, z);
     }
 
+    /// `z = Phi v` (`t` numbers), in parallel: each number is summed as by [`project`](Self::project).
+    fn projected(&self, column: Column<'_>) -> Vec<f64> {
+        const FEATURES: usize = 16;
+        let mut z = vec![0.0; self.steps()];
+        let parts = z.par_chunks_mut(FEATURES).enumerate();
+        parts.for_each(|(part, z)| {
+            let phi = &self.phi[FEATURES * part..];
+            kernels::project(column.rows, column.values, phi, self.capacity, z);
+        });
+        z
+    }
+
     /// The last entries of `z = Phi v` into `newest`, as many as it has. O(nnz) for each.
     pub(super) fn project_newest(&self, column: Column<'_>, newest: &mut [f64]) {
         newest.fill(0.0);
@@ -303,8 +317,7 @@ impl State {
             .unwrap_or_else(|| LastStep::none(&self.queries));
         self.spread(column, &mut last.psi);
         self.refit(column, &last.psi);
-        let mut z = vec![0.0; self.steps()];
-        self.project(column, &mut z);
+        let z = self.projected(column);
         last.phi.copy_from_slice(&last.psi);
         subtract_products_in_parallel(&mut last.phi, &self.phi, self.capacity, &z);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
@@ -418,20 +431,24 @@ impl State {
             new_phi: &mut last.phi,
             psi: &mut last.psi,
         };
-        let ranges = self.queries.ranges().enumerate();
-        let parts: Vec<_> = ranges
-            .map(|(query, range)| {
-                let place = (query, range.start);
-                (
-                    place,
-                    entries.take_rows_below(range.end),
-                    examples.take(range.len()),
-                )
-            })
-            .collect();
-        let add = |(place, entries, examples)| add_to_query(feature, place, entries, examples);
-        let found: Vec<_> = parts.into_par_iter().map(add).collect();
-        for (query, found) in found.into_iter().enumerate() {
+        let queries = &self.queries;
+        let task = |run: Range<usize>| {
+            let rows = queries.rows_of(&run);
+            let entries = entries.take_rows_below(rows.end);
+            (run, entries, examples.take(rows.len()))
+        };
+        let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
+        let add = |(run, mut entries, mut examples): (Range<usize>, Column<'_>, Examples<'_>)| {
+            let add = |query| {
+                let rows = queries.range(query);
+                let entries = entries.take_rows_below(rows.end);
+                let examples = examples.take(rows.len());
+                add_to_query(feature, (query, rows.start), entries, examples)
+            };
+            run.map(add).collect::<Vec<_>>()
+        };
+        let found: Vec<Vec<_>> = tasks.into_par_iter().map(add).collect();
+        for (query, found) in found.into_iter().flatten().enumerate() {
             if let Some(found) = found {
                 (last.leverage[query], last.nu[query]) = (found.leverage, found.nu);
                 self.traces[query] += found.trace;

@@ -21,6 +21,9 @@ use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 /// Folds of queries where leaving out each on its own takes too long.
 const FOLDS: usize = 5;
 
+/// Queries from which on two folds do: half of them teach as well as all.
+const MANY_QUERIES: usize = 20_000;
+
 /// Norm of the residual that conjugate gradients have to reach, as a share of the labels'.
 const TOLERANCE: f64 = 1e-4;
 
@@ -163,10 +166,10 @@ impl TeacherPredictions {
             });
         }
         let problem = RidgeProblem::of_classes(candidates, labels, solver)?;
-        let groups = if solver.has_holdout() {
-            Groups::queries(queries)
-        } else {
-            Groups::folds(queries, FOLDS, seed)?
+        let groups = match queries {
+            _ if solver.has_holdout() => Groups::queries(queries),
+            MANY_QUERIES.. => Groups::folds(queries, 2, seed)?,
+            _ => Groups::folds(queries, FOLDS, seed)?,
         };
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.

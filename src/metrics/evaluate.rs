@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::MetricsError;
 use super::metric::{LabelUse, Metric, distinct};
-use super::ranking::Ranking;
+use super::ranking::{Ranking, mean};
 use super::rules::Rules;
 use crate::data::Queries;
 use crate::interrupt::{check_interrupt, least_part};
@@ -17,7 +17,8 @@ pub struct Score {
     /// The mean; `None` where no query has a value.
     pub mean: Option<f64>,
     /// Standard error of the mean: the deviation of queries (with one degree of freedom less)
-    /// over the root of their number. `None` for fewer than two queries.
+    /// over the root of their number. `None` for fewer than two queries, and where squares of
+    /// deviations are beyond the doubles.
     pub standard_error: Option<f64>,
     /// Queries that have a value.
     pub queries: usize,
@@ -26,17 +27,19 @@ pub struct Score {
 impl Score {
     /// Summarises the values of queries.
     pub fn of(per_query: &[Option<f64>]) -> Self {
-        let values = per_query.iter().flatten();
-        let queries = values.clone().count();
+        let values: Vec<f64> = per_query.iter().flatten().copied().collect();
+        let queries = values.len();
         let count = queries as f64;
-        let mean = (queries > 0).then(|| values.clone().sum::<f64>() / count);
+        let mean = (queries > 0).then(|| mean(values.iter().copied()));
         let variance = mean.filter(|_| queries > 1).map(|mean| {
-            let squares = values.map(|value| (value - mean) * (value - mean));
+            let squares = values.iter().map(|value| (value - mean) * (value - mean));
             squares.sum::<f64>() / (count - 1.0)
         });
         Self {
             mean,
-            standard_error: variance.map(|variance| (variance / count).sqrt()),
+            standard_error: variance
+                .map(|variance| (variance / count).sqrt())
+                .filter(|error| error.is_finite()),
             queries,
         }
     }
@@ -304,13 +307,13 @@ mod tests {
         let error = with(&[1.0, 0.0, 1.0, -1.0], None).unwrap_err().to_string();
         let place = "ndcg@10 needs grades, from 0 on: the label of row 4, in query 2, is -1";
         assert!(error.starts_with(place), "{error}");
-        assert!(error.contains("map, p@K, mrr, cindex"), "{error}");
+        assert!(error.contains("map, p@K, mrr, cindex, label@1"), "{error}");
         let error = with(&[1.0, 5.0, 1.0, 0.0], Some(4.0)).unwrap_err();
         let message = "err has 4 as the largest grade: the label of row 2, in query 1, is 5";
         assert_eq!(error.to_string(), message);
         assert_eq!(with(&[1.0, 4.0, 1.0, 0.0], Some(4.0)), Ok(()));
         assert_eq!(with(&[1.0, 5.0, 1.0, 0.0], None), Ok(()));
-        let any = parse_list("map,p@1,mrr,cindex").unwrap();
+        let any = parse_list("map,p@1,mrr,cindex,label@1").unwrap();
         let found = evaluate(
             &any,
             &[-1.0, 1.0, 1.0, -1.0],
@@ -318,10 +321,10 @@ mod tests {
             &queries,
             Convention::Standard,
         );
-        assert_eq!(
-            found.unwrap().get(Metric::AveragePrecision).unwrap().mean,
-            Some(0.75)
-        );
+        let found = found.unwrap();
+        let mean = |metric| found.get(metric).unwrap().mean;
+        assert_eq!(mean(Metric::AveragePrecision), Some(0.75));
+        assert_eq!(mean(Metric::FirstLabel), Some(0.0));
     }
 
     #[test]
@@ -332,6 +335,8 @@ mod tests {
         assert_eq!(score.standard_error, Some((4.0_f64 / 3.0).sqrt()));
         let one = Score::of(&[Some(2.0)]);
         assert_eq!((one.mean, one.standard_error), (Some(2.0), None));
+        let huge = Score::of(&[Some(1e308), Some(1.4e308)]);
+        assert_eq!((huge.mean, huge.standard_error), (Some(1.2e308), None));
         let none = Score::of(&[None, None]);
         assert_eq!(
             (none.mean, none.standard_error, none.queries),

@@ -64,6 +64,13 @@ pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> f64 {
     expected / k as f64
 }
 
+/// The label of the first document: the mean over the first block, whose documents are equally
+/// likely to come first. Defined for every query, whatever its labels.
+pub(super) fn first_label(ranking: &Ranking) -> f64 {
+    let first = ranking.blocks().next();
+    first.map_or(0.0, |block| block.mean(|label| label))
+}
+
 /// Reciprocal rank of the first relevant document. Undefined without one.
 ///
 /// In the first block that has relevant documents, the first of them stands at place `j` with
@@ -249,6 +256,7 @@ mod tests {
             ("ndcg@4", 0.0, at_3),
             ("mean-ndcg", letor_mean, mean),
             ("err", err, err),
+            ("label@1", 1.0, 1.0),
         ] {
             for (convention, expected) in [(Letor, letor), (Standard, standard)] {
                 let found = of(name, &[1.0, 0.0, 2.0], &FALLING, convention).unwrap();
@@ -260,6 +268,32 @@ mod tests {
         }
         let second = of("mrr", &[0.0, 1.0, 1.0], &FALLING, Standard);
         assert_eq!(second, Some(0.5));
+    }
+
+    /// Of tied documents `letor` takes the first in input order, `standard` the mean.
+    #[test]
+    fn the_first_label_may_be_any_number() {
+        for (labels, scores, letor, standard) in [
+            (vec![-2.5], vec![0.0], -2.5, -2.5),
+            (vec![-1.0, -3.0, 7.0], vec![1.0, 1.0, 0.0], -1.0, -2.0),
+            (vec![-3.0, -1.0, 7.0], vec![0.0, -0.0, -1.0], -3.0, -2.0),
+            (vec![0.1; 3], vec![5.0; 3], 0.1, 0.1),
+            (vec![1e308; 2], vec![0.0; 2], 1e308, 1e308),
+            (
+                vec![f64::MAX / 2.0, f64::MAX],
+                vec![0.0; 2],
+                f64::MAX / 2.0,
+                0.75 * f64::MAX,
+            ),
+            (vec![f64::MAX, -f64::MAX], vec![0.0; 2], f64::MAX, 0.0),
+        ] {
+            for (convention, expected) in [(Letor, letor), (Standard, standard)] {
+                let found = of("label@1", &labels, &scores, convention);
+                assert_eq!(found, Some(expected), "{labels:?} {convention}");
+            }
+        }
+        assert_eq!(of("label@1", &[], &[], Standard), None);
+        assert_eq!(of("label@1", &[f64::NAN], &[1.0], Standard), None);
     }
 
     #[test]

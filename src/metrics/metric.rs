@@ -10,7 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::MetricsError;
 use super::concordance;
 use super::measures::{
-    average_precision, expected_reciprocal_rank, mean_ndcg, ndcg, precision, reciprocal_rank,
+    average_precision, expected_reciprocal_rank, first_label, mean_ndcg, ndcg, precision,
+    reciprocal_rank,
 };
 use super::ranking::Ranking;
 use super::rules::Rules;
@@ -35,6 +36,8 @@ pub enum Metric {
     ReciprocalRank,
     /// `cindex`: share of correctly ordered pairs.
     Concordance,
+    /// `label@1`: the label of the first document.
+    FirstLabel,
 }
 
 /// The meaning of labels for a measure.
@@ -42,6 +45,8 @@ pub enum Metric {
 pub enum LabelUse {
     /// Their order.
     Order,
+    /// Their values.
+    Value,
     /// To tell documents that are relevant from the others.
     Relevance,
     /// Grades from 0 on, which have gains.
@@ -64,7 +69,7 @@ enum Row {
 }
 
 /// All measures. A new one is a variant of [`Metric`], a row here and a function.
-const ROWS: [Row; 7] = [
+const ROWS: [Row; 8] = [
     Row::Whole(
         "map",
         Metric::AveragePrecision,
@@ -94,6 +99,9 @@ const ROWS: [Row; 7] = [
         LabelUse::Order,
         concordance::of_ranking,
     ),
+    Row::Whole("label@1", Metric::FirstLabel, LabelUse::Value, |query| {
+        Some(first_label(query))
+    }),
 ];
 
 impl Row {
@@ -142,6 +150,7 @@ impl Metric {
                 "every query has a single row, and only examples of a query are compared"
             }
             LabelUse::Order => "its labels do not tell examples apart",
+            LabelUse::Value => "it has no examples",
             LabelUse::Relevance => "no example is relevant",
             LabelUse::Gains | LabelUse::Scale => "no label is above 0, so no example has a gain",
         }
@@ -207,16 +216,12 @@ impl FromStr for Metric {
     type Err = MetricsError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (name, digits) = match text.split_once('@') {
-            Some((name, digits)) => (name, Some(digits)),
-            None => (text, None),
-        };
+        let (name, written) = text.split_once('@').unwrap_or((text, ""));
         for row in &ROWS {
-            match (row, digits) {
-                (Row::Whole(own, metric, ..), None) if *own == name => return Ok(*metric),
-                (Row::First(own, metric, ..), cut_off) if *own == name => {
+            match row {
+                Row::Whole(own, metric, ..) if *own == text => return Ok(*metric),
+                Row::First(own, metric, ..) if *own == name => {
                     // Digits as they are written: digits without sign or leading zeros.
-                    let written = cut_off.unwrap_or_default();
                     let k: Option<NonZeroUsize> = written.parse().ok();
                     return k
                         .filter(|k| k.to_string() == written)
@@ -278,7 +283,7 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in "map p@1 p@10 ndcg@5 mean-ndcg err mrr cindex".split(' ') {
+        for name in "map p@1 p@10 ndcg@5 mean-ndcg err mrr cindex label@1".split(' ') {
             let metric: Metric = name.parse().unwrap();
             assert_eq!(metric.to_string(), name);
             let json = serde_json::to_string(&metric).unwrap();
@@ -289,10 +294,12 @@ mod tests {
 
     #[test]
     fn unknown_names_list_the_valid_ones() {
-        for name in ["", "MAP", "ndcg5", "map@3", "cindex ", "@3"] {
+        for name in [
+            "", "MAP", "ndcg5", "map@3", "cindex ", "@3", "label", "label@", "label@2", "label@01",
+        ] {
             let error = name.parse::<Metric>().unwrap_err();
             assert_eq!(error, MetricsError::Metric(name.to_owned()));
-            let known = "map, p@K, ndcg@K, mean-ndcg, err, mrr, cindex, with K";
+            let known = "map, p@K, ndcg@K, mean-ndcg, err, mrr, cindex, label@1, with K";
             assert!(error.to_string().contains(known), "{error}");
         }
         assert!(serde_json::from_str::<Metric>("\"nope\"").is_err());
@@ -308,7 +315,10 @@ mod tests {
 
     #[test]
     fn measures_that_take_any_label_are_listed() {
-        assert_eq!(Metric::names_for_any_label(), "map, p@K, mrr, cindex");
+        assert_eq!(
+            Metric::names_for_any_label(),
+            "map, p@K, mrr, cindex, label@1"
+        );
         let err: Metric = "err".parse().unwrap();
         assert_eq!(err.labels(), LabelUse::Scale);
     }

@@ -34,7 +34,7 @@ use crate::interrupt::{check_interrupt, least_part};
 /// Queries that differ up to which the randomisation test is exact.
 pub const EXACT: usize = 20;
 
-/// Differences up to this size are ties: measures lie between 0 and 1, and what is more is rounding.
+/// Differences up to this share of the largest value are ties: what is less is rounding.
 const TIE: f64 = 1e-12;
 
 /// How [`paired`] draws.
@@ -110,9 +110,12 @@ pub fn paired(
             second: second.len(),
         });
     }
+    let values = first.iter().chain(second).flatten();
+    let largest = values.fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let difference = |(first, second): (&Option<f64>, &Option<f64>)| {
         let gap = (*first)? - (*second)?;
-        Some(if gap.abs() > TIE { gap } else { 0.0 })
+        let tied = gap.abs() <= TIE * largest;
+        Some(if tied { 0.0 } else { gap })
     };
     let all: Vec<Option<f64>> = first.iter().zip(second).map(difference).collect();
     let score = Score::of(&all);
@@ -268,12 +271,19 @@ mod tests {
         );
     }
 
+    /// Also where values are labels, of any size.
     #[test]
     fn equal_rankings_have_p_1() {
-        let found = compare(&[0.0, 1e-14, 0.0], 1);
-        assert_eq!((found.difference, found.p), (Some(0.0), Some(1.0)));
-        assert_eq!(found.interval, Some([0.0, 0.0]));
-        assert_eq!((found.wins, found.ties, found.losses), (0, 3, 0));
+        for size in [1e-20, 0.5, 1e6] {
+            let first = [size, size + 1e-14 * size, -size].map(Some);
+            let second = [size, size, -size].map(Some);
+            let found = paired(&first, &second, &PairedOptions::default()).unwrap();
+            assert_eq!((found.difference, found.p), (Some(0.0), Some(1.0)));
+            assert_eq!(found.interval, Some([0.0, 0.0]));
+            assert_eq!((found.wins, found.ties, found.losses), (0, 3, 0));
+            let found = paired(&first, &[Some(0.0); 3], &PairedOptions::default()).unwrap();
+            assert_eq!((found.wins, found.ties, found.losses), (2, 0, 1));
+        }
     }
 
     #[test]

@@ -126,8 +126,18 @@ impl Block<'_> {
         if first.total_cmp(&last).is_eq() {
             return first;
         }
-        self.labels.iter().map(|&label| value(label)).sum::<f64>() / self.len() as f64
+        mean(self.labels.iter().map(|&label| value(label)))
     }
+}
+
+/// Mean of some numbers; nan of none. Numbers whose sum is beyond the doubles have one, too.
+pub(super) fn mean(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.clone().sum::<f64>() / count;
+    if mean.is_infinite() {
+        return values.map(|value| value / count).sum();
+    }
+    mean
 }
 
 /// Running total of lengths.

@@ -31,7 +31,7 @@ use crate::metrics::{Gain, LabelUse, Metric, Rules};
 use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
 use crate::tune::{self, Tuned};
 
-use numbering::{Numbering, numberings};
+use numbering::{Numbering, Numberings};
 
 /// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
 #[derive(Debug, Clone, PartialEq)]
@@ -378,6 +378,34 @@ fn lost_digits(condition: f64, bound: bool) -> String {
 /// The largest label whose gain is a number that people have in mind.
 const LARGEST_GRADE: f64 = 31.0;
 
+/// Columns that look as if the data were read wrongly, found among columns that come some at a time.
+#[derive(Debug, Default)]
+pub struct Suspects(Numberings);
+
+impl Suspects {
+    /// Looks at the columns of `data`, some of all.
+    pub fn look(&mut self, data: &Dataset<'_>) {
+        self.0.look(data);
+    }
+
+    /// Warns of those found, as `data` name and count the columns.
+    pub fn warnings(self, data: &Dataset<'_>) -> Vec<Warning> {
+        let warning = |(feature, numbering)| {
+            let column = SuspectColumn {
+                feature,
+                index: data.index_base().written(feature),
+                name: data.name_of(feature).map(str::to_owned),
+            };
+            match numbering {
+                Numbering::Rows => Warning::RowNumbers(column),
+                Numbering::Identifiers => Warning::Identifiers(column),
+                Numbering::Places => Warning::Places(column),
+            }
+        };
+        self.0.found().into_iter().map(warning).collect()
+    }
+}
+
 impl Warning {
     /// The column that it is about.
     pub fn column(&self) -> Option<&SuspectColumn> {
@@ -403,19 +431,9 @@ impl Warning {
     /// Warns of names, columns and query identifiers that look as if the data were read wrongly.
     pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
         let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
-        warnings.extend(numberings(data).into_iter().map(|(position, numbering)| {
-            let feature = data.feature(position);
-            let column = SuspectColumn {
-                feature,
-                index: data.index_base().written(feature),
-                name: data.name_of(feature).map(str::to_owned),
-            };
-            match numbering {
-                Numbering::Rows => Self::RowNumbers(column),
-                Numbering::Identifiers => Self::Identifiers(column),
-                Numbering::Places => Self::Places(column),
-            }
-        }));
+        let mut suspects = Suspects::default();
+        suspects.look(data);
+        warnings.extend(suspects.warnings(data));
         warnings.extend(sizes_as_queries(data.queries()));
         warnings
     }

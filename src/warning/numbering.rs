@@ -71,33 +71,48 @@ pub(super) enum Numbering {
     Places,
 }
 
-/// The stored columns of `data` that number its rows.
-pub(super) fn numberings(data: &Dataset<'_>) -> Vec<(usize, Numbering)> {
-    let (rows, queries) = (data.rows(), data.queries().len());
-    if rows < LEAST_ROWS {
-        return Vec::new();
-    }
-    let by_label = in_order_of_labels(data);
-    let columns = (0..data.stored_columns()).into_par_iter();
-    let found = columns.filter_map(|position| {
-        let column = data.column(position);
-        if column.rows.len() + queries < rows {
-            return None;
+/// Columns that number rows, found among columns that come some at a time.
+#[derive(Debug, Default)]
+pub(super) struct Numberings {
+    found: Vec<(u32, Numbering)>,
+    /// Stored columns that were looked at.
+    columns: usize,
+}
+
+impl Numberings {
+    /// Looks at the stored columns of `data`.
+    pub(super) fn look(&mut self, data: &Dataset<'_>) {
+        self.columns += data.stored_columns();
+        let (rows, queries) = (data.rows(), data.queries().len());
+        if rows < LEAST_ROWS {
+            return;
         }
-        let places = || by_label && counts_rows_of_queries(column, data);
-        let identifier = || {
-            let name = data.name_of(data.feature(position));
-            name.is_some_and(names_identifiers)
-        };
-        let numbers = numbering(column, data, identifier);
-        let known = numbers.or_else(|| places().then_some(Numbering::Places))?;
-        Some((position, known))
-    });
-    let numbered: Vec<_> = found.collect();
-    if numbered.len() > MANY && 2 * numbered.len() > data.stored_columns() {
-        return Vec::new();
+        let by_label = in_order_of_labels(data);
+        let columns = (0..data.stored_columns()).into_par_iter();
+        let found = columns.filter_map(|position| {
+            let column = data.column(position);
+            if column.rows.len() + queries < rows {
+                return None;
+            }
+            let places = || by_label && counts_rows_of_queries(column, data);
+            let identifier = || {
+                let name = data.name_of(data.feature(position));
+                name.is_some_and(names_identifiers)
+            };
+            let numbers = numbering(column, data, identifier);
+            let known = numbers.or_else(|| places().then_some(Numbering::Places))?;
+            Some((data.feature(position), known))
+        });
+        self.found.par_extend(found);
     }
-    numbered
+
+    /// The features of the columns that number rows.
+    pub(super) fn found(self) -> Vec<(u32, Numbering)> {
+        if self.found.len() > MANY && 2 * self.found.len() > self.columns {
+            return Vec::new();
+        }
+        self.found
+    }
 }
 
 fn numbering(
@@ -257,6 +272,13 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
+
+    /// The columns of `data` that number its rows.
+    fn numberings(data: &Dataset<'_>) -> Vec<(u32, Numbering)> {
+        let mut numberings = Numberings::default();
+        numberings.look(data);
+        numberings.found()
+    }
     use crate::data::Queries;
     use Numbering::{Identifiers, Places, Rows};
 

@@ -6,7 +6,7 @@ use rankrls::metrics::{
     Convention, Metric, PairedOptions, Rules, concordance, evaluate, paired, parse_list,
 };
 
-const NAMES: &str = "map,p@1,p@3,p@9,ndcg@1,ndcg@3,ndcg@9,mean-ndcg,err,mrr,cindex";
+const NAMES: &str = "map,p@1,p@3,p@9,ndcg@1,ndcg@3,ndcg@9,mean-ndcg,err,mrr,cindex,label@1";
 
 /// The textbook definitions, of labels in ranked order.
 mod definition {
@@ -33,6 +33,7 @@ mod definition {
                 let first = ranked.iter().position(|&label| label > 0.0)?;
                 Some(1.0 / (first + 1) as f64)
             }
+            Metric::FirstLabel => Some(ranked[0]),
             Metric::Concordance => unreachable!("defined on scores"),
         }
     }

@@ -17,8 +17,10 @@ use rankrls::greedy::SelectionOptions;
 use rankrls::greedy::job::TestPath;
 use rankrls::greedy::strategy::State;
 use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, MetricsError, Rules};
+use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
+use rankrls::warning::Suspects;
 use rankrls::{Candidates, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
 
@@ -311,8 +313,11 @@ pub(crate) struct TrainingData {
 impl TrainingData {
     /// The data, and the seconds that reading them took.
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
+        self.train_by(self.read.options(0), console)
+    }
+
+    fn train_by(&self, options: ReadOptions, console: Console) -> Result<(Dataset<'static>, f64)> {
         let begin = Instant::now();
-        let options = self.read.options(0);
         let train = read_named(options, self.names.as_ref(), &self.path, console)?;
         if train.queries().len() == 1
             && train.queries().ids().is_none()
@@ -324,10 +329,19 @@ impl TrainingData {
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
-    /// The data, or the rows of data in parts, and the parts.
-    fn train_or_shards(&self, console: Console) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
+    /// The data, or the rows of data in parts, and the parts. Entries go to `packed` where there is one.
+    fn train_or_shards(
+        &self,
+        packed: Option<&Packed>,
+        console: Console,
+    ) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
         if !self.path.is_dir() {
-            let (train, seconds) = self.train(console)?;
+            let options = self.read.options(0);
+            let options = match packed {
+                Some(packed) => packed.options(options),
+                None => options,
+            };
+            let (train, seconds) = self.train_by(options, console)?;
             return Ok((train, None, seconds));
         }
         let begin = Instant::now();
@@ -384,7 +398,7 @@ pub(crate) fn scores_of(
 
 /// The data of a selection.
 pub(crate) struct Input {
-    /// Without entries where there are shards.
+    /// Without entries where there are shards, or where these are packed.
     pub(crate) train: Dataset<'static>,
     /// The parts that have the columns, if these are not in `train`.
     pub(crate) shards: Option<Shards>,
@@ -397,19 +411,21 @@ pub(crate) struct Input {
 }
 
 impl Input {
+    /// Reads the data. The entries go to `packed`, if there is one and the data are a file.
     pub(crate) fn read(
         data: &TrainingData,
+        packed: Option<&Packed>,
         teacher: &TeacherArgs,
         [validation, test]: [Option<&DataPath>; 2],
         session: &Session<'_>,
     ) -> Result<Self> {
-        let (mut train, shards, seconds) = data.train_or_shards(session.console)?;
+        let (mut train, shards, seconds) = data.train_or_shards(packed, session.console)?;
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.memory())?;
             let with_scores = train.with_teacher(scores);
             train = with_scores.with_context(|| path.display().to_string())?;
         }
-        let (mut number, mut held) = (0, train.memory());
+        let (mut number, mut held) = (0, train.memory() + packed.map_or(0, Packed::memory));
         let mut other = |path: &DataPath| -> Result<Loaded> {
             number += 1;
             let loaded = data.other(number, path, &train, held, session)?;
@@ -463,6 +479,23 @@ impl Input {
         let room = memory.left().unwrap_or(u64::MAX);
         let (weight, scale) = (options.query_weight, options.scale);
         Ok(shards.candidates(&self.train, weight, scale, room)?)
+    }
+
+    /// The candidates among the columns of `packed` entries, which then are gone. Warns of columns.
+    pub(crate) fn unpacked(
+        &mut self,
+        packed: Packed,
+        options: &SelectionOptions,
+        console: Console,
+    ) -> Result<Candidates> {
+        let mut suspects = Suspects::default();
+        let (weight, scale) = (options.query_weight, options.scale);
+        let memory = options.memory.holding(self.train.memory());
+        let look = |columns: &Dataset<'_>| suspects.look(columns);
+        let (rows, classes) = packed.classes(&self.train, weight, scale, memory, look)?;
+        self.train = rows;
+        console.warn_all(suspects.warnings(&self.train));
+        Ok(classes.into())
     }
 
     /// Refuses test data, read from `path`, that the measures cannot be taken of, and warns of
@@ -552,7 +585,7 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     let loaded = read?;
     let (data, file) = (&loaded.dataset, path.display());
     let (rows, queries, columns) = (data.rows(), data.queries().len(), data.width());
-    tracing::info!(%file, rows, queries, columns, nonzeros = data.nonzeros(), "read");
+    tracing::info!(%file, rows, queries, columns, "read");
     Ok(loaded)
 }
 

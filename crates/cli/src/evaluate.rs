@@ -30,12 +30,13 @@ use super::sheet::Sheet;
 /// query: bootstrap intervals of the differences, and the randomisation test, which is exact where
 /// up to 20 queries differ.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("rankings").args(["model", "scores"]).required(true).multiple(true)))]
+#[command(group(ArgGroup::new("rankings").args(["model", "scores", "file_order"]).required(true).multiple(true)))]
 #[command(after_help = "\
 Examples:
   rankrls evaluate test.svm --model model.json
   rankrls evaluate test.svm --scores scores.txt --metrics map,ndcg@10 --convention letor
   rankrls evaluate test.svm --model a.json --model b.json --scores bm25.txt
+  rankrls evaluate parses.svm --model model.json --file-order --metrics label@1
   rankrls evaluate test.svm --model model.json --metrics err,ndcg@10 --max-grade 4
   rankrls evaluate test.svm --model model.json --csv queries.csv --json")]
 pub(crate) struct EvaluateArgs {
@@ -50,6 +51,9 @@ pub(crate) struct EvaluateArgs {
     /// files
     #[arg(help_heading = "Rankings", long, value_name = "FILE")]
     scores: Vec<InPath>,
+    /// Rank by the order of the rows in DATA, the first row of a query before the second
+    #[arg(help_heading = "Rankings", long)]
+    file_order: bool,
     #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::measures_help())]
     #[arg(help_heading = "Measures", value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
@@ -97,6 +101,9 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     session.end(args.json, &report, || report.text(), written)
 }
 
+/// The name of the ranking that the data have themselves.
+const FILE_ORDER: &str = "order of the file";
+
 /// The facts that models which share the data agree on: how many columns there are, how they are counted, and
 /// what is taken for missing values.
 type Reading = (usize, IndexBase, Option<Missing>);
@@ -104,7 +111,7 @@ type Reading = (usize, IndexBase, Option<Missing>);
 /// A ranking of the data, and its measures.
 #[derive(Serialize)]
 struct Ranking {
-    /// The file of the model or of the scores.
+    /// The file of the model or of the scores, or that the order is that of the data.
     #[serde(skip)]
     name: String,
     #[serde(flatten, serialize_with = "figures")]
@@ -116,7 +123,7 @@ struct Ranking {
 }
 
 impl EvaluateArgs {
-    /// The data, and all rankings: those of models first.
+    /// The data, and all rankings: those of models first, the order of the data last.
     fn rankings(&self, session: &Session<'_>) -> Result<(Loaded, Vec<Ranking>)> {
         let console = session.console;
         let mut rankings = Vec::new();
@@ -156,7 +163,8 @@ impl EvaluateArgs {
             };
             let dropped = [loaded.dropped_entries, loaded.dropped_columns];
             let scores = model.scores(&loaded.dataset);
-            rankings.push(self.ranking(path, &loaded, &scores, dropped)?);
+            let name = path.display().to_string();
+            rankings.push(self.ranking(name, &loaded, &scores, dropped)?);
             one_query |= model.data().queries == 1;
             read = Some((columns, loaded));
         }
@@ -169,7 +177,15 @@ impl EvaluateArgs {
         for path in &self.scores {
             let (data, memory) = (self.path.display(), self.data.memory());
             let scores = data::scores_of(&loaded.dataset, data, path, memory)?;
-            rankings.push(self.ranking(path, &loaded, &scores, [0, 0])?);
+            let name = path.display().to_string();
+            rankings.push(self.ranking(name, &loaded, &scores, [0, 0])?);
+        }
+        if self.file_order {
+            let falling: Vec<f64> = (0..loaded.dataset.rows())
+                .map(|row| -(row as f64))
+                .collect();
+            let scores = loaded.dataset.in_row_order(&falling)?;
+            rankings.push(self.ranking(FILE_ORDER.to_owned(), &loaded, &scores, [0, 0])?);
         }
         if !one_query {
             data::check_queries(&loaded, &self.path)?;
@@ -177,10 +193,10 @@ impl EvaluateArgs {
         Ok((loaded, rankings))
     }
 
-    /// The ranking by the scores of the file or model at `path`.
+    /// The ranking of this name by these scores.
     fn ranking(
         &self,
-        path: &Path,
+        name: String,
         loaded: &Loaded,
         scores: &[f64],
         [dropped_entries, dropped_columns]: [u64; 2],
@@ -191,13 +207,13 @@ impl EvaluateArgs {
         let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?.metrics;
         let row = |query: usize| {
             let mut values = by_metric(&metrics, |values| values.per_query[query].into());
-            let id = name(queries, query).into();
+            let id = query_name(queries, query).into();
             values.0.insert(0, ("query".to_owned(), id));
             values
         };
         let per_query = self.per_query;
         Ok(Ranking {
-            name: path.display().to_string(),
+            name,
             per_query: per_query.then(|| (0..queries.len()).map(row).collect()),
             metrics,
             dropped_entries,
@@ -368,7 +384,7 @@ impl<'a> Report<'a> {
     ) -> Sheet<'r, (&'r Ranking, usize)> {
         let queries = self.loaded.dataset.queries();
         sheet
-            .words("query", |(_, query)| name(queries, *query))
+            .words("query", |(_, query)| query_name(queries, *query))
             .measures(self.metrics(), |(ranking, query), place| {
                 ranking.metrics[place].per_query[*query]
             })
@@ -383,7 +399,7 @@ fn label(place: usize) -> String {
 }
 
 /// The identifier of a query, or its number from 1 if the queries have none.
-fn name(queries: &Queries, query: usize) -> String {
+fn query_name(queries: &Queries, query: usize) -> String {
     let id = queries.id(query).map(str::to_owned);
     id.unwrap_or_else(|| (query + 1).to_string())
 }

@@ -261,7 +261,10 @@ fn start(
             .build_global()
             .with_context(|| format!("cannot start {threads} threads"))?;
     }
-    let (_, given) = matches.subcommand().expect("there is a command");
+    let (_, mut given) = matches.subcommand().expect("there is a command");
+    while let Some((_, inner)) = given.subcommand() {
+        given = inner;
+    }
     if peers.count() > 1 {
         ranks::check_options(&**peers)?;
         let command = &cli.command;

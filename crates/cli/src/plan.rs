@@ -57,11 +57,21 @@ struct Row {
 }
 
 impl Row {
-    fn new(estimate: Estimate) -> Self {
+    /// `matrix`: bytes of the columns where the data are here without them. A strategy that judges columns as
+    /// the data have them reads them.
+    fn new(mut estimate: Estimate, matrix: u64, limit: Option<u64>) -> Self {
+        let matrix = if estimate.strategy.needs_grades() {
+            matrix
+        } else {
+            0
+        };
+        estimate.total = estimate.total.saturating_add(matrix);
+        estimate.fits &= limit.is_none_or(|limit| estimate.total <= limit);
         let process = memory::peak().zip(memory::current());
+        let taken = estimate.memory.saturating_add(matrix);
         Self {
             estimate,
-            peak_bytes: process.map(|(peak, now)| peak.max(now.saturating_add(estimate.memory))),
+            peak_bytes: process.map(|(peak, now)| peak.max(now.saturating_add(taken))),
         }
     }
 }
@@ -114,6 +124,11 @@ impl Costs {
             Err(error) => return Err(error.into()),
         };
         let queries = train.queries();
+        let matrix = match train.stored_columns() {
+            0 => 12 * train.nonzeros() as u64,
+            _ => 0,
+        };
+        let row = |estimate| Row::new(estimate, matrix, options.memory.limit);
         let steps = options.k.min(candidates.summary().column_classes);
         Ok(Self {
             data_bytes: options.memory.holding(train.memory()).held,
@@ -123,7 +138,7 @@ impl Costs {
             auto,
             strategies: estimates(candidates, train, options)
                 .into_iter()
-                .map(Row::new)
+                .map(row)
                 .collect(),
             factors_bytes: State::folds_memory(queries.rows(), queries.len(), steps),
             idle: candidates.is_empty(),

@@ -11,6 +11,7 @@ use rankrls::greedy::job::{Earlier, Event, Observer, PathId, Recorded, TestPath,
 use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::FeatureChoice;
+use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::{Idle, Warning};
@@ -120,13 +121,13 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
     }
     let output = session.create(args.output.as_ref())?;
     let plot = args.plot.create(session)?;
-    let input = args.read(session)?;
+    let (input, packed) = args.read(session)?;
     let job = Job {
         args,
         session,
         input,
     };
-    job.run(extended, output, plot)
+    job.run(packed, extended, output, plot)
 }
 
 impl SelectArgs {
@@ -167,14 +168,19 @@ impl SelectArgs {
         }
     }
 
-    /// The data, with labels that the measures can be taken of.
-    fn read(&self, session: &Session<'_>) -> Result<Input> {
+    /// The data, with labels that the measures can be taken of; and the entries, where the selection needs candidates
+    /// alone.
+    fn read(&self, session: &Session<'_>) -> Result<(Input, Option<Packed>)> {
         let (console, peers) = (session.console, &**session.peers);
         let others = [
             self.validation.as_ref(),
             self.test.as_ref().filter(|_| session.leads()),
         ];
-        let mut input = Input::read(&self.data, &self.teacher, others, session)?;
+        let file = peers.count() == 1 && self.extend.is_none() && !self.data.path.is_dir();
+        let packed = file && self.options().needs_only_candidates();
+        let packed = packed.then(Packed::default);
+        let teacher = &self.teacher;
+        let mut input = Input::read(&self.data, packed.as_ref(), teacher, others, session)?;
         let filters = self.settings.strategy == Some(StrategyKind::FsEd);
         if input.shards.is_some() && filters && peers.count() == 1 {
             let path = self.data.path.display();
@@ -185,7 +191,7 @@ impl SelectArgs {
         }
         let input = input.share(peers)?;
         input.check_measures(self.test.as_ref(), &self.metrics, &self.rules, console)?;
-        Ok(input)
+        Ok((input, packed))
     }
 
     /// The path of the model to go on from, if there is one.
@@ -228,15 +234,14 @@ impl SelectArgs {
 
     /// Prints the memory that every strategy would take.
     fn plan(&self, session: &Session<'_>) -> Result<ExitCode> {
-        let input = self.read(session)?;
+        let (mut input, packed) = self.read(session)?;
         let options = self.options();
         let options = SelectionOptions {
             strategy: None,
             memory: input.others_in(options.memory),
             ..options
         };
-        let candidates = input.candidates(&options)?;
-        let candidates = candidates.among(Arc::clone(session.peers));
+        let candidates = candidates(&mut input, packed, &options, session)?;
         let plan = PlanReport::new(&input.train, &candidates, &options)?;
         session.end(self.json, &plan, || plan.text(), Ok(()))
     }
@@ -253,13 +258,15 @@ impl Job<'_> {
     /// Selects, writes the model and the diagram and prints the report, also when interrupted on
     /// the way.
     fn run(
-        &self,
+        mut self,
+        packed: Option<Packed>,
         extended: Option<Extended>,
         output: Destination,
         plot: PlotFile,
     ) -> Result<ExitCode> {
         let begin = Instant::now();
-        let (args, input, session) = (self.args, &self.input, self.session);
+        let (args, session) = (self.args, self.session);
+        let input = &mut self.input;
         let mut options = args.options();
         let memory = input.others_in(options.memory);
         options.memory = memory;
@@ -268,8 +275,7 @@ impl Job<'_> {
         }
         let (mut found, mut choice) = (None, None);
         if args.extend.is_none() {
-            let candidates = input.candidates(&options)?;
-            let candidates = candidates.among(Arc::clone(session.peers));
+            let candidates = candidates(input, packed, &options, session)?;
             let Some(chosen) = choose_lambda(&candidates, input, &options, session)? else {
                 return Ok(session.without_results());
             };
@@ -296,9 +302,9 @@ impl Job<'_> {
         let candidates = if let Some(candidates) = found {
             candidates
         } else {
-            let candidates = input.candidates(&options)?;
-            candidates.among(Arc::clone(session.peers))
+            candidates(input, None, &options, session)?
         };
+        let input = &self.input;
         let mut tested = Tested::new(input.test_path(&args.metrics, args.rules.rules()));
         let mut watch = Watch::new(session, checkpointer);
         let selection = tested.select(input, &candidates, &options, earlier, &mut watch)?;
@@ -354,6 +360,20 @@ impl Job<'_> {
             self.session.warn_of_seed(Idle::Strategy(strategy));
         }
     }
+}
+
+/// The candidates of all ranks, made of `packed` entries where there are some.
+fn candidates(
+    input: &mut Input,
+    packed: Option<Packed>,
+    options: &SelectionOptions,
+    session: &Session<'_>,
+) -> Result<Candidates> {
+    let candidates = match packed {
+        Some(packed) => input.unpacked(packed, options, session.console)?,
+        None => input.candidates(options)?,
+    };
+    Ok(candidates.among(Arc::clone(session.peers)))
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`

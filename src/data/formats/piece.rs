@@ -95,18 +95,22 @@ impl Piece {
         piece
     }
 
-    /// Bytes that the rows take: here and once more in columns.
-    pub(super) fn memory(&self) -> u64 {
+    /// Bytes that the rows take: here and, if `merged`, once more in columns.
+    pub(super) fn memory(&self, merged: bool) -> u64 {
         let rows = self.rows * 2 * size_of::<f64>();
         // A query in the table of all takes less than twice what its run takes.
         let ids = 2 * self.ids.memory() + self.query_runs.len() * 3 * size_of::<QueryRun>();
-        self.packed() + (rows + ids + self.dropped_columns.len() * 4) as u64
+        self.packed(merged) + (rows + ids + self.dropped_columns.len() * 4) as u64
     }
 
     /// Bytes of it that entries take.
-    pub(super) fn packed(&self) -> u64 {
-        let entries = self.runs.iter().map(Run::memory_with_columns);
-        entries.sum::<usize>() as u64
+    pub(super) fn packed(&self, merged: bool) -> u64 {
+        let of_run = if merged {
+            Run::memory_with_columns
+        } else {
+            Run::memory
+        };
+        self.runs.iter().map(of_run).sum::<usize>() as u64
     }
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {

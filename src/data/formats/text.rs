@@ -160,7 +160,11 @@ impl Text {
     }
 
     fn append(&mut self, mut piece: Piece, options: &ReadOptions) -> Result<(), ReadError> {
-        self.memory += piece.memory();
+        let merged = options
+            .spill
+            .as_ref()
+            .is_none_or(|spill| !spill.is_memory());
+        self.memory += piece.memory(merged);
         let within = self.check_memory(options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut piece);
@@ -174,7 +178,7 @@ impl Text {
         self.rows += piece.rows;
         self.width = self.width.max(piece.width);
         self.labels.append(&mut piece.labels);
-        self.packed += piece.packed();
+        self.packed += piece.packed(merged);
         self.runs.append(&mut piece.runs);
         self.dropped_entries += piece.dropped_entries;
         self.dropped_columns.append(&mut piece.dropped_columns);

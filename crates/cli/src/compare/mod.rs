@@ -148,7 +148,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let plot = args.plot.create(session)?;
     let html = session.create(args.html.as_ref())?;
     let test = args.test.as_ref();
-    let input = Input::read(&args.data, &args.teacher, [None, test], session)?;
+    let input = Input::read(&args.data, None, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;
     let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,

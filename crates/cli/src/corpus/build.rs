@@ -17,7 +17,7 @@ use rankrls_parses::linkgrammar;
 use crate::args::usage;
 use crate::console::Console;
 use crate::files::{InPath, OutPrefix};
-use crate::numbers::{printable, sizes};
+use crate::numbers::{counted, printable, sizes};
 use crate::session::Session;
 
 /// Sentences that are named in warnings; the manifest names all.
@@ -37,6 +37,7 @@ Examples:
   rankrls corpus build treebank.conllu --link-grammar -o parses
   rankrls corpus build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
   rankrls corpus build treebank.conllu --candidates nbest.conllu --label labelled -o parses
+  rankrls corpus build ud-treebank.conllu --link-grammar --heads function -o parses
   rankrls corpus build new.conllu --link-grammar --columns parses-names.txt.zst -o new
 
 link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
@@ -157,6 +158,9 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
     warn_poor(&manifest, console);
+    if !session.is_given("heads") {
+        warn_heads(&manifest, console);
+    }
     if args.json {
         // The file itself is printed: it names what was left out.
         return session.end_as_written(&manifest);
@@ -200,6 +204,18 @@ fn warn_poor(manifest: &Manifest, console: Console) {
         "the candidates of a sentence differ in {varying} of {columns} columns, and no other column can rank: \
          words are the same in all parses of a sentence; add templates such as labels to --templates, or \
          leave the option out for all templates"
+    ));
+}
+
+/// Warns of prepositions that are heads in the parses alone.
+fn warn_heads(manifest: &Manifest, console: Console) {
+    if manifest.sources.parser.is_none() || manifest.adpositions == 0 {
+        return;
+    }
+    let prepositions = counted(manifest.adpositions, "preposition");
+    console.warn(format_args!(
+        "{prepositions} of the treebank depend on nouns, as in Universal Dependencies, and head them in Link \
+         Grammar, so that labels miss these links: --heads function turns the treebank, --heads content keeps it"
     ));
 }
 

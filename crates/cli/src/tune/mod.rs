@@ -249,7 +249,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
     let validation = args.judging.validation();
     let others = [validation, test];
-    let mut input = Input::read(&args.data, &args.teacher, others, session)?;
+    let mut input = Input::read(&args.data, None, &args.teacher, others, session)?;
     if input.shards.is_some() && peers.count() == 1 {
         let path = args.data.path.display();
         bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");

@@ -459,6 +459,61 @@ fn new_sentences_are_ranked_by_a_model() {
     );
 }
 
+/// As in Universal Dependencies, with the preposition below its noun.
+fn content_heads(who: &str, attached: u32) -> String {
+    let mut words = sentence(who, 5);
+    words[4].2 = attached;
+    let text = rows(who, &words);
+    text.replace("ADP\t_\t_\t5\tdep", "ADP\t_\t_\t5\tcase")
+}
+
+#[test]
+fn prepositions_head_their_nouns_in_trees_and_candidates() {
+    let folder = Folder::new();
+    let gold = ["They", "We"].map(|who| content_heads(who, 2)).concat();
+    let both = |who| content_heads(who, 2) + &content_heads(who, 3);
+    folder.write("gold.conllu", gold);
+    folder.write("nbest.conllu", ["They", "We"].map(both).concat());
+    let build = |heads: &str, prefix: &str| {
+        let (_, errors) = folder.run(&format!(
+            "corpus build gold.conllu --candidates nbest.conllu --test-share 0 --compression none \
+             {heads} -o {prefix}"
+        ));
+        // Heads agree: there is nothing to warn of.
+        assert!(!errors.contains("warning"), "{errors}");
+        let texts = folder.read(&format!("{prefix}-texts.txt"));
+        let labels = folder.read(&format!("{prefix}.svm"));
+        let label = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
+        let labels: Vec<String> = labels.lines().skip(1).map(label).collect();
+        (texts.lines().nth(1).unwrap_or_default().to_owned(), labels)
+    };
+    let content = build("", "c");
+    assert_eq!(
+        content.0,
+        "eat -dep-> They; * -root-> eat; eat -dep-> pizza%7E1; forks -case-> with; \
+         pizza%7E1 -dep-> forks; eat -dep-> ."
+    );
+    assert_eq!(build("--heads content", "d"), content);
+    for name in ["", "-texts"] {
+        let ending = if name.is_empty() { "svm" } else { "txt" };
+        let file = |prefix| folder.read(&format!("{prefix}{name}.{ending}"));
+        assert_eq!(file("c"), file("d"));
+    }
+    let function = build("--heads function", "f");
+    assert_eq!(
+        function.0,
+        "eat -dep-> They; * -root-> eat; eat -dep-> pizza%7E1; pizza%7E1 -dep-> with; \
+         with -case-> forks; eat -dep-> ."
+    );
+    // One arc in four is another in both.
+    assert_eq!(content.1, ["1", "0.75", "1", "0.75"]);
+    assert_eq!(function.1, content.1);
+    assert_eq!(
+        folder.document("f-manifest.json")["options"]["heads"],
+        "function"
+    );
+}
+
 /// A parser that cuts at blanks and links each word to the one before, or all to the first.
 #[cfg(unix)]
 mod with_a_simple_parser {
@@ -562,6 +617,23 @@ done
         folder.run(&format!("{BUILD} --resume --templates words -o cut"));
         assert!(!folder.path("cut.journal").exists());
         assert_ne!(files(&folder, "cut"), files(&folder, "whole"));
+    }
+
+    #[test]
+    fn prepositions_below_their_nouns_are_told_once() {
+        let folder = folder();
+        let told = "8 prepositions of the treebank depend on nouns";
+        let warned = |arguments: &str| {
+            let (_, errors) = folder.run(&format!("{BUILD} {arguments} -o c"));
+            errors.matches("warning: ").count() == 1 && errors.contains(told)
+        };
+        assert!(!warned(""), "no preposition depends on a noun");
+        let gold = EATERS.map(|who| content_heads(who, 2)).concat();
+        folder.write("gold.conllu", gold);
+        assert!(warned(""));
+        assert!(warned("--templates labels,costs"));
+        assert!(!warned("--heads content"));
+        assert!(!warned("--heads function"));
     }
 
     #[test]

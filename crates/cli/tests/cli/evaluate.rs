@@ -90,6 +90,68 @@ fn rankings_are_compared_in_pairs() {
     assert_eq!(three["resamples"], 50);
 }
 
+/// Rows of a query come back after others, and one query has a single row.
+#[test]
+fn the_order_of_the_file_is_a_ranking() {
+    let folder = Folder::new();
+    let rows = "-2 qid:a\n3.5 qid:b\n1 qid:b\n4 qid:a\n-1 qid:c\n";
+    folder.write("mixed.svm", rows);
+    folder.write("scores.txt", "1\n2\n2\n2\n0\n");
+    let evaluate = "evaluate mixed.svm --regroup --metrics label@1,cindex --json --per-query";
+    let alone = folder.json(&format!("{evaluate} --file-order"));
+    let first: Vec<f64> = list(&alone["per_query"])
+        .iter()
+        .map(|query| number(&query["label@1"]))
+        .collect();
+    assert_eq!(first, [-2.0, 3.5, -1.0]);
+    assert_eq!(alone["metrics"]["label@1"], 0.5 / 3.0);
+    assert_eq!(alone["left_out"]["label@1"], 0);
+    assert_eq!(alone["metrics"]["cindex"], 0.5);
+    assert_eq!(alone["left_out"]["cindex"], 1);
+
+    let both = folder.json(&format!("{evaluate} --file-order --scores scores.txt"));
+    assert_eq!(both["rankings"][0]["name"], "scores.txt");
+    assert_eq!(both["rankings"][1]["name"], "order of the file");
+    assert_eq!(both["rankings"][1]["metrics"], alone["metrics"]);
+    // The second query is tied: its mean, and under letor its first row.
+    let query =
+        |document: &serde_json::Value| number(&document["rankings"][0]["per_query"][1]["label@1"]);
+    assert_eq!(query(&both), 2.25);
+    let letor = folder.json(&format!(
+        "{evaluate} --file-order --scores scores.txt --convention letor"
+    ));
+    assert_eq!(query(&letor), 3.5);
+    let compared = &both["comparisons"][0]["metrics"]["label@1"];
+    assert_eq!(
+        [&compared["wins"], &compared["ties"], &compared["losses"]],
+        [1, 1, 1]
+    );
+    folder.prints("evaluate mixed.svm --regroup --file-order --metrics label@1 => label@1  0.1667");
+    folder.fails("evaluate mixed.svm --regroup --metrics label@1", 2);
+    folder.write("empty.svm", "");
+    folder.fails("evaluate empty.svm --file-order --metrics label@1", 1);
+}
+
+/// A criterion, a rule, a measure of test data: whatever takes a measure takes this one.
+#[test]
+fn labels_of_first_rows_are_measured_everywhere() {
+    let folder = Folder::new();
+    for arguments in [
+        "select train.svm -k 2 --lambda 1 --criterion label@1 --test test.svm --metrics label@1",
+        "tune train.svm -k 2 --lambdas 1,4 --choose-by label@1 --metrics cindex",
+        "tune train.svm -k 2 --lambdas 1,4 --evidence test.svm --choose-by label@1",
+        "train train.svm --lambda 1,4 --choose-by label@1",
+        "compare train.svm -k 2 --lambda 1 --test test.svm --metrics label@1",
+    ] {
+        folder.stdout(arguments);
+    }
+    let document = folder.json(
+        "select train.svm -k 1 --lambda 1 --criterion label@1 --test test.svm --metrics label@1 --json",
+    );
+    assert!(document["steps"][0]["test"]["label@1"].is_number());
+    folder.misused("evaluate test.svm --file-order --metrics label@2 => cindex, label@1, with K");
+}
+
 #[test]
 fn the_tables_of_a_comparison_fit_80_columns() {
     let folder = Folder::new();
@@ -187,10 +249,11 @@ fn labels_below_0_have_no_grades() {
         assert!(error.contains("signs.svm: "), "{error}");
         let place = "the label of row 4, in query b, is -1";
         assert!(error.contains(place), "{error}");
-        assert!(error.contains("map, p@K, mrr, cindex"), "{error}");
+        assert!(error.contains("map, p@K, mrr, cindex, label@1"), "{error}");
     }
-    let document = folder.json(&format!("{evaluate} map,mrr,p@1,cindex --json"));
+    let document = folder.json(&format!("{evaluate} map,mrr,p@1,cindex,label@1 --json"));
     assert_eq!(document["metrics"]["map"], 0.75);
+    assert_eq!(document["metrics"]["label@1"], 0.0);
     let document = folder.json(&format!("{evaluate} map --json --relevant-from -1"));
     assert_eq!(document["metrics"]["map"], 1.0);
     for arguments in [

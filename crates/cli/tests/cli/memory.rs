@@ -122,3 +122,12 @@ fn more_features_than_there_are_take_no_more_memory() {
     folder.run("shard train.svm --parts 2 -o parts");
     folder.run(&most.replace("train.svm", "parts"));
 }
+
+/// The matrix alone would take more. Folds that choose lambda need it.
+#[test]
+fn a_selection_with_a_lambda_holds_no_matrix_of_all_columns() {
+    let folder = Folder::new();
+    let select = "select @parses -k 2 --max-memory 3MiB";
+    folder.run(&format!("{select} --lambda 16"));
+    folder.fails(select, 1);
+}

@@ -270,6 +270,10 @@ pub struct Manifest {
     pub sources: Sources,
     /// The outcome of the sentences.
     pub sentences: Sentences,
+    /// Words of the treebank, as it was read, that depend on a noun by the relation `case`: many in
+    /// Universal Dependencies, none where adpositions are heads.
+    #[serde(skip)]
+    pub adpositions: usize,
     /// Rows to train on, unless the columns are those of another corpus.
     pub train: Option<WrittenData>,
     /// Rows held out, if any are, or all rows over the columns of another corpus.

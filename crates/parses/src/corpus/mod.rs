@@ -49,8 +49,8 @@ pub use manifest::{
 #[cfg(feature = "clap")]
 pub use options::variant;
 pub use options::{
-    BuildError, BuildOptions, Compression, InvalidShare, LabelKind, Malformed, Punctuation, Share,
-    Values,
+    BuildError, BuildOptions, Compression, Heads, InvalidShare, LabelKind, Malformed, Punctuation,
+    Share, Values,
 };
 pub use templates::{TABLE, Template, Templates, UnknownTemplate};
 
@@ -106,7 +106,7 @@ pub fn build(
     {
         return Err(BuildError::Relations);
     }
-    let gold = Treebank::read(treebank, options.malformed, options.columns.is_some())?;
+    let gold = Treebank::read(treebank, options)?;
     let names = FileNames::new(prefix, options.compression);
     let (pool, sources, keep) = pool(&gold, candidates, &names, options, observer)?;
     let mut building = Building::judge(gold, pool, options)?;
@@ -134,7 +134,7 @@ fn pool(
     };
     match candidates {
         Candidates::File(path) => {
-            let file = FileCandidates::read(path, gold, options.malformed)?;
+            let file = FileCandidates::read(path, gold, options)?;
             sources.candidates = Some(CandidateFile {
                 hash: file.source.clone(),
                 format: "conllu",

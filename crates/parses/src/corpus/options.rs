@@ -23,6 +23,20 @@ pub enum LabelKind {
     Labelled,
 }
 
+/// Which words are heads, where relations are those of Universal Dependencies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Heads {
+    /// Content words, as the files have it.
+    #[default]
+    Content,
+    /// Function words, in trees and candidates alike: `case`, `mark`, `aux` and `cop` are turned by
+    /// the rules of SUD (K. Gerdes, B. Guillaume, S. Kahane and G. Perrier, UDW 2018), which
+    /// `docs/formats.md` has. Parses of Link Grammar stay, as they have such heads.
+    Function,
+}
+
 /// Whether arcs at punctuation count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -101,6 +115,11 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(value_parser = variant::<LabelKind>(), value_name = "LABEL"))]
     #[serde(rename = "label")]
     pub labels: LabelKind,
+    /// Heads in trees and candidates of Universal Dependencies: content words, as the files have it,
+    /// or function words, which are adpositions, auxiliaries, copulas and conjunctions of clauses
+    #[cfg_attr(feature = "clap", arg(long, default_value = "content"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = variant::<Heads>()))]
+    pub heads: Heads,
     /// Whether arcs at punctuation count
     #[cfg_attr(feature = "clap", arg(long, default_value = "drop"))]
     #[cfg_attr(feature = "clap", arg(value_parser = variant::<Punctuation>()))]
@@ -168,7 +187,8 @@ mod args {
     pub(super) fn templates_help() -> String {
         let names: Vec<&str> = TABLE.iter().map(|template| template.name).collect();
         format!(
-            "Features to write: all, or templates with commas between them: {}",
+            "Features to write: all, or templates with commas between them: {}; scores of the \
+             candidates are always written",
             names.join(", ")
         )
     }
@@ -192,6 +212,7 @@ impl Default for BuildOptions {
             min_count: 1,
             values: Values::default(),
             labels: LabelKind::default(),
+            heads: Heads::default(),
             punctuation: Punctuation::default(),
             test_share: Share(500),
             seed: 1,

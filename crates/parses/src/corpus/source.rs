@@ -8,7 +8,7 @@ use rankrls_files::error::Fault;
 
 use super::journal::Parses;
 use super::manifest::{FileHash, Reason, Skipped};
-use super::options::{BuildError, Malformed};
+use super::options::{BuildError, BuildOptions, Heads, Malformed};
 use super::parse::Parse;
 use crate::linkgrammar::{Answer, Linkage};
 use crate::treebank::hidden::check_text;
@@ -24,33 +24,43 @@ pub(super) struct Treebank {
     pub(super) skipped: Vec<Skipped>,
     /// A query identifier for every sentence.
     pub(super) ids: Vec<String>,
+    /// Adpositions that depend on nouns in the file.
+    pub(super) adpositions: usize,
 }
 
 impl Treebank {
-    pub(super) fn read(
-        path: &Path,
-        malformed: Malformed,
-        treeless: bool,
-    ) -> Result<Self, ReadError> {
+    pub(super) fn read(path: &Path, options: &BuildOptions) -> Result<Self, ReadError> {
         let text = treebank::read(path)?;
         let name = path.display().to_string();
         let source = FileHash::of(path, &text);
         let mut sentences = Vec::new();
         let mut skipped = Vec::new();
-        for sentence in conllu::read(&text, &name, treeless) {
+        for sentence in conllu::read(&text, &name, options.columns.is_some()) {
             match sentence {
                 Ok(sentence) => sentences.push(sentence),
-                Err(error) => skipped.push(skip_malformed(&source.file, error, malformed)?),
+                Err(error) => {
+                    skipped.push(skip_malformed(&source.file, error, options.malformed)?);
+                }
             }
         }
         check_text(sentences.iter(), &name)?;
+        let adpositions = sentences.iter().map(Sentence::dependent_adpositions).sum();
+        turn(sentences.iter_mut(), options.heads);
         Ok(Self {
             ids: query_ids(&sentences),
+            adpositions,
             name,
             source,
             sentences,
             skipped,
         })
+    }
+}
+
+/// Makes heads what they are to be.
+fn turn<'s>(sentences: impl Iterator<Item = &'s mut Sentence>, heads: Heads) {
+    if heads == Heads::Function {
+        sentences.for_each(Sentence::turn_heads);
     }
 }
 
@@ -100,7 +110,7 @@ impl FileCandidates {
     pub(super) fn read(
         path: &Path,
         treebank: &Treebank,
-        malformed: Malformed,
+        options: &BuildOptions,
     ) -> Result<Self, ReadError> {
         let text = treebank::read(path)?;
         let name = path.display().to_string();
@@ -109,17 +119,20 @@ impl FileCandidates {
             groups: vec![None; treebank.sentences.len()],
             skipped: Vec::new(),
         };
-        let mut groups = Vec::new();
+        let mut groups: Vec<NBest> = Vec::new();
         for group in conllu::n_best(&text, &name) {
             match group {
                 Ok(group) => groups.push(group),
                 Err(error) => {
-                    let skipped = skip_malformed(&candidates.source.file, error, malformed)?;
+                    let file = &candidates.source.file;
+                    let skipped = skip_malformed(file, error, options.malformed)?;
                     candidates.skipped.push(skipped);
                 }
             }
         }
         check_text(groups.iter().flat_map(|group| &group.parses), &name)?;
+        let parses = groups.iter_mut().flat_map(|group| &mut group.parses);
+        turn(parses, options.heads);
         candidates.place(groups, &name, treebank)?;
         Ok(candidates)
     }

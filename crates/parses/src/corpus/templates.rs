@@ -17,6 +17,9 @@ use crate::bag::{Bag, ONE};
 /// The first letters of features of dense costs; their values are not counts.
 pub(super) const COST: &str = "num:";
 
+/// The feature of a parse with a score, whatever the templates.
+const SCORE: &str = "num:score";
+
 /// One way to describe a parse.
 #[derive(Debug, Clone, Copy)]
 pub struct Template {
@@ -96,7 +99,7 @@ pub const TABLE: &[Template] = &[
     },
     Template {
         name: "costs",
-        examples: "num:length num:cost num:unused num:score",
+        examples: "num:length num:cost num:unused",
         describe: costs,
     },
 ];
@@ -151,7 +154,7 @@ impl fmt::Display for Templates {
 }
 
 impl Templates {
-    /// Adds what the templates say of a parse as one row.
+    /// Adds what the templates say of a parse as one row, and its score.
     pub(super) fn describe(&self, parse: &Parse, bag: &mut Bag) {
         let described = Described::new(parse);
         for template in TABLE
@@ -159,6 +162,10 @@ impl Templates {
             .filter(|template| self.0.contains(&template.name))
         {
             (template.describe)(&described, bag);
+        }
+        // Without it no model can use the order of the list, so no template takes it away.
+        if let Some(score) = parse.costs.score {
+            bag.add(format_args!("{SCORE}"), score);
         }
         bag.end_row();
     }
@@ -435,7 +442,6 @@ fn costs(parse: &Described<'_>, bag: &mut Bag) {
     for (name, value) in [
         ("cost", costs.disjuncts),
         ("unused", costs.unused.map(whole)),
-        ("score", costs.score),
     ] {
         if let Some(value) = value {
             bag.add(format_args!("num:{name}"), value);
@@ -451,11 +457,13 @@ mod tests {
     use crate::treebank::conllu;
 
     fn features(rows: &str, templates: &str) -> Vec<String> {
-        let rows: String = rows
-            .split(' ')
-            .collect::<Vec<_>>()
-            .join("\t")
-            .replace('|', "\n");
+        scored("", rows, templates)
+    }
+
+    /// Of a parse with a comment before its rows.
+    fn scored(comment: &str, rows: &str, templates: &str) -> Vec<String> {
+        let rows = rows.replace(' ', "\t").replace('|', "\n");
+        let rows = format!("{comment}{rows}");
         let sentence = conllu::sentences(rows.as_bytes(), "f")
             .next()
             .unwrap()
@@ -539,6 +547,17 @@ mod tests {
                 found.split(' ').any(|feature| feature == name),
                 "{name} in {found}"
             );
+        }
+    }
+
+    /// As the last column, which is where it is of all templates.
+    #[test]
+    fn a_score_is_a_feature_of_every_template() {
+        for template in TABLE.iter().map(|template| template.name).chain(["all"]) {
+            let found = scored("# score = -1.25\n", ROWS, template);
+            assert_eq!(found.last().unwrap(), "num:score=-1.25", "{template}");
+            let none = features(ROWS, template);
+            assert_eq!(none, found[..found.len() - 1], "{template}");
         }
     }
 

@@ -426,6 +426,7 @@ impl Building<'_> {
             options: self.options.clone(),
             sources,
             sentences,
+            adpositions: self.gold.adpositions,
             train: train_part,
             test: test_part,
             files,

@@ -21,6 +21,7 @@ use std::path::Path;
 use rankrls_files::{ReadError, read_whole};
 
 pub mod conllu;
+mod heads;
 pub(crate) mod hidden;
 mod lines;
 mod sentence;

@@ -36,7 +36,7 @@ pub struct Sentence {
     pub(super) id: Option<String>,
     pub(super) score: Option<f64>,
     pub(super) has_tree: bool,
-    words: Vec<Word>,
+    pub(super) words: Vec<Word>,
     text: String,
     letters: String,
 }

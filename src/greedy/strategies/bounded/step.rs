@@ -1,5 +1,7 @@
 //! Terms that a step's bounds need of every query and example, taken once a step.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::greedy::State;
@@ -188,41 +190,48 @@ impl StepTerms {
         self.clock.tick(numbers, surcharge);
     }
 
-    fn describe_examples(&mut self, state: &State) {
-        let first_matter = self.first_matter();
-        let queries = &mut self.queries;
-        let examples = state.queries().split_mut(&mut self.examples);
-        let first = state.queries().split_mut(&mut self.first);
-        let ranges = state
-            .queries()
-            .ranges()
-            .zip(queries)
-            .zip(examples.zip(first));
-        let part = |(query, ((range, terms), examples))| {
-            let vectors = &self.vectors[2 * self.steps * query..][..2 * self.steps];
-            (query, range, terms, examples, vectors)
-        };
-        let parts: Vec<_> = ranges.enumerate().map(part).collect();
-        let g = &self.g;
-        let mut first_g = vec![[0.0; LANES]; self.steps];
+    /// `g_Q` of the first eight of `order`, a lane each.
+    fn first_lanes(&self) -> Vec<Lanes> {
+        let mut lanes = vec![[0.0; LANES]; self.steps];
         for (lane, &query) in self.order.iter().take(LANES).enumerate() {
-            let own_g = &self.vectors[2 * self.steps * query + self.steps..];
-            for (lanes, &g) in first_g.iter_mut().zip(own_g) {
+            for (lanes, &g) in lanes.iter_mut().zip(self.g(query)) {
                 lanes[lane] = g;
             }
         }
-        parts
+        lanes
+    }
+
+    fn describe_examples(&mut self, state: &State) {
+        let (first_matter, steps) = (self.first_matter(), self.steps);
+        let (g, vectors) = (&self.g, &self.vectors);
+        let first_g = self.first_lanes();
+        let queries = state.queries();
+        let (mut terms, mut examples) = (&mut self.queries[..], &mut self.examples[..]);
+        let mut first = &mut self.first[..];
+        let task = |run: Range<usize>| {
+            let rows = queries.rows_of(&run).len();
+            let terms = terms.split_off_mut(..run.len()).unwrap_or_default();
+            let examples = examples.split_off_mut(..rows).unwrap_or_default();
+            let first = first.split_off_mut(..rows).unwrap_or_default();
+            (run, terms, examples, first)
+        };
+        let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
+        tasks
             .into_par_iter()
-            .for_each(|(query, range, terms, (examples, first), vectors)| {
-                let own_g = &vectors[vectors.len() / 2..];
-                let matrices = state.query_matrices(query);
-                let new_phi = state
-                    .last()
-                    .map_or(&[][..], |last| &last.phi[range.clone()]);
-                let residual = &state.residual()[range];
-                project_back(&matrices, [g, own_g], [residual, new_phi], terms, examples);
-                if first_matter {
-                    project_first(&matrices, &first_g, first);
+            .for_each(|(run, terms, mut examples, mut first)| {
+                for (query, terms) in run.zip(terms) {
+                    let range = queries.range(query);
+                    let examples = examples.split_off_mut(..range.len()).unwrap_or_default();
+                    let first = first.split_off_mut(..range.len()).unwrap_or_default();
+                    let own_g = &vectors[2 * steps * query..][steps..2 * steps];
+                    let matrices = state.query_matrices(query);
+                    let last = state.last();
+                    let new_phi = last.map_or(&[][..], |last| &last.phi[range.clone()]);
+                    let residual = &state.residual()[range];
+                    project_back(&matrices, [g, own_g], [residual, new_phi], terms, examples);
+                    if first_matter {
+                        project_first(&matrices, &first_g, first);
+                    }
                 }
             });
     }

@@ -1,0 +1,87 @@
+//! The work before and in a step of `bounded`, on data of three densities that follow Zipf's law: reading,
+//! column classes of data and of packed rows, and one step, in which nearly all candidates are passed over.
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use rankrls::data::read::ReadOptions;
+use rankrls::data::write_svmlight;
+use rankrls::memory::Memory;
+use rankrls::packed::Packed;
+use rankrls::{ColumnClasses, Dataset, GreedyRankRls, QueryWeight, Scale, StrategyKind};
+use zipf::Zipf;
+
+mod zipf;
+
+/// Non-zeros a row.
+const DENSITIES: [usize; 3] = [30, 100, 300];
+
+/// Steps before the one that is timed.
+const BEFORE: usize = 5;
+
+fn drawn(density: usize) -> Dataset<'static> {
+    const ROWS: usize = 8000;
+    let zipf = Zipf {
+        rows: ROWS,
+        queries: ROWS / 6,
+        columns: 200_000,
+        nonzeros: density * ROWS,
+        shared: 80,
+        seed: 1,
+    };
+    zipf.dataset()
+}
+
+/// The time of one step.
+fn step(data: &Dataset<'_>) -> Duration {
+    let model = GreedyRankRls::new(BEFORE + 1).lambda(16.0);
+    let model = model.strategy(StrategyKind::Bounded);
+    let mut steps = model.steps(data).expect("a selection");
+    for _ in 0..BEFORE {
+        steps.next().expect("a step").expect("a feature");
+    }
+    let start = Instant::now();
+    black_box(steps.next());
+    start.elapsed()
+}
+
+/// The column classes of text, without a matrix of all columns.
+fn packed_classes(text: &[u8]) -> ColumnClasses {
+    let packed = Packed::default();
+    let read = packed.options(ReadOptions::new()).read_from(text, "drawn");
+    let rows = read.expect("legal text").dataset;
+    let (weight, memory) = (QueryWeight::Uniform, Memory::default());
+    let classes = packed.classes(&rows, weight, Scale::None, memory, |_| ());
+    classes.expect("columns").1
+}
+
+fn densities(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("densities");
+    group
+        .sample_size(10)
+        .measurement_time(Duration::from_secs(2));
+    for density in DENSITIES {
+        let data = drawn(density);
+        let mut text = Vec::new();
+        write_svmlight(&data, &mut text).expect("room");
+        group.throughput(Throughput::Elements(data.nonzeros() as u64));
+        let name = |what: &str| BenchmarkId::new(what, format!("{density} non-zeros a row"));
+        group.bench_function(name("reading"), |bench| {
+            bench.iter(|| ReadOptions::new().read_from(black_box(&text[..]), "drawn"));
+        });
+        group.bench_function(name("classes"), |bench| {
+            bench.iter(|| ColumnClasses::new(black_box(&data)));
+        });
+        group.bench_function(name("reading packed, and classes"), |bench| {
+            bench.iter(|| packed_classes(black_box(&text)));
+        });
+        group.bench_function(name("step"), |bench| {
+            bench.iter_custom(|times| (0..times).map(|_| step(&data)).sum());
+        });
+    }
+    group.finish();
+}
+
+criterion_group!(benches, densities);
+criterion_main!(benches);

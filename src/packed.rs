@@ -1,0 +1,188 @@
+//! Data that stay packed until their column classes are made: the matrix of all columns never exists.
+//!
+//! A selection needs the column classes alone. Rows stay as they were read, packed by columns, three to five
+//! bytes an entry. Columns are put together some at a time; those that repeat another one, or are constant
+//! in every query, are dropped at once.
+//!
+//! ```
+//! use rankrls::data::read::ReadOptions;
+//! use rankrls::memory::Memory;
+//! use rankrls::packed::Packed;
+//! use rankrls::{ColumnClasses, QueryWeight, Scale};
+//!
+//! let text = "2 qid:a 1:0.5 7:1\n0 qid:a 2:1\n1 qid:b 2:3\n";
+//! let packed = Packed::default();
+//! let options = packed.options(ReadOptions::new());
+//! let rows = options.read_from(text.as_bytes(), "text")?.dataset;
+//! let memory = Memory::default();
+//! let (rows, classes) = packed.classes(&rows, QueryWeight::Uniform, Scale::None, memory, |_| ())?;
+//! assert_eq!((rows.nonzeros(), rows.stored_columns(), classes.len()), (4, 0, 2));
+//!
+//! let data = ReadOptions::new().read_from(text.as_bytes(), "text")?.dataset;
+//! assert_eq!(ColumnClasses::new(&data).summary(), classes.summary());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::sync::Arc;
+
+use crate::columns::{ColumnClasses, Gathering, QueryWeight, Scale};
+use crate::data::hash::Content;
+use crate::data::merge::each_batch;
+use crate::data::read::ReadOptions;
+use crate::data::runs::Run;
+use crate::data::spill::Spill;
+use crate::data::{Dataset, DatasetError};
+use crate::memory::Memory;
+
+/// How many batches columns come in: each time, half a page of every run is read for nothing.
+const BATCHES: u64 = 8;
+
+/// Fewest entries of a batch, unless memory is short.
+const LEAST: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
+
+/// Bytes that an entry of a batch takes, its column included.
+const ENTRY: u64 = 20;
+
+/// The entries of data, packed.
+#[derive(Debug)]
+pub struct Packed(Arc<Spill>);
+
+impl Default for Packed {
+    /// No entries yet.
+    fn default() -> Self {
+        Self(Arc::new(Spill::in_memory()))
+    }
+}
+
+impl Packed {
+    /// Options by which data are read, once: the entries go here, and the data set that is read has none.
+    pub fn options(&self, options: ReadOptions) -> ReadOptions {
+        options.spilling(Arc::clone(&self.0))
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        self.0.memory()
+    }
+
+    /// The column classes of the data, as [`ColumnClasses::scaled`] has them, to the bit; and the `rows` that
+    /// were read, with the hash and the non-zeros of the whole data. `look` sees all columns, some at a
+    /// time, as data of these rows. Columns come in smaller batches where `memory` is short.
+    ///
+    /// O(nnz + n log n) time for `n` columns. Memory: the packed entries, the classes, and an eighth of the
+    /// columns at a time.
+    ///
+    /// # Errors
+    /// [`DatasetError`] for means of missing values that are too large for a float.
+    pub fn classes(
+        self,
+        rows: &Dataset<'static>,
+        weight: QueryWeight,
+        scale: Scale,
+        memory: Memory,
+        mut look: impl FnMut(&Dataset<'_>),
+    ) -> Result<(Dataset<'static>, ColumnClasses), DatasetError> {
+        let (held, runs) = (self.memory(), self.0.runs());
+        let all: u64 = runs.iter().map(Run::entries).sum();
+        let left = memory.holding(held).left().unwrap_or(u64::MAX);
+        let batch = (all / BATCHES).max(LEAST).min((left / ENTRY).max(1 << 16));
+        let mut gathering = Gathering::new(rows);
+        let (mut content, mut nonzeros) = (Content::new(rows), 0);
+        each_batch(&runs, rows.width(), batch, |mut columns| {
+            if let Some(order) = rows.input_rows() {
+                columns.move_rows(order);
+            }
+            columns.fill_missing(rows.queries());
+            let data = rows.with_columns(columns)?;
+            nonzeros += data.nonzeros();
+            look(&data);
+            rayon::join(|| content.columns(&data), || gathering.add(data.columns()));
+            Ok::<_, BatchError>(())
+        })
+        .map_err(|BatchError(error)| error)?;
+        drop(runs);
+        content.others(rows);
+        let rows = rows.clone();
+        let rows = rows.with_entries_elsewhere(nonzeros, content.finish());
+        let rows = rows.with_reading_memory(held + ENTRY * batch.min(all));
+        Ok((rows, gathering.finish(weight, scale)))
+    }
+}
+
+/// Columns that cannot be put together.
+struct BatchError(DatasetError);
+
+impl From<DatasetError> for BatchError {
+    fn from(error: DatasetError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<std::io::Error> for BatchError {
+    /// Runs in memory are read without errors.
+    fn from(error: std::io::Error) -> Self {
+        Self(DatasetError::Structure(error.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::DataHash;
+    use crate::data::read::{Missing, TableOptions};
+
+    /// Rows of queries that come back, whose columns repeat each other, shifted and mirrored.
+    fn text(cells: &[Vec<(u32, i8)>]) -> String {
+        let mut text = String::new();
+        for (row, cells) in cells.iter().enumerate() {
+            let _ = write!(text, "{} qid:{}", row % 5, row / 3 % 7);
+            let mut cells = cells.clone();
+            cells.sort_unstable();
+            cells.dedup_by_key(|cell| cell.0);
+            let missing = |value: i8| if value == 3 { "nan" } else { "-1" };
+            let shift = (row / 3 % 7) as f64 / 3.0;
+            for &(column, value) in &cells {
+                let (place, same) = (3 * column + 1, f64::from(value) + 0.1);
+                let _ = write!(text, " {place}:{same} {}:{}", place + 1, missing(value));
+            }
+            for &(column, value) in &cells {
+                let (place, same) = (3 * column + 500, f64::from(value) + 0.1);
+                let _ = write!(text, " {place}:{same} {}:{}", place + 1, shift - same);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn classes_are_those_of_the_whole_matrix(
+            cells in vec(vec((0..60u32, -2..4i8), 0..30), 1..120),
+            weighted in any::<bool>(),
+            scale in 0..3usize,
+        ) {
+            let weight = if weighted { QueryWeight::Pairs } else { QueryWeight::Uniform };
+            let scale = [Scale::None, Scale::Sd, Scale::Max][scale];
+            let text = text(&cells);
+            let table = TableOptions { missing: Some(Missing::Mean), ..TableOptions::default() };
+            let options = ReadOptions::new().regroup(true).table(table);
+            let whole = options.read_from(text.as_bytes(), "text").unwrap().dataset;
+            let packed = Packed::default();
+            let read = packed.options(options).read_from(text.as_bytes(), "text").unwrap();
+            let mut seen = 0;
+            let look = |columns: &Dataset<'_>| seen += columns.stored_columns();
+            let memory = Memory::default();
+            let (rows, classes) = packed.classes(&read.dataset, weight, scale, memory, look).unwrap();
+            prop_assert_eq!(seen, whole.stored_columns());
+            prop_assert_eq!(rows.nonzeros(), whole.nonzeros());
+            prop_assert_eq!(DataHash::of(&rows), DataHash::of(&whole));
+            let expected = ColumnClasses::scaled(&whole, weight, scale);
+            prop_assert_eq!(format!("{classes:?}"), format!("{expected:?}"));
+        }
+    }
+}
