@@ -505,7 +505,7 @@ mod tests {
         );
         assert_eq!(folds("sampled"), ["sampled"]);
         assert!(folds("").is_empty());
-        let many = "a strategy with a name of very many words that nobody would ever give to one";
+        let many = "a name of so many words that nobody who is in his right mind would ever give it to one of all these";
         let lines = folds(many);
         assert!(lines.len() == 5 && lines[4].contains('…'), "{lines:?}");
         assert!(lines.iter().all(|line| text_width(line) <= 118.0));
