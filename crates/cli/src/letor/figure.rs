@@ -12,12 +12,12 @@ use crate::numbers::counted;
 /// means over folds, which are the figures 3 and 4 of the paper, if there are several, and those of
 /// each fold.
 pub(super) fn figure(folds: &[FoldReport]) -> Figure {
-    let note = "Thick line and ring: the best validation MAP, of a fold or of the means. Thin lines: \
-                other lambdas, fainter where lambda is smaller.";
+    let note = "Thick line and ring: the best validation MAP of a fold, or the best of the means. Thin \
+                lines: other lambdas, fainter where lambda is smaller.";
     let mut figure = Figure::new("Greedy RankRLS on validation data")
         .columns(2)
         .note(note);
-    let measures = [(0, "validation MAP"), (2, "validation mean NDCG")];
+    let measures = [(0, "MAP"), (2, "mean NDCG")];
     if folds.len() > 1 {
         let (means, first) = (means(folds), &folds[0]);
         for (index, label) in measures {
@@ -31,7 +31,7 @@ pub(super) fn figure(folds: &[FoldReport]) -> Figure {
             let chosen = Rule::Best.choose(measure, &curves.collect::<Vec<_>>());
             let best = chosen.map(|choice| (choice.position, choice.k));
             let title = format!("Mean over {}", counted(folds.len(), "fold"));
-            let words = format!("the best {}", MEASURES[index]);
+            let words = format!("the best {label}");
             let panel = first.lines((index, label), &means, best, &words);
             figure = figure.lines(panel.title(title));
         }
@@ -76,7 +76,7 @@ impl FoldReport {
     /// are `chosen` are marked: they are what `words` say.
     fn lines(
         &self,
-        (index, label): (usize, &str),
+        (index, name): (usize, &str),
         paths: &[Judged],
         chosen: Option<(usize, usize)>,
         words: &str,
@@ -85,15 +85,16 @@ impl FoldReport {
         let last = (paths.len() - 1).max(1) as f64;
         let value = |measures: &Measures| measures.0[index];
         let lines = paths.iter().enumerate().map(|(place, path)| {
-            let name = lambda_name(path.lambda.value(), self.train.unit);
+            let lambda = lambda_name(path.lambda.value(), self.train.unit);
             let tone = match chosen {
                 Some((position, _)) if position == place => Tone::Strong,
                 _ => Tone::Faint(place as f64 / last),
             };
-            let line = Series::path(name, path.validation.iter().map(value));
+            let line = Series::path(lambda, path.validation.iter().map(value));
             line.stroke(hue).tone(tone)
         });
-        let panel = lines.fold(LinePlot::new("features", label), LinePlot::series);
+        let panel = LinePlot::new("features", format!("validation {name}"));
+        let panel = lines.fold(panel, LinePlot::series);
         let marked = chosen.and_then(|(position, k)| {
             let measures = paths[position].validation.get(k.checked_sub(1)?)?;
             Some((k, value(measures)?))
