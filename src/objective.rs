@@ -6,9 +6,9 @@ use crate::names::names;
 ///
 /// | objective | loss | the same as |
 /// |---|---|---|
-/// | `query` | `sum_Q 1/|Q| sum_{i<j in Q} ((y_i - y_j) - (f_i - f_j))^2` | ridge regression on what is centred in every query |
+/// | `query` | `sum_q 1/n sum_{i<j in q} ((y_i - y_j) - (f_i - f_j))^2` over queries `q` of `n` examples | ridge regression on rows and labels that are centred in every query |
 /// | `global` | `sum_{i<j} ((y_i - y_j) - (f_i - f_j))^2` over all examples | one query and ridge parameter `lambda / m` |
-/// | `pairs` | `sum_p c_p (g_p - (f_s - f_e))^2` over given preferences of `s` to `e` | |
+/// | `pairs` | `sum_e c_e (g_e - (f_i - f_j))^2` over given preferences `e` of `i` to `j` | |
 ///
 /// Under `global` a model without `h` of the examples has ridge parameter `lambda / (m - h)`, as in
 /// RLScore: the loss is a sum over pairs, of which fewer are left.
@@ -29,5 +29,10 @@ impl Objective {
     /// Whether it is `query`, which is not written where it would be.
     pub fn is_query(&self) -> bool {
         *self == Self::Query
+    }
+
+    /// Whether it compares examples of the same query, and no others. Else all examples are one query.
+    pub fn is_within_queries(self) -> bool {
+        matches!(self, Self::Query)
     }
 }

@@ -7,10 +7,10 @@ python studies/figures.py --check    # writes nothing, and fails if something wo
 import sys
 
 import pandas as pd
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 from pages import filled, row
 from picture import picture
-from style import ROOT, colour, label, versions
+from style import ROOT, colour, label, printed, versions
 
 DATA = ROOT / "studies/data"
 PAGE = ROOT / "docs/quality.md"
@@ -74,6 +74,27 @@ def quality(figure):
         logarithmic(axes.xaxis, sorted(own.k.unique()))
         axes.set(title=title, xlabel="features", ylabel="concordance index")
     figure.tight_layout(w_pad=2)
+
+
+def shares():
+    """The share of all columns' gain over the parser that a selection of k features keeps."""
+    data = read("quality")
+    own = data[(data.group == GUM) & (data.labels == "sqrt-sd")]
+    index = own.pivot(index="selector", columns="k", values="cindex")
+    kept = (index - index.loc["parser"]) / (index.loc["all columns"] - index.loc["parser"])
+    return kept.loc[["distil", "residual", "lasso", "exact"]]
+
+
+def kept(figure):
+    """The same as lines."""
+    axes = figure.subplots()
+    for name, own in shares().iterrows():
+        axes.plot(own.index, own, "o-", color=colour(name), clip_on=False)
+        label(axes, own.index[-1], own.iloc[-1], name, colour(name))
+    logarithmic(axes.xaxis, [10, 20, 50, 100, 200])
+    axes.yaxis.set_major_formatter(PercentFormatter(1, 0))
+    axes.set(ylim=(0.7, 1), xlabel="features", ylabel="share of the gain of all columns")
+    figure.tight_layout()
 
 
 def when(figure):
@@ -230,19 +251,16 @@ def tables(page):
             lines.append(row([selector, *cells]))
         page = filled(page, f"quality {number}", lines)
         if number == 1:
-            index = own.pivot(index="selector", columns="k", values="cindex")
-            kept = (index - index.loc["parser"]) / (index.loc["all columns"] - index.loc["parser"])
             lines = [row(["features", *map(str, ks)]), "|---|" + "---:|" * len(ks)]
-            lines += [
-                row([selector, *(f"{share:.0%}" for share in kept.loc[selector])])
-                for selector in ["distil", "residual", "lasso", "exact"]
-            ]
+            for selector, found in shares().iterrows():
+                lines.append(row([selector, *(f"{share:.0%}" for share in found)]))
             page = filled(page, "quality kept", lines)
     return page
 
 
 FIGURES = [
     ("quality", 380, quality),
+    ("kept", 300, kept),
     ("when", 500, when),
     ("scaling", 500, scaling),
     ("cost", 380, cost),
@@ -255,16 +273,19 @@ FIGURES = [
 def main():
     check = sys.argv[1:] == ["--check"]
     new = {
-        file: text for name, height, draw in FIGURES for file, text in versions(name, height, draw)
+        file: text.encode()
+        for name, height, draw in FIGURES
+        for file, text in versions(name, height, draw)
     }
-    new[PAGE] = tables(PAGE.read_text())
-    changed = [file for file, text in new.items() if not file.exists() or file.read_text() != text]
+    new[ROOT / "paper/kept.pdf"] = printed(240, kept)
+    new[PAGE] = tables(PAGE.read_text()).encode()
+    changed = [file for file, own in new.items() if not file.exists() or file.read_bytes() != own]
     for file in changed:
         if check:
             print(f"{file.relative_to(ROOT)} is not what studies/figures.py makes of the CSV files")
         else:
             file.parent.mkdir(exist_ok=True)
-            file.write_text(new[file])
+            file.write_bytes(new[file])
             print(file.relative_to(ROOT))
     return 1 if check and changed else 0
 

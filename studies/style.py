@@ -79,6 +79,21 @@ def settings():
     }
 
 
+def printed(height, draw):
+    """A figure as a PDF for the paper, light: the same bytes each time."""
+    global dark
+    dark = False
+    with plt.rc_context({**settings(), "pdf.compression": 0}):
+        figure = plt.figure(figsize=(WIDTH, height / 96))
+        draw(figure)
+        place_labels(figure.axes[0])
+        pages = io.BytesIO()
+        undated = dict.fromkeys(["CreationDate", "Creator", "Producer"])
+        figure.savefig(pages, format="pdf", metadata=undated)
+        plt.close(figure)
+    return pages.getvalue()
+
+
 def versions(name, height, draw):
     """The files of a figure, light and dark, with their text. `draw` takes an empty figure."""
     global dark

@@ -1,8 +1,8 @@
 """Selects sparse features for learning to rank, by exact leave-query-out error.
 
-Greedy RankRLS (Pahikkala, Airola and Salakoski, 2010) adds one feature at a time: the one with
-which a regularised least-squares model errs least on queries that it was trained without. Costs
-follow the non-zeros of the data, so that a million text columns are no obstacle.
+Greedy RankRLS (Pahikkala, Airola, Naula and Salakoski, 2010) adds one feature at a time: the one
+with which a regularised least-squares model errs least on queries that it was trained without.
+Costs follow the non-zeros of the data: a million columns of text are fine.
 
 =====================  =====================================================================
 `GreedyRankRLS`        selects features; a scikit-learn selector and regressor

@@ -121,8 +121,8 @@ def read_svmlight(
     ValueError
         For a file that is damaged or ambiguous, with line and column, what was expected and found.
     MemoryError
-        For more data than `max_memory` lets in. SciPy keeps a number for each column up to the
-        last: one large index in a small file may take all memory, and `n_features` cuts it off.
+        For more data than `max_memory` lets in. SciPy keeps a number for each column up to
+        the last. One large index in a small file may take all memory: `n_features` cuts it off.
 
     Examples
     --------

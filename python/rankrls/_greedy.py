@@ -234,14 +234,14 @@ class _Selecting(SelectorMixin, Ranker):
         group : array-like of int, optional
             Sizes of consecutive queries, as LightGBM has them, in place of `qid`.
         teacher : array-like of shape (m,), optional
-            Scores by another model that has not seen the labels of the row's query, for strategy
-            "distil" and cross-fitted weights; by default RankRLS on all columns teaches.
+            Scores by another model that has not seen the labels of the row's query. For strategy
+            "distil" and cross-fitted weights. By default RankRLS on all columns teaches.
         X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
             Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
         callback : callable, optional
             Called with each `Step` of `GreedyRankRLS`, or `TuneStep` of every selection of
-            `GreedyRankRLSCV`; a true result ends the selection there, or all selections, and the
-            choice is made among what there is.
+            `GreedyRankRLSCV`. A true result ends the selection there, or all selections. The choice
+            is made among what there is.
         **refused
             Nothing: other arguments are refused, `sample_weight` with the reason.
 
@@ -293,9 +293,9 @@ class GreedyRankRLS(_Selecting):
         Features to select, k.
     alpha : float or str, default="auto"
         The ridge parameter (lambda of the paper), above 0, or a share of the mean squared norm of a
-        centred row such as "1/64u". "auto" takes the best of "1/256u",
-        "1/64u", "1/16u", "1/4u" and "1u", and of up to three past an edge, by three folds of the
-        queries; with "distil" it is "1/16u", and "1/64u" from 500 queries on.
+        centred row such as "1/64u". "auto" takes the best of "1/256u", "1/64u", "1/16u",
+        "1/4u" and "1u" by three folds of the queries. It tries up to three more past an edge. With
+        "distil" it is "1/16u", and "1/64u" from 500 queries on.
     strategy : str, default="auto"
         "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of
@@ -511,8 +511,8 @@ class GreedyRankRLSCV(_Selecting):
     strategies : sequence of str, default=("auto",)
         Strategies to choose from: see `GreedyRankRLS`.
     cv : int or "lqo", default=5
-        Folds of the queries, or leave-query-out predictions: these cost nothing more, and are
-        optimistic, as the features were chosen by them. The strategy "distil" needs folds.
+        Folds of the queries, or leave-query-out predictions: these cost nothing more. They
+        are optimistic, because the features were chosen by them. The strategy "distil" needs folds.
     scoring : str, default="squared"
         What models are judged by: the squared error, or a measure such as "ndcg@10" or "cindex".
     metrics : sequence of str, default=()
@@ -520,8 +520,16 @@ class GreedyRankRLSCV(_Selecting):
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
     {settings}
-    convention, max_memory, n_jobs, random_state, verbose
-        As in `GreedyRankRLS`; `random_state` also draws the folds.
+    convention : {"standard", "letor"}, default="standard"
+        Conventions of all measures.
+    max_memory : int or str, optional
+        As in `GreedyRankRLS`.
+    n_jobs : int, optional
+        As in `GreedyRankRLS`.
+    random_state : int, RandomState or None, default=None
+        Seed of random draws, also of the folds. None is seed 1: equal calls give equal results.
+    verbose : int, default=0
+        As in `GreedyRankRLS`.
 
     Attributes
     ----------
@@ -538,8 +546,8 @@ class GreedyRankRLSCV(_Selecting):
         ``feature`` (added last), ``mean_test_score`` with its ``std_error_test_score`` over
         queries, ``rank_test_score`` from 1, the same of each of `metrics`, and ``lqo_error``.
     stability_ : float or None
-        How much the features of the folds agree with the chosen alpha (Nogueira's index): 1 if they
-        are the same, about 0 if by chance.
+        How much the features of the folds agree at the chosen alpha: Nogueira's index. It is 1 if
+        they are the same, and about 0 if they agree by chance.
     selected_, weights_ : ndarray of shape (k,)
         As in `GreedyRankRLS`, of the chosen model, which is trained on all queries.
     n_features_ : int

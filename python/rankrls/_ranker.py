@@ -39,7 +39,7 @@ class Explanation:
     scores : ndarray of shape (r,)
         Their scores.
     reference : float
-        The mean of the scores, or the score of the row that they are held against.
+        The mean of the scores, or the score of the row that they are compared with.
     features : ndarray of shape (p,)
         Columns that add something to one of the rows, in the order of the model.
     names : list of str
@@ -281,8 +281,8 @@ class Ranker(RegressorMixin, BaseEstimator):
             Rows with the columns of the training data. Of a frame, the selected columns are enough.
             A model of the command that was trained with missing values takes the same for nan.
         qid, group : array-like, optional
-            Queries, as in `fit`: only for rows with nan, and a model that takes the mean of their
-            query for it.
+            Queries, as in `fit`. Only needed for rows with nan, if the model takes the mean of
+            their query for it.
 
         Returns
         -------
@@ -382,7 +382,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         qid, group : array-like, optional
             Queries, as in `fit`; without them all rows are one.
         versus : int, optional
-            A row of `X` in the query, from 0, to hold the scores against; by default their mean.
+            A row of `X` in the query, from 0, to compare the scores with. By default their mean.
 
         Returns
         -------

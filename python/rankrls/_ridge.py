@@ -41,8 +41,8 @@ class RankRLS(Ranker):
     ----------
     alpha : float, str or sequence of them, default="auto"
         Ridge parameters (lambda of the paper), above 0: that of the least hold-out error is taken.
-        Text has numbers, shares of the mean squared norm of a centred row such as "1/64u", and
-        ranges; "auto" is "1/256u..1u:2", and up to three past an edge.
+        Text has numbers, ranges, and shares of the mean squared norm of a centred row such as
+        "1/64u". "auto" is "1/256u..1u:2", and up to three past an edge.
     objective : {"query", "global", "pairs"}, default="query"
         Pairs of rows to order: those of the same query, all, or the `pairs` of `fit`.
     kernel : {"linear", "gaussian", "polynomial", "precomputed"}, default="linear"
@@ -59,15 +59,16 @@ class RankRLS(Ranker):
         The reduced set: so many rows drawn at random, or these. The model is over the kernel with
         them alone. None is all rows.
     solver : {"auto", "dual", "primal", "cg"}, default="auto"
-        "dual" factors a system of the rows, "primal" one of the columns, "cg" iterates and factors
-        nothing; "auto" takes the fastest that fits into memory. Kernels without a basis: "dual".
+        "dual" factors a system of the rows, "primal" one of the columns. "cg" iterates and factors
+        nothing. "auto" takes the fastest that fits into memory. Kernels without a basis: "dual".
     holdout : str, array-like of shape (m,) or None, default=None
-        Rows to hold out: "lqo", each query on its own; "lpo", each pair of rows of a query, or each
-        of `pairs`; "folds:N", N groups drawn at random, of queries, of the rows of a single query,
-        or of `pairs`; an array with the fold of each row, or of each of `pairs`; "none". "auto" is
-        the choice of the command: "lqo", or "lpo" under another objective, or five folds where that
-        takes long. None is the same, but of a single alpha holds nothing out where it does not come
-        from the factors: with "cg" and, under objective "query", for a single query.
+        Rows to hold out. "lqo" is each query on its own. "lpo" is each pair of rows of a query, or
+        each of `pairs`. "folds:N" is N groups drawn at random: of queries, of the rows of a single
+        query, or of `pairs`. An array has the fold of each row, or of each of `pairs`. "none" holds
+        nothing out. "auto" is the choice of the command: "lqo", or "lpo" under another objective,
+        or five folds if that takes long. None is the same, except for a single alpha where
+        hold-outs do not come from the factors. Then it holds nothing out: with "cg", and for a
+        single query under objective "query".
     keep_pairs : bool, default=False
         Whether to keep the predictions of "lpo": two numbers for each pair of rows.
     labels : {"raw", "sqrt-sd", "unit"}, default="raw"
@@ -103,7 +104,7 @@ class RankRLS(Ranker):
         Centred predictions for each row by the model that was trained without its query, where
         queries were left out.
     holdout_predictions_ : ndarray of shape (m,), (p,) or (q, 2)
-        The same by whatever scheme there was; with `pairs`, the predicted difference of each; of
+        The same by whatever scheme there was. With `pairs`, the predicted difference of each. For
         "lpo" with `keep_pairs`, a prediction for both rows of `holdout_pairs_`.
     holdout_pairs_ : ndarray of shape (q, 2)
         Rows that "lpo" held out together, with `keep_pairs`.
@@ -215,8 +216,9 @@ class RankRLS(Ranker):
         group : array-like of int, optional
             Sizes of consecutive queries, in place of `qid`; ``group=[m]`` compares all rows.
         pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
-            For objective "pairs": the preferred and the other row of `X`, from 0; by how much, in
-            units of the scores, by default 1; and the weight of the pair, by default 1. Rows count
+            For objective "pairs". A row has the preferred and the other row of `X`, from 0. A third
+            column says by how much, in units of the scores. A fourth has the weight of the pair.
+            Both are 1 by default. Rows count
             in this `X`: cross-validation of scikit-learn hands over parts of the rows, where the
             same numbers are other rows, and is refused.
         **refused
@@ -230,8 +232,8 @@ class RankRLS(Ranker):
         Raises
         ------
         ValueError
-            For data or parameters that cannot be used, for a kernel that is not symmetric or
-            indefinite, and without queries or pairs where there have to be some.
+            For data or parameters that cannot be used, and for a kernel that is indefinite or not
+            symmetric. Without queries or pairs where there have to be some.
         MemoryError
             Where the solver takes more than `max_memory`: the message names solvers that fit.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import textwrap
@@ -25,7 +26,9 @@ def given(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def documented(estimator: Class) -> Class:
-    """Describes the settings where the docstring of `estimator` has {settings}."""
+    """Describes the settings where the docstring of `estimator` has {settings}. Gives its signature
+    the order of the docstring.
+    """
     parameters = {field.name: field for field in fields(estimator)}
     lines = []
     for name, setting in SETTINGS.items():
@@ -42,7 +45,19 @@ def documented(estimator: Class) -> Class:
         words = re.sub(r" \[default: (.*)\]$", r". By default \1", setting["help"]) + "."
         words = re.sub(r"\blambda\b", "alpha", words)
         lines += [f"{name} : {kind}, {usual}", textwrap.indent(textwrap.fill(words, 88), "    ")]
+    # Python has no docstrings under -OO.
     if estimator.__doc__:
-        text = textwrap.indent("\n".join(lines), "    ").strip()
-        estimator.__doc__ = estimator.__doc__.replace("{settings}", text)
+        text = inspect.cleandoc(estimator.__doc__).replace("{settings}", "\n".join(lines))
+        estimator.__doc__ = text
+        _order(vars(estimator)["__init__"], text)
     return estimator
+
+
+def _order(init: Any, text: str) -> None:
+    """Sorts the parameters as the docstring lists them. All but the first are keywords."""
+    listed = text.partition("Parameters\n")[2].partition("\nAttributes\n")[0]
+    order = re.findall(r"^(\w+) : ", listed, re.MULTILINE)
+    signature = inspect.signature(init)
+    own, *others = signature.parameters.values()
+    others.sort(key=lambda parameter: order.index(parameter.name))
+    init.__signature__ = signature.replace(parameters=[own, *others])

@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison", "path", "tuning"]
 
+# A strategy has the colour that it has in the project's own figures.
+_COLOURS = {
+    "bounded": "#0969da",
+    "dense": "#bc4c00",
+    "lowmem": "#8250df",
+    "sampled": "#bf3989",
+    "backfit": "#7d6600",
+    "distil": "#1a7f37",
+    "residual": "#0e7c86",
+    "univariate": "#8a5a44",
+    "fs-ed": "#cf222e",
+}
+
 
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
@@ -26,6 +39,17 @@ def _axes(ax: Axes | None) -> Axes:
     except ImportError as error:
         raise ImportError("rankrls.plot needs Matplotlib: pip install matplotlib") from error
     return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+
+
+def _by_features(ax: Axes, quantity: str) -> Axes:
+    """Names the axes. Features come in whole numbers."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.set_xlabel("features")
+    ax.set_ylabel(quantity)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.grid(alpha=0.3)
+    return ax
 
 
 def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes:
@@ -59,20 +83,24 @@ def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes
     >>> rankrls.plot.path(model).get_xlabel()
     'features'
     """
-    titles = {"lqo_error": "leave-query-out error", "lqo_cindex": "concordance index"}
+    titles = {
+        "lqo_error": "leave-query-out error",
+        "lqo_cindex": "concordance index of left-out queries",
+    }
     if what not in titles:
         raise ValueError(f"what: expected one of {', '.join(titles)}, found {what!r}")
     values = getattr(model, f"{what}_path_") if hasattr(model, "predict") else getattr(model, what)
     ax = _axes(ax)
-    ax.plot(np.arange(1, len(values) + 1), values, marker=".", markersize=4)
-    ax.set_xlabel("features")
-    ax.set_ylabel(titles[what])
-    ax.grid(alpha=0.3)
-    return ax
+    strategy = getattr(model, "strategy_", "") or getattr(model, "strategy", "")
+    colour = _COLOURS.get(strategy, "#59636e")
+    ax.plot(np.arange(1, len(values) + 1), values, marker=".", markersize=4, color=colour)
+    return _by_features(ax, titles[what])
 
 
 def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> Axes:
     """What the models of a `GreedyRankRLSCV` are worth, a line for each ridge parameter.
+
+    A strategy has a colour. The line with the chosen model is dark, the others are light.
 
     Parameters
     ----------
@@ -108,29 +136,31 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
     if f"mean_test_{column}" not in results:
         raise ValueError(f"metric: {metric!r} is not among metrics={tuple(model.metrics)}")
     ax = _axes(ax)
-    several = len(np.unique(results["param_strategy"])) > 1
     for strategy in dict.fromkeys(results["param_strategy"].tolist()):
+        colour, label = _COLOURS.get(strategy, "#59636e"), strategy
         for alpha in np.unique(results["param_alpha"]):
             rows = (results["param_strategy"] == strategy) & (results["param_alpha"] == alpha)
             features = results["param_n_features_to_select"][rows]
             values = results[f"mean_test_{column}"][rows]
-            label = f"alpha {alpha:g}" + (f", {strategy}" if several else "")
-            ax.plot(features, values, label=label)
-            if strategy == model.strategy_ and alpha == model.alpha_:
-                chosen = features == model.n_features_to_select_
-                ax.errorbar(
-                    features[chosen],
-                    values[chosen],
-                    results[f"std_error_test_{column}"][rows][chosen],
-                    fmt="o",
-                    color="black",
-                    capsize=3,
-                )
-    ax.set_xlabel("features")
-    ax.set_ylabel(metric or ("squared error" if model.scoring == "squared" else model.scoring))
+            if strategy != model.strategy_ or alpha != model.alpha_:
+                ax.plot(features, values, color=colour, alpha=0.4, linewidth=1, label=label)
+                label = "_"  # in the legend once
+                continue
+            ax.plot(features, values, color=colour, linewidth=2, zorder=3)
+            chosen = features == model.n_features_to_select_
+            ax.errorbar(
+                features[chosen],
+                values[chosen],
+                results[f"std_error_test_{column}"][rows][chosen],
+                fmt="o",
+                color=colour,
+                capsize=3,
+                zorder=4,
+                label=f"{model.n_features_to_select_} features of {strategy}, alpha {alpha:.4g}",
+            )
     ax.legend()
-    ax.grid(alpha=0.3)
-    return ax
+    quantity = metric or ("squared error" if model.scoring == "squared" else model.scoring)
+    return _by_features(ax, quantity)
 
 
 def comparison(
@@ -170,7 +200,7 @@ def comparison(
     >>> second = metrics.evaluate(y, [1, 2, 2, 1], group=queries)
     >>> ax = plot.comparison({"a": first, "b": second}, measure="cindex")
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
-    (['a', 'b'], 'cindex')
+    (['a', 'b'], 'cindex, with two standard errors')
     """
     if isinstance(found, Measured) or not isinstance(found, Mapping):
         raise ValueError(f"found: expected measures by the names of rankings, found {found!r}")
@@ -180,8 +210,7 @@ def comparison(
     errors = [2 * each.standard_error for each in measured.values()]
     ax.errorbar([each.mean for each in measured.values()], places, xerr=errors, fmt="o", capsize=3)
     ax.set_yticks(places, list(measured))
-    if measure is not None:
-        ax.set_xlabel(measure)
+    ax.set_xlabel(f"{measure or 'mean'}, with two standard errors")
     ax.invert_yaxis()
     ax.grid(axis="x", alpha=0.3)
     return ax

@@ -74,7 +74,7 @@ def test_contributions_add_up_to_the_order(small, estimator, dense, moved):
     assert isinstance(found, rankrls.Explanation)
     text = str(found).splitlines()
     assert text[0].startswith(f"1. row {found.rows[0]}: score ")
-    assert text[-1].startswith((f"{len(own)}. row ", "  +", "  -"))
+    assert text[-1].startswith((f"{len(found.rows)}. row ", "  +", "  -"))
     # The row itself makes no difference.
     assert not found.contributions[found.rows == own[1]].any()
 

@@ -1,8 +1,10 @@
-"""The page and the notebook do what they say; Ctrl-C in a notebook ends a fit, not the kernel."""
+"""Pages, notebook and gallery show what they make; Ctrl-C in a notebook ends a fit alone."""
 
 import asyncio
 import os
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -45,12 +47,34 @@ def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
     assert "model" in names
 
 
-def test_the_example_ends_in_diagrams():
+def said(notebook):
+    """The text that each cell of code has printed, and its value as text."""
+    return {
+        cell.id: "".join(
+            output.get("text") or output.get("data", {}).get("text/plain", "")
+            for output in cell.outputs
+        )
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    }
+
+
+def test_the_notebook_says_what_it_shows():
     notebook = nbformat.read(EXAMPLES / "texts_to_path.ipynb", as_version=4)
+    shown = said(notebook)
     place = {"metadata": {"path": str(EXAMPLES)}}
     NotebookClient(notebook, timeout=300, resources=place).execute()
+    assert said(notebook) == shown
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
+
+
+def test_the_gallery_draws_the_picture_of_the_page(tmp_path):
+    drawn = tmp_path / "gallery.svg"
+    subprocess.run([sys.executable, EXAMPLES / "gallery.py", drawn], check=True)
+    pictures = [drawn, ROOT / "docs/figures/python.svg"]
+    own, kept = (re.findall(r"<text[^>]*>([^<]*)<", each.read_text()) for each in pictures)
+    assert own == kept
 
 
 def test_an_interrupt_ends_a_fit_and_the_kernel_goes_on():

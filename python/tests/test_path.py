@@ -242,7 +242,13 @@ def test_diagrams(small, tmp_path):
     ]
     for number, ax in enumerate(axes):
         ax.figure.savefig(tmp_path / f"{number}.png")
-    assert len(axes[2].get_legend().get_texts()) == 4
+    legend = [text.get_text() for text in axes[2].get_legend().get_texts()]
+    chosen = f"{model.n_features_to_select_} features of {model.strategy_}, alpha"
+    assert {"dense", "residual"} < set(legend)
+    assert len(legend) == 3
+    assert legend[-1].startswith(chosen) or legend[1].startswith(chosen)
+    for ax in axes:
+        assert all(tick == round(tick) for tick in ax.get_xticks())
     with pytest.raises(ValueError, match="metric: 'map' is not among"):
         rankrls.plot.tuning(model, metric="map")
     with pytest.raises(ValueError, match="what: expected"):

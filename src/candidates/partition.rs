@@ -62,8 +62,8 @@ impl<'q> Partition<'q> {
         let own = positions.filter(|&position| partition.part(dataset.column(position)) == part);
         let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
         let share = dataset.features_subset(&features);
-        let share = share.expect("features of the data, each once");
-        share.with_whole_of(dataset)
+        let checked = share.expect("features of the data, each once");
+        checked.with_whole_of(dataset)
     }
 
     /// The columns that [`share`](Self::share) gives this rank of data of which each rank has some columns in
@@ -83,13 +83,13 @@ impl<'q> Partition<'q> {
         }
         let mut found = peers.each(parts).concat();
         found.sort_unstable_by_key(|&(feature, _)| feature);
-        let mut share = Columns::none(own.rows(), own.width());
+        let mut columns = Columns::none(own.rows(), own.width());
         for (feature, (rows, values)) in found {
-            share.push(feature, rows.into_iter().zip(values));
+            columns.push(feature, rows.into_iter().zip(values));
         }
-        let share = own.with_columns(share);
-        let share = share.expect("columns of the data, each once");
-        share.with_whole_of(own)
+        let share = own.with_columns(columns);
+        let checked = share.expect("columns of the data, each once");
+        checked.with_whole_of(own)
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
             sizes.iter().all(|&size| mean.abs_diff(size) < mean / 5),
             "{sizes:?}"
         );
-        let shares = (0..5).map(|part| Partition::share(&data, 5, part));
+        let shares = (0..5).map(|number| Partition::share(&data, 5, number));
         let stored: usize = shares.map(|share| share.stored_columns()).sum();
         assert_eq!(stored, data.stored_columns());
     }

@@ -42,16 +42,16 @@ impl Parts {
     ) -> Result<(ColumnClasses, Option<Self>), E> {
         let (mut found, mut stored) = (Vec::<ColumnClasses>::new(), Vec::new());
         let (mut entries, mut largest) = (0, 0);
-        for classes in shards {
-            let classes = classes?;
+        for shard in shards {
+            let classes = shard?;
             let own = classes.columns().rows.len() as u64;
             // Packed entries are less than columns of them.
             largest = largest.max(24 * own + 37 * classes.len() as u64);
             entries += 12 * own;
             found.push(classes);
             if entries > room {
-                for classes in &mut found[stored.len()..] {
-                    stored.push(store(classes, folder)?);
+                for held in &mut found[stored.len()..] {
+                    stored.push(store(held, folder)?);
                 }
             }
         }
@@ -59,13 +59,12 @@ impl Parts {
         if stored.is_empty() {
             return Ok((all, None));
         }
-        let part = |(classes, entries): (&ColumnClasses, Run)| Part {
+        let part = |(classes, run): (&ColumnClasses, Run)| Part {
             places: all.positions((0..classes.len()).map(|class| classes.feature(class))),
-            entries,
+            entries: run,
         };
-        let parts = found.iter().zip(stored).map(part).collect();
         let parts = Self {
-            all: parts,
+            all: found.iter().zip(stored).map(part).collect(),
             largest,
         };
         Ok((all, Some(parts)))
@@ -86,9 +85,9 @@ impl Parts {
         classes: &ColumnClasses,
         work: impl FnOnce(&ColumnClasses, &[u32]) -> T,
     ) -> io::Result<T> {
-        let part = &self.all[part];
-        let columns = part.read(classes.columns().width)?;
-        Ok(work(&classes.some(&part.places, columns), &part.places))
+        let own = &self.all[part];
+        let columns = own.read(classes.columns().width)?;
+        Ok(work(&classes.some(&own.places, columns), &own.places))
     }
 
     /// The rows and values of one of all `classes`.
@@ -101,8 +100,7 @@ impl Parts {
         let part = self.all.iter().find(has).ok_or(io::ErrorKind::NotFound)?;
         let columns = part.read(classes.columns().width)?;
         let position = columns.position(classes.feature(class));
-        let position = position.ok_or(io::ErrorKind::NotFound)?;
-        let Column { rows, values } = columns.column(position);
+        let Column { rows, values } = columns.column(position.ok_or(io::ErrorKind::NotFound)?);
         Ok((rows.to_vec(), values.to_vec()))
     }
 

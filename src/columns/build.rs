@@ -35,18 +35,18 @@ impl ColumnClasses {
         if self.scale.is_none() {
             return;
         }
-        let divisor = |class: usize| {
-            let mut values = Vec::new();
+        let divisor_of = |class: usize| {
+            let mut counted = Vec::new();
             for part in self.segments(class) {
                 let absent = self.queries.range(part.query).len() - part.column.values.len();
                 let entries = part.column.values.iter();
-                values.extend(entries.map(|value| (1, value - part.mean)));
-                values.extend((absent > 0).then_some((absent, -part.mean)));
+                counted.extend(entries.map(|value| (1, value - part.mean)));
+                counted.extend((absent > 0).then_some((absent, -part.mean)));
             }
-            self.scale.divisor(&values, self.queries.rows())
+            self.scale.divisor(&counted, self.queries.rows())
         };
         let classes = (0..self.len()).into_par_iter().with_max_len(CLASSES);
-        self.factors.divisors = classes.map(divisor).collect();
+        self.factors.divisors = classes.map(divisor_of).collect();
         let values = self.columns.values.to_mut();
         for (bounds, divisor) in self.columns.starts.windows(2).zip(&self.factors.divisors) {
             for value in &mut values[bounds[0]..bounds[1]] {

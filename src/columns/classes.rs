@@ -62,8 +62,8 @@ fn digest_columns<'q>(
 ) -> Vec<Digest> {
     // Columns count in 32 bits.
     let all = 0..u32::try_from(columns.len()).unwrap_or(u32::MAX);
-    let all = all.into_par_iter().with_min_len(CHUNK).with_max_len(CHUNK);
-    let digests = all.map_init(scratch, |canonicaliser, column| {
+    let tasks = all.into_par_iter().with_min_len(CHUNK).with_max_len(CHUNK);
+    let digests = tasks.map_init(scratch, |canonicaliser, column| {
         check_interrupt();
         let mut form = FormHash::default();
         canonicaliser.visit(columns.column(column as usize), |entry| form.add(entry));
@@ -93,8 +93,8 @@ fn name_classes(
         let column = columns.column(digest.column as usize);
         // Most members are the first over again.
         let repeats = |(first, _): &&(u32, Vec<Entry>)| {
-            let first = columns.column(*first as usize);
-            first.rows == column.rows && first.values == column.values
+            let known = columns.column(*first as usize);
+            known.rows == column.rows && known.values == column.values
         };
         let known = found.iter().find(repeats).or_else(|| {
             canonicaliser.canonicalise(column);

@@ -64,11 +64,11 @@ impl Gathering {
         let classes: Vec<&[Digest]> = digests.chunk_by(|a, b| a.class == b.class).collect();
         let mut known = self.find(columns, &classes);
         let mut new: Vec<Digest> = Vec::new();
-        for (class, known) in classes.iter().zip(&mut known) {
+        for (class, found) in classes.iter().zip(&mut known) {
             // Classes are at most as many as columns, which count in 32 bits.
             let next = || u32::try_from(self.signs.len() + new.len()).unwrap_or(u32::MAX);
-            let number = known.unwrap_or_else(next);
-            if known.is_none() {
+            let number = found.unwrap_or_else(next);
+            if found.is_none() {
                 new.push(class[0]);
                 self.hashes.push((class[0].hash, number));
             }
@@ -100,16 +100,16 @@ impl Gathering {
             check_interrupt();
             let first = task[0].0.hash;
             let mut hashes = &self.hashes[self.hashes.partition_point(|&(hash, _)| hash < first)..];
-            for (digest, known) in task {
+            for (digest, slot) in task {
                 let lower = hashes.iter().take_while(|&&(hash, _)| hash < digest.hash);
                 hashes = &hashes[lower.count()..];
-                let alike = hashes.iter().take_while(|&&(hash, _)| hash == digest.hash);
-                let mut alike = alike.peekable();
+                let equal = hashes.iter().take_while(|&&(hash, _)| hash == digest.hash);
+                let mut alike = equal.peekable();
                 if alike.peek().is_some() {
                     canonicaliser.canonicalise(columns.column(digest.column as usize));
                     let same =
                         |&&(_, class): &&(u64, u32)| self.is_form(class, &canonicaliser.form);
-                    **known = alike.find(same).map(|&(_, class)| class);
+                    **slot = alike.find(same).map(|&(_, class)| class);
                 }
             }
         });
@@ -133,27 +133,27 @@ impl Gathering {
     /// Adds the canonical columns of `new` classes.
     fn adopt(&mut self, columns: &Columns<'_>, new: &[Digest]) {
         let lengths = new.iter().map(|digest| digest.length as usize);
-        let (starts, features) = (self.columns.starts.to_mut(), new.iter());
+        let starts = self.columns.starts.to_mut();
         let before = starts[starts.len() - 1];
         starts.extend(lengths.clone().scan(before, |end, length| {
             *end += length;
             Some(*end)
         }));
         let entries = starts[starts.len() - 1];
-        let features = features.map(|digest| columns.feature(digest.column as usize));
-        self.columns.features_mut().extend(features);
+        let feature = |digest: &Digest| columns.feature(digest.column as usize);
+        self.columns.features_mut().extend(new.iter().map(feature));
         let (rows, values) = (self.columns.rows.to_mut(), self.columns.values.to_mut());
         rows.resize(entries, 0);
         values.resize(entries, 0.0);
         let places = cut(&mut rows[before..], &mut values[before..], lengths);
-        let forms = new.par_iter().zip(places);
-        let forms = forms.with_min_len(CLASSES).with_max_len(CLASSES);
+        let pairs = new.par_iter().zip(places);
+        let tasks = pairs.with_min_len(CLASSES).with_max_len(CLASSES);
         let scratch = || Canonicaliser::new(&self.queries, &self.query_of_row);
-        let forms = forms.map_init(scratch, |canonicaliser, (digest, (rows, values))| {
+        let made = tasks.map_init(scratch, |canonicaliser, (digest, place)| {
             check_interrupt();
             let sign = canonicaliser.canonicalise(columns.column(digest.column as usize));
-            let form = &canonicaliser.form;
-            for ((row, value), entry) in rows.iter_mut().zip(values).zip(form) {
+            let (form, (row_slots, value_slots)) = (&canonicaliser.form, place);
+            for ((row, value), entry) in row_slots.iter_mut().zip(value_slots).zip(form) {
                 (*row, *value) = (entry.row, entry.value);
             }
             let rounded = form.iter().any(|entry| entry.rounding != 0.0);
@@ -163,13 +163,10 @@ impl Gathering {
                 roundings: rounded.then(roundings),
             }
         });
-        for (form, class) in forms
-            .collect::<Vec<Form>>()
-            .into_iter()
-            .zip(self.signs.len()..)
-        {
+        let forms: Vec<Form> = made.collect();
+        for (form, number) in forms.into_iter().zip(self.signs.len()..) {
             self.signs.push(form.sign);
-            let class = u32::try_from(class).unwrap_or(u32::MAX);
+            let class = u32::try_from(number).unwrap_or(u32::MAX);
             self.roundings
                 .extend(form.roundings.map(|roundings| (class, roundings)));
         }

@@ -243,7 +243,10 @@ mod tests {
         assert_eq!(model.weights().to_vec(), trained.weights().values);
         let folds: Scheme = "folds:3".parse().unwrap();
         let model = params.clone().holdout(folds.clone()).fit(&data).unwrap();
-        assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
+        assert_eq!(
+            model.holdout(),
+            Some(&trained.leave_out_by(&folds).unwrap())
+        );
         let scaled = params.clone().labels(LabelScale::Unit).fit(&data).unwrap();
         let units = LabelScale::Unit.apply(data.labels(), data.queries());
         let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();

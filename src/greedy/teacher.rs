@@ -60,9 +60,7 @@ impl TeacherPlan {
             solver,
             memory: solver.memory(&shape),
         };
-        let factoring = Solver::ALL
-            .into_iter()
-            .filter(|solver| solver.has_holdout());
+        let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
         let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
         let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
         let quick = quick.map(plan).filter(|plan| plan.memory <= available);
@@ -167,19 +165,19 @@ impl TeacherPredictions {
         }
         let problem = RidgeProblem::of_classes(candidates, labels, solver)?;
         let groups = match queries {
-            _ if solver.has_holdout() => Groups::queries(queries),
+            _ if solver.factors() => Groups::queries(queries),
             MANY_QUERIES.. => Groups::folds(queries, 2, seed)?,
             _ => Groups::folds(queries, FOLDS, seed)?,
         };
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.
         let mut next = search.tried().to_vec();
-        let together = solver.has_holdout() || candidates.summary().nonzeros <= SMALL;
+        let together = solver.factors() || candidates.summary().nonzeros <= SMALL;
         let mut many = if together { next.len() } else { 2 };
         let mut best: Option<(Lambda, Holdout)> = None;
         while !next.is_empty() {
             let now = next.split_off(next.len().saturating_sub(std::mem::replace(&mut many, 1)));
-            let holdouts = problem.holdouts(&now, &groups, TOLERANCE)?;
+            let holdouts = problem.leave_out(&now, &groups, TOLERANCE)?;
             let all = best.into_iter().chain(now.iter().copied().zip(holdouts));
             best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
             let found = best.as_ref().map(|(lambda, _)| *lambda);

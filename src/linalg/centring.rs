@@ -124,8 +124,8 @@ mod tests {
                 let mut labels = given;
                 by(&mut labels);
                 assert!(labels.iter().sum::<f64>().abs() < 1e-15);
-                for (label, exact) in labels.iter().zip(exact) {
-                    assert!((label - (exact - mean)).abs() < 1e-15, "{label}");
+                for (label, without) in labels.iter().zip(exact) {
+                    assert!((label - (without - mean)).abs() < 1e-15, "{label}");
                 }
             }
         }

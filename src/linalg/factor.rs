@@ -117,11 +117,11 @@ impl Panel {
 fn add_products(block: &mut [f64], panel: MatRef<'_, f64>, first: usize, factor: f64) {
     let size = panel.nrows();
     let width = block.len() / size;
-    let block = MatMut::from_column_major_slice_mut(block, size, width);
-    let block = block.submatrix_mut(first, 0, size - first, width);
-    let (top, below) = block.split_at_row_mut(width);
-    let panel = panel.submatrix(first, 0, size - first, panel.ncols());
-    let (beside_top, beside_below) = panel.split_at_row(width);
+    let columns = MatMut::from_column_major_slice_mut(block, size, width);
+    let lower = columns.submatrix_mut(first, 0, size - first, width);
+    let (top, below) = lower.split_at_row_mut(width);
+    let beside = panel.submatrix(first, 0, size - first, panel.ncols());
+    let (beside_top, beside_below) = beside.split_at_row(width);
     let right = beside_top.transpose();
     triangular_matmul(
         top,
@@ -157,15 +157,15 @@ impl Cholesky {
         let mut rest = lower.values_mut();
         for start in (0..size).step_by(BLOCK) {
             let width = BLOCK.min(size - start);
-            let (panel, later) = rest.split_at_mut(size * width);
-            let mut panel = MatMut::from_column_major_slice_mut(panel, size, width);
+            let (own, later) = rest.split_at_mut(size * width);
+            let mut panel = MatMut::from_column_major_slice_mut(own, size, width);
             factor_panel(panel.as_mut().submatrix_mut(start, 0, size - start, width))?;
-            let panel = panel.as_ref();
+            let factored = panel.as_ref();
             let blocks = later.par_chunks_mut(size * BLOCK).enumerate();
             blocks.for_each(|(number, block)| {
                 check_interrupt();
                 let first = start + width + number * BLOCK;
-                add_products(block, panel, first, -1.0);
+                add_products(block, factored, first, -1.0);
             });
             rest = later;
         }
@@ -185,10 +185,10 @@ impl Cholesky {
     /// Turns `b` into `M^-1 b`.
     pub(crate) fn solve(&self, b: &mut [f64]) {
         let rows = b.len();
-        let mut b = MatMut::from_column_major_slice_mut(b, rows, 1);
+        let mut column = MatMut::from_column_major_slice_mut(b, rows, 1);
         let lower = self.0.matrix();
-        solve_lower_triangular_in_place(lower, b.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(lower.transpose(), b, Par::Seq);
+        solve_lower_triangular_in_place(lower, column.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(lower.transpose(), column, Par::Seq);
     }
 
     /// Turns dense columns `b` into `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of
@@ -260,17 +260,17 @@ impl Eigen {
         for (along, eigenvalue) in self.values.iter().enumerate() {
             let vector = self.vectors.col_as_slice(along);
             let mut sum = [0.0; L];
-            for (x, b) in vector.iter().zip(b) {
+            for (x, right) in vector.iter().zip(b) {
                 for lane in 0..L {
-                    sum[lane] += x * b[lane];
+                    sum[lane] += x * right[lane];
                 }
             }
             for lane in 0..L {
                 sum[lane] /= eigenvalue + shifts[lane];
             }
-            for (x, solution) in vector.iter().zip(&mut *solution) {
+            for (x, slots) in vector.iter().zip(&mut *solution) {
                 for lane in 0..L {
-                    solution[lane] += x * sum[lane];
+                    slots[lane] += x * sum[lane];
                 }
             }
         }

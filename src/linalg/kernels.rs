@@ -43,12 +43,12 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; SUMS];
     let (x_chunks, x_rest) = x.as_chunks::<SUMS>();
     let (y_chunks, y_rest) = y.as_chunks::<SUMS>();
-    for (x, y) in x_chunks.iter().zip(y_chunks) {
+    for (left, right) in x_chunks.iter().zip(y_chunks) {
         for lane in 0..SUMS {
-            sums[lane] += x[lane] * y[lane];
+            sums[lane] += left[lane] * right[lane];
         }
     }
-    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(a, b)| a * b).sum();
     let pairs = |a: usize| sums[a] + sums[a + 4];
     ((pairs(0) + pairs(2)) + (pairs(1) + pairs(3))) + rest
 }

@@ -5,12 +5,13 @@ use serde::{Deserialize, Serialize};
 use crate::data::{Dataset, Queries};
 use crate::ridge::Kernel;
 
-/// `f(x) = sum_b a_b k(x_b, x)` over the rows `x_b` of a basis.
+/// A kernel model: `f(x) = sum_b alpha_b kappa(x_b, x)` over the rows `x_b` of a basis, for the kernel `kappa`
+/// (`docs/rankrls.md`, "Kernels").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expansion {
     /// The kernel.
     pub kernel: Kernel,
-    /// The rows of the basis.
+    /// The rows of the basis: all rows of the training data, or those of a reduced set; in their order.
     pub rows: Vec<BasisRow>,
     /// Columns that the rows are of.
     pub(super) width: usize,
@@ -20,11 +21,11 @@ pub struct Expansion {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BasisRow {
-    /// The weight of its kernel value.
+    /// `alpha_b`, the weight of its kernel value, in units of the labels over those of the kernel.
     pub coefficient: f64,
     /// Its columns, ascending: 0-based here, and counted as in the data file in a model file.
     pub indices: Vec<u32>,
-    /// The values there.
+    /// The values there, one an index; other columns are 0.
     pub values: Vec<f64>,
 }
 
@@ -40,12 +41,12 @@ impl Expansion {
         for (place, &row) in rows.iter().enumerate() {
             places[row] = Some(place);
         }
-        let row = |&coefficient: &f64| BasisRow {
+        let without_entries = |&coefficient: &f64| BasisRow {
             coefficient,
             indices: Vec::new(),
             values: Vec::new(),
         };
-        let mut basis: Vec<BasisRow> = coefficients.iter().map(row).collect();
+        let mut basis: Vec<BasisRow> = coefficients.iter().map(without_entries).collect();
         for position in 0..dataset.stored_columns() {
             for (row, value) in dataset.column(position).iter() {
                 if let Some(place) = places[row].filter(|_| value != 0.0) {

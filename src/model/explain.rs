@@ -14,9 +14,10 @@ pub struct Explanation<'a> {
     pub query: String,
     /// Rows of the query.
     pub rows_of_query: usize,
-    /// The score that scores are held against: of `versus`, or the mean of the query.
+    /// The score that others are compared with: that of `versus`, or the mean of the query. In units of the
+    /// scores, as all differences and contributions.
     pub reference: f64,
-    /// The row that scores are held against; `None` for the mean.
+    /// The row that others are compared with; `None` for the mean.
     pub versus: Option<ExplainedRow<'a>>,
     /// The rows, the highest score first; equal scores in the order of the file.
     pub rows: Vec<ExplainedRow<'a>>,
@@ -29,7 +30,7 @@ pub struct ExplainedRow<'a> {
     pub rank: usize,
     /// Other rows with the same score.
     pub tied: usize,
-    /// Its number in the file.
+    /// Its number in the file, from 1.
     pub row: usize,
     /// Its label.
     pub label: f64,
@@ -58,7 +59,7 @@ pub struct Contribution<'a> {
     pub weight: f64,
     /// Its value in the row.
     pub value: f64,
-    /// The value that it is held against.
+    /// The value that it is compared with: of `versus`, or the mean of the query.
     pub reference: f64,
     /// Weight times the difference of the values.
     pub contribution: f64,
@@ -157,8 +158,12 @@ impl Model {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// `O(entries of the features + n t)` time for `n` rows of the query and `t` features.
+    ///
     /// # Errors
-    /// [`ExplainError`].
+    /// [`ExplainError::Kernel`] for a kernel model, [`ExplainError::NoFeature`] for data without an entry in a
+    /// feature, [`ExplainError::Query`] and [`ExplainError::Row`] for a query or a row that is not there,
+    /// [`ExplainError::NotFinite`] where numbers overflow.
     pub fn explain(
         &self,
         dataset: &Dataset<'_>,
@@ -169,10 +174,10 @@ impl Model {
         let (queries, inputs) = (dataset.queries(), dataset.input_rows());
         let own = queries.range(query);
         let count = own.len();
-        let row = |row: usize| ExplainedRow {
+        let unranked = |row: usize| ExplainedRow {
             rank: 0,
             tied: 0,
-            row: 1 + inputs.map_or(row, |inputs| inputs[row] as usize),
+            row: 1 + inputs.map_or(row, |known| known[row] as usize),
             label: dataset.labels()[row],
             score: 0.0,
             difference: 0.0,
@@ -187,16 +192,16 @@ impl Model {
             rows_of_query: count,
             reference: 0.0,
             versus: None,
-            rows: own.clone().map(row).collect(),
+            rows: own.clone().map(unranked).collect(),
         };
-        if let Some(versus) = versus {
-            explained.check_row(versus)?;
+        if let Some(number) = versus {
+            explained.check_row(number)?;
         }
         let rows = &mut explained.rows;
-        let place = versus.and_then(|versus| rows.iter().position(|row| row.row == versus));
-        let reference_of = |values: &[f64]| match place {
-            Some(place) => values[place],
-            None => values.iter().sum::<f64>() / count as f64,
+        let place = versus.and_then(|number| rows.iter().position(|row| row.row == number));
+        let reference_of = |of_rows: &[f64]| match place {
+            Some(at) => of_rows[at],
+            None => of_rows.iter().sum::<f64>() / count as f64,
         };
         let mut values = vec![0.0; count];
         for (position, feature) in self.features.iter().enumerate() {
@@ -206,9 +211,9 @@ impl Model {
             let mut column = dataset.column(stored);
             column.take_rows_below(own.start);
             values.fill(0.0);
-            for (row, value) in column.take_rows_below(own.end).iter() {
-                values[row - own.start] = value;
-                rows[row - own.start].score += feature.weight * value;
+            for (at, value) in column.take_rows_below(own.end).iter() {
+                values[at - own.start] = value;
+                rows[at - own.start].score += feature.weight * value;
             }
             let reference = reference_of(&values);
             for (&value, row) in values.iter().zip(rows.iter_mut()) {
@@ -263,8 +268,7 @@ impl Model {
         }
         let has_entry = |feature: u32| {
             let position = dataset.position(feature);
-            position
-                .is_some_and(|position| dataset.column(position).values.iter().any(|v| *v != 0.0))
+            position.is_some_and(|at| dataset.column(at).values.iter().any(|v| *v != 0.0))
         };
         let features = self.features.len();
         if features > 0 && !self.features.iter().any(|known| has_entry(known.feature)) {

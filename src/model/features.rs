@@ -58,8 +58,8 @@ fn of_list(source: Source<'_>, base: IndexBase, width: usize) -> Result<Vec<u32>
             return Ok(0);
         }
         let index: Option<u32> = item.parse().ok();
-        let feature = index.and_then(|index| index.checked_sub(base.first()));
-        let Some(feature) = feature.filter(|&feature| (feature as usize) < width) else {
+        let column = index.and_then(|number| number.checked_sub(base.first()));
+        let Some(feature) = column.filter(|&column| (column as usize) < width) else {
             let found = format!("{:?}", short(item));
             return Err((number, Fault::new(range.clone(), found)));
         };

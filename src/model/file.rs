@@ -29,10 +29,11 @@ pub const SCHEMA: &str = "rankrls.model/1";
 pub(super) const LARGEST: u64 = 256 << 20;
 
 impl Model {
-    /// Reads the model file at `path`, or standard input for `-`.
+    /// Reads the model file at `path`, or standard input for `-`; compressed or not, at most 256 MiB of text.
     ///
     /// # Errors
-    /// [`ModelError`] for a file that cannot be read or is no valid model.
+    /// [`ModelError::Read`] for a file that cannot be read, of another schema, or with a value out of its range;
+    /// [`ModelError::Json`] for text that is not the JSON of a model.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
         Self::parse(&read_whole(path, LARGEST)?, path)
@@ -41,7 +42,7 @@ impl Model {
     /// Reads the text of a model file, which messages call `path`.
     ///
     /// # Errors
-    /// [`ModelError`] for text that is no valid model.
+    /// As [`read`](Self::read).
     pub fn parse(text: &[u8], path: &Path) -> Result<Self, ModelError> {
         check_schema(text, path)?;
         let document: Document<Vec<SelectedFeature>> =
@@ -290,8 +291,8 @@ impl Document<Vec<SelectedFeature>> {
             let identical = feature.identical.iter_mut();
             identical.for_each(|column| *column -= first);
         }
-        let expansion = kernel.zip(self.basis).map(|(kernel, rows)| Expansion {
-            kernel,
+        let expansion = kernel.zip(self.basis).map(|(known, rows)| Expansion {
+            kernel: known,
             rows: rows.into_iter().map(|Line(row)| row).collect(),
             width: self.data.columns,
         });

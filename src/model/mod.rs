@@ -32,7 +32,8 @@ pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};
 pub use features::read_features;
 pub use file::SCHEMA;
 
-/// A linear model over features that were selected, over given ones, or over all.
+/// A model that was selected or trained: linear over features that were selected, over given ones, or over all,
+/// or a kernel [`Expansion`] over rows. It scores rows of data with the columns of the training data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     strategy: FeatureChoice,
@@ -72,9 +73,9 @@ pub struct SelectedFeature {
     /// Its name, if the data had names.
     #[serde(default)]
     pub name: Option<String>,
-    /// Its weight.
+    /// Its weight, in units of the labels over those of the column.
     pub weight: f64,
-    /// Columns that centre to the same one up to sign.
+    /// Other columns that centre to the same one up to sign, ascending.
     #[serde(default)]
     pub identical: Vec<u32>,
 }
@@ -100,9 +101,9 @@ pub struct PathStep {
     pub step: usize,
     /// The column that was added.
     pub feature: u32,
-    /// Leave-query-out error: sum over queries of the squared centred residuals.
+    /// Leave-query-out error: sum over queries of the squared centred residuals, in squared units of the labels.
     pub lqo_error: f64,
-    /// Concordance index of the leave-query-out predictions, if some query has a pair to order.
+    /// Concordance index of the leave-query-out predictions, from 0 to 1; `None` if no query has a pair to order.
     pub lqo_cindex: Option<f64>,
 }
 
@@ -361,9 +362,10 @@ impl Model {
         &self.data
     }
 
-    /// Scores of the rows of `dataset`, in row order: sums over the features in their
-    /// order, so that equal rows have the same score to the last bit. Columns are matched
-    /// by their 0-based numbers, however either file counts them.
+    /// Scores of the `m` rows of `dataset`, in row order, in units of the labels: sums over the features in their
+    /// order, so that equal rows have the same score to the last bit. Scores of a query can be compared, and a
+    /// constant may be added to all of them. Columns are matched by their 0-based numbers, however either file
+    /// counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
         if let Some(expansion) = &self.expansion {
             return expansion.scores(dataset);
@@ -438,7 +440,7 @@ impl Model {
         names.check_same(known, self.index_base, "the model", file)
     }
 
-    /// 0-based columns, in order of selection.
+    /// Columns, 0-based, in order of selection.
     fn columns(&self) -> Vec<u32> {
         self.features.iter().map(|f| f.feature).collect()
     }

@@ -162,9 +162,9 @@ fn names_take_no_memory_for_columns_between_them() {
     assert_eq!(names.of(feature), Some("far"));
     assert_eq!(names.len(), model.features().len());
     let table = TableOptions::default();
-    let options = ReadOptions::new().format(Format::Csv).table(table);
-    let options = options.unlabelled(true).width(model.data().columns);
-    let options = options.columns(FeatureNames::of_some([(feature, "far")]));
+    let as_csv = ReadOptions::new().format(Format::Csv).table(table);
+    let unlabelled = as_csv.unlabelled(true).width(model.data().columns);
+    let options = unlabelled.columns(FeatureNames::of_some([(feature, "far")]));
     let read = options.read_from(&b"near,far\n1,2\n"[..], "f").unwrap();
     assert_eq!(
         model.scores(&read.dataset),
@@ -201,9 +201,9 @@ fn a_model_keeps_its_estimator_and_the_names_of_all_columns() {
 #[test]
 fn names_of_other_data_are_refused() {
     let model = model();
-    let check = |names: &[&str]| {
-        let names: FeatureNames = names.iter().collect();
-        let checked = model.check_names(&names, Path::new("n.txt"));
+    let check = |texts: &[&str]| {
+        let given: FeatureNames = texts.iter().collect();
+        let checked = model.check_names(&given, Path::new("n.txt"));
         checked.map_err(|error| error.to_string())
     };
     // The third column has no name in the model, and the last ones have none in the data.
@@ -338,8 +338,8 @@ fn every_contradiction_is_refused() {
         ("/data/constant_columns", json!(2), "columns that vary"),
         ("/path", json!([step]), "no steps, with strategy all"),
     ];
-    let cases = of_selected.into_iter().map(|case| (&selected, case));
-    let cases = cases.chain(of_trained.into_iter().map(|case| (&trained, case)));
+    let first_cases = of_selected.into_iter().map(|case| (&selected, case));
+    let cases = first_cases.chain(of_trained.into_iter().map(|case| (&trained, case)));
     for (model, (pointer, value, message)) in cases {
         let error = refusal(model, pointer, value);
         assert!(error.contains(message), "{error}\nlacks: {message}");

@@ -21,29 +21,29 @@ pub(crate) enum Block {
 }
 
 impl Block {
-    /// `(M + shift I)^-1 b` for the block `M`, several shifts and `b`, a lane each; centred like the rows,
-    /// as rounding would otherwise add up outside of the centred vectors.
+    /// `(K_qq + shift I)^-1 v` for the block `K_qq` of a query `q`, several shifts and `v`, a lane each; centred
+    /// like the rows, as rounding would otherwise add up outside of the centred vectors.
     #[inline(always)]
     pub(crate) fn solve<const L: usize>(
         &self,
         shifts: &[f64; L],
-        b: &[[f64; L]],
+        v: &[[f64; L]],
         solution: &mut [[f64; L]],
     ) {
         match self {
             Self::Decomposed(eigen) => {
-                eigen.solve_lanes(shifts, b, solution);
+                eigen.solve_lanes(shifts, v, solution);
                 centre_rows(solution);
             }
             Self::Diagonal(diagonal) => {
-                divide(diagonal, shifts, b, solution);
+                divide(diagonal, shifts, v, solution);
                 centre_rows(solution);
             }
-            Self::Alone(square) => divide(&[*square], shifts, b, solution),
+            Self::Alone(square) => divide(&[*square], shifts, v, solution),
         }
     }
 
-    /// Turns `A`, `rows` high, into an `A V` with `V V' = (M + shift I)^-1` for the block `M`.
+    /// Multiplies `columns`, `rows` high, from the right by a `V` with `V V' = (K_qq + shift I)^-1`.
     pub(crate) fn halve(&self, shift: f64, rows: usize, columns: &mut [f64]) {
         match self {
             Self::Decomposed(eigen) => eigen.halve(shift, rows, columns),
@@ -57,37 +57,37 @@ impl Block {
 fn divide<const L: usize>(
     diagonal: &[f64],
     shifts: &[f64; L],
-    b: &[[f64; L]],
+    v: &[[f64; L]],
     solution: &mut [[f64; L]],
 ) {
-    for ((solution, b), diagonal) in solution.iter_mut().zip(b).zip(diagonal) {
-        *solution = std::array::from_fn(|lane| b[lane] / (diagonal + shifts[lane]));
+    for ((slot, right), square) in solution.iter_mut().zip(v).zip(diagonal) {
+        *slot = std::array::from_fn(|lane| right[lane] / (square + shifts[lane]));
     }
 }
 
 fn halve(diagonal: &[f64], shift: f64, rows: usize, columns: &mut [f64]) {
-    for (column, diagonal) in columns.chunks_mut(rows).zip(diagonal) {
-        let half = (diagonal + shift).sqrt().recip();
+    for (column, square) in columns.chunks_mut(rows).zip(diagonal) {
+        let half = (square + shift).sqrt().recip();
         for value in column {
             *value *= half;
         }
     }
 }
 
-/// [`Block::solve`] for blocks whose rows follow each other in `b`.
+/// [`Block::solve`] for blocks whose rows follow each other in `v`.
 #[multiversion::multiversion(targets = "simd")]
 pub(crate) fn solve_blocks<const L: usize>(
     blocks: &[Block],
     sizes: &[usize],
     shifts: &[f64; L],
-    b: &[[f64; L]],
+    v: &[[f64; L]],
     solution: &mut [[f64; L]],
 ) {
-    let mut rest = (b, solution);
+    let mut rest = (v, solution);
     for (block, &size) in blocks.iter().zip(sizes) {
-        let (b, later_b) = rest.0.split_at(size);
-        let (solution, later) = rest.1.split_at_mut(size);
-        block.solve(shifts, b, solution);
-        rest = (later_b, later);
+        let (right, later_right) = rest.0.split_at(size);
+        let (slots, later_slots) = rest.1.split_at_mut(size);
+        block.solve(shifts, right, slots);
+        rest = (later_right, later_slots);
     }
 }

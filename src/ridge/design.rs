@@ -38,7 +38,7 @@ impl Design<'_> {
         spread.as_flattened().to_vec()
     }
 
-    /// The totals of the model with these dual coefficients, which are centred: `k x . B' a` for each
+    /// The totals of the model with these dual coefficients `a`, which are centred: `k x . B' a` for each
     /// canonical column `x`; none if the columns are not known.
     pub(crate) fn totals(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut totals = vec![[0.0]; self.classes()];
@@ -49,7 +49,7 @@ impl Design<'_> {
         totals.concat()
     }
 
-    /// `X^' y` for labels that are compared like the rows.
+    /// `X^' y^` for labels `y^` that are compared like the rows.
     pub(crate) fn moments(&self, labels: &[f64]) -> Vec<f64> {
         let totals = self.totals(labels);
         let pairs = totals.iter().zip(&self.features.known().counts);
@@ -100,7 +100,7 @@ impl Design<'_> {
         columns.counts.iter().enumerate().map(size).collect()
     }
 
-    /// `H' v` for some columns `H` of `X^` and several `v` that are centred, a lane each.
+    /// `N' v` for some columns `N` of `X^` and several `v` that are centred, a lane each.
     pub(crate) fn products<const L: usize>(
         &self,
         classes: &[usize],
@@ -114,7 +114,8 @@ impl Design<'_> {
         classes.par_iter().with_max_len(1).map(product).collect()
     }
 
-    /// `H c` for some columns `H` of `X^`. `totals` has a row for each class and is overwritten.
+    /// `N v` for some columns `N` of `X^` and `coefficients` `v`. `totals` has a row for each class and is
+    /// overwritten.
     pub(crate) fn combination<const L: usize>(
         &self,
         classes: &[usize],
@@ -139,9 +140,9 @@ impl Design<'_> {
             .fill_query(self.features.known(), query, places, slots);
         let range = self.queries().range(query);
         let width = slots.len() / range.len();
-        for (row, slots) in range.zip(slots.chunks_mut(width)) {
+        for (row, of_row) in range.zip(slots.chunks_mut(width)) {
             let scale = self.rows.scale(row);
-            for slot in slots {
+            for slot in of_row {
                 *slot *= scale;
             }
         }
@@ -162,12 +163,12 @@ impl Design<'_> {
         }
     }
 
-    /// `X^ X^' + shift J`, lower triangle: see [`Compare`](super::comparisons::Compare).
+    /// `X^ X^' + shift J`, lower triangle: see [`Loss`](super::comparisons::Loss).
     pub(crate) fn kernel_matrix(&self, shift: f64) -> Square {
         self.rows.kernel_matrix(&self.features, shift)
     }
 
-    /// `X^' X^`, lower triangle.
+    /// `C = X^' X^`, lower triangle.
     pub(crate) fn covariance(&self) -> Square {
         const EXAMPLES: usize = 512;
         let mut square = Square::zeros(self.classes());
@@ -202,11 +203,11 @@ impl Design<'_> {
 /// Least sum of squared labels that leaves errors their digits.
 const LEAST_LABELS: f64 = 1e-280;
 
-/// The least squares that solvers solve: `min_w |y - X^ w|^2 + ridge |w|^2`.
+/// The least squares that solvers solve: `min_w |y^ - X^ w|^2 + ridge |w|^2`.
 #[derive(Debug)]
 pub(crate) struct System<'a> {
     pub(crate) design: Design<'a>,
-    /// `y`: centred, weighted labels, one for each row of the design.
+    /// `y^`: centred, weighted labels, one for each row of the design.
     pub(crate) labels: Vec<f64>,
     /// The mean of the diagonal of `X^ X^'`. The dual solver also uses it as `mu` in `K + mu J`.
     pub(crate) mean_diagonal: f64,
@@ -235,13 +236,13 @@ impl<'a> System<'a> {
         })
     }
 
-    /// [`Compare::unit`](super::comparisons::Compare::unit).
+    /// [`Loss::unit`](super::comparisons::Loss::unit).
     pub(crate) fn unit(&self) -> f64 {
         let Design { rows, features } = &self.design;
         rows.unit(features, self.mean_diagonal)
     }
 
-    /// [`Compare::ridge`](super::comparisons::Compare::ridge).
+    /// [`Loss::ridge`](super::comparisons::Loss::ridge).
     ///
     /// # Errors
     /// [`TrainError::OneGroup`].

@@ -101,6 +101,16 @@ pub enum TrainError {
         /// The largest centred label, times the root of its query's weight.
         largest: f64,
     },
+    /// The values of a basis without eigenvalues: values are too large for the sums, or iterations do not end.
+    #[error(
+        "the kernel of the {rows} rows of the basis has values up to {largest:e}, and its eigenvalues were not found: expected eigenvalues that are finite numbers; scale the data, or take another basis"
+    )]
+    NoEigenvalues {
+        /// Rows of the basis.
+        rows: usize,
+        /// The largest magnitude of a value.
+        largest: f64,
+    },
     /// A kernel by which all rows that are compared are the same.
     #[error(
         "the kernel is constant within every query, so it can tell no examples of a query apart: expected rows that differ, or another gamma"

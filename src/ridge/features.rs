@@ -68,12 +68,12 @@ impl<'a> Columns<'a> {
     fn add_products(&self, row: usize, factor: f64, column: &mut [f64], first: usize) {
         let end = first + column.len();
         for (class, value) in self.row(row) {
-            let factor = factor * value * self.counts[class];
-            let other = self.classes.column(class);
-            let start = other.rows.partition_point(|&row| (row as usize) < first);
-            let entries = other.rows[start..].iter().zip(&other.values[start..]);
-            for (&row, value) in entries.take_while(|(row, _)| (**row as usize) < end) {
-                column[row as usize - first] += factor * value;
+            let multiple = factor * value * self.counts[class];
+            let others = self.classes.column(class);
+            let start = others.rows.partition_point(|&at| (at as usize) < first);
+            let entries = others.rows[start..].iter().zip(&others.values[start..]);
+            for (&at, other) in entries.take_while(|(at, _)| (**at as usize) < end) {
+                column[at as usize - first] += multiple * other;
             }
         }
     }
@@ -127,10 +127,10 @@ impl<'a> Features<'a> {
         match self {
             Self::Columns(columns) => {
                 let rows = [first, other].map(|row| columns.rows.outer_view(row));
-                let [Some(first), Some(other)] = rows else {
+                let [Some(preferred), Some(beaten)] = rows else {
                     return 0.0;
                 };
-                let difference = &first - &other;
+                let difference = &preferred - &beaten;
                 let squares = difference.iter();
                 squares.map(|(at, v)| columns.counts[at] * v * v).sum()
             }
@@ -190,18 +190,18 @@ impl Columns<'_> {
     pub(crate) fn add_up<const L: usize>(&self, v: &[[f64; L]], totals: &mut [[f64; L]]) {
         // The first columns are the longest: a task for each chunk.
         let tasks = totals.par_chunks_mut(COLUMNS).with_max_len(1).enumerate();
-        tasks.for_each(|(task, totals)| {
+        tasks.for_each(|(task, own)| {
             check_interrupt();
-            add_up(self, task * COLUMNS, v, totals);
+            add_up(self, task * COLUMNS, v, own);
         });
     }
 
     /// Predictions for the rows of the data, not centred.
     pub(crate) fn predict<const L: usize>(&self, totals: &[[f64; L]], rows: &mut [[f64; L]]) {
         let tasks = rows.par_chunks_mut(ROWS).enumerate();
-        tasks.for_each(|(task, rows)| {
+        tasks.for_each(|(task, own)| {
             check_interrupt();
-            predict(self, task * ROWS, totals, rows);
+            predict(self, task * ROWS, totals, own);
         });
     }
 }
@@ -213,10 +213,10 @@ fn add_up<const L: usize>(
     v: &[[f64; L]],
     totals: &mut [[f64; L]],
 ) {
-    for (totals, class) in totals.iter_mut().zip(first..) {
+    for (total, class) in totals.iter_mut().zip(first..) {
         let column = columns.classes.column(class);
         let count = columns.counts[class];
-        *totals = gather(column.rows, column.values, v).map(|sum| count * sum);
+        *total = gather(column.rows, column.values, v).map(|sum| count * sum);
     }
 }
 

@@ -21,7 +21,8 @@ use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Metric, Rules, check_labels};
 use crate::objective::Objective;
 
-/// What to train with, and how to choose.
+/// The kernels and ridge parameters to train with, and how the best of them is chosen: by its predictions of
+/// rows that are held out.
 #[derive(Debug, Clone)]
 pub struct TrainGrid {
     /// Ridge parameters, as shares of the unit of each kernel or as numbers.
@@ -30,16 +31,16 @@ pub struct TrainGrid {
     pub kernels: Vec<Kernel>,
     /// Rows that the model is over; `None`: all rows.
     pub basis: Option<Basis>,
-    /// What is held out.
+    /// The rows that are held out.
     pub holdout: Scheme,
     /// Whether leave-pair-out keeps its predictions.
     pub keep_pairs: bool,
-    /// The measure of the hold-out predictions that the best model has the most of; `None`: it has the
-    /// least squared error.
+    /// The measure of the hold-out predictions that is largest for the best model; `None`: it has the least
+    /// [`Holdout::error`].
     pub measure: Option<(Metric, Rules)>,
     /// The preferences, under [`Objective::Pairs`].
     pub preferences: Option<Preferences>,
-    /// All else.
+    /// Solver, objective, weights, scales and memory.
     pub options: TrainOptions,
 }
 
@@ -50,71 +51,70 @@ pub struct Cell {
     pub kernel: Kernel,
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// At most so much is rounding amplified ([`RidgeProblem::condition`]).
+    /// A bound on how much rounding errors grow, from 1 on ([`RidgeProblem::condition`]).
     pub condition: f64,
     /// The hold-out predictions.
     pub holdout: Option<Holdout>,
-    /// The measure to choose by, where it has a value.
+    /// The measure to choose by, where it has a value; `None` also where the squared error chooses.
     pub measure: Option<f64>,
-    /// How conjugate gradients ended with all the data, which they see for the best model alone.
+    /// How conjugate gradients ended with all the data. They train the best model alone on these.
     pub convergence: Option<Convergence>,
     /// The model. The best alone has one, as models may take much memory.
     pub fit: Option<Fit>,
 }
 
-/// A trained model.
+/// A trained model, as numbers: it scores rows by their columns, or by their kernel values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fit {
     /// Weights of features.
     Linear(Weights),
     /// Coefficients of rows of the training data, under the kernel.
     Kernel {
-        /// The rows, 0-based, ascending.
+        /// The rows, 0-based, ascending: all `m`, or the `b` of the basis.
         rows: Vec<usize>,
-        /// A coefficient for each.
+        /// A coefficient for each, in units of the labels over those of the kernel.
         coefficients: Vec<f64>,
     },
 }
 
-/// What came of a grid.
+/// The models of a grid, and the best of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GridOutcome {
-    /// Every kernel with every ridge parameter, in the order of the lists; ascending where
+    /// Every kernel with every ridge parameter, in the order of the lists; lambdas ascend where
     /// [`Lambdas::Auto`] chose them.
     pub cells: Vec<Cell>,
-    /// The best of them; the first of equal ones.
+    /// The position of the best among `cells`; of the first of equal ones.
     pub best: usize,
     /// The solver.
     pub solver: Solver,
     /// The unit of the ridge parameters of the best kernel ([`RidgeProblem::unit`]).
     pub unit: f64,
-    /// What was held out.
+    /// The scheme by which rows were held out; `None` where none were.
     pub scheme: Option<Scheme>,
 }
 
 impl Cell {
-    /// Where conjugate gradients did not come as near as they ought to, with all data and in
-    /// hold-outs. Weights, or predictions, are off by about the share that the residual is of the
-    /// labels: whoever shows the model says so.
+    /// The solutions by conjugate gradients whose residual is above its tolerance: with all data
+    /// ([`TOLERANCE`]), and in hold-outs ([`HOLDOUT_TOLERANCE`]). Weights, or predictions, are off by about the
+    /// residual as a share of the labels: whoever shows the model says so.
     pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
-        let held_out = self.holdout.as_ref();
-        let held_out = held_out.and_then(|holdout| holdout.convergence);
+        let holdout = self.holdout.as_ref();
+        let of_holdout = holdout.and_then(|holdout| holdout.convergence);
         let parts = [
             (false, self.convergence, TOLERANCE),
-            (true, held_out, HOLDOUT_TOLERANCE),
+            (true, of_holdout, HOLDOUT_TOLERANCE),
         ];
         let lambda = self.lambda;
-        parts
-            .into_iter()
-            .filter_map(move |(held_out, ended, tolerance)| {
-                let convergence = ended.filter(|ended| !ended.is_within(tolerance))?;
-                Some(Shortfall {
-                    lambda,
-                    held_out,
-                    convergence,
-                    tolerance,
-                })
+        let short = move |(held_out, ended, tolerance): (bool, Option<Convergence>, f64)| {
+            let above = |reached: &Convergence| !reached.is_within(tolerance);
+            ended.filter(above).map(|convergence| Shortfall {
+                lambda,
+                held_out,
+                convergence,
+                tolerance,
             })
+        };
+        parts.into_iter().filter_map(short)
     }
 }
 
@@ -133,8 +133,8 @@ impl Prepared<'_> {
     /// factors.
     fn together(&self, lambdas: &[Lambda]) -> Result<Vec<Holdout>, TrainError> {
         match &self.groups {
-            Some(groups) if !self.problem.solver().has_holdout() => {
-                self.problem.holdouts(lambdas, groups, HOLDOUT_TOLERANCE)
+            Some(groups) if !self.problem.solver().factors() => {
+                self.problem.leave_out(lambdas, groups, HOLDOUT_TOLERANCE)
             }
             _ => Ok(Vec::new()),
         }
@@ -165,14 +165,14 @@ impl GridOutcome {
         &self.cells[self.best]
     }
 
-    /// Where conjugate gradients fell short, in the order of the models: see [`Cell::shortfalls`].
+    /// [`Cell::shortfalls`] of all models, in their order.
     pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
         self.cells.iter().flat_map(Cell::shortfalls)
     }
 }
 
 impl TrainGrid {
-    /// Linear models with each of `lambdas`.
+    /// Linear models with each of `lambdas`, judged by the squared error under [`Scheme::Auto`].
     pub fn new(lambdas: impl Into<Lambdas>, options: TrainOptions) -> Self {
         Self {
             lambdas: lambdas.into(),
@@ -186,14 +186,17 @@ impl TrainGrid {
         }
     }
 
-    /// Refuses what does not go together, whatever the data. A front end asks before it reads them: `reduced`
-    /// and `preferred` say whether there will be a basis and preferences, which are rows of the data.
+    /// Refuses settings that contradict each other, whatever the data. A front end asks before it reads them:
+    /// `reduced` and `preferred` say whether there will be a basis and preferences, which are rows of the data.
     /// [`train`](Self::train) asks again.
     ///
     /// # Errors
-    /// [`TrainError::NoChoice`], [`PairsApart`](TrainError::PairsApart),
-    /// [`NoQueries`](TrainError::NoQueries), [`NoLabels`](TrainError::NoLabels),
-    /// [`NoScale`](TrainError::NoScale) and [`DualOnly`](TrainError::DualOnly).
+    /// - [`TrainError::NoChoice`] for several models and no hold-outs to choose by.
+    /// - [`TrainError::PairsApart`] for preferences under another objective than pairs, or none under it.
+    /// - [`TrainError::NoQueries`] for weights of queries, [`TrainError::NoLabels`] for a scale of labels, under
+    ///   an objective without queries or labels.
+    /// - [`TrainError::NoScale`] for a scale of columns with a basis or a kernel that is not linear.
+    /// - [`TrainError::DualOnly`] for another solver than `dual` with such a kernel over all rows.
     pub fn check(&self, reduced: bool, preferred: bool) -> Result<(), TrainError> {
         let options = &self.options;
         let pairs = options.objective == Objective::Pairs;
@@ -223,12 +226,22 @@ impl TrainGrid {
         found.map_or(Ok(()), |(_, mistake)| Err(mistake))
     }
 
-    /// Trains on `data`. `classes` are those that [`TrainOptions::column_classes`] finds in them, where
+    /// Trains on `data`, `m` rows of `n` columns, with every kernel and every ridge parameter, and keeps the fit
+    /// of the best model. `classes` are those that [`TrainOptions::column_classes`] finds in the data, where
     /// they are known: linear models of the columns use them.
     ///
+    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter
+    /// ([`Solver::cost`]); `cg` trains for each, and for each group that is held out.
+    ///
     /// # Errors
-    /// [`TrainError`] for what the data, the objective or the solver do not allow, for a choice
-    /// without hold-outs, and where memory or numbers fail.
+    /// - As [`check`](Self::check).
+    /// - [`TrainError::Measure`] for labels that the measure does not have, [`TrainError::Undefined`] where it
+    ///   has no value for any model.
+    /// - [`TrainError::OneQuery`] for data of one query and several models to choose from by queries,
+    ///   [`TrainError::Unexpected`] for a scheme, basis or gamma that does not fit the data.
+    /// - [`TrainError::KernelMemory`], and as [`Kernel::matrix`] or [`ReducedSet::new`], for a kernel.
+    /// - As [`RidgeProblem::new`], [`RidgeProblem::train`] and [`Trained::leave_out`]. Rows in messages are those
+    ///   of the input.
     pub fn train(
         &self,
         data: &Dataset<'_>,
@@ -236,16 +249,16 @@ impl TrainGrid {
     ) -> Result<GridOutcome, TrainError> {
         self.check(self.basis.is_some(), self.preferences.is_some())?;
         self.check_measure(data)?;
-        let mut outcome = None::<GridOutcome>;
+        let mut joined = None::<GridOutcome>;
         for &kernel in &self.kernels {
             let own = self.with_kernel(kernel, data, classes);
-            let own = own.map_err(|error| error.in_input(data))?;
-            outcome = Some(match outcome {
-                None => own,
-                Some(before) => self.joined(before, own),
+            let found = own.map_err(|error| error.in_input(data))?;
+            joined = Some(match joined {
+                None => found,
+                Some(before) => self.joined(before, found),
             });
         }
-        let outcome = outcome.ok_or(TrainError::NoChoice)?;
+        let outcome = joined.ok_or(TrainError::NoChoice)?;
         if outcome.cells.len() > 1 && self.loss(outcome.best()) == f64::INFINITY {
             return Err(self.undefined(data.queries()));
         }
@@ -289,35 +302,37 @@ impl TrainGrid {
         classes: Option<&ColumnClasses>,
     ) -> Result<GridOutcome, TrainError> {
         let one;
-        let data = if self.options.objective.is_query() {
+        let data = if self.options.compares_queries() {
             given
         } else {
             one = given.as_one_query();
             &one
         };
-        let options = self.options.lambdas(self.lambdas.count());
-        let mut options = options.largest_group(self.largest_group(given)?);
+        let units = self.held_out_units(given)?;
+        let asked = self.groups(&self.holdout, &units)?;
+        let mut options = self.options.lambdas(self.lambdas.count());
+        options = options.largest_group(asked.as_ref().map_or(0, Groups::largest));
         let basis = self.basis_for(kernel, data)?;
         if kernel.kind() != KernelKind::Linear || basis.is_some() {
             // The model does not use them, but the caller has them.
             options = options.holding(classes.map_or(0, ColumnClasses::memory));
         }
         options.check_kernel(data, kernel.kind(), basis.as_deref())?;
-        let reduced = basis.map(|rows| ReducedSet::new(data, &kernel, &rows));
-        let reduced = reduced.transpose()?;
+        let mapped = |rows: Vec<usize>| ReducedSet::new(data, &kernel, &rows);
+        let reduced = basis.map(mapped).transpose()?;
         let problem = self.problem(kernel, reduced.as_ref(), data, classes, &options)?;
         let scheme = self.scheme(&problem, given)?;
         if scheme.is_none() && self.models() > 1 {
             return Err(TrainError::OneQuery);
         }
-        let queries = match self.options.objective {
-            Objective::Pairs => problem.system.design.queries(),
-            _ => given.queries(),
-        };
         let prepared = Prepared {
             kernel,
             reduced: reduced.as_ref(),
-            groups: self.groups(scheme.as_ref(), queries)?,
+            groups: match (asked, &scheme) {
+                // The solver decided what is held out.
+                (None, Some(chosen)) => self.groups(chosen, &units)?,
+                (known, _) => known,
+            },
             pairs: scheme == Some(Scheme::Pairs),
             problem: &problem,
         };
@@ -342,11 +357,11 @@ impl TrainGrid {
             for lambda in next {
                 let (mut cell, trained) = self.cell(prepared, lambda, together.next())?;
                 let loss = self.loss(&cell);
-                let least = cells.get_mut(best);
-                if least.as_ref().is_none_or(|least| loss < self.loss(least)) {
-                    cell.fit = trained.map(|trained| prepared.fit(&trained));
-                    if let Some(least) = least {
-                        least.fit = None;
+                let before = cells.get_mut(best);
+                if before.as_ref().is_none_or(|known| loss < self.loss(known)) {
+                    cell.fit = trained.map(|model| prepared.fit(&model));
+                    if let Some(beaten) = before {
+                        beaten.fit = None;
                         best = cells.len();
                     }
                 }
@@ -381,18 +396,18 @@ impl TrainGrid {
         if holdout.is_none() {
             let own = problem.train(lambda)?;
             holdout = match groups {
-                Some(groups) => Some(own.holdout(groups)?),
+                Some(known) => Some(own.leave_out(known)?),
                 None if prepared.pairs => Some(own.leave_pair_out(self.keep_pairs)?),
                 None => None,
             };
             trained = Some(own);
         }
-        let measure = holdout.as_ref();
+        let measure = |found: &Holdout| self.measure(problem, found, groups);
         let cell = Cell {
             kernel: prepared.kernel,
             lambda,
             condition: problem.condition(lambda),
-            measure: measure.and_then(|holdout| self.measure(problem, holdout, groups)),
+            measure: holdout.as_ref().and_then(measure),
             holdout,
             convergence: trained.as_ref().and_then(Trained::convergence),
             fit: None,
@@ -409,8 +424,8 @@ impl TrainGrid {
     ) -> Option<f64> {
         let (metric, rules) = self.measure.as_ref()?;
         match groups {
-            Some(groups) if *metric != Metric::Concordance => {
-                problem.measure(holdout, groups, *metric, *rules)
+            Some(known) if *metric != Metric::Concordance => {
+                problem.measure(holdout, known, *metric, *rules)
             }
             _ => holdout.cindex,
         }
@@ -465,20 +480,15 @@ impl TrainGrid {
         Ok(many.then(|| (0..data.rows()).collect()))
     }
 
-    /// Rows of the largest group, as far as it is known what is held out.
-    fn largest_group(&self, data: &Dataset<'_>) -> Result<usize, TrainError> {
+    /// The queries of `data`, or preferences, each a query of its own: groups are made of them.
+    fn held_out_units<'d>(&self, data: &'d Dataset<'_>) -> Result<Cow<'d, Queries>, TrainError> {
         let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
-        let groups = match self.options.objective {
+        Ok(match self.options.objective {
             Objective::Pairs if preferences > 0 => {
-                let alone = Queries::from_sizes(&vec![1; preferences])?;
-                self.groups(Some(&self.holdout), &alone)?
+                Cow::Owned(Queries::from_sizes(&vec![1; preferences])?)
             }
-            _ => self.groups(Some(&self.holdout), data.queries())?,
-        };
-        let sizes = groups
-            .iter()
-            .flat_map(|groups| groups.iter().map(<[usize]>::len));
-        Ok(sizes.max().unwrap_or(0))
+            _ => Cow::Borrowed(data.queries()),
+        })
     }
 
     /// The scheme asked for, or one that is a matter of seconds.
@@ -487,8 +497,8 @@ impl TrainGrid {
         problem: &RidgeProblem<'_>,
         data: &Dataset<'_>,
     ) -> Result<Option<Scheme>, TrainError> {
-        let factors = problem.solver().has_holdout();
-        let within = self.options.objective == Objective::Query;
+        let factors = problem.solver().factors();
+        let within = self.options.compares_queries();
         Ok(match &self.holdout {
             Scheme::Nothing => None,
             Scheme::Factored if !factors => None,
@@ -514,25 +524,20 @@ impl TrainGrid {
         })
     }
 
-    /// The groups of rows, or of preferences, each of which is one of `queries` then, that the scheme holds
-    /// out; `None` where it holds out pairs, or nothing.
-    fn groups(
-        &self,
-        scheme: Option<&Scheme>,
-        queries: &Queries,
-    ) -> Result<Option<Groups>, TrainError> {
+    /// The groups of rows, or of preferences, each of which is one of the `units` then, that the scheme holds
+    /// out; `None` where it holds out pairs, or nothing, or the solver decides.
+    fn groups(&self, scheme: &Scheme, units: &Queries) -> Result<Option<Groups>, TrainError> {
         let preferences = self.options.objective == Objective::Pairs;
         let groups = match scheme {
-            None => None,
-            Some(Scheme::Pairs) if preferences => Some(Groups::queries(queries.len())),
-            Some(Scheme::Folds { count, seed }) if preferences => {
-                let count_of = queries.len();
+            Scheme::Pairs if preferences => Some(Groups::queries(units.len())),
+            Scheme::Folds { count, seed } if preferences => {
+                let count_of = units.len();
                 Some(Groups::folds_of("preferences", count_of, *count, *seed)?)
             }
-            Some(scheme) => scheme.groups(queries)?,
+            _ => scheme.groups(units)?,
         };
         // Rows, as those of one query may stand for all.
-        groups.map(|groups| groups.rows(queries)).transpose()
+        groups.map(|whole| whole.rows(units)).transpose()
     }
 
     fn problem<'p>(
@@ -547,15 +552,15 @@ impl TrainGrid {
             Objective::Pairs => Some(self.preferences.as_ref().ok_or(TrainError::NoPreferences)?),
             _ => None,
         };
-        let found = |data| ColumnClasses::scaled(data, QueryWeight::Uniform, options.scale);
-        if let Some(reduced) = reduced {
-            let (options, mapped) = (options.holding(data.memory()), reduced.mapped());
-            let classes = Cow::Owned(found(mapped));
-            return RidgeProblem::of_columns(mapped, classes, preferences, &options);
+        let found = |rows| ColumnClasses::scaled(rows, QueryWeight::Uniform, options.scale);
+        if let Some(known) = reduced {
+            let (held, mapped) = (options.holding(data.memory()), known.mapped());
+            let of_mapped = Cow::Owned(found(mapped));
+            return RidgeProblem::of_columns(mapped, of_mapped, preferences, &held);
         }
         if kernel.kind() == KernelKind::Linear {
-            let classes = classes.map_or_else(|| Cow::Owned(found(data)), Cow::Borrowed);
-            return RidgeProblem::of_columns(data, classes, preferences, options);
+            let of_data = classes.map_or_else(|| Cow::Owned(found(data)), Cow::Borrowed);
+            return RidgeProblem::of_columns(data, of_data, preferences, options);
         }
         let values = kernel.matrix(data)?;
         // A grid may go on to gammas with which no two rows are alike, as others are better
@@ -571,7 +576,7 @@ impl TrainGrid {
 /// Rows up to which all pairs of them are held out where nothing is asked for.
 const LPO_ROWS: usize = 5_000;
 
-/// Rows that a kernel model is over: those of a reduced set.
+/// Rows that a model is over: those of a reduced set ([`ReducedSet`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Basis {
     /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.
@@ -581,7 +586,7 @@ pub enum Basis {
         /// The seed of the draw.
         seed: u64,
     },
-    /// Rows of the input, from 0 on.
+    /// Rows of the input, 0-based.
     Given(Vec<usize>),
 }
 
@@ -621,9 +626,9 @@ mod tests {
 
     #[test]
     fn rows_of_the_input_are_found_where_they_were_moved_to() {
-        let data = sample::train();
-        let rows = u32::try_from(data.rows()).unwrap();
-        let data = data.with_input_rows((0..rows).rev().collect()).unwrap();
+        let sorted = sample::train();
+        let rows = u32::try_from(sorted.rows()).unwrap();
+        let data = sorted.with_input_rows((0..rows).rev().collect()).unwrap();
         let last = data.rows() - 1;
         let basis = Basis::Given(vec![0, 2]);
         assert_eq!(basis.rows(&data), Ok(vec![last, last - 2]));
@@ -648,9 +653,9 @@ mod tests {
         let alone = of_rows.iter().find(|group| group.len() == 1);
         assert_eq!(alone, Some(&[last][..]));
         // Preferences have no places.
-        let error = Groups::of_folds(&folds, &data, Some(&preferences)).unwrap_err();
-        let expected = format!("folds, one for each preference: expected 1, found {rows}");
-        assert_eq!(error.to_string(), expected);
+        let refused = Groups::of_folds(&folds, &data, Some(&preferences)).unwrap_err();
+        let message = format!("folds, one for each preference: expected 1, found {rows}");
+        assert_eq!(refused.to_string(), message);
     }
 
     #[test]
@@ -662,8 +667,8 @@ mod tests {
         }
         kernel[[0, 2]] = 0.5;
         let queries = Queries::from_sizes(&[2, 2]).unwrap();
-        let data = Dataset::from_dense(kernel.view(), &[1.0, 0.0, 0.0, 1.0], queries).unwrap();
-        let data = data.with_input_rows((0..4).rev().collect()).unwrap();
+        let sorted = Dataset::from_dense(kernel.view(), &[1.0, 0.0, 0.0, 1.0], queries).unwrap();
+        let data = sorted.with_input_rows((0..4).rev().collect()).unwrap();
         let grid = TrainGrid {
             kernels: vec![Kernel::PRECOMPUTED],
             ..TrainGrid::new(Lambdas::Auto, TrainOptions::new())

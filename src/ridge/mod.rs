@@ -2,10 +2,10 @@
 //!
 //! RankRLS is ridge regression on features and labels from which the means of their queries have
 //! been taken (see [`QueryWeight`](crate::QueryWeight) for what a query counts). [`RidgeProblem`]
-//! prepares data, [`RidgeProblem::train`] solves for one ridge parameter, and [`Trained::holdout`]
+//! prepares data, [`RidgeProblem::train`] solves for one ridge parameter, and [`Trained::leave_out`]
 //! predicts groups of queries by models that were trained without them. Solvers that factor do so from the
-//! factors of the whole model; conjugate gradients train again. `docs/rankrls.md` has the derivation. [`RankRls`](crate::RankRls) is the short
-//! way to one model.
+//! factors of the whole model; conjugate gradients train again. `docs/rankrls.md` has the derivation, and a table of
+//! the letters. [`RankRls`](crate::RankRls) is the short way to one model.
 //!
 //! ```
 //! use rankrls::data::sample;
@@ -20,7 +20,7 @@
 //!     println!("{lambda:5} {:9.5} {:?}", lqo.error, lqo.cindex);
 //! }
 //! let trained = problem.train(Lambda::new(16.0)?)?;
-//! assert!(trained.holdout_by(&"folds:5".parse()?)?.cindex > Some(0.5));
+//! assert!(trained.leave_out_by(&"folds:5".parse()?)?.cindex > Some(0.5));
 //! assert_eq!(trained.weights().scores(&data).len(), data.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

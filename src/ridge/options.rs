@@ -14,8 +14,8 @@ use crate::memory::Memory;
 use crate::objective::Objective;
 use crate::setters::setters;
 
-/// How to train: for the library, and the arguments and reports of commands. What is going to be asked
-/// for and held out is no part of its JSON.
+/// How to train: for the library, and the arguments and reports of commands. Its JSON has neither the number of
+/// ridge parameters nor the largest group.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct TrainOptions {
@@ -45,7 +45,7 @@ impl TrainOptions {
 
     setters! {
         /// The solver. By default the cheaper of `dual` and `primal` if it takes no longer than
-        /// [`Solver::PATIENCE`] and fits into memory, else conjugate gradients.
+        /// [`Solver::PATIENCE`] seconds and fits into memory, else conjugate gradients.
         solver: impl Into<Option<Solver>> => solver;
 
         /// Which pairs are to be ordered. The default is [`Objective::Query`].
@@ -80,15 +80,15 @@ impl TrainOptions {
         self.memory(self.memory.within(bytes))
     }
 
-    /// Whether the loss compares rows of the same query, and no others.
+    /// [`Objective::is_within_queries`].
     pub fn compares_queries(&self) -> bool {
-        self.objective.is_query()
+        self.objective.is_within_queries()
     }
 
     /// The classes of the columns of `data` that the objective tells apart.
     pub fn column_classes(&self, data: &Dataset<'_>) -> ColumnClasses {
         let weight = QueryWeight::Uniform;
-        if self.objective.is_query() {
+        if self.compares_queries() {
             return ColumnClasses::scaled(data, weight, self.scale);
         }
         ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)
@@ -110,7 +110,7 @@ impl TrainOptions {
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
             None => kernel_memory(&self.with_groups(self.shape(data.queries(), None))),
-            Some(basis) => basis_memory(data.rows(), basis.len())
+            Some(rows) => basis_memory(data.rows(), rows.len())
                 .saturating_add(given_memory(data.rows(), kind)),
         };
         let memory = self.memory.holding(data.memory());
@@ -118,8 +118,8 @@ impl TrainOptions {
             return Ok(());
         };
         // Values and columns of a basis, as the primal solver has them, and its systems.
-        let fits = |basis: usize| {
-            let reduced = reduced_memory(data.rows(), basis);
+        let fits = |size: usize| {
+            let reduced = reduced_memory(data.rows(), size);
             memory.allows(reduced.saturating_add(given_memory(data.rows(), kind)))
         };
         Err(TrainError::KernelMemory {
@@ -144,27 +144,28 @@ impl TrainOptions {
         }
     }
 
-    /// The solver for a problem of this shape, whose data and column classes are among what is held.
+    /// The solver for a problem of this shape: the one asked for, or the cheapest by [`Solver::cost`] that fits.
+    /// The memory that is [held](Self::holding) has data and column classes in it.
     ///
     /// # Errors
-    /// [`TrainError::Memory`] if the solver asked for, or every solver, takes more than is
+    /// [`TrainError::Memory`] if the solver asked for, or every solver, takes more bytes than are
     /// allowed.
     pub fn choose(&self, shape: &TrainShape) -> Result<Solver, TrainError> {
         let needed = |solver: &Solver| self.memory.holding(solver.memory(shape)).held;
         // Conjugate gradients rank behind a solver that factors within the patience, and before one that
         // takes longer.
         let rank = |solver: &Solver| {
-            if solver.has_holdout() {
+            if solver.factors() {
                 solver.cost(shape)
             } else {
                 Solver::PATIENCE
             }
         };
-        let asked = |solver: &Solver| self.solver.is_none_or(|asked| asked == *solver);
+        let asked = |solver: &Solver| self.solver.is_none_or(|named| named == *solver);
         let fits = |solver: &Solver| self.memory.allows(solver.memory(shape));
         let fitting = Solver::ALL.into_iter().filter(fits);
-        let best = fitting.clone().filter(asked);
-        let best = best.min_by(|a, b| rank(a).total_cmp(&rank(b)));
+        let legal = fitting.clone().filter(asked);
+        let best = legal.min_by(|a, b| rank(a).total_cmp(&rank(b)));
         best.ok_or_else(|| TrainError::Memory {
             solver: self.solver,
             needed: Solver::ALL

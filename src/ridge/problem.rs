@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::comparisons::{Centred, Compared, Comparisons, Differences, Preferences};
+use super::comparisons::{Centred, Comparisons, Differences, Labelled, Preferences};
 use super::design::System;
 use super::error::TrainError;
 use super::features::Features;
@@ -14,7 +14,8 @@ use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Dataset;
 use crate::lambda::Lambda;
 
-/// RankRLS on a data set, ready for ridge parameters.
+/// RankRLS on a data set, ready for ridge parameters: `min_w |y^ - X^ w|^2 + lambda |w|^2` for the centred,
+/// weighted `X^` and `y^` of `docs/rankrls.md`, "The problem" (Pahikkala et al., 2009).
 ///
 /// Columns that are constant within every query have weight 0 whatever the labels, and are left
 /// out; columns that are equal up to a constant in each query and up to sign are one unknown.
@@ -41,37 +42,46 @@ fn check_rows(dataset: &Dataset<'_>) -> Result<(), TrainError> {
     Ok(())
 }
 
-/// The comparisons of rows within queries, or of `preferences` among all rows.
-fn compared<'a>(
+/// The comparisons of rows within queries, or of `preferences` among all rows, with their labels.
+fn labelled<'a>(
     dataset: &'a Dataset<'_>,
     preferences: Option<&Preferences>,
     options: &TrainOptions,
-) -> Result<Compared<'a>, TrainError> {
-    if let Some(preferences) = preferences {
-        return Differences::compared(preferences, dataset);
+) -> Result<Labelled<'a>, TrainError> {
+    if let Some(preferred) = preferences {
+        return Differences::labelled(preferred, dataset);
     }
     let (objective, weight) = (options.objective, options.query_weight);
-    Centred::compared(dataset, objective, weight, options.labels)
+    Centred::labelled(dataset, objective, weight, options.labels)
 }
 
 impl<'a> RidgeProblem<'a> {
-    /// Prepares `dataset`: finds the column classes and, for solvers that factor, forms the system.
+    /// Prepares `dataset`, `m` rows of `n` columns: finds the column classes, `c` of them, and chooses the
+    /// solver by [`TrainOptions::choose`].
+    ///
+    /// Classes take `O(nnz + n log n)` time. `dual` then forms `K = X^ X^'`, `m` x `m`, and `primal` forms
+    /// `C = X^' X^`, `c` x `c`; [`Solver::memory`] has the bytes and [`Solver::cost`] the seconds.
     ///
     /// # Errors
-    /// [`TrainError`] when no column varies within a query, when there is not the memory, or when
-    /// values are too large.
+    /// - [`TrainError::NoColumns`] when no column varies within a query, [`TrainError::SingleRows`] when no
+    ///   query has two rows.
+    /// - [`TrainError::Memory`] when the solver, or every solver, takes more than the options allow.
+    /// - [`TrainError::Queries`] for several queries under the global objective.
+    /// - [`TrainError::SmallLabels`], [`TrainError::SmallValues`] and [`TrainError::NotFinite`] for numbers
+    ///   whose squares are out of range.
     pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
         let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
         Self::of_columns(dataset, Cow::Owned(classes), None, options)
     }
 
-    /// Prepares `dataset` with column classes that have been found in it before, scaled as they are.
+    /// Prepares `dataset` with column classes that [`TrainOptions::column_classes`] found in it before: their
+    /// scale counts, and not that of the options.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     ///
     /// # Panics
-    /// When the candidates are weighted, as the options have the weights.
+    /// When the `candidates` have weights of queries, which the options have.
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a ColumnClasses,
@@ -80,8 +90,9 @@ impl<'a> RidgeProblem<'a> {
         Self::of_columns(dataset, Cow::Borrowed(candidates), None, options)
     }
 
-    /// RankRLS on preferences among the rows of `dataset`, which is one query: its labels are not used,
-    /// nor are weights of queries.
+    /// RankRLS on `p` preferences among the `m` rows of `dataset`, which is one query: its labels are not
+    /// used, nor are weights of queries. The system has a row for each preference, so that `dual` forms
+    /// `p` x `p` numbers (Pahikkala et al., 2009; `docs/rankrls.md`, "All pairs, and given ones").
     ///
     /// # Errors
     /// As [`new`](Self::new), and [`TrainError::Queries`] for data of several queries,
@@ -114,24 +125,30 @@ impl<'a> RidgeProblem<'a> {
             });
         }
         let held = dataset.memory().saturating_add(classes.memory());
-        let compared = compared(dataset, preferences, options)?;
-        let shape = options.shape(dataset.queries(), Some(&classes));
-        let shape = options.with_groups(compared.rows.shape(shape));
+        let comparisons = labelled(dataset, preferences, options)?;
+        let of_data = options.shape(dataset.queries(), Some(&classes));
+        let shape = options.with_groups(comparisons.rows.shape(of_data));
         let solver = options.holding(held).choose(&shape)?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
-        let problem = Self::prepare(compared, Features::of_classes(classes), solver)?;
+        let problem = Self::prepare(comparisons, Features::of_classes(classes), solver)?;
         Ok(problem.of_data(dataset))
     }
 
-    /// The problem of `dataset` under a kernel, whose values for all pairs of rows are known: by
-    /// [`Solver::Dual`]. Of preferences among the rows, if there are any.
+    /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`:
+    /// by [`Solver::Dual`]. It learns from `preferences` among the rows if there are some, as
+    /// [`of_preferences`](Self::of_preferences) does.
+    ///
+    /// The values are centred, and scaled by the weights of queries, in `O(m^2)` time.
     ///
     /// # Errors
-    /// [`TrainError`] when there is not the memory for another matrix of this size and its factors,
-    /// and when values are too large.
+    /// - [`TrainError::SingleRows`] when no query has two rows, [`TrainError::Queries`] for several queries
+    ///   under an objective that has one, [`TrainError::Unexpected`] for preferences among other rows.
+    /// - [`TrainError::Memory`] when another matrix of this size and its factors do not fit.
+    /// - [`TrainError::ConstantKernel`] when all rows that are compared are the same by the kernel,
+    ///   [`TrainError::SmallLabels`] and [`TrainError::NotFinite`] for numbers whose squares are out of range.
     ///
     /// # Panics
-    /// Unless the kernel is of as many rows.
+    /// Unless the kernel is of as many rows as `dataset` has.
     pub fn of_kernel(
         dataset: &'a Dataset<'a>,
         kernel: KernelMatrix,
@@ -142,11 +159,11 @@ impl<'a> RidgeProblem<'a> {
         assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
         check_rows(dataset)?;
         let held = dataset.memory().saturating_add(kernel.memory());
-        let compared = compared(dataset, preferences, options)?;
-        let shape = options.with_groups(compared.rows.shape(options.shape(queries, None)));
-        let options = options.solver(Solver::OF_KERNELS).holding(held);
-        let solver = options.choose(&shape)?;
-        let problem = Self::prepare(compared, Features::Kernel(kernel.into_square()), solver)?;
+        let comparisons = labelled(dataset, preferences, options)?;
+        let shape = options.with_groups(comparisons.rows.shape(options.shape(queries, None)));
+        let dual = options.solver(Solver::OF_KERNELS).holding(held);
+        let features = Features::Kernel(kernel.into_square());
+        let problem = Self::prepare(comparisons, features, dual.choose(&shape)?)?;
         Ok(problem.of_data(dataset))
     }
 
@@ -158,24 +175,24 @@ impl<'a> RidgeProblem<'a> {
         solver: Solver,
     ) -> Result<Self, TrainError> {
         let rows = Centred::new(candidates.queries(), QueryWeight::Uniform);
-        let compared = Compared {
+        let comparisons = Labelled {
             rows: Comparisons::Queries(rows),
             as_given: labels.into(),
             labels: labels.to_vec(),
         };
         let features = Features::of_classes(Cow::Borrowed(candidates));
-        Self::prepare(compared, features, solver)
+        Self::prepare(comparisons, features, solver)
     }
 
     fn prepare(
-        compared: Compared<'a>,
+        comparisons: Labelled<'a>,
         features: Features<'a>,
         solver: Solver,
     ) -> Result<Self, TrainError> {
-        let system = System::new(compared.rows, compared.labels, features)?;
+        let system = System::new(comparisons.rows, comparisons.labels, features)?;
         Ok(Self {
             dataset: None,
-            as_given: compared.as_given,
+            as_given: comparisons.as_given,
             unit: system.unit(),
             solver,
             solve: solver.build(&system),
@@ -190,15 +207,17 @@ impl<'a> RidgeProblem<'a> {
         }
     }
 
-    /// The unit of ridge parameters: the mean diagonal of the centred, weighted kernel matrix,
-    /// which is that of [`ColumnClasses::unit`] where columns are known. Where preferences are
-    /// learned, this mean is multiplied by the mean degree of a row: the weight of its preferences.
+    /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred,
+    /// weighted kernel matrix. Without weights it is [`ColumnClasses::unit`] where columns are known. Where
+    /// preferences are learned, it is that of centred rows times the mean degree of a row: the weight of the
+    /// preferences that the row is in.
     pub fn unit(&self) -> f64 {
         self.unit
     }
 
-    /// A bound on how much `lambda` lets rounding errors grow: `1 + trace(X^ X^') / ridge`, which is at
-    /// least the condition number of the system to solve.
+    /// A bound on how much `lambda` lets rounding errors grow, a number from 1 on: `1 + trace(K) / ridge`,
+    /// which is at least the condition number of the system to solve. `ridge` is `lambda`, and `lambda / m`
+    /// under the global objective.
     pub fn condition(&self, lambda: Lambda) -> f64 {
         let System {
             labels,
@@ -214,7 +233,9 @@ impl<'a> RidgeProblem<'a> {
         self.solver
     }
 
-    /// Trains with the ridge parameter `lambda`.
+    /// Trains with the ridge parameter `lambda`, a number in the unit of [`unit`](Self::unit): `m^3 / 3`
+    /// operations for `dual`, `c^3 / 3` for `primal` with `c` column classes, two for each entry in each
+    /// iteration of `cg`.
     ///
     /// # Errors
     /// [`TrainError::Singular`] when `lambda` is too small for the values,
@@ -227,23 +248,24 @@ impl<'a> RidgeProblem<'a> {
     /// The model with the ridge parameter that the system has without `out` of the rows.
     pub(super) fn solution(&self, lambda: Lambda, out: usize) -> Result<Solution, TrainError> {
         let ridge = self.system.ridge(lambda, out)?;
-        let solution = self.solve.train(&self.system, ridge);
-        let solution = solution.ok_or(TrainError::Singular {
+        let singular = TrainError::Singular {
             lambda: lambda.value(),
-        })?;
+        };
+        let solution = self.solve.train(&self.system, ridge).ok_or(singular)?;
         if !solution.totals.iter().all(|total| total.is_finite()) {
             return Err(TrainError::NotFinite);
         }
         Ok(solution)
     }
 
-    /// [`Solve::without`].
-    pub(super) fn without(
+    /// [`Solve::leave_out`].
+    pub(super) fn residuals(
         &self,
         models: &[Model<'_>],
         groups: &[&[usize]],
         tolerance: f64,
     ) -> Result<Vec<Residuals>, TrainError> {
-        self.solve.without(&self.system, models, groups, tolerance)
+        self.solve
+            .leave_out(&self.system, models, groups, tolerance)
     }
 }

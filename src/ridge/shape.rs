@@ -3,7 +3,11 @@
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 
-/// The size of a problem, as far as memory and time depend on it.
+/// The size of a problem, as far as memory and time depend on it: counts, without units. [`Solver::memory`] and
+/// [`Solver::cost`] are functions of it.
+///
+/// [`Solver::memory`]: super::Solver::memory
+/// [`Solver::cost`]: super::Solver::cost
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainShape {
     /// Examples `m`.

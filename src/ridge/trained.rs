@@ -5,8 +5,9 @@ use super::solvers::{Convergence, Solution, Solver};
 use crate::data::Dataset;
 use crate::lambda::Lambda;
 
-/// A linear model: the `w` that minimises `|y^ - X^ w|^2 + lambda |w|^2` (`docs/rankrls.md`), for the
-/// features that vary within some query. The weights of all others are 0.
+/// A linear model: the `w` that minimises `|y^ - X^ w|^2 + lambda |w|^2` (Pahikkala et al., 2009;
+/// `docs/rankrls.md`, "The problem"), for the features that vary within some query. The weights of all others
+/// are 0.
 ///
 /// A weight is in units of the labels over those of its column.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -32,7 +33,8 @@ impl Weights {
     }
 }
 
-/// RankRLS trained with one ridge parameter.
+/// RankRLS trained with one ridge parameter: weights of features, or coefficients of rows, and the predictions
+/// of models without some of the rows.
 #[derive(Debug)]
 pub struct Trained<'a> {
     pub(super) problem: &'a RidgeProblem<'a>,
@@ -51,7 +53,7 @@ impl<'a> Trained<'a> {
 }
 
 impl Trained<'_> {
-    /// The ridge parameter.
+    /// The ridge parameter, in the unit of [`RidgeProblem::unit`].
     pub fn lambda(&self) -> Lambda {
         self.lambda
     }
@@ -71,9 +73,9 @@ impl Trained<'_> {
         self.solution.convergence
     }
 
-    /// Weights of the features. Features whose columns are equal up to a constant in each query
-    /// and up to sign have the same weight up to sign, to the last bit. None under a kernel, which has
-    /// [`coefficients`](Self::coefficients).
+    /// Weights of the features, in units of the labels over those of the columns. Features whose columns are
+    /// equal up to a constant in each query and up to sign have the same weight up to sign, to the last bit.
+    /// None under a kernel, which has [`coefficients`](Self::coefficients).
     ///
     /// `O(nnz)` time.
     #[expect(clippy::missing_panics_doc, reason = "public problems have data")]
@@ -81,8 +83,8 @@ impl Trained<'_> {
         let Some(columns) = self.problem.system.design.features.columns() else {
             return Weights::default();
         };
-        let dataset = self.problem.dataset;
-        let dataset = dataset.expect("problems without data are asked for predictions only");
+        let known = self.problem.dataset;
+        let dataset = known.expect("problems without data are asked for predictions only");
         let classes = (0..).zip(&self.solution.totals);
         let members = classes.flat_map(|(class, total)| {
             let features = columns.classes.class(class);
@@ -90,14 +92,16 @@ impl Trained<'_> {
             let weight = total / features.len() as f64 / columns.classes.divisor(class);
             features.iter().map(move |&feature| (feature, weight))
         });
-        let signed = members.zip(columns.classes.member_signs(dataset));
-        let signed = signed.map(|((feature, weight), sign)| (feature, f64::from(sign) * weight));
+        let pairs = members.zip(columns.classes.member_signs(dataset));
+        let signed = pairs.map(|((feature, weight), sign)| (feature, f64::from(sign) * weight));
         Weights::of(signed.collect())
     }
 
-    /// A coefficient for each row of the data, `m`, whose sum over a query, or over rows that preferences
-    /// connect, is 0: a row scores the sum of its kernel values with these rows, each times the
-    /// coefficient. `None` for the solvers that have none.
+    /// `B' a` for the dual coefficients `a` (`docs/rankrls.md`, "Two systems"; Saunders, Gammerman and Vovk,
+    /// ICML 1998): a coefficient for each row of the data, `m`, in units of the labels over those of the kernel.
+    ///
+    /// A row scores the sum of its kernel values with these rows, each times the coefficient. The coefficients
+    /// of a query, or of rows that preferences connect, sum to 0. `None` for `primal`, which has none.
     pub fn coefficients(&self) -> Option<Vec<f64>> {
         let coefficients = &self.solution.coefficients;
         let design = &self.problem.system.design;

@@ -23,7 +23,8 @@ pub struct AutoLambda {
     pub tuned: Tuned,
 }
 
-/// The ridge parameter of a selection by `options`, and how it was chosen if folds had to choose it.
+/// The ridge parameter of a selection by `options`, in the unit of `candidates`, and how it was chosen if folds had
+/// to choose it.
 ///
 /// A number is taken as it is. A share is taken of the [unit](Candidates::unit) of `candidates`. Auto is
 /// [`TargetOptions::distil_lambda`](crate::greedy::TargetOptions::distil_lambda) for the strategy `distil`; for all
@@ -77,23 +78,26 @@ pub(crate) fn choose_lambda_with(
     match tuning.run(observer) {
         Ok(tuned) if tuned.interrupted => Err(TuneError::Interrupted),
         Ok(tuned) => {
-            let options = quick;
-            Ok((tuned.lambda(), Some(AutoLambda { options, tuned })))
+            let lambda = tuned.lambda();
+            let auto = AutoLambda {
+                options: quick,
+                tuned,
+            };
+            Ok((lambda, Some(auto)))
         }
         // An error that stops every selection says so in its own words.
         Err(error @ (TuneError::Interrupted | TuneError::Select(_))) => Err(error),
         Err(error) => {
             // An error that stops every lambda mostly stops the selection, which says so in its words.
             if let TuneError::NoModel { lambda, .. } = error {
-                let options = SelectionOptions {
+                let first = SelectionOptions {
                     lambda: lambda.into(),
                     ..options.clone()
                 };
                 let (target, nothing) = (Target::from(dataset), Earlier::default());
-                let plan = plan_with(candidates, target, &options, own)?;
-                let candidates = Cow::Borrowed(candidates);
-                Selecting::begin(candidates, target, plan, &options, nothing, &mut ())?
-                    .run(&mut ())?;
+                let plan = plan_with(candidates, target, &first, own)?;
+                let borrowed = Cow::Borrowed(candidates);
+                Selecting::begin(borrowed, target, plan, &first, nothing, &mut ())?.run(&mut ())?;
             }
             Err(TuneError::NoLambda(Box::new(error)))
         }

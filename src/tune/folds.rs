@@ -62,12 +62,12 @@ impl Fold {
         if queries == 1 {
             return Err(SelectError::OneQuery.into());
         }
-        let groups = Groups::folds(queries, count, seed);
-        let groups = groups.map_err(|_| TuneError::Folds { count, queries })?;
+        let drawn = Groups::folds(queries, count, seed);
+        let groups = drawn.map_err(|_| TuneError::Folds { count, queries })?;
         if groups.iter().any(|fold| queries - fold.len() == 1) {
             return Err(TuneError::OneQueryLeft { count, queries });
         }
-        let fold = |queries: &[usize]| Self::new(dataset, queries.to_vec(), options, whole);
+        let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options, whole);
         groups.iter().map(fold).collect()
     }
 

@@ -46,11 +46,11 @@ pub(super) fn outcomes(
     let meter = |data| Meter::new(data, options, labels);
     let meters: Vec<Meter<'_>> = match &folds[..] {
         [] => vec![meter(judged)],
-        folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
+        several => several.iter().map(|fold| meter(&fold.test)).collect(),
     };
     let results = results_memory(candidates, queries.len(), options);
-    let validation = validation.map_or(0, Dataset::memory);
-    let memory = [dataset.memory(), validation, candidates.memory(), results]
+    let judging = validation.map_or(0, Dataset::memory);
+    let memory = [dataset.memory(), judging, candidates.memory(), results]
         .into_iter()
         .chain(folds.iter().map(Fold::memory))
         .fold(options.selection.memory, Memory::holding);
@@ -132,7 +132,7 @@ impl Run<'_> {
         let mut outcomes = self.grid(selection, search.tried(), later, &mut prepared)?;
         while !self.is_stopped() {
             let choice = self.options.choose(&outcomes);
-            let past = choice.and_then(|choice| search.go_on(outcomes[choice.position].lambda));
+            let past = choice.and_then(|best| search.go_on(outcomes[best.position].lambda));
             let Some(lambda) = past else {
                 break;
             };
@@ -154,8 +154,8 @@ impl Run<'_> {
         later_steps: usize,
         prepared: &mut PreparedParts,
     ) -> Result<Vec<Outcome>, TuneError> {
-        let jobs = lambdas.iter().map(|&lambda| self.job(selection, lambda));
-        let jobs: Vec<_> = jobs.collect::<Result<_, _>>()?;
+        let asked = lambdas.iter().map(|&lambda| self.job(selection, lambda));
+        let jobs: Vec<_> = asked.collect::<Result<_, _>>()?;
         let ready: Vec<&Job> = jobs.iter().flatten().collect();
         if let Some(job) = ready.first()
             && prepared.is_empty()
@@ -169,13 +169,13 @@ impl Run<'_> {
             later_steps,
             concurrent,
         });
-        let (prepared, next) = (&*prepared, AtomicUsize::new(0));
+        let (shared, next) = (&*prepared, AtomicUsize::new(0));
         let work = |_: usize| {
             let mut done = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
                 done.push(match jobs.get(place) {
-                    Some(Ok(job)) => (place, Path::new(self, job, prepared).outcome()),
+                    Some(Ok(job)) => (place, Path::new(self, job, shared).outcome()),
                     Some(Err(refused)) => (place, Ok(refused.clone())),
                     None => return done,
                 });

@@ -40,7 +40,7 @@ pub struct TuneOptions {
     /// The measure that models are judged by. In it every query counts the same, whatever its weight in
     /// selection and training.
     pub measure: Measure,
-    /// Metrics to take of every model besides, from the same predictions.
+    /// Other metrics of every model, from the same predictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// Rules of the measure and of all metrics.
@@ -102,8 +102,8 @@ impl Evidence {
         }
     }
 
-    /// Five folds, or one a query if there are fewer; `None` for less than three queries, of which
-    /// a fold leaves no two.
+    /// Five folds, or one a query if there are fewer, drawn by `seed`; `None` for less than three queries, as
+    /// selection without a fold needs two.
     pub fn folds(queries: usize, seed: u64) -> Option<Self> {
         let count = FOLDS.min(queries);
         (queries > 2).then_some(Self::Folds { count, seed })

@@ -19,7 +19,8 @@ pub struct Outcome {
     /// selection started, and for one that the library does not have.
     #[serde(flatten)]
     pub options: SelectionOptions,
-    /// The unit of ridge parameters ([`Candidates::unit`](crate::candidates::Candidates::unit)).
+    /// The unit of ridge parameters, in squared units of the values
+    /// ([`Candidates::unit`](crate::candidates::Candidates::unit)).
     pub unit: f64,
     /// The teacher of the selection from all training data, if there was one.
     pub teacher: Option<Teacher>,
@@ -38,9 +39,9 @@ pub struct Outcome {
 pub struct Point {
     /// The feature that was added, and the leave-query-out measures.
     pub step: Step,
-    /// Weights of all features so far, in order of selection.
+    /// Weights of all features so far, in order of selection, in units of the labels over those of the columns.
     pub weights: Vec<f64>,
-    /// The factor by which rounding may be amplified in errors and weights
+    /// The factor, from 1 on, by which rounding may be amplified in errors and weights
     /// ([`State::condition`](crate::greedy::strategy::State::condition)).
     #[serde(deserialize_with = "or_infinite")]
     pub condition: f64,
@@ -110,8 +111,8 @@ impl Outcome {
         self.options.target.label_scale(self.options.strategy)
     }
 
-    /// How stable the first `k` features are over the folds, features counted from 0 among so many
-    /// `candidates`; `None` without folds.
+    /// How stable the first `k` features are over the folds, among so many `candidates`; `None` without folds.
+    /// Features are 0-based.
     pub fn stability(&self, k: usize, candidates: usize) -> Option<Stability> {
         let first = |features: &Vec<u32>| features.iter().take(k).map(|&f| u64::from(f)).collect();
         let folds: Vec<Vec<u64>> = self.folds.iter().map(first).collect();

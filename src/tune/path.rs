@@ -60,12 +60,12 @@ impl<'a, 'r> Path<'a, 'r> {
         let unit = run.candidates().unit();
         let mut outcome = Outcome::without_points(&options, job.lambda, unit, PathEnding::Complete);
         let one_by_one = run.one_by_one();
-        let ended = unless_ended(|| match one_by_one {
+        let followed = unless_ended(|| match one_by_one {
             _ if run.is_stopped() => Err(PathEnd::Stopped),
             true => self.one_by_one(&mut outcome),
             false => self.side_by_side(&mut outcome),
         });
-        let ended = ended.unwrap_or_else(|| {
+        let ended = followed.unwrap_or_else(|| {
             run.stop();
             Err(PathEnd::Stopped)
         });
@@ -106,8 +106,8 @@ impl<'a, 'r> Path<'a, 'r> {
 
     /// The selection and those without a fold, if there are folds, step by step together.
     fn side_by_side(&self, outcome: &mut Outcome) -> Result<(), PathEnd> {
-        let folds = (0..self.run.folds.len()).map(|fold| self.fold_path(fold));
-        let mut folds: Vec<FoldPath<'_>> = folds.collect::<Result<_, _>>()?;
+        let begun = (0..self.run.folds.len()).map(|fold| self.fold_path(fold));
+        let mut folds: Vec<FoldPath<'_>> = begun.collect::<Result<_, _>>()?;
         let ended = self.follow(outcome, |greedy| {
             let mut judgement = self.unjudged();
             if folds.is_empty() {
@@ -148,8 +148,8 @@ impl<'a, 'r> Path<'a, 'r> {
     /// Adds the judgement of a fold to each model, and returns its features; cuts off the models
     /// that it cannot judge.
     fn judge_all(&self, fold: usize, judgements: &mut Vec<Judgement>) -> Result<Vec<u32>, PathEnd> {
-        let without = self.fold_path(fold);
-        let mut without = without.inspect_err(|_| judgements.clear())?;
+        let begun = self.fold_path(fold);
+        let mut without = begun.inspect_err(|_| judgements.clear())?;
         for place in 0..judgements.len() {
             if self.run.is_stopped() {
                 return Err(PathEnd::Stopped);
@@ -196,8 +196,8 @@ impl<'a, 'r> Path<'a, 'r> {
         let Part { candidates, target } = run.part(fold);
         let recorded = run.found(self.job.path(), fold).steps;
         let prepared = self.prepared[fold.map_or(0, |fold| 1 + fold)].clone()?;
-        let candidates = Cow::Borrowed(candidates);
-        Greedy::begin(candidates, target.labels, prepared, plan, options, recorded)
+        let borrowed = Cow::Borrowed(candidates);
+        Greedy::begin(borrowed, target.labels, prepared, plan, options, recorded)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -224,8 +224,8 @@ impl<'a, 'r> Path<'a, 'r> {
             let (number, lqo_error) = (points.len() + 1, point.step.lqo_error);
             let feature = run.candidates().written(point.step.feature);
             tracing::info!(lambda, step = number, feature, lqo_error, value, "selected");
-            let early_stop = early_stop.as_mut();
-            let settled = early_stop.is_some_and(|path| path.push(&point.score));
+            let rule = early_stop.as_mut();
+            let settled = rule.is_some_and(|path| path.push(&point.score));
             points.push(point);
             run.stepped(job, None, number, &advance);
             if settled {

@@ -12,12 +12,13 @@ use crate::lambda::Lambda;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Rule {
-    /// The best value. Of equal ones that with the fewest features, then that of the larger lambda.
+    /// The best value. Among equal ones that with the fewest features, then that of the larger lambda.
     #[default]
     Best,
     /// The fewest features of all models that are within one standard error (that of the best
-    /// one, over queries) of the best value. Of as many features the best value, then the larger
-    /// lambda.
+    /// one, over queries) of the best value (Breiman, Friedman, Olshen and Stone, *Classification and
+    /// Regression Trees*, 1984). Among models of as many features the best value, then the
+    /// larger lambda.
     OneSe,
     /// The best of one model a lambda: the last that was an improvement. From the first model
     /// on, a model is an improvement if it is better than the last improvement by at least
@@ -58,9 +59,9 @@ impl Curve {
 /// A model of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {
-    /// Position of its lambda in the grid.
+    /// Position of its path among the outcomes, or curves, 0-based.
     pub position: usize,
-    /// Its features.
+    /// Number of its features, from 1 on.
     pub k: usize,
 }
 
@@ -89,15 +90,16 @@ impl Rule {
         }
     }
 
-    /// Chooses a model; `None` where none has a value.
+    /// Chooses among the models of all `curves`, whose scores are values of `measure`; `None` where none has a
+    /// value. `O(n)` time for `n` models.
     pub fn choose(self, measure: Measure, curves: &[Curve]) -> Option<Choice> {
         let chosen = match self {
             Self::Best => best(measure, entries(curves)),
             Self::OneSe => sparsest(measure, entries(curves)),
             Self::MinImprovement { least, patience } => {
-                let last =
+                let last_of =
                     |curve: &Curve| EarlyStop::new(measure, least, patience).last(&curve.scores);
-                let last: Vec<Option<usize>> = curves.iter().map(last).collect();
+                let last: Vec<Option<usize>> = curves.iter().map(last_of).collect();
                 let is_last = |entry: &Entry| last[entry.choice.position] == Some(entry.choice.k);
                 best(measure, entries(curves).filter(is_last))
             }
@@ -144,14 +146,14 @@ impl FromStr for Rule {
         let mut parts = text.split(':');
         let name = parts.next().unwrap_or_default();
         let rules = [Self::Best, Self::OneSe, Self::MIN_IMPROVEMENT];
-        let rule = rules.into_iter().find(|rule| rule.name() == name);
-        let mut rule = rule.ok_or_else(expected)?;
+        let named = rules.into_iter().find(|rule| rule.name() == name);
+        let mut rule = named.ok_or_else(expected)?;
         if let Self::MinImprovement { least, patience } = &mut rule {
-            if let Some(text) = parts.next() {
-                *least = text.parse().map_err(|_| expected())?;
+            if let Some(number) = parts.next() {
+                *least = number.parse().map_err(|_| expected())?;
             }
-            if let Some(text) = parts.next() {
-                *patience = text.parse().map_err(|_| expected())?;
+            if let Some(number) = parts.next() {
+                *patience = number.parse().map_err(|_| expected())?;
             }
         }
         if parts.next().is_some() {
@@ -351,8 +353,8 @@ mod tests {
         ] {
             let curves = curves(paths);
             let choice = rule.parse::<Rule>().unwrap().choose(measure, &curves);
-            let choice = choice.map(|choice| (curves[choice.position].lambda.value(), choice.k));
-            assert_eq!(choice, Some(expected), "{rule}, {measure}: {paths}");
+            let found = choice.map(|best| (curves[best.position].lambda.value(), best.k));
+            assert_eq!(found, Some(expected), "{rule}, {measure}: {paths}");
         }
     }
 

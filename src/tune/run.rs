@@ -123,12 +123,12 @@ impl Run<'_> {
 
     fn plan(&self, options: &SelectionOptions, lambda: Lambda) -> Result<Job, SelectError> {
         let plan = self.plan_among(self.whole, options)?;
-        let options = SelectionOptions {
+        let planned = SelectionOptions {
             strategy: plan.strategy.kind(),
             ..options.clone()
         };
-        let fold = |fold: &Fold| match self.plan_among(fold.part(), &options) {
-            Ok(plan) => Ok(Some(plan)),
+        let without = |fold: &Fold| match self.plan_among(fold.part(), &planned) {
+            Ok(of_fold) => Ok(Some(of_fold)),
             Err(
                 SelectError::NoCandidates { .. }
                 | SelectError::SingleRows { .. }
@@ -136,9 +136,9 @@ impl Run<'_> {
             ) => Ok(None),
             Err(error) => Err(error),
         };
-        let folds = self.folds.iter().map(fold);
-        let folds: Vec<Option<Plan>> = folds.collect::<Result<_, _>>()?;
-        let takes = folds.iter().flatten().map(|plan| plan.memory);
+        let asked = self.folds.iter().map(without);
+        let folds: Vec<Option<Plan>> = asked.collect::<Result<_, _>>()?;
+        let takes = folds.iter().flatten().map(|of_fold| of_fold.memory);
         let memory = if self.one_by_one() {
             takes.fold(plan.memory, u64::max)
         } else {
@@ -146,7 +146,7 @@ impl Run<'_> {
         };
         Ok(Job {
             lambda,
-            options,
+            options: planned,
             plan,
             folds,
             memory,
@@ -161,11 +161,11 @@ impl Run<'_> {
             held: self.memory.held.saturating_sub(candidates.memory()),
             ..self.memory
         };
-        let options = SelectionOptions {
+        let held = SelectionOptions {
             memory,
             ..options.clone()
         };
-        let plan = plan_with(candidates, part.target, &options, self.own)?;
+        let plan = plan_with(candidates, part.target, &held, self.own)?;
         // Selections that may be at work at once share what is left.
         let selections = self.most_paths().max(1) * self.selections_of_path();
         Ok(Plan {

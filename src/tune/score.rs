@@ -19,8 +19,8 @@ const TIE: f64 = 1e-10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Measure {
-    /// `squared`: squares of the centred residuals, summed over the examples of a query. Lower
-    /// is better. On leave-query-out predictions its mean is the leave-query-out error divided
+    /// `squared`: squares of the centred residuals, summed over the examples of a query, in squared units of
+    /// the labels. Lower is better. On leave-query-out predictions its mean is the leave-query-out error divided
     /// by the number of queries.
     SquaredError,
     /// A ranking measure. Higher is better.
@@ -66,7 +66,7 @@ impl Measure {
         enough && self.better(value, other)
     }
 
-    /// `value` made worse by `by`.
+    /// `value` made worse by `by`, from 0 on, in the units of the measure.
     pub fn worsened(self, value: f64, by: f64) -> f64 {
         if self.lower_is_better() {
             value + by

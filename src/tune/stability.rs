@@ -55,11 +55,11 @@ impl Stability {
             *counts.entry(*feature).or_default() += 1;
         }
         let index = index(&sets, &counts, candidates);
-        let counts = counts.into_iter();
-        let mut frequencies: Vec<Frequency> = counts
-            .map(|(feature, selections)| Frequency {
+        let counted = counts.into_iter();
+        let mut frequencies: Vec<Frequency> = counted
+            .map(|(feature, count)| Frequency {
                 feature,
-                selections,
+                selections: count,
             })
             .collect();
         // Stable, so that features stay in order.
@@ -139,11 +139,11 @@ mod tests {
             (&[&[0, 1], &[2, 3], &[4, 5]], 6, [-0.5; 3]),
         ];
         for (sets, candidates, [index, low, high]) in cases {
-            let sets: Vec<Vec<u64>> = sets.iter().map(|set| set.to_vec()).collect();
-            let found = Stability::new(&sets, candidates);
-            let [found_low, found_high] = found.interval.unwrap();
+            let selections: Vec<Vec<u64>> = sets.iter().map(|set| set.to_vec()).collect();
+            let stability = Stability::new(&selections, candidates);
+            let [found_low, found_high] = stability.interval.unwrap();
             for (found, expected) in [
-                (found.index.unwrap(), index),
+                (stability.index.unwrap(), index),
                 (found_low, low),
                 (found_high, high),
             ] {

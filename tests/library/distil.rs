@@ -74,11 +74,8 @@ fn close(found: &[f64], expected: &[f64]) -> Result<(), TestCaseError> {
     let size = expected
         .iter()
         .fold(1.0_f64, |size, value| size.max(value.abs()));
-    for (found, expected) in found.iter().zip(expected) {
-        prop_assert!(
-            (found - expected).abs() <= 1e-8 * size,
-            "{found} for {expected}"
-        );
+    for (value, other) in found.iter().zip(expected) {
+        prop_assert!((value - other).abs() <= 1e-8 * size, "{value} for {other}");
     }
     Ok(())
 }
@@ -135,10 +132,10 @@ proptest! {
         };
         let classes = problem.representatives();
         // Rows are centred and weighted already; centring again changes nothing.
-        let problem = problem.weighted(weight);
-        let target = blended(&problem, &teacher_predictions(&problem, &teaching), share);
-        forward(&classes, &target, &found, lambda)?;
-        close(&found.weights, &target.weights(&features(&found), lambda))?;
+        let weighted = problem.weighted(weight);
+        let taught = blended(&weighted, &teacher_predictions(&weighted, &teaching), share);
+        forward(&classes, &taught, &found, lambda)?;
+        close(&found.weights, &taught.weights(&features(&found), lambda))?;
     }
 
     #[test]
@@ -157,8 +154,8 @@ proptest! {
         let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut ()) else {
             return Ok(());
         };
-        let target = blended(&problem, &teacher_predictions(&problem, &[4.0, 16.0, 64.0]), 0.25);
-        close(&found.weights, &target.weights(&features(&found), 3.0))?;
+        let taught = blended(&problem, &teacher_predictions(&problem, &[4.0, 16.0, 64.0]), 0.25);
+        close(&found.weights, &taught.weights(&features(&found), 3.0))?;
         prop_assert!(found.teacher.unwrap().lambda.is_some());
     }
 
@@ -195,18 +192,18 @@ proptest! {
         let plain = options(strategy, 1.0, raw());
         let expected = select(&scaled.dataset(), &plain, &mut ());
         prop_assert_eq!(found.is_ok(), expected.is_ok());
-        let (Ok(found), Ok(expected)) = (found, expected) else { return Ok(()) };
-        prop_assert_eq!(found.options.target.labels, Some(scale));
-        let pairs = found.steps.iter().zip(&expected.steps);
-        for (found, expected) in pairs {
-            let error = expected.lqo_error;
-            prop_assert!((found.lqo_error - error).abs() <= 1e-8 * (1.0 + error));
-            if found.feature != expected.feature {
+        let (Ok(selection), Ok(by_hand)) = (found, expected) else { return Ok(()) };
+        prop_assert_eq!(selection.options.target.labels, Some(scale));
+        let pairs = selection.steps.iter().zip(&by_hand.steps);
+        for (step, other) in pairs {
+            let error = other.lqo_error;
+            prop_assert!((step.lqo_error - error).abs() <= 1e-8 * (1.0 + error));
+            if step.feature != other.feature {
                 return Ok(());
             }
-            prop_assert_eq!(found.lqo_cindex, expected.lqo_cindex);
+            prop_assert_eq!(step.lqo_cindex, other.lqo_cindex);
         }
-        close(&found.weights, &expected.weights)?;
+        close(&selection.weights, &by_hand.weights)?;
     }
 }
 
@@ -277,10 +274,12 @@ fn what_cannot_be_taught_is_refused() {
         labels: vec![2.0; 24],
         ..pairs(12)
     };
-    let equal = equal.dataset();
-    let with_teacher = equal.clone().with_teacher((0..24).map(f64::from).collect());
-    for equal in [equal, with_teacher.unwrap()] {
-        assert_eq!(refusal(&equal), SelectError::ConstantLabels);
+    let untaught = equal.dataset();
+    let taught = untaught
+        .clone()
+        .with_teacher((0..24).map(f64::from).collect());
+    for constant in [untaught, taught.unwrap()] {
+        assert_eq!(refusal(&constant), SelectError::ConstantLabels);
     }
     let problem = pairs(12);
     let turned = problem.labels.iter().map(|label| -label).collect();

@@ -114,8 +114,8 @@ fn orders_that_cannot_be_explained_are_refused() {
         .unwrap();
     let error = kernel.model().explain(&data, 0, None).unwrap_err();
     assert_eq!(error, ExplainError::Kernel);
-    let fitted = GreedyRankRls::new(1).lambda(1.0);
-    let fitted = fitted.fit(&data).unwrap();
+    let params = GreedyRankRls::new(1).lambda(1.0);
+    let fitted = params.fit(&data).unwrap();
     let model = fitted.model();
     let error = model.explain(&data, 2, None).unwrap_err();
     assert_eq!(error.to_string(), "there is no query 2 among 2");
@@ -124,13 +124,13 @@ fn orders_that_cannot_be_explained_are_refused() {
         error.to_string(),
         "row 1 is not of query b, which has 3 to 4"
     );
-    let others = ndarray::arr2(&[
+    let elsewhere = ndarray::arr2(&[
         [0.0, 0.0, 1.0],
         [0.0, 0.0, 2.0],
         [0.0, 0.0, 1.0],
         [0.0, 0.0, 3.0],
     ]);
-    let others = of_two_queries(&others);
+    let others = of_two_queries(&elsewhere);
     let error = model.explain(&others, 0, None).unwrap_err();
     assert_eq!(error, ExplainError::NoFeature { features: 1 });
 }

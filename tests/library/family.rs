@@ -27,9 +27,7 @@ static GOLDEN: LazyLock<Value> =
 const NAMES: [&str; 2] = ["tiny_a", "tiny_b"];
 
 fn factoring() -> impl Iterator<Item = Solver> {
-    Solver::ALL
-        .into_iter()
-        .filter(|solver| solver.has_holdout())
+    Solver::ALL.into_iter().filter(|solver| solver.factors())
 }
 
 fn options(solver: Solver) -> TrainOptions {
@@ -57,8 +55,8 @@ fn lambda(run: &Value) -> Lambda {
 }
 
 /// A data set of rows in lists.
-fn dense(rows: &Value, labels: Vec<f64>, queries: Queries) -> Dataset<'static> {
-    let rows: Vec<Vec<f64>> = list(rows).iter().map(numbers).collect();
+fn dense(json: &Value, labels: Vec<f64>, queries: Queries) -> Dataset<'static> {
+    let rows: Vec<Vec<f64>> = list(json).iter().map(numbers).collect();
     let (mut indptr, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
     for column in 0..rows[0].len() {
         for (row, line) in (0u32..).zip(&rows) {
@@ -123,10 +121,10 @@ fn all_pairs_are_learnt_as_rlscore_does() {
                     close(*weight, expected[feature as usize], 1e-8);
                 }
                 let scores = weights.scores(&dataset);
-                let expected = numbers(&run["train_predictions"]);
+                let predictions = numbers(&run["train_predictions"]);
                 scores
                     .iter()
-                    .zip(expected)
+                    .zip(predictions)
                     .for_each(|(a, b)| close(*a, b, 1e-8));
             }
         }
@@ -144,16 +142,16 @@ fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
                     RidgeProblem::new(&dataset, &options(solver).objective(Objective::Global))
                         .unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
-                for (key, groups) in [
+                for (key, json) in [
                     ("kfold", &golden["folds"]),
                     ("folds_are_queries", &golden["queries"]),
                 ] {
-                    if groups.is_null() {
+                    if json.is_null() {
                         continue;
                     }
-                    let groups: Vec<Vec<usize>> = list(groups).iter().map(places).collect();
-                    let held_out = trained.holdout(&groups_of(&groups, dataset.rows()));
-                    let held_out = held_out.unwrap();
+                    let groups: Vec<Vec<usize>> = list(json).iter().map(places).collect();
+                    let split = groups_of(&groups, dataset.rows());
+                    let held_out = trained.leave_out(&split).unwrap();
                     close(
                         held_out.cindex.unwrap(),
                         run[key]["mean"].as_f64().unwrap(),
@@ -167,7 +165,7 @@ fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
                         close_but_for_a_constant(&found, &numbers(expected), 1e-8);
                     }
                 }
-                if !solver.has_holdout() {
+                if !solver.factors() {
                     let error = trained.leave_pair_out(false).unwrap_err();
                     assert!(matches!(error, TrainError::Unexpected { .. }), "{error}");
                     continue;
@@ -207,11 +205,11 @@ fn queries_are_cut_as_by_training_again() {
                 let problem = RidgeProblem::new(&dataset, &options(solver)).unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
                 let folds: Vec<Vec<usize>> = list(&golden["folds"]).iter().map(places).collect();
-                let held_out = trained.holdout(&groups_of(&folds, dataset.rows()));
-                let held_out = held_out.unwrap();
+                let split = groups_of(&folds, dataset.rows());
+                let held_out = trained.leave_out(&split).unwrap();
                 let all = list(&run["query_rankrls_folds_that_cut_queries_raw"]);
-                for (fold, expected) in folds.iter().zip(all) {
-                    let expected = numbers(expected);
+                for (fold, json) in folds.iter().zip(all) {
+                    let expected = numbers(json);
                     for (a, &first) in fold.iter().enumerate() {
                         for (b, &second) in fold.iter().enumerate() {
                             if queries.of_row(first) == queries.of_row(second) {
@@ -225,17 +223,16 @@ fn queries_are_cut_as_by_training_again() {
                         }
                     }
                 }
-                if solver.has_holdout() {
-                    let held_out = trained.leave_pair_out(true).unwrap();
+                if solver.factors() {
+                    let pairs_out = trained.leave_pair_out(true).unwrap();
                     for pair in list(&run["query_rankrls_lpo_within_query"]) {
                         let rows = places(&pair["pair"]);
-                        let found = |one: &&LeftPair| {
+                        let same = |one: &&LeftPair| {
                             one.rows.map(|row| row as usize) == [rows[0], rows[1]]
                         };
-                        let found = held_out.pairs.iter().find(found).unwrap();
-                        for (found, expected) in
-                            found.predictions.iter().zip(numbers(&pair["centred"]))
-                        {
+                        let left_pair = pairs_out.pairs.iter().find(same).unwrap();
+                        let predictions = left_pair.predictions.iter();
+                        for (found, expected) in predictions.zip(numbers(&pair["centred"])) {
                             close(*found, expected, 1e-8);
                         }
                     }
@@ -284,9 +281,9 @@ fn kernels_are_those_of_rlscore() {
             let expected = numbers(&run[key]["train_predictions"]);
             close_but_for_a_constant(&model.predict(data).unwrap().to_vec(), &expected, 1e-8);
         }
-        let model = RankRls::new().lambda(lambda(run).value()).kernel(kernel);
-        let model = model.fit(&dataset).unwrap();
-        let held_out = &model.holdout().unwrap().predictions;
+        let params = RankRls::new().lambda(lambda(run).value()).kernel(kernel);
+        let of_queries = params.fit(&dataset).unwrap();
+        let held_out = &of_queries.holdout().unwrap().predictions;
         let lists = list(&run["query"]["leave_query_out_raw"]);
         for (range, expected) in dataset.queries().ranges().zip(lists) {
             close_but_for_a_constant(&held_out[range], &numbers(expected), 1e-8);
@@ -324,78 +321,75 @@ fn preferences_are_learnt_as_in_rlscore() {
         numbers(&golden["magnitudes"]),
         numbers(&golden["pair_weights"]),
     );
-    let ends = places(&golden["start"])
-        .into_iter()
-        .zip(places(&golden["end"]));
-    let ends: Vec<(usize, usize)> = ends.collect();
-    let preferences = |magnitudes: &[f64], weights: &[f64]| {
-        let list = ends.iter().zip(magnitudes).zip(weights);
-        let list = list.map(|((&(s, e), &magnitude), &weight)| Preference {
+    let starts = places(&golden["start"]).into_iter();
+    let ends: Vec<(usize, usize)> = starts.zip(places(&golden["end"])).collect();
+    let preferring = |sizes: &[f64], shares: &[f64]| {
+        let numbers = ends.iter().zip(sizes).zip(shares);
+        let all = numbers.map(|((&(s, e), &magnitude), &weight)| Preference {
             preferred: s as u32,
             other: e as u32,
             magnitude,
             weight,
         });
-        Preferences::new(list.collect(), &dataset).unwrap()
+        Preferences::new(all.collect(), &dataset).unwrap()
     };
     let ones = vec![1.0; ends.len()];
     for run in list(&golden["runs"]) {
         for (key, preferences) in [
-            ("weights", preferences(&ones, &ones)),
-            ("with_magnitudes_weights", preferences(&magnitudes, &ones)),
+            ("weights", preferring(&ones, &ones)),
+            ("with_magnitudes_weights", preferring(&magnitudes, &ones)),
             (
                 "with_magnitudes_and_pair_weights_weights",
-                preferences(&magnitudes, &weights),
+                preferring(&magnitudes, &weights),
             ),
         ] {
             for solver in Solver::ALL {
                 let problem =
                     RidgeProblem::of_preferences(&dataset, &preferences, &options(solver)).unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
-                let expected = numbers(&run[key]);
-                for (found, expected) in trained.weights().values.iter().zip(expected) {
+                let of_run = numbers(&run[key]);
+                for (found, expected) in trained.weights().values.iter().zip(of_run) {
                     close(*found, expected, 1e-8);
                 }
             }
         }
-        let params = RankRls::new().preferences(preferences(&ones, &ones));
+        let params = RankRls::new().preferences(preferring(&ones, &ones));
         let params = params.lambda(lambda(run).value());
         let model = params
             .kernel(Kernel::gaussian(0.25).unwrap())
             .fit(&dataset)
             .unwrap();
-        let twice = preferences(&ones, &ones);
-        let twice: Vec<Preference> = twice.iter().chain(twice.iter()).copied().collect();
+        let once = preferring(&ones, &ones);
+        let twice: Vec<Preference> = once.iter().chain(once.iter()).copied().collect();
         assert!(twice.len() > rows);
         let many = Preferences::new(twice, &dataset).unwrap();
         let kernel = Kernel::gaussian(0.25).unwrap();
         let doubled = lambda(run).value() * 2.0;
         let of_many = RankRls::new().preferences(many.clone()).kernel(kernel);
-        let of_many = of_many.lambda(doubled).fit(&dataset).unwrap();
-        let found = of_many.predict(&test).unwrap().to_vec();
-        close_but_for_a_constant(&found, &model.predict(&test).unwrap().to_vec(), 1e-8);
+        let reduced = of_many.lambda(doubled).fit(&dataset).unwrap();
+        let scores = reduced.predict(&test).unwrap().to_vec();
+        close_but_for_a_constant(&scores, &model.predict(&test).unwrap().to_vec(), 1e-8);
         // As many unknowns as preferences, and as many as rows.
         let values = kernel.matrix(&dataset).unwrap();
-        let problem = RidgeProblem::of_kernel(&dataset, values, Some(&many), &TrainOptions::new());
-        let problem = problem.unwrap();
+        let options = TrainOptions::new();
+        let problem = RidgeProblem::of_kernel(&dataset, values, Some(&many), &options).unwrap();
         let groups = Groups::queries(many.len());
         let trained = problem.train(Lambda::new(doubled).unwrap()).unwrap();
-        let expected = trained.holdout(&groups).unwrap();
-        let held_out = of_many.holdout().unwrap();
-        for (found, expected) in held_out.predictions.iter().zip(expected.predictions) {
+        let of_trained = trained.leave_out(&groups).unwrap();
+        let held_out = reduced.holdout().unwrap();
+        for (found, expected) in held_out.predictions.iter().zip(of_trained.predictions) {
             close(*found, expected, 1e-8);
         }
-        let expected = numbers(&run["gaussian_gamma_0.25"]["test_predictions"]);
-        let found = model.predict(&test).unwrap().to_vec();
-        close_but_for_a_constant(&found, &expected, 1e-8);
+        let of_run = numbers(&run["gaussian_gamma_0.25"]["test_predictions"]);
+        close_but_for_a_constant(&model.predict(&test).unwrap().to_vec(), &of_run, 1e-8);
     }
 }
 
 /// Weights and predictions for all rows by training on the `kept` ones: each query centred by what is
 /// kept of it.
 fn retrained(problem: &Problem, kept: &[usize], weight: QueryWeight, lambda: f64) -> Vec<f64> {
-    let centred = |values: &Vec<f64>| {
-        let mut values = values.clone();
+    let centred = |given: &Vec<f64>| {
+        let mut values = given.clone();
         for range in problem.queries() {
             let own: Vec<usize> = range.clone().filter(|row| kept.contains(row)).collect();
             let mean = own.iter().map(|&row| values[row]).sum::<f64>() / own.len().max(1) as f64;
@@ -455,12 +449,12 @@ proptest! {
         let weight = if global { QueryWeight::Uniform } else { weight };
         let Ok(split) = Groups::of_rows(groups[..rows].iter()) else { return Ok(()) };
         for solver in Solver::ALL {
-            let options = options(solver).query_weight(weight);
-            let options = if global { options.objective(Objective::Global) } else { options };
+            let within = options(solver).query_weight(weight);
+            let options = if global { within.objective(Objective::Global) } else { within };
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { return Ok(()) };
             let given = Lambda::new(lambda).unwrap();
             let trained = rls.train(given).unwrap();
-            let found = match trained.holdout(&split) {
+            let found = match trained.leave_out(&split) {
                 Err(TrainError::NothingToCompare) => return Ok(()),
                 found => found.unwrap(),
             };
@@ -484,7 +478,7 @@ proptest! {
                 }
             }
             prop_assert!((found.error - error).abs() <= noise(lambda) * 10.0 * (1.0 + error), "{solver}: {} for {error}", found.error);
-            let side_by_side = rls.holdouts(&[given], &split, TOLERANCE).unwrap();
+            let side_by_side = rls.leave_out(&[given], &split, TOLERANCE).unwrap();
             let off = (side_by_side[0].error - found.error).abs();
             prop_assert!(off <= noise(lambda) * 10.0 * (1.0 + error));
         }
@@ -499,8 +493,8 @@ proptest! {
         let (rows, dataset) = (problem.rows(), problem.dataset());
         let weight = if global { QueryWeight::Uniform } else { weight };
         for solver in factoring() {
-            let options = options(solver).query_weight(weight);
-            let options = if global { options.objective(Objective::Global) } else { options };
+            let within = options(solver).query_weight(weight);
+            let options = if global { within.objective(Objective::Global) } else { within };
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { return Ok(()) };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             if global && rows == 2 {
@@ -562,25 +556,25 @@ proptest! {
             ridge(&x, &y, &(0..kept.len()).collect::<Vec<_>>(), lambda)
         };
         let all: Vec<usize> = (0..list.len()).collect();
-        let expected = trained_on(&all);
+        let of_all = trained_on(&all);
         for solver in Solver::ALL {
-            let noise = noise(lambda) * if solver.has_holdout() { 10.0 } else { 100.0 };
+            let noise = noise(lambda) * if solver.factors() { 10.0 } else { 100.0 };
             let problem_of = RidgeProblem::of_preferences(&dataset, &preferences, &options(solver));
             let Ok(rls) = problem_of else { return Ok(()) };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             let weights = trained.weights();
             for (&feature, found) in weights.features.iter().zip(&weights.values) {
-                let expected = expected[feature as usize];
+                let expected = of_all[feature as usize];
                 prop_assert!((found - expected).abs() <= noise, "{solver}: {found} for {expected}");
             }
-            let held_out = trained.holdout(&groups).unwrap();
+            let held_out = trained.leave_out(&groups).unwrap();
             for group in groups.iter() {
                 let kept: Vec<usize> = all.iter().copied().filter(|one| !group.contains(one)).collect();
-                let weights = trained_on(&kept);
+                let of_kept = trained_on(&kept);
                 for &one in group {
                     let Preference { preferred, other, .. } = list[one];
                     let difference = |x: &Vec<f64>| x[preferred as usize] - x[other as usize];
-                    let expected: f64 = problem.x.iter().zip(&weights).map(|(x, w)| w * difference(x)).sum();
+                    let expected: f64 = problem.x.iter().zip(&of_kept).map(|(x, w)| w * difference(x)).sum();
                     let found = held_out.predictions[one];
                     prop_assert!((found - expected).abs() <= noise, "{solver}: {found} for {expected}");
                 }
@@ -595,29 +589,27 @@ proptest! {
     ) {
         let dataset = problem.dataset();
         let given = Lambda::new(lambda).unwrap();
-        let Ok(rls) = RidgeProblem::new(&dataset, &TrainOptions::new()) else { return Ok(()) };
-        let expected = rls.train(given).unwrap();
+        let Ok(of_columns) = RidgeProblem::new(&dataset, &TrainOptions::new()) else { return Ok(()) };
+        let by_columns = of_columns.train(given).unwrap();
         let matrix = Kernel::LINEAR.matrix(&dataset).unwrap();
-        let rls = RidgeProblem::of_kernel(&dataset, matrix, None, &TrainOptions::new()).unwrap();
-        let found = rls.train(given).unwrap();
-        let groups = Scheme::Queries.groups(dataset.queries());
+        let of_kernel = RidgeProblem::of_kernel(&dataset, matrix, None, &TrainOptions::new()).unwrap();
+        let by_kernel = of_kernel.train(given).unwrap();
         let basis = (0..dataset.rows()).collect::<Vec<_>>();
         let reduced = ReducedSet::new(&dataset, &Kernel::LINEAR, &basis).unwrap();
-        let mapped = RidgeProblem::new(reduced.mapped(), &TrainOptions::new()).unwrap();
-        let mapped = mapped.train(given).unwrap();
-        if let Ok(Some(groups)) = groups {
-            let expected = expected.holdout(&groups).unwrap();
-            for found in [found.holdout(&groups).unwrap(), mapped.holdout(&groups).unwrap()] {
-                for (found, expected) in found.predictions.iter().zip(&expected.predictions) {
+        let of_basis = RidgeProblem::new(reduced.mapped(), &TrainOptions::new()).unwrap();
+        let by_basis = of_basis.train(given).unwrap();
+        if let Ok(Some(groups)) = Scheme::Queries.groups(dataset.queries()) {
+            let queries_out = by_columns.leave_out(&groups).unwrap();
+            for other in [&by_kernel, &by_basis].map(|one| one.leave_out(&groups).unwrap()) {
+                for (found, expected) in other.predictions.iter().zip(&queries_out.predictions) {
                     prop_assert!((found - expected).abs() <= noise(lambda), "{found} for {expected}");
                 }
             }
         }
-        let pairs = [&expected, &found, &mapped].map(|one| one.leave_pair_out(true));
-        if let [Ok(expected), others @ ..] = pairs {
-            for found in others {
-                let found = found.unwrap();
-                for (found, expected) in found.pairs.iter().zip(&expected.pairs) {
+        let pairs_out = [&by_columns, &by_kernel, &by_basis].map(|one| one.leave_pair_out(true));
+        if let [Ok(first), others @ ..] = pairs_out {
+            for other in others {
+                for (found, expected) in other.unwrap().pairs.iter().zip(&first.pairs) {
                     let off = found.predictions[0] - expected.predictions[0];
                     prop_assert!(off.abs() <= noise(lambda), "{off}");
                 }
@@ -724,8 +716,8 @@ fn pairs_of_a_large_query_have_the_same_bits_at_any_number_of_threads() {
 
 #[test]
 fn kernels_that_are_none_are_refused() {
-    let given = |values: &[[f64; 3]; 3]| {
-        let values: Vec<f64> = (0..9).map(|at| values[at % 3][at / 3]).collect();
+    let given = |kernel: &[[f64; 3]; 3]| {
+        let values: Vec<f64> = (0..9).map(|at| kernel[at % 3][at / 3]).collect();
         let rows: Vec<u32> = (0..3).flat_map(|_| 0..3).collect();
         let queries = Queries::single(3).unwrap();
         let data = Dataset::from_csc(vec![0, 3, 6, 9], rows, values, vec![0.0, 1.0, 2.0], queries);

@@ -26,8 +26,8 @@ fn make(fault: &str, path: &Path) -> Result<(), Box<dyn Error>> {
     match fault {
         "a share of labels without a teacher" => drop(GreedyRankRls::new(1).blend(0.5).fit(&data)?),
         "weights of queries where none are compared" => {
-            let params = params.objective(Objective::Global);
-            drop(params.query_weight(QueryWeight::Size).fit(&data)?);
+            let global = params.objective(Objective::Global);
+            drop(global.query_weight(QueryWeight::Size).fit(&data)?);
         }
         "a query left out of one" => drop(params.holdout("lqo".parse()?).fit(&data)?),
         _ => panic!("{fault}"),

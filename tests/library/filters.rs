@@ -73,8 +73,8 @@ fn features_of_letor_are_judged_as_by_scipy() {
     assert!(rest.iter().all(|feature| filter.psi(feature - 1).is_none()));
     let options = by(StrategyKind::FsEd, 46, 8.0);
     let selected = select(&train, &options, &mut ()).unwrap().features();
-    let selected: Vec<u32> = selected.iter().map(|feature| feature + 1).collect();
-    assert_eq!(selected, golden.ranking);
+    let numbers: Vec<u32> = selected.iter().map(|feature| feature + 1).collect();
+    assert_eq!(numbers, golden.ranking);
 }
 
 #[test]
@@ -83,9 +83,8 @@ fn a_feature_of_eight_rows_is_judged_as_by_hand() {
     let labels = [0.0, 0.0, 0.0, 1.0, 2.0, 2.0, 0.0, 1.0];
     let queries = || Queries::from_sizes(&[4, 4]).unwrap();
     let x_validation = ndarray::arr2(&[[0.15], [0.45], [0.7], [0.95]]);
-    let validation =
-        Dataset::from_dense(x_validation.view(), &[0.0; 4], Queries::single(4).unwrap());
-    let validation = validation.unwrap();
+    let one_query = Queries::single(4).unwrap();
+    let validation = Dataset::from_dense(x_validation.view(), &[0.0; 4], one_query).unwrap();
     let train = Dataset::from_dense(x.view(), &labels, queries()).unwrap();
     let train = train.with_validation(validation.queries_subset(&[0]).unwrap());
     let filter = ExpectedDivergence::new(&train).unwrap();
@@ -181,9 +180,9 @@ fn a_column_is_judged_the_same_beside_others() {
 #[test]
 fn validation_rows_decide_where_densities_are_compared() {
     let data = graded();
-    let (train, rest) = (0..25).partition::<Vec<usize>, _>(|query| *query < 15);
+    let (first, rest) = (0..25).partition::<Vec<usize>, _>(|query| *query < 15);
     let validation = data.queries_subset(&rest).unwrap();
-    let train = data.queries_subset(&train).unwrap();
+    let train = data.queries_subset(&first).unwrap();
     let psi = |data: &Dataset<'_>| ExpectedDivergence::new(data).unwrap().psi(1).unwrap();
     let (before, hash) = (psi(&train), DataHash::of(&train));
     let train = train.with_validation(validation);

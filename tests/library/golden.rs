@@ -122,8 +122,8 @@ fn trains_on_all_features_as_the_authors_implementation() {
         return;
     };
     for solver in Solver::ALL {
-        let options = TrainOptions::new().solver(solver);
-        let rls = RidgeProblem::new(&train, &options).unwrap();
+        let by_solver = TrainOptions::new().solver(solver);
+        let rls = RidgeProblem::new(&train, &by_solver).unwrap();
         for golden in &GOLDEN.trained {
             let trained = rls.train(Lambda::new(golden.lambda).unwrap()).unwrap();
             let lqo = trained.leave_query_out().unwrap();
@@ -170,29 +170,29 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
     let queries = Groups::queries(train.queries().len())
         .rows(train.queries())
         .unwrap();
-    let fifths = Groups::of_rows((0..train.rows()).map(|row| train.queries().of_row(row) % 5));
-    let fifths = fifths.unwrap();
+    let fifth = |row: usize| train.queries().of_row(row) % 5;
+    let fifths = Groups::of_rows((0..train.rows()).map(fifth)).unwrap();
     let near = |found: Option<f64>, expected: f64| {
-        let found = found.unwrap();
-        assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+        let index = found.unwrap();
+        assert!((index - expected).abs() < 1e-12, "{index} for {expected}");
     };
-    let options = TrainOptions::new().solver(Solver::Dual);
-    let global = RidgeProblem::new(&one, &options.objective(Objective::Global)).unwrap();
-    let within = RidgeProblem::new(&train, &options).unwrap();
-    for (lambda, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in
+    let dual = TrainOptions::new().solver(Solver::Dual);
+    let global = RidgeProblem::new(&one, &dual.objective(Objective::Global)).unwrap();
+    let within = RidgeProblem::new(&train, &dual).unwrap();
+    for (number, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in
         GOLDEN.family.iter().copied()
     {
-        let lambda = Lambda::new(lambda).unwrap();
+        let lambda = Lambda::new(number).unwrap();
         let trained = global.train(lambda).unwrap();
-        near(trained.holdout(&folds).unwrap().cindex, of_rows);
-        near(trained.holdout(&queries).unwrap().cindex, of_queries);
+        near(trained.leave_out(&folds).unwrap().cindex, of_rows);
+        near(trained.leave_out(&queries).unwrap().cindex, of_queries);
         near(trained.leave_pair_out(false).unwrap().cindex, of_pairs);
         let trained = within.train(lambda).unwrap();
         near(trained.leave_pair_out(false).unwrap().cindex, pairs);
-        near(trained.holdout(&fifths).unwrap().cindex, of_fifths);
+        near(trained.leave_out(&fifths).unwrap().cindex, of_fifths);
     }
-    for (kernel, lambda, expected) in &GOLDEN.kernels {
-        let kernel = match kernel.as_str() {
+    for (name, lambda, expected) in &GOLDEN.kernels {
+        let kernel = match name.as_str() {
             "gaussian" => Kernel::gaussian(0.00390625).unwrap(),
             _ => Kernel::polynomial(0.015625, 1.0, 2).unwrap(),
         };
@@ -261,9 +261,9 @@ fn one_query_is_the_global_ranking_of_the_authors_implementation() {
     for solver in Solver::ALL {
         let options = TrainOptions::new().solver(solver);
         let problem = RidgeProblem::new(&data, &options).unwrap();
-        for (lambda, expected) in &GOLDEN.global {
+        for (lambda, weights) in &GOLDEN.global {
             let trained = problem.train(Lambda::new(lambda / 10.0).unwrap()).unwrap();
-            for (&weight, expected) in trained.weights().values.iter().zip(expected) {
+            for (&weight, expected) in trained.weights().values.iter().zip(weights) {
                 assert_close(weight, *expected, 1e-9);
             }
         }
@@ -293,15 +293,15 @@ fn queries_are_held_out_as_by_the_authors_implementation() {
                 (&Groups::queries(4), &golden.queries),
                 (&folds, &golden.folds),
             ] {
-                let found = trained.holdout(groups).unwrap();
+                let found = trained.leave_out(groups).unwrap();
                 for range in data.queries().ranges() {
                     let own = &scores[range.clone()];
                     let mean = own.iter().sum::<f64>() / own.len() as f64;
-                    for (found, score) in found.predictions[range].iter().zip(own) {
+                    for (prediction, score) in found.predictions[range].iter().zip(own) {
                         let expected = score - mean;
                         assert!(
-                            (found - expected).abs() < 1e-8,
-                            "{solver}: {found} for {expected}"
+                            (prediction - expected).abs() < 1e-8,
+                            "{solver}: {prediction} for {expected}"
                         );
                     }
                 }
@@ -337,8 +337,8 @@ fn grades_up_to_4_are_measured_as_by_brute_force() {
                 Rules::from(convention).of(&[4.0]),
             );
             let close = match (found, expected) {
-                (Some(found), Some(expected)) => (found - expected).abs() < 1e-14,
-                (found, expected) => found == expected,
+                (Some(value), Some(other)) => (value - other).abs() < 1e-14,
+                _ => found == expected,
             };
             assert!(
                 close,

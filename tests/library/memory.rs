@@ -51,14 +51,13 @@ fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<(), TrainError
 /// Bytes of what was known before, if `grid` on `data` uses it, and the least limit without.
 fn trained(name: &str, grid: &TrainGrid, data: &Dataset<'_>) -> (u64, u64, ColumnClasses) {
     let classes = grid.options.column_classes(data);
-    let by = |classes: Option<&ColumnClasses>| {
+    let by = |known: Option<&ColumnClasses>| {
         counts_what_is_held(name, &|memory| {
-            let options = grid.options.memory(memory);
-            let grid = TrainGrid {
-                options,
+            let limited = TrainGrid {
+                options: grid.options.memory(memory),
                 ..grid.clone()
             };
-            grid.train(data, classes).map(drop)
+            limited.train(data, known).map(drop)
         })
     };
     (by(None), by(Some(&classes)), classes)

@@ -308,7 +308,7 @@ fn average_precision_of_scikit_learn() {
 /// ones), averaged as its `EvalQuery` and `OuputResults` do, at full precision.
 #[test]
 fn letor_of_the_perl_script() {
-    let labels = [
+    let grades = [
         &[0, 2, 1, 0, 2, 1, 0, 2][..],
         &[0, 0, 1],
         &[0, 0],
@@ -320,9 +320,9 @@ fn letor_of_the_perl_script() {
         &[1.0, 2.0],
         &[3.0, 1.0, 4.0, 1.0, 5.0, 9.0, 2.0, 6.0, 5.0, 3.0, 5.0, 8.0],
     ];
-    let queries = Queries::from_sizes(&labels.map(<[i32]>::len)).unwrap();
-    let labels: Vec<f64> = labels.concat().into_iter().map(f64::from).collect();
-    let expected = [
+    let queries = Queries::from_sizes(&grades.map(<[i32]>::len)).unwrap();
+    let labels: Vec<f64> = grades.concat().into_iter().map(f64::from).collect();
+    let of_script = [
         ("map", 0.395_773_809_523_809_47),
         ("mean-ndcg", 0.353_847_478_007_377_87),
         ("ndcg@1", 0.0),
@@ -332,11 +332,11 @@ fn letor_of_the_perl_script() {
         ("p@5", 0.3),
         ("p@10", 0.275),
     ];
-    for (name, expected) in expected {
+    for (name, expected) in of_script {
         let metric: Metric = name.parse().unwrap();
-        let scores = scores.concat();
-        let found = evaluate(&[metric], &labels, &scores, &queries, Convention::Letor).unwrap();
-        let found = found.get(metric).unwrap();
+        let all = scores.concat();
+        let measured = evaluate(&[metric], &labels, &all, &queries, Convention::Letor).unwrap();
+        let found = measured.get(metric).unwrap();
         assert!(close(found.mean, Some(expected)), "{name}: {found:?}");
         assert_eq!((found.queries, found.left_out), (4, 0));
     }

@@ -76,21 +76,21 @@ fn delicate() -> impl Strategy<Value = (Problem, f64)> {
     (sizes, 2..7_usize).prop_flat_map(|(sizes, columns)| {
         let rows: usize = sizes.iter().sum();
         let noise = prop::collection::vec(-1.0..1.0f64, rows);
-        let column = (
+        let parts = (
             noise.clone(),
             0..4u8,
             1..13i32,
             any::<prop::sample::Index>(),
             -4..5i32,
         );
-        let columns = prop::collection::vec(column, columns);
-        (Just(sizes), columns, noise, -12..3i32).prop_map(|(sizes, columns, labels, lambda)| {
+        let all = prop::collection::vec(parts, columns);
+        (Just(sizes), all, noise, -12..3i32).prop_map(|(sizes, drawn, labels, lambda)| {
             let mut x: Vec<Vec<f64>> = Vec::new();
-            for (noise, kind, distance, other, power) in columns {
+            for (values, kind, distance, other, power) in drawn {
                 let column: Vec<f64> = if kind == 0 && !x.is_empty() {
-                    let other = &x[other.index(x.len())];
+                    let like = &x[other.index(x.len())];
                     let near = |(a, b): (&f64, &f64)| a * (1.0 + b * 10f64.powi(-distance));
-                    other.iter().zip(&noise).map(near).collect()
+                    like.iter().zip(&values).map(near).collect()
                 } else if kind == 2 {
                     // Seen in one query alone, and a little in the next.
                     let query = other.index(sizes.len());
@@ -107,12 +107,12 @@ fn delicate() -> impl Strategy<Value = (Problem, f64)> {
                         }
                     };
                     (0..)
-                        .zip(&noise)
+                        .zip(&values)
                         .map(|(row, value)| value * share(row))
                         .collect()
                 } else {
                     let power = if kind == 1 { power } else { 0 };
-                    noise
+                    values
                         .iter()
                         .map(|value| value * 10f64.powi(power))
                         .collect()
@@ -354,25 +354,25 @@ fn common_offsets_change_nothing() {
                 *value -= 4.0 * offset;
             }
         }
-        let (plain, shifted) = (plain.dataset(), shifted.dataset());
+        let datasets = [plain.dataset(), shifted.dataset()];
         for strategy in EXACT {
-            let [plain, shifted] = [&plain, &shifted].map(|data| {
+            let [of_plain, of_shifted] = datasets.each_ref().map(|data| {
                 let options = by(strategy, 2, 1.0);
                 select(data, &options, &mut ()).unwrap()
             });
             assert_eq!(
-                plain.features(),
-                shifted.features(),
+                of_plain.features(),
+                of_shifted.features(),
                 "{strategy} {offset:e}"
             );
             assert!(
-                share(&shifted.weights, &plain.weights) < 1e-12,
+                share(&of_shifted.weights, &of_plain.weights) < 1e-12,
                 "{strategy}"
             );
         }
         for solver in Solver::ALL {
             for labels in LabelScale::ALL {
-                let [plain, shifted] = [&plain, &shifted].map(|data| {
+                let [weights, others] = datasets.each_ref().map(|data| {
                     let options = TrainOptions::new().solver(solver).labels(labels);
                     let problem = RidgeProblem::new(data, &options).unwrap();
                     let trained = problem.train(Lambda::new(1.0).unwrap()).unwrap();
@@ -380,7 +380,7 @@ fn common_offsets_change_nothing() {
                     assert!(ended.is_none_or(|ended| ended.is_converged()), "{ended:?}");
                     trained.weights().values
                 });
-                let share = share(&shifted, &plain);
+                let share = share(&others, &weights);
                 assert!(share < 1e-9, "{solver} {labels} {offset:e}: {share:e}");
             }
         }
@@ -429,8 +429,8 @@ fn without_pairs_there_is_nothing_to_select() {
                 kernels: vec![kernel],
                 ..TrainGrid::new(Lambda::new(1.0).unwrap(), TrainOptions::new())
             };
-            let error = grid.train(&data, None).unwrap_err();
-            assert_eq!(error, TrainError::SingleRows { queries: rows });
+            let refused = grid.train(&data, None).unwrap_err();
+            assert_eq!(refused, TrainError::SingleRows { queries: rows });
         }
     }
     // Columns are to blame where queries have several rows.
@@ -658,8 +658,8 @@ fn labels_whose_squares_vanish_are_refused_or_scaled() {
                 "{solver}: {error}"
             );
             let options = options.labels(LabelScale::Unit);
-            let problem = RidgeProblem::new(&data, &options).unwrap();
-            let trained = problem.train(Lambda::new(1.0).unwrap()).unwrap();
+            let rls = RidgeProblem::new(&data, &options).unwrap();
+            let trained = rls.train(Lambda::new(1.0).unwrap()).unwrap();
             assert_eq!(mean(&data, &trained.weights().scores(&data)), Some(1.0));
         }
     }

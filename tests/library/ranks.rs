@@ -134,8 +134,8 @@ fn borrowed_and_owned_columns_select_alike() {
         indptr[column + 1] = indptr[column + 1].max(indptr[column]);
     }
     let queries = owned.queries().clone();
-    let (indptr, rows, values) = (&indptr[..], &rows[..], &values[..]);
-    let borrowed = Dataset::from_csc(indptr, rows, values, owned.labels(), queries).unwrap();
+    let labels = owned.labels();
+    let borrowed = Dataset::from_csc(&indptr[..], &rows[..], &values[..], labels, queries).unwrap();
     let options = SelectionOptions::new(6, Lambda::new(2.0).unwrap());
     assert_eq!(
         select(&borrowed, &options, &mut ()).unwrap(),
@@ -214,8 +214,8 @@ fn plans_are_those_of_the_rank_that_has_most() {
         memory: Memory::limit(limit),
         ..SelectionOptions::new(5, None)
     };
-    let alone = options.candidates(&data);
-    let alone = plan(&alone, &data, &options).unwrap();
+    let whole = options.candidates(&data);
+    let alone = plan(&whole, &data, &options).unwrap();
     let plans = on_threads(3, |peers| {
         let own = Partition::share(&data, 3, peers.rank());
         let options = SelectionOptions {
@@ -224,11 +224,11 @@ fn plans_are_those_of_the_rank_that_has_most() {
         };
         let candidates = options.candidates(&own).among(peers);
         assert!(candidates.classes().len() < candidates.summary().column_classes / 2);
-        let refused = SelectionOptions {
+        let little = SelectionOptions {
             memory: Memory::limit(u64::from(candidates.peers().rank() == 1)),
             ..options.clone()
         };
-        let refused = plan(&candidates, &own, &refused).unwrap_err();
+        let refused = plan(&candidates, &own, &little).unwrap_err();
         (plan(&candidates, &own, &options).unwrap(), refused)
     });
     for found in &plans {
@@ -256,8 +256,8 @@ fn another_number_of_ranks_goes_on() {
     steps[1].lqo_error += 1.0;
     let mut twice = whole.steps[..3].to_vec();
     twice[2].feature = twice[0].feature;
-    for steps in [&steps, &twice] {
-        for found in on_ranks(&data, &options, steps, 3) {
+    for edited in [&steps, &twice] {
+        for found in on_ranks(&data, &options, edited, 3) {
             assert!(matches!(found, Err(SelectError::Replay { .. })));
         }
     }

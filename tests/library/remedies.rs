@@ -12,8 +12,8 @@ mod python;
 fn sources(folder: &str, ending: &str) -> String {
     let mut text = String::new();
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).unwrap() {
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);

@@ -73,8 +73,8 @@ fn every_strategy_goes_on_from_every_step() {
         ..by(StrategyKind::Bounded, K, 1.0)
     };
     check(&candidates, data.labels(), &sampled);
-    let candidates = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
-    check(&candidates, data.labels(), &options(1.0));
+    let weighted = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
+    check(&weighted, data.labels(), &options(1.0));
     let criterion = Criterion::Ranking {
         metric: Metric::Concordance,
         convention: Convention::Standard,
@@ -153,10 +153,10 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
         assert_eq!(cut.checkpointer.saved(), after);
         drop(cut);
         let (_, mut recorded) = open(&path, &data, &options).unwrap();
-        let recorded = recorded.pop().unwrap();
-        assert_eq!(recorded.path.strategy, whole.strategy);
-        assert_eq!(recorded.steps, found.steps);
-        steps = recorded.steps;
+        let last = recorded.pop().unwrap();
+        assert_eq!(last.path.strategy, whole.strategy);
+        assert_eq!(last.steps, found.steps);
+        steps = last.steps;
     }
     let options = SelectionOptions {
         strategy: whole.strategy,
@@ -310,11 +310,11 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
         let after = cut.checkpointer.saved();
         assert!(cut.replayed <= before);
         match found {
-            Ok(found) if !found.interrupted => {
+            Ok(complete) if !complete.interrupted => {
                 // Nothing was searched for twice.
                 assert_eq!(cut.replayed, before);
                 assert!(after <= cut.expected);
-                assert_eq!(tuned(found), tuned(whole));
+                assert_eq!(tuned(complete), tuned(whole));
                 break;
             }
             Ok(_) | Err(TuneError::Interrupted | TuneError::Undefined { .. }) => cuts += 1,
@@ -342,7 +342,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
 fn tunings_go_on_from_anywhere() {
     let data = data();
     let folds = Evidence::Folds { count: 3, seed: 2 };
-    let settling = Rule::MinImprovement {
+    let rule = Rule::MinImprovement {
         least: 0.05,
         patience: 2,
     };
@@ -353,7 +353,7 @@ fn tunings_go_on_from_anywhere() {
         ..tune_options()
     };
     let settling = tune::TuneOptions {
-        rule: settling,
+        rule,
         ..folded.clone()
     };
     let mut sampled = tune::TuneOptions {
@@ -401,7 +401,7 @@ fn steps_of_another_tuning_are_refused() {
     let data = data();
     let options = tune_options();
     let candidates = options.selection.candidates(&data);
-    let step = select_among(
+    let first = select_among(
         &candidates,
         data.labels(),
         &SelectionOptions {
@@ -411,7 +411,7 @@ fn steps_of_another_tuning_are_refused() {
         },
         &mut (),
     );
-    let mut step = step.unwrap().steps.remove(0);
+    let mut step = first.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let lambda = options.grid(1.0)[1];
     let asked = SelectionOptions::new(6, lambda);
@@ -496,7 +496,7 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let expected =
         "run.checkpoint:3:1: expected steps or a teacher of this run, found those of another";
     assert!(error.contains(expected), "{error}");
-    let error = open(&path, &data, &settings.selection).unwrap_err();
-    let expected = "schema rankrls.selection-steps/1, found \"rankrls.tuning-steps/1\"";
-    assert!(error.to_string().contains(expected), "{error}");
+    let refused = open(&path, &data, &settings.selection).unwrap_err();
+    let schemas = "schema rankrls.selection-steps/1, found \"rankrls.tuning-steps/1\"";
+    assert!(refused.to_string().contains(schemas), "{refused}");
 }

@@ -105,7 +105,7 @@ proptest! {
         let dataset = problem.dataset();
         let features: Vec<usize> = (0..problem.x.len()).collect();
         let weighted = problem.weighted(weight);
-        let expected = weighted.weights(&features, lambda);
+        let defined = weighted.weights(&features, lambda);
         // No less than |K|: K a, with a as long as y / lambda, is rounded by a share of 2e-16 of it.
         let trace: f64 = weighted.x.iter().flatten().map(|value| value * value).sum();
         for solver in Solver::ALL {
@@ -120,8 +120,8 @@ proptest! {
                 let attainable = 1e-10 + 1e-13_f64.max(3e-16 * trace) / lambda;
                 prop_assert!(convergence.residual <= attainable, "{:?}", convergence);
             }
-            let found = all_weights(&trained, features.len());
-            for (found, expected) in found.iter().zip(&expected) {
+            let weights = all_weights(&trained, features.len());
+            for (found, expected) in weights.iter().zip(&defined) {
                 let off = (found - expected).abs();
                 prop_assert!(off <= noise(lambda), "{solver}: {found} for {expected}");
             }
@@ -142,18 +142,18 @@ proptest! {
         }
         let (dataset, queries) = (problem.dataset(), Groups::queries(problem.sizes.len()));
         let features: Vec<usize> = (0..problem.x.len()).collect();
-        let expected = divided.weighted(weight).weights(&features, lambda);
+        let defined = divided.weighted(weight).weights(&features, lambda);
         for solver in Solver::ALL {
             let options = options(solver).query_weight(weight).scale(scale);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
-            let found = all_weights(&trained, features.len());
-            for ((found, divisor), expected) in found.iter().zip(&divisors).zip(&expected) {
+            let weights = all_weights(&trained, features.len());
+            for ((found, divisor), expected) in weights.iter().zip(&divisors).zip(&defined) {
                 let off = (found * divisor - expected).abs();
                 prop_assert!(off <= noise(lambda), "{solver}: {found} x {divisor} for {expected}");
             }
-            let found = trained.leave_query_out().unwrap();
-            check_holdout(&divided, weight, &queries, lambda, solver, &found)?;
+            let held_out = trained.leave_query_out().unwrap();
+            check_holdout(&divided, weight, &queries, lambda, solver, &held_out)?;
         }
     }
 
@@ -162,17 +162,17 @@ proptest! {
         problem in drawn(),
         lambda in lambdas(),
         weight in weights(),
-        groups in prop::collection::vec(0usize..3, 14),
+        numbers in prop::collection::vec(0usize..3, 14),
     ) {
         let queries = problem.sizes.len();
-        let members = |group| (0..queries).filter(|&query| groups[query] == group).collect();
+        let members = |group| (0..queries).filter(|&query| numbers[query] == group).collect();
         let groups = Groups::new((0..3).map(members).collect(), queries).unwrap();
         let dataset = problem.dataset();
         for solver in Solver::ALL {
             let options = options(solver).query_weight(weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
-            let found = trained.holdout(&groups).unwrap();
+            let found = trained.leave_out(&groups).unwrap();
             check_holdout(&problem, weight, &groups, lambda, solver, &found)?;
             if queries == 1 {
                 prop_assert_eq!(trained.leave_query_out(), Err(TrainError::OneQuery));
@@ -191,17 +191,17 @@ proptest! {
         folds in 2usize..5,
     ) {
         let queries = problem.sizes.len();
-        let groups = Groups::folds(queries, folds.min(queries), 1);
-        let groups = groups.unwrap_or_else(|_| Groups::queries(queries));
+        let drawn = Groups::folds(queries, folds.min(queries), 1);
+        let groups = drawn.unwrap_or_else(|_| Groups::queries(queries));
         let dataset = problem.dataset();
         let several = [4.0 * lambda, lambda, 16.0 * lambda];
         let given = several.map(|lambda| Lambda::new(lambda).unwrap());
         for solver in Solver::ALL {
             let options = options(solver).query_weight(weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
-            let found = rls.holdouts(&given, &groups, TOLERANCE).unwrap();
-            for (found, lambda) in found.iter().zip(several) {
-                check_holdout(&problem, weight, &groups, lambda, solver, found)?;
+            let holdouts = rls.leave_out(&given, &groups, TOLERANCE).unwrap();
+            for (found, one) in holdouts.iter().zip(several) {
+                check_holdout(&problem, weight, &groups, one, solver, found)?;
             }
         }
     }
@@ -240,8 +240,8 @@ fn given_features_and_queries_are_those_of_their_own_data() {
     let weights = rls.train(Lambda::new(0.5).unwrap()).unwrap().weights();
     // Column 1, 3, 0 and labels 1/2, 0, 1, centred.
     let (x, y) = ([-1.0 / 3.0, 5.0 / 3.0, -4.0 / 3.0], [0.0, -0.5, 0.5]);
-    let along: f64 = x.iter().zip(&y).map(|(x, y)| x * y).sum();
-    let norm: f64 = x.iter().map(|x| x * x).sum();
+    let along: f64 = x.iter().zip(&y).map(|(a, b)| a * b).sum();
+    let norm: f64 = x.iter().map(|value| value * value).sum();
     assert_eq!(weights.features, [1]);
     assert!((weights.values[0] - along / (norm + 0.5)).abs() < 1e-15);
     let scores = weights.scores(&whole);
@@ -255,14 +255,14 @@ fn predictions_without_a_group_that_is_everything_are_0() {
     for solver in Solver::ALL {
         let rls = RidgeProblem::new(&dataset, &options(solver)).unwrap();
         let trained = rls.train(Lambda::new(0.5).unwrap()).unwrap();
-        let found = trained.holdout(&groups).unwrap();
+        let found = trained.leave_out(&groups).unwrap();
         for prediction in found.predictions {
             assert!(prediction.abs() < 1e-12, "{solver}");
         }
     }
     let rls = RidgeProblem::new(&dataset, &TrainOptions::new()).unwrap();
     let trained = rls.train(Lambda::new(0.5).unwrap()).unwrap();
-    let error = trained.holdout(&Groups::queries(4)).unwrap_err();
+    let error = trained.leave_out(&Groups::queries(4)).unwrap_err();
     assert!(matches!(error, TrainError::Unexpected { .. }), "{error}");
 }
 
@@ -325,40 +325,37 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
             let trained = rls.train(Lambda::new(0.25).unwrap()).unwrap();
             let held_out = groups
                 .clone()
-                .map(|groups| trained.holdout(&groups).unwrap());
+                .map(|groups| trained.leave_out(&groups).unwrap());
             let lambdas = grid(&[64.0, 0.25]);
             let loose = rls
-                .holdouts(&lambdas, &groups[1], HOLDOUT_TOLERANCE)
+                .leave_out(&lambdas, &groups[1], HOLDOUT_TOLERANCE)
                 .unwrap();
             (trained.weights(), held_out, loose)
         })
     };
     let (weights, held_out, exact) = run(Solver::Dual, 1);
     for solver in Solver::ALL {
-        let found = run(solver, 1);
-        assert_eq!(found, run(solver, 3), "{solver}");
-        assert_eq!(found.0.features, weights.features);
-        for (found, expected) in found.0.values.iter().zip(&weights.values) {
+        let outcome = run(solver, 1);
+        assert_eq!(outcome, run(solver, 3), "{solver}");
+        assert_eq!(outcome.0.features, weights.features);
+        for (found, expected) in outcome.0.values.iter().zip(&weights.values) {
             assert!((found - expected).abs() < 1e-9, "{solver}");
         }
-        for (found, expected) in found.1.iter().zip(&held_out) {
-            let pairs = found.predictions.iter().zip(&expected.predictions);
+        for (one, other) in outcome.1.iter().zip(&held_out) {
+            let pairs = one.predictions.iter().zip(&other.predictions);
             for (found, expected) in pairs {
                 assert!((found - expected).abs() < 1e-8, "{solver}");
             }
-            assert!((found.error - expected.error).abs() < 1e-7, "{solver}");
-            assert_eq!(found.cindex, expected.cindex, "{solver}");
+            assert!((one.error - other.error).abs() < 1e-7, "{solver}");
+            assert_eq!(one.cindex, other.cindex, "{solver}");
         }
         // The loose tolerance is one of conjugate gradients: of the residual, not of predictions.
-        for (found, expected) in found.2.iter().zip(&exact) {
-            let pairs = found.predictions.iter().zip(&expected.predictions);
+        for (one, other) in outcome.2.iter().zip(&exact) {
+            let pairs = one.predictions.iter().zip(&other.predictions);
             for (found, expected) in pairs {
                 assert!((found - expected).abs() < 1e-4, "{solver}");
             }
-            assert!(
-                (found.error / expected.error - 1.0).abs() < 1e-5,
-                "{solver}"
-            );
+            assert!((one.error / other.error - 1.0).abs() < 1e-5, "{solver}");
         }
     }
 }
@@ -372,14 +369,14 @@ fn a_task_has_the_same_bits_whatever_stands_beside_it() {
         .map(|power| Lambda::new(f64::from(1 << power)).unwrap())
         .collect();
     let groups = Groups::folds(8, 2, 1).unwrap();
-    let all = rls.holdouts(&lambdas, &groups, HOLDOUT_TOLERANCE).unwrap();
+    let all = rls.leave_out(&lambdas, &groups, HOLDOUT_TOLERANCE).unwrap();
     for (lambda, found) in lambdas.iter().zip(&all) {
-        let alone = rls.holdouts(&[*lambda], &groups, HOLDOUT_TOLERANCE);
+        let alone = rls.leave_out(&[*lambda], &groups, HOLDOUT_TOLERANCE);
         assert_eq!(alone.unwrap()[0], *found, "{lambda}");
         assert!(found.convergence.unwrap().residual <= HOLDOUT_TOLERANCE);
     }
     let other = Groups::queries(7);
-    let error = rls.holdouts(&lambdas, &other, HOLDOUT_TOLERANCE);
+    let error = rls.leave_out(&lambdas, &other, HOLDOUT_TOLERANCE);
     assert!(matches!(error, Err(TrainError::Unexpected { .. })));
-    assert!(rls.holdouts(&[], &groups, TOLERANCE).unwrap().is_empty());
+    assert!(rls.leave_out(&[], &groups, TOLERANCE).unwrap().is_empty());
 }

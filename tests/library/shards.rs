@@ -78,15 +78,15 @@ fn parts_are_the_data() {
 
 #[test]
 fn rows_that_move_and_data_of_other_kinds_come_through() {
-    let folder = tempfile::tempdir().unwrap();
+    let folders = tempfile::tempdir().unwrap();
     let texts = [
         "2 qid:a 1:0.5 7:1\n0 qid:b 2:-3.25\n1 qid:a 2:3 7:300\n0 qid:b\n",
         "2 1:0.5 4294967293:1\n0 2:1\n",
     ];
     for (number, text) in texts.into_iter().enumerate() {
-        let whole = ReadOptions::new().regroup(true);
-        let whole = whole.read_from(text.as_bytes(), "f").unwrap().dataset;
-        let folder = folder.path().join(number.to_string());
+        let regrouping = ReadOptions::new().regroup(true);
+        let whole = regrouping.read_from(text.as_bytes(), "f").unwrap().dataset;
+        let folder = folders.path().join(number.to_string());
         let sharding = Sharding::begin(&folder, NonZeroUsize::MIN, Some(1)).unwrap();
         let options = sharding.options(ReadOptions::new().regroup(true));
         let rows = options.read_from(text.as_bytes(), "f").unwrap().dataset;
@@ -129,8 +129,8 @@ fn parts_that_take_turns_select_as_the_whole() {
     let shards = sharded(folder.path(), 16);
     let rows = shards.rows().unwrap();
     let base = SelectionOptions::new(6, Lambda::new(4.0).unwrap());
-    let strategies = StrategyKind::ALL.into_iter();
-    let strategies = strategies.filter(|kind| !kind.distils() && !kind.needs_grades());
+    let all = StrategyKind::ALL.into_iter();
+    let strategies = all.filter(|kind| !kind.distils() && !kind.needs_grades());
     let mut wanted: Vec<SelectionOptions> = strategies
         .map(|strategy| SelectionOptions {
             strategy: Some(strategy),
@@ -154,8 +154,8 @@ fn parts_that_take_turns_select_as_the_whole() {
     for options in wanted {
         let expected = select(&whole, &options, &mut ()).unwrap();
         for room in [least_room(&shards), u64::MAX] {
-            let candidates = shards.candidates(&rows, options.query_weight, options.scale, room);
-            let candidates = candidates.unwrap();
+            let (weight, scale) = (options.query_weight, options.scale);
+            let candidates = shards.candidates(&rows, weight, scale, room).unwrap();
             let own = options.candidates(&whole);
             assert_eq!(candidates.summary(), own.summary());
             assert_eq!(candidates.memory() < own.memory(), room < u64::MAX);
@@ -190,8 +190,8 @@ fn a_strategy_of_ones_own_sees_one_part_after_the_other() {
     let shards = sharded(folder.path(), 16);
     let (whole, rows) = (sample::train(), shards.rows().unwrap());
     let room = least_room(&shards);
-    let candidates = shards.candidates(&rows, QueryWeight::Uniform, Scale::None, room);
-    let candidates = candidates.unwrap();
+    let of_shards = shards.candidates(&rows, QueryWeight::Uniform, Scale::None, room);
+    let candidates = of_shards.unwrap();
     let lambdas = Lambdas::of(&[Lambda::new(4.0).unwrap()]);
     let options = TuneOptions::new(SelectionOptions::new(4, None), lambdas);
     let selected = |halved: bool| {
@@ -219,10 +219,10 @@ fn what_needs_all_columns_is_refused_where_parts_take_turns() {
     let folder = tempfile::tempdir().unwrap();
     let shards = sharded(folder.path(), 16);
     let rows = shards.rows().unwrap();
-    let candidates = |room| shards.candidates(&rows, QueryWeight::Uniform, Scale::None, room);
+    let within = |room| shards.candidates(&rows, QueryWeight::Uniform, Scale::None, room);
     let few = least_room(&shards) - 1;
-    assert!(matches!(candidates(few), Err(ShardError::Memory { .. })));
-    let candidates: Candidates = candidates(few + 1).unwrap();
+    assert!(matches!(within(few), Err(ShardError::Memory { .. })));
+    let candidates: Candidates = within(few + 1).unwrap();
     let distil = SelectionOptions {
         strategy: Some(StrategyKind::Distil),
         ..SelectionOptions::new(2, None)
@@ -245,8 +245,8 @@ fn error_of(folder: &Path) -> Option<String> {
 
 #[test]
 fn damaged_and_mixed_parts_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     sharded(folder, 2);
     assert_eq!(error_of(folder), None);
     let part = folder.join("part-2.npz");
@@ -271,10 +271,12 @@ fn damaged_and_mixed_parts_are_refused() {
     }
     // Columns of other data, as many as there are.
     let other = tempfile::tempdir().unwrap();
-    let mut text = Vec::new();
-    write_svmlight(&sample::train(), &mut text).unwrap();
-    let text = String::from_utf8(text).unwrap().replace(":1 ", ":2 ");
-    shards_of(text.as_bytes(), other.path(), 2);
+    let mut bytes_of_sample = Vec::new();
+    write_svmlight(&sample::train(), &mut bytes_of_sample).unwrap();
+    let doubled = String::from_utf8(bytes_of_sample)
+        .unwrap()
+        .replace(":1 ", ":2 ");
+    shards_of(doubled.as_bytes(), other.path(), 2);
     fs::copy(other.path().join("part-2.npz"), &part).unwrap();
     refused("part-2.npz: expected ");
     refused(" columns of the hash ");
@@ -319,8 +321,8 @@ fn damaged_and_mixed_parts_are_refused() {
 
 #[test]
 fn edited_manifests_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    let temporary = tempfile::tempdir().unwrap();
+    let folder = temporary.path();
     let (_, first) = sharded(folder, 2).sizes(0);
     let part = folder.join("part-2.npz");
     let refused = |expected: &str| {
@@ -419,6 +421,6 @@ fn folders_with_files_and_too_many_parts_are_refused() {
     );
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     fs::write(folder.path().join("x"), "").unwrap();
-    let error = Sharding::begin(folder.path(), parts, None).unwrap_err();
-    assert!(matches!(error, ShardError::NotEmpty { .. }), "{error}");
+    let refused = Sharding::begin(folder.path(), parts, None).unwrap_err();
+    assert!(matches!(refused, ShardError::NotEmpty { .. }), "{refused}");
 }

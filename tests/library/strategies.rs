@@ -61,10 +61,10 @@ fn check_path(
             own.is_some(),
             "feature {chosen} was not eligible in step {number}"
         );
-        let own = own.unwrap().1;
+        let error = own.unwrap().1;
         prop_assert!(
-            own <= least * (1.0 + 1e-8) + noise,
-            "step {number}: {own} for {least}"
+            error <= least * (1.0 + 1e-8) + noise,
+            "step {number}: {error} for {least}"
         );
         if noise < 1e-12 * least {
             let tied = judged.iter().filter(|pair| pair.1 <= least * (1.0 + 5e-11));
@@ -249,18 +249,18 @@ proptest! {
 /// error is equal but whose feature differs.
 fn same_errors(a: Option<&Selection>, b: Option<&Selection>) -> Result<(), TestCaseError> {
     prop_assert_eq!(a.is_some(), b.is_some());
-    let (Some(a), Some(b)) = (a, b) else {
+    let (Some(one), Some(other)) = (a, b) else {
         return Ok(());
     };
-    for (a, b) in a.steps.iter().zip(&b.steps) {
-        let off = (a.lqo_error - b.lqo_error).abs();
+    for (step, same) in one.steps.iter().zip(&other.steps) {
+        let off = (step.lqo_error - same.lqo_error).abs();
         prop_assert!(
-            off <= 1e-9 * a.lqo_error.max(1e-3),
+            off <= 1e-9 * step.lqo_error.max(1e-3),
             "{} and {}",
-            a.lqo_error,
-            b.lqo_error
+            step.lqo_error,
+            same.lqo_error
         );
-        if a.feature != b.feature {
+        if step.feature != same.feature {
             break;
         }
     }
@@ -385,11 +385,11 @@ proptest! {
                         Some((i, measure_by_definition(&problem, &features, lambda, measure)?))
                     })
                     .collect();
-                let Some(judged) = judged else { break };
-                let best = judged.iter().fold(f64::MIN, |best, pair| best.max(pair.1));
-                let tied = judged.iter().filter(|pair| 1.0 - pair.1 <= (1.0 - best) + 1e-12);
+                let Some(values) = judged else { break };
+                let best = values.iter().fold(f64::MIN, |best, pair| best.max(pair.1));
+                let tied = values.iter().filter(|pair| 1.0 - pair.1 <= (1.0 - best) + 1e-12);
                 let lowest = tied.map(|pair| pair.0).min().unwrap();
-                prop_assert_eq!(step.feature as usize, lowest, "{} {:?}", strategy, judged);
+                prop_assert_eq!(step.feature as usize, lowest, "{} {:?}", strategy, values);
                 prop_assert!((step.criterion.unwrap() - best).abs() < 1e-12);
                 selected.push(lowest);
                 let error = problem.error(&selected, lambda);
@@ -445,8 +445,8 @@ proptest! {
             };
             let Some(mut selection) = run(&problem, &options) else { return Ok(()) };
             prop_assert_eq!(selection.options.scale, scale);
-            for (step, weight) in selection.steps.iter().zip(&mut selection.weights) {
-                *weight *= divisors[step.feature as usize];
+            for (step, scaled) in selection.steps.iter().zip(&mut selection.weights) {
+                *scaled *= divisors[step.feature as usize];
             }
             check_path(
                 &divided,
@@ -476,9 +476,9 @@ fn strategies_without_predictions_refuse_a_measure() {
             ..options.clone()
         };
         let error = select(&dataset, &asked, &mut ()).unwrap_err();
-        let text = error.to_string();
-        assert!(text.contains("can not judge by cindex"), "{text}");
-        assert!(text.contains("dense, lowmem or sampled"), "{text}");
+        let message = error.to_string();
+        assert!(message.contains("can not judge by cindex"), "{message}");
+        assert!(message.contains("dense, lowmem or sampled"), "{message}");
     }
     assert!(select(&dataset, &options, &mut ()).unwrap().steps[0].criterion == Some(1.0));
 }

@@ -121,10 +121,10 @@ proptest! {
         let data = problem.dataset();
         let mut options = options(problem.x.len(), &LAMBDAS);
         options.metrics = vec![Metric::Concordance];
-        let tuned = tune(&data, &options, &mut ());
+        let result = tune(&data, &options, &mut ());
         let refused = problem.sizes.len() == 1 || problem.representatives().is_empty();
-        prop_assert_eq!(tuned.is_err(), refused);
-        let Ok(tuned) = tuned else { return Ok(()) };
+        prop_assert_eq!(result.is_err(), refused);
+        let Ok(tuned) = result else { return Ok(()) };
         options.measure = cindex();
         let by_cindex = tune(&data, &options, &mut ());
         prop_assert_eq!(tuned.outcomes.len(), LAMBDAS.len());
@@ -154,16 +154,16 @@ proptest! {
                 prop_assert_eq!(found.queries, least.len());
                 prop_assert_eq!(found.mean, point.step.lqo_cindex);
                 prop_assert_eq!(found.mean.is_some(), !least.is_empty());
-                if let Some(found) = found.mean {
-                    let (least, most) = (mean(&least).unwrap(), mean(&most).unwrap());
-                    prop_assert!(least - 1e-12 <= found && found <= most + 1e-12);
+                if let Some(value) = found.mean {
+                    let (low, high) = (mean(&least).unwrap(), mean(&most).unwrap());
+                    prop_assert!(low - 1e-12 <= value && value <= high + 1e-12);
                 }
             }
         }
         match by_cindex {
             Ok(other) => {
-                for (a, b) in tuned.outcomes.iter().zip(&other.outcomes) {
-                    for (a, b) in a.points.iter().zip(&b.points) {
+                for (path, same) in tuned.outcomes.iter().zip(&other.outcomes) {
+                    for (a, b) in path.points.iter().zip(&same.points) {
                         prop_assert_eq!(a.metrics[0], b.score);
                     }
                 }
@@ -194,8 +194,8 @@ proptest! {
             prop_assert!(left == 1 || problem.representatives().is_empty());
             return Ok(());
         };
-        let folds = Groups::folds(queries, count, seed).unwrap();
-        let folds: Vec<Vec<usize>> = folds.iter().map(<[usize]>::to_vec).collect();
+        let groups = Groups::folds(queries, count, seed).unwrap();
+        let folds: Vec<Vec<usize>> = groups.iter().map(<[usize]>::to_vec).collect();
         for outcome in &tuned.outcomes {
             for (k, point) in (1..).zip(&outcome.points) {
                 let (scores, short) = out_of_fold(&data, &folds, outcome.lambda, k, scale);
@@ -270,13 +270,12 @@ fn the_chosen_selection_is_what_select_finds() {
             options.rule = rule;
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
-            let options = SelectionOptions::new(tuned.choice.k, tuned.lambda());
-            let options = SelectionOptions {
+            let single = SelectionOptions {
                 strategy: Some(strategy),
                 seed: Some(3),
-                ..options
+                ..SelectionOptions::new(tuned.choice.k, tuned.lambda())
             };
-            let alone = select(&data, &options, &mut ()).unwrap();
+            let alone = select(&data, &single, &mut ()).unwrap();
             assert_eq!(selection, alone, "{strategy}, {rule:?}");
         }
     }
@@ -373,8 +372,8 @@ fn same_bits(
     options: impl Fn(Option<usize>) -> TuneOptions + Sync,
 ) {
     let run = |threads: usize, concurrent: usize| {
-        let options = options(Some(concurrent));
-        let tuning = Tuning::new(data, &options).validated(other);
+        let own = options(Some(concurrent));
+        let tuning = Tuning::new(data, &own).validated(other);
         on(threads, || tuning.run(&mut ()).unwrap())
     };
     let alone = run(1, 1);
@@ -385,11 +384,11 @@ fn same_bits(
 
 #[test]
 fn validation_evidence_is_what_the_models_predict() {
-    let mut other = problem(4);
-    for label in &mut other.labels {
+    let mut graded = problem(4);
+    for label in &mut graded.labels {
         *label = label.abs();
     }
-    let (data, other) = (problem(9).dataset(), other.dataset());
+    let (data, other) = (problem(9).dataset(), graded.dataset());
     let metrics = [Metric::Concordance, Metric::MeanNdcg];
     let options = TuneOptions {
         evidence: Evidence::of(&other),
@@ -399,8 +398,8 @@ fn validation_evidence_is_what_the_models_predict() {
     };
     let missing = tune(&data, &options, &mut ());
     assert!(matches!(missing, Err(TuneError::OtherValidation)));
-    let tuned = Tuning::new(&data, &options).validated(&other);
-    let tuned = tuned.run(&mut ()).unwrap();
+    let tuning = Tuning::new(&data, &options).validated(&other);
+    let tuned = tuning.run(&mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
             let selection =
@@ -598,8 +597,8 @@ fn a_lambda_that_is_too_small_is_refused_alone() {
         labels: vec![1e150, -1e150, 1e150, -1e150, 1e150, 0.0, 1e150, 1e149],
         sizes: vec![2, 2, 2, 2],
     };
-    let tuned = tune(&problem.dataset(), &options(2, &[1e-300, 1.0]), &mut ());
-    let tuned = tuned.unwrap();
+    let result = tune(&problem.dataset(), &options(2, &[1e-300, 1.0]), &mut ());
+    let tuned = result.unwrap();
     assert!(matches!(
         tuned.outcomes[0].ending,
         PathEnding::Refused { .. }

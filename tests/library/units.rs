@@ -117,8 +117,8 @@ proptest! {
         match (by(&data), by(&scaled)) {
             (Ok(found), Ok(again)) => {
                 prop_assert_eq!(found.choice, again.choice);
-                let (found, again) = (found.selection(), again.selection());
-                compare((&data, &found), (&scaled, &again), factor)?;
+                let selections = (found.selection(), again.selection());
+                compare((&data, &selections.0), (&scaled, &selections.1), factor)?;
             }
             (found, again) => prop_assert!(found.is_err() && again.is_err()),
         }

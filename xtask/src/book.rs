@@ -7,9 +7,13 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::commands::{command, root, run, target, tool};
+use crate::python;
 
-/// Makes the book in `target/book`. A page that is not listed is an error, and so is a link that leads
-/// nowhere.
+/// The reference of the Python package: its source, and its page in the book.
+const REFERENCE: (&str, &str) = ("python/reference/index.rst", "python/index.html");
+
+/// Makes the book in `target/book`, with the reference of the Python package where the package is
+/// installed. A page that is not listed is an error, and so is a link that leads nowhere.
 pub(crate) fn build() -> Result<()> {
     let (docs, book) = (root().join("docs"), target().join("book"));
     let listed = fs::read_to_string(docs.join("SUMMARY.md"))?;
@@ -26,6 +30,10 @@ pub(crate) fn build() -> Result<()> {
     }
     run(command(tool("mdbook")?, "build --dest-dir").arg(&book))?;
     println!("book: all links lead somewhere, in {}", book.display());
+    if let Some(python) = python::installed() {
+        return python::reference(&python);
+    }
+    println!("NOT MADE: the reference of the Python package; `cargo xtask python` makes it");
     Ok(())
 }
 
@@ -90,6 +98,7 @@ fn linked(prose: &str, own: &str) -> Result<String> {
             let page = match path.strip_prefix("docs/") {
                 _ if file.is_empty() => Some(""),
                 None if path == "README.md" => Some("index.md"),
+                None if path == REFERENCE.0 => Some(REFERENCE.1),
                 page => page,
             };
             if let Some(page) = page {

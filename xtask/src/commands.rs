@@ -84,11 +84,16 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).context("expected UTF-8")
 }
 
-/// The Python of an environment with the packages of `requirements`, in `target/NAME`, or in the
-/// folder that `RANKRLS_NAME_VENV` names. It is made anew when the requirements change.
-pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
+/// The folder of an environment of Python: `target/NAME`, or what `RANKRLS_NAME_VENV` names.
+pub(crate) fn venv(name: &str) -> PathBuf {
     let variable = format!("RANKRLS_{}_VENV", name.to_uppercase());
-    let venv = env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from);
+    env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from)
+}
+
+/// The Python of an environment with the packages of `requirements`. It is made anew when the
+/// requirements change.
+pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
+    let venv = venv(name);
     let (wanted, kept) = (fs::read(requirements)?, venv.join("requirements.txt"));
     let python = venv.join("bin/python");
     if fs::read(&kept).ok() != Some(wanted) {

@@ -26,14 +26,15 @@ usage: cargo xtask TASK
                            time other selectors beside rankrls, as docs/evidence.md says
   rlscore DATA... [--lambda LIST]... [--runs 5]
                            time RLScore's QueryRankRLS beside `rankrls train`, for docs/evidence.md
-  family HOUSING           hold rankrls to RLScore's tutorial on ranking, for docs/rankrls.md
+  family HOUSING           compare rankrls with RLScore's tutorial on ranking, for docs/rankrls.md
   book                     make the book of docs/ in target/book, and follow its links
   package                  pack the crates for publication
   release [--dry-run]      check workflows and citation; then pack the crates and the wheel of this
                            system, and publish nothing
   report                   open the page of `rankrls tune --html` in Chromium
-  interop                  hold files against scikit-learn, SciPy and LightGBM
-  python                   build the wheel of python/, test it, and run its examples
+  interop                  check files with scikit-learn, SciPy and LightGBM
+  python                   build the wheel of python/, test it, run its examples, and make its
+                           reference in target/book/python
   zipf ROWS QUERIES COLUMNS NONZEROS [SHARED] FILE
                            draw data of these sizes as svmlight text, for studies/ and
                            docs/large-data.md; rows of a query share 85 percent of their entries";

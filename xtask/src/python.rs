@@ -1,17 +1,18 @@
-//! The Python package: its wheel, its tests and its examples.
+//! The Python package: its wheel, its tests, its examples and its reference.
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 use anyhow::{Context, Result, ensure};
 
-use crate::commands::{command, environment, root, run, target};
+use crate::commands::{command, environment, root, run, target, venv};
 
 /// Most bytes of the wheel.
 const LARGEST: u64 = 8 << 20;
 
 /// Builds the wheel, installs it beside the current and the oldest supported scikit-learn, and runs
-/// checks, tests and examples. `program` is the command of the same checkout.
+/// checks, tests and examples, and makes the reference. `program` is the command of the same checkout.
 pub(crate) fn check(program: &Path) -> Result<()> {
     let folder = root().join("python");
     let tests = folder.join("tests");
@@ -47,7 +48,30 @@ pub(crate) fn check(program: &Path) -> Result<()> {
         let mut program = command(&current, "");
         run(program.arg(example).current_dir(temporary.path()))?;
     }
+    reference(&current)
+}
+
+/// Makes the pages of the installed package from its docstrings, in `target/book/python`, beside the
+/// book. A warning is an error.
+pub(crate) fn reference(python: &Path) -> Result<()> {
+    let (pages, cache) = (target().join("book/python"), target().join("reference"));
+    let mut sphinx = command(python, "-m sphinx -W --keep-going -q -E -b html -d");
+    run(sphinx.arg(cache).arg("python/reference").arg(&pages))?;
+    println!("reference of the Python package: {}", pages.display());
     Ok(())
+}
+
+/// The Python that has the package and Sphinx, if `cargo xtask python` has made it.
+pub(crate) fn installed() -> Option<PathBuf> {
+    let python = venv("python").join("bin/python");
+    let mut imports = command(&python, "-c");
+    let status = imports
+        .arg("import rankrls, sphinx")
+        .stderr(Stdio::null())
+        .status();
+    status
+        .is_ok_and(|status| status.success())
+        .then_some(python)
 }
 
 /// The Python of the environment with the current releases of all packages.

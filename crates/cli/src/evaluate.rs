@@ -36,7 +36,7 @@ Examples:
   rankrls evaluate test.svm --model model.json
   rankrls evaluate test.svm --scores scores.txt --metrics map,ndcg@10 --convention letor
   rankrls evaluate test.svm --model a.json --model b.json --scores bm25.txt
-  rankrls evaluate parses.svm --model model.json --file-order --metrics label@1
+  rankrls evaluate test.svm --model model.json --file-order --metrics label@1
   rankrls evaluate test.svm --model model.json --metrics err,ndcg@10 --max-grade 4
   rankrls evaluate test.svm --model model.json --csv queries.csv --json")]
 pub(crate) struct EvaluateArgs {

@@ -114,11 +114,10 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
         }
         return args.plan(session);
     }
-    let mut extended = None;
-    if session.leads() {
+    let extended = session.once(|| {
         args.checkpoint.check()?;
-        extended = args.extended()?;
-    }
+        args.extended()
+    })?;
     let output = session.create(args.output.as_ref())?;
     let plot = args.plot.create(session)?;
     let (input, packed) = args.read(session)?;
@@ -172,10 +171,8 @@ impl SelectArgs {
     /// alone.
     fn read(&self, session: &Session<'_>) -> Result<(Input, Option<Packed>)> {
         let (console, peers) = (session.console, &**session.peers);
-        let others = [
-            self.validation.as_ref(),
-            self.test.as_ref().filter(|_| session.leads()),
-        ];
+        let test = session.once(|| Ok(self.test.as_ref()))?;
+        let others = [self.validation.as_ref(), test];
         let file = peers.count() == 1 && self.extend.is_none() && !self.data.path.is_dir();
         let packed = file && self.options().needs_only_candidates();
         let packed = packed.then(Packed::default);
@@ -283,12 +280,9 @@ impl Job<'_> {
             choice = chosen.1;
             found = Some(candidates);
         }
-        let (mut checkpointer, mut recorded) = (None, Vec::new());
-        if session.leads() {
-            let (checkpoint, interrupt) = (&args.checkpoint, session.interrupt);
-            (checkpointer, recorded) =
-                checkpoint.open_selection(&mut options, extended, &input.train, interrupt)?;
-        }
+        let (checkpoint, interrupt) = (&args.checkpoint, session.interrupt);
+        let (checkpointer, mut recorded) = session
+            .once(|| checkpoint.open_selection(&mut options, extended, &input.train, interrupt))?;
         // All ranks go on from where the first does; each may take the memory that it may.
         (options, recorded) = ranks::of_first(&**session.peers, (options, recorded));
         options.memory = memory;

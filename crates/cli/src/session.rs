@@ -45,9 +45,13 @@ impl Session<'_> {
         }
     }
 
-    /// Whether this rank reads, writes and prints for all.
-    pub(crate) fn leads(&self) -> bool {
-        self.peers.rank() == 0
+    /// Does the `work` that one rank does for all, reading, writing or printing: on the first rank. The others
+    /// have nothing to show for it.
+    pub(crate) fn once<T: Default>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
+        match self.peers.rank() {
+            0 => work(),
+            _ => Ok(T::default()),
+        }
     }
 
     /// Whether an option was written by the user.
@@ -58,8 +62,8 @@ impl Session<'_> {
     /// The file that an option names, found writable before the work begins, for the rank that
     /// writes.
     pub(crate) fn create(&self, path: Option<&OutPath>) -> Result<Destination> {
-        let path = path.filter(|_| self.leads());
-        Ok(Destination(path.map(OutputFile::create).transpose()?))
+        let file = self.once(|| path.map(OutputFile::create).transpose())?;
+        Ok(Destination(file))
     }
 
     /// Prints the results, also where files could not be `saved`, and says how the run ends.
@@ -70,7 +74,10 @@ impl Session<'_> {
         text: impl FnOnce() -> String,
         saved: Result<()>,
     ) -> Result<ExitCode> {
-        if self.leads() && json {
+        self.once(|| {
+            if !json {
+                return print_text(&text());
+            }
             print(|output| {
                 let warnings = &**self.console.told();
                 let document = Document {
@@ -79,10 +86,8 @@ impl Session<'_> {
                 };
                 serde_json::to_writer_pretty(&mut *output, &document)?;
                 writeln!(output)
-            })?;
-        } else if self.leads() {
-            print_text(&text())?;
-        }
+            })
+        })?;
         saved?;
         Ok(self.code())
     }

@@ -1,7 +1,7 @@
 //! Rows less the mean of their query, or of all rows.
 //!
-//! `sum_{i<j} (r_i - r_j)^2 = n |C r|^2` over the `n` rows of a query: squared errors of centred rows
-//! are those of all pairs (Pahikkala et al., 2009). Under [`Objective::Global`] all
+//! `sum_{i<j} (r_i - r_j)^2 = n |P r|^2` over the `n` rows of a query, where `P` centres: squared errors of
+//! centred rows are those of all pairs (Pahikkala et al., 2009). Under [`Objective::Global`] all
 //! rows are one query, and a ridge parameter for the sum over pairs is `m` times that of the rows.
 
 use std::borrow::Cow;
@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Compare, Compared, Comparisons, Predicted, check_one_query, pick, weigh};
+use super::{Comparisons, Labelled, Loss, Predicted, check_one_query, pick, weigh};
 use crate::columns::QueryWeight;
 use crate::data::{Dataset, LabelScale, Queries};
 use crate::interrupt::check_interrupt;
@@ -45,12 +45,12 @@ impl Centred {
     ///
     /// # Errors
     /// [`TrainError::Queries`] for data of several queries where all pairs are to be ordered.
-    pub(crate) fn compared<'a>(
+    pub(crate) fn labelled<'a>(
         dataset: &'a Dataset<'_>,
         objective: Objective,
         weight: QueryWeight,
         scale: LabelScale,
-    ) -> Result<Compared<'a>, TrainError> {
+    ) -> Result<Labelled<'a>, TrainError> {
         let queries = dataset.queries();
         let all_pairs = objective == Objective::Global;
         if all_pairs {
@@ -63,7 +63,7 @@ impl Centred {
         let mut labels = scale.apply(dataset.labels(), queries).into_owned();
         queries.split_mut(&mut labels).for_each(centre_offset);
         weigh::<1>(rows.scales(), labels.as_chunks_mut().0);
-        Ok(Compared {
+        Ok(Labelled {
             rows: Comparisons::Queries(rows),
             as_given: dataset.labels().into(),
             labels,
@@ -104,8 +104,8 @@ impl Centred {
         let own = self.queries.range(query);
         let height = window.len();
         let offset = own.start - window.start;
-        let with_row = columns.par_chunks_mut(height).zip(own.clone());
-        with_row.for_each(|(column, row)| {
+        let given = columns.par_chunks_mut(height).zip(own.clone());
+        given.for_each(|(column, row)| {
             check_interrupt();
             features.add_products(row, 1.0, &mut column[offset..], own.start);
         });
@@ -116,16 +116,16 @@ impl Centred {
         for sum in &mut mean {
             *sum /= own.len() as f64;
         }
-        let with_row = columns.par_chunks_mut(height).zip(own.clone());
-        with_row.for_each(|(column, row)| {
-            let column = &mut column[offset..];
-            add_scaled(column, -1.0, &mean[offset..]);
-            self.centre_from(query, column);
+        let centred = columns.par_chunks_mut(height).zip(own.clone());
+        centred.for_each(|(column, row)| {
+            let below = &mut column[offset..];
+            add_scaled(below, -1.0, &mean[offset..]);
+            self.centre_from(query, below);
             let scale = self.scale(row);
-            for (value, other) in column.iter_mut().zip(own.start..) {
+            for (value, other) in below.iter_mut().zip(own.start..) {
                 *value *= scale * self.scale(other);
             }
-            for value in &mut column[..own.len()] {
+            for value in &mut below[..own.len()] {
                 *value += shift / own.len() as f64;
             }
         });
@@ -134,22 +134,22 @@ impl Centred {
     /// The diagonal of the block of a query in `X^ X^'`.
     fn diagonal(&self, columns: &Columns<'_>, query: usize) -> Vec<f64> {
         let range = self.queries.range(query);
-        let mean = columns.mean(range.clone());
-        let all = mean.iter().zip(&columns.counts);
-        let all: f64 = all.map(|(mean, count)| count * mean * mean).sum();
+        let means = columns.mean(range.clone());
+        let counted = means.iter().zip(&columns.counts);
+        let of_means: f64 = counted.map(|(mean, count)| count * mean * mean).sum();
         let diagonal = |row: usize| {
             let change = |(class, value): (usize, f64)| {
-                columns.counts[class] * value * (value - 2.0 * mean[class])
+                columns.counts[class] * value * (value - 2.0 * means[class])
             };
             // The sum is no less than 0 but for rounding.
-            let square = (all + columns.row(row).map(change).sum::<f64>()).max(0.0);
+            let square = (of_means + columns.row(row).map(change).sum::<f64>()).max(0.0);
             self.scale(row).powi(2) * square
         };
         range.map(diagonal).collect()
     }
 }
 
-impl Compare for Centred {
+impl Loss for Centred {
     fn queries(&self) -> &Queries {
         &self.queries
     }
@@ -235,11 +235,11 @@ impl Compare for Centred {
             slots[class] = value;
         }
         let query = self.queries.of_row(row);
-        let kept = mean.take().filter(|(kept, _)| *kept == query);
+        let kept = mean.take().filter(|(known, _)| *known == query);
         let found = || (query, columns.mean(self.queries.range(query)));
-        let (_, mean) = mean.insert(kept.unwrap_or_else(found));
-        for (slot, mean) in slots.iter_mut().zip(mean) {
-            *slot -= *mean;
+        let (_, by_class) = mean.insert(kept.unwrap_or_else(found));
+        for (slot, of_class) in slots.iter_mut().zip(by_class) {
+            *slot -= *of_class;
         }
     }
 
@@ -247,12 +247,12 @@ impl Compare for Centred {
         let range = self.queries.range(query);
         let width = slots.len() / range.len();
         let (mut mean, share) = (vec![0.0; width], 1.0 / range.len() as f64);
-        for (row, slots) in range.zip(slots.chunks_mut(width)) {
-            columns.add_placed(row, 1.0, places, slots);
-            add_scaled(&mut mean, share, slots);
+        for (row, of_row) in range.zip(slots.chunks_mut(width)) {
+            columns.add_placed(row, 1.0, places, of_row);
+            add_scaled(&mut mean, share, of_row);
         }
-        for slots in slots.chunks_mut(width) {
-            add_scaled(slots, -1.0, &mean);
+        for of_row in slots.chunks_mut(width) {
+            add_scaled(of_row, -1.0, &mean);
         }
     }
 

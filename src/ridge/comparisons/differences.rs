@@ -1,15 +1,15 @@
 //! Differences of rows, one for each preference (`PPRankRLS` of RLScore).
 //!
-//! `sum_p c_p (g_p - (f_s - f_e))^2 + lambda |w|^2` for preferences `p` of row `s` to row `e`. A preference
-//! is a row `sqrt(c_p) (x_s - x_e)` with the label `sqrt(c_p) g_p`, which nothing centres. The loss is that
-//! of the graph Laplacian `L = B' B`, degrees less adjacency, of the preferences (Pahikkala et al.,
+//! `sum_e c_e (g_e - (f_i - f_j))^2 + lambda |w|^2` for preferences `e` of row `i` to row `j`. A preference
+//! is a row `sqrt(c_e) (x_i - x_j)` with the label `sqrt(c_e) g_e`, which nothing centres. The loss is that
+//! of the graph Laplacian `B' B`, degrees less adjacency, of the preferences (Pahikkala et al.,
 //! 2009). Preferences are left out as rows are.
 
 use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::{Compare, Compared, Comparisons, Predicted, check_one_query, weigh};
+use super::{Comparisons, Labelled, Loss, Predicted, check_one_query, weigh};
 use crate::data::{Dataset, Queries};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
@@ -19,16 +19,17 @@ use crate::ridge::error::TrainError;
 use crate::ridge::features::{Columns, Features, Mean};
 use crate::ridge::shape::TrainShape;
 
-/// One row before another.
+/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/rankrls.md`, "All pairs, and
+/// given ones").
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preference {
-    /// The row that is preferred, 0-based.
+    /// The row `i` that is preferred, 0-based.
     pub preferred: u32,
-    /// The other row.
+    /// The other row `j`, 0-based.
     pub other: u32,
-    /// The strength of the preference, in units of the labels; 1 as a rule.
+    /// `g_e`, the difference of scores to be learnt, in units of the scores; 1 as a rule.
     pub magnitude: f64,
-    /// The weight of the preference; 1 as a rule.
+    /// `c_e`, the weight of the preference, without a unit; 1 as a rule.
     pub weight: f64,
 }
 
@@ -41,8 +42,8 @@ pub struct Preferences {
 }
 
 impl Preferences {
-    /// Checks preferences among the rows of the input of `data`, from 0 on, and finds these rows in
-    /// `data`.
+    /// Checks preferences among the rows of the input of `data`, 0-based, and finds these rows in
+    /// `data`: `O(p)` time for `p` preferences.
     ///
     /// # Errors
     /// [`TrainError::Unexpected`] for a row that is not there, a magnitude that is not finite, or a
@@ -87,12 +88,12 @@ impl Preferences {
     pub fn len(&self) -> usize {
         self.list.len()
     }
+}
 
-    /// The mean weight of the preferences that a row is in.
-    fn mean_degree(&self) -> f64 {
-        let compared = self.list.iter().filter(|one| one.preferred != one.other);
-        2.0 * compared.map(|one| one.weight).sum::<f64>() / self.rows as f64
-    }
+/// The mean weight of the preferences in `list` that one of so many `rows` is in.
+fn mean_degree(list: &[Preference], rows: usize) -> f64 {
+    let compared = list.iter().filter(|one| one.preferred != one.other);
+    2.0 * compared.map(|one| one.weight).sum::<f64>() / rows as f64
 }
 
 /// A weighted difference of two rows for each preference.
@@ -103,9 +104,9 @@ pub(crate) struct Differences {
     scales: Vec<f64>,
     /// The rows of the data that each preference compares: the preferred one first.
     ends: Vec<[u32; 2]>,
-    /// All rows of the data, together.
+    /// All rows of the data, by query.
     all: Queries,
-    /// [`Preferences::mean_degree`].
+    /// The mean weight of the preferences that a row is in.
     degree: f64,
 }
 
@@ -115,10 +116,10 @@ impl Differences {
     /// # Errors
     /// [`TrainError::Queries`] for data of several queries, [`TrainError::Unexpected`] for preferences
     /// among other rows, [`TrainError::Data`] for more of them than data may have rows.
-    pub(crate) fn compared(
+    pub(crate) fn labelled(
         preferences: &Preferences,
         dataset: &Dataset<'_>,
-    ) -> Result<Compared<'static>, TrainError> {
+    ) -> Result<Labelled<'static>, TrainError> {
         let all = dataset.queries();
         check_one_query(all)?;
         if preferences.rows != all.rows() {
@@ -127,18 +128,28 @@ impl Differences {
                 format!("{}, those of the data", all.rows()),
             ));
         }
-        let list = &preferences.list;
+        Self::of(&preferences.list, all)
+    }
+
+    /// The differences of `list`, of rows of these queries.
+    ///
+    /// # Errors
+    /// [`TrainError::Data`] for more of them than data may have rows.
+    pub(super) fn of(
+        list: &[Preference],
+        queries: &Queries,
+    ) -> Result<Labelled<'static>, TrainError> {
         let rows = Self {
             alone: Queries::from_sizes(&vec![1; list.len()])?,
             scales: list.iter().map(|one| one.weight.sqrt()).collect(),
             ends: list.iter().map(|one| [one.preferred, one.other]).collect(),
-            all: all.clone(),
-            degree: preferences.mean_degree(),
+            all: queries.clone(),
+            degree: mean_degree(list, queries.rows()),
         };
         let magnitudes: Vec<f64> = list.iter().map(|one| one.magnitude).collect();
         let mut labels = magnitudes.clone();
         weigh::<1>(rows.scales(), labels.as_chunks_mut().0);
-        Ok(Compared {
+        Ok(Labelled {
             rows: Comparisons::Preferences(rows),
             as_given: magnitudes.into(),
             labels,
@@ -155,7 +166,7 @@ impl Differences {
     }
 }
 
-impl Compare for Differences {
+impl Loss for Differences {
     fn queries(&self) -> &Queries {
         &self.alone
     }
@@ -184,9 +195,9 @@ impl Compare for Differences {
     ) {
         let mut values = vec![[0.0; L]; self.all.rows()];
         fill(&mut values);
-        for (product, ends) in product.iter_mut().zip(&self.ends) {
+        for (difference, ends) in product.iter_mut().zip(&self.ends) {
             let [first, other] = ends.map(|row| &values[row as usize]);
-            *product = std::array::from_fn(|lane| first[lane] - other[lane]);
+            *difference = std::array::from_fn(|lane| first[lane] - other[lane]);
         }
         weigh(self.scales(), product);
     }
@@ -225,9 +236,9 @@ impl Compare for Differences {
             for (row, sign) in self.ends(number).into_iter().zip([1.0, -1.0]) {
                 features.add_products(row, sign, &mut products, 0);
             }
-            for (row, slot) in column.iter_mut().enumerate().skip(number) {
-                let [first, other] = self.ends(row).map(|row| products[row]);
-                *slot = self.scales[number] * self.scales[row] * (first - other);
+            for (later, slot) in column.iter_mut().enumerate().skip(number) {
+                let [first, other] = self.ends(later).map(|row| products[row]);
+                *slot = self.scales[number] * self.scales[later] * (first - other);
             }
         });
         square

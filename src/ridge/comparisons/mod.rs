@@ -1,12 +1,13 @@
 //! Comparisons: the rows of the matrix `B`. A loss sees data `X` through the design `X^ = B X`.
 //!
-//! `B = D C`, where `C` compares rows and `D` scales what it makes. [`Centred`] takes the mean of its
+//! `B = D P`, where `P` compares rows and `D` scales the comparisons. [`Centred`] takes the mean of its
 //! query, or of all rows, off each row; [`Differences`] takes a row off another one that is preferred
-//! to it. The loss is `|y^ - X^ w|^2`, and `L = B' B` is its row Laplacian: of the graph in which rows
+//! to it. The loss is `|y^ - X^ w|^2`, and `B' B` is its row Laplacian: of the graph in which rows
 //! that are compared are neighbours (Pahikkala, Tsivtsivadze, Airola, Järvinen and Boberg, *An efficient
 //! algorithm for learning to rank from preference graphs*, Machine Learning 75, 2009).
 //!
-//! Nobody outside of this folder asks which of the two it has.
+//! [`Loss`] is what each of the two does, [`Comparisons`] is one of the two, and [`Labelled`] has the labels
+//! beside it. Nobody outside of this folder asks which of the two it has.
 
 mod centred;
 mod differences;
@@ -27,15 +28,15 @@ pub(crate) use centred::Centred;
 pub(crate) use differences::Differences;
 pub use differences::{Preference, Preferences};
 
-/// The rows that a loss compares: of the same query, or of a preference ([`Compare`]).
+/// The rows that a [`Loss`] compares: of the same query, or of a preference.
 #[derive(Debug)]
 pub(crate) enum Comparisons {
     Queries(Centred),
     Preferences(Differences),
 }
 
-/// Comparisons of rows, `B = D C`.
-pub(crate) trait Compare: fmt::Debug + Send + Sync {
+/// A squared loss of comparisons, `|y^ - X^ w|^2` for `X^ = B X` and `B = D P`.
+pub(crate) trait Loss: fmt::Debug + Send + Sync {
     /// The rows of `B` that belong together: queries, or preferences, each of them alone.
     fn queries(&self) -> &Queries;
 
@@ -62,7 +63,7 @@ pub(crate) trait Compare: fmt::Debug + Send + Sync {
         mean_diagonal
     }
 
-    /// Projects `values`, one for each row of `B`, onto the range of `C`. Values that lie in it lose no more
+    /// Projects `values`, one for each row of `B`, onto the range of `P`. Values that lie in it lose no more
     /// than their rounding errors.
     fn centre(&self, values: &mut [f64]);
 
@@ -96,11 +97,11 @@ pub(crate) trait Compare: fmt::Debug + Send + Sync {
     /// directions that are not centred.
     fn block(&self, features: &Features<'_>, query: usize, shift: f64) -> Block;
 
-    /// Fills `slots`, which are 0, one for each class, with a row of `C X`. `mean` is kept from call to
+    /// Fills `slots`, which are 0, one for each class, with a row of `P X`. `mean` is kept from call to
     /// call.
     fn fill_row(&self, columns: &Columns<'_>, row: usize, mean: &mut Mean, slots: &mut [f64]);
 
-    /// Fills `slots`, which are 0, with the rows of `C X diag(sqrt(k))` of a query, side by side: of
+    /// Fills `slots`, which are 0, with the rows of `P X diag(sqrt(k))` of a query, side by side: of
     /// the classes that have a place, which is not `u32::MAX`.
     fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]);
 
@@ -108,7 +109,7 @@ pub(crate) trait Compare: fmt::Debug + Send + Sync {
     fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64>;
 }
 
-impl dyn Compare {
+impl dyn Loss {
     /// The diagonal of `D` at a row of `B`.
     pub(crate) fn scale(&self, row: usize) -> f64 {
         self.scales().map_or(1.0, |scales| scales[row])
@@ -116,7 +117,7 @@ impl dyn Compare {
 }
 
 impl Deref for Comparisons {
-    type Target = dyn Compare;
+    type Target = dyn Loss;
 
     fn deref(&self) -> &Self::Target {
         match self {
@@ -127,7 +128,7 @@ impl Deref for Comparisons {
 }
 
 impl Comparisons {
-    /// [`Compare::compare`].
+    /// [`Loss::compare`].
     pub(crate) fn compare<const L: usize>(
         &self,
         product: &mut [[f64; L]],
@@ -139,7 +140,7 @@ impl Comparisons {
         }
     }
 
-    /// [`Compare::spread`].
+    /// [`Loss::spread`].
     pub(crate) fn spread<'v, const L: usize>(&self, v: &'v [[f64; L]]) -> Cow<'v, [[f64; L]]> {
         match self {
             Self::Queries(centred) => centred.spread(v),
@@ -159,7 +160,7 @@ fn weigh<const L: usize>(scales: Option<&[f64]>, rows: &mut [[f64; L]]) {
 
 /// Comparisons, with the labels that a model is to predict for them.
 #[derive(Debug)]
-pub(crate) struct Compared<'a> {
+pub(crate) struct Labelled<'a> {
     pub(crate) rows: Comparisons,
     /// Labels as given, or magnitudes of preferences: one for each row of `B`.
     pub(crate) as_given: Cow<'a, [f64]>,
@@ -170,7 +171,7 @@ pub(crate) struct Compared<'a> {
 /// Predictions for rows that models have not seen.
 #[derive(Debug)]
 pub(crate) struct Predicted<'a> {
-    /// [`Compared::as_given`].
+    /// [`Labelled::as_given`].
     pub(crate) as_given: &'a [f64],
     /// The labels, compared but in their own units.
     pub(crate) labels: &'a [f64],
@@ -193,8 +194,9 @@ pub(crate) fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
 
 /// Refuses data of several queries.
 fn check_one_query(queries: &Queries) -> Result<(), TrainError> {
-    match queries.len() {
+    let count = queries.len();
+    match count {
         1 => Ok(()),
-        queries => Err(TrainError::Queries { queries }),
+        _ => Err(TrainError::Queries { queries: count }),
     }
 }

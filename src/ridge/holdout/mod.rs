@@ -19,85 +19,88 @@ use crate::metrics::{Metric, Rules, evaluate};
 
 pub use scheme::{Groups, Scheme};
 
-/// Hold-out predictions and what they are worth.
+/// A hold-out: predictions for rows by models that have not seen them, and their errors (`docs/rankrls.md`,
+/// "Held-out queries"; Pahikkala et al., 2009; An, Liu and Venkatesh, 2007).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Holdout {
-    /// A prediction for every row, `m`, in units of the labels and relative to the mean of its query:
-    /// `y - p / sqrt(omega)` for the centred label `y`, the residual `p` of the weighted one, and the weight
-    /// `omega` of the query (`docs/rankrls.md`, "Held-out queries"). Those of a query can be compared as far
-    /// as one model made them.
+    /// A prediction for every row, `m`, in units of the labels and relative to the mean of its query: the
+    /// centred label less `p / sqrt(omega_q)`, for the residual `p` of the weighted label and the weight
+    /// `omega_q` of the query. You can compare those that one model made for rows of a query.
     ///
-    /// For every preference, the difference of its rows, in units of the magnitudes. None for
-    /// leave-pair-out.
+    /// Under preferences, a prediction for every preference: the difference of its rows, in units of the
+    /// magnitudes. Empty for leave-pair-out.
     pub predictions: Vec<f64>,
-    /// The predictions for every pair, by leave-pair-out where they were asked for.
+    /// The predictions for every pair, by leave-pair-out where they were asked for: `n (n - 1) / 2` for each
+    /// query of `n` examples.
     pub pairs: Vec<LeftPair>,
     /// Sum over queries, or the parts of them that are held out together, of the squared centred
-    /// residuals, each query weighted as in training; in squared units of the labels. Of leave-pair-out, the
+    /// residuals, each query weighted as in training; in squared units of the labels. For leave-pair-out, the
     /// sum over the pairs of a query of `((y_i - y_j) - (f_i - f_j))^2`, divided by the number of its examples.
     pub error: f64,
-    /// Concordance index of the predictions, averaged over the queries, or parts, that have a pair of
-    /// different labels; `None` when none has. The share of the preferences, by weight, that come in
+    /// Concordance index of the predictions, from 0 to 1, averaged over the queries, or parts, that have a pair
+    /// of different labels; `None` when none has. For preferences, the share of them, by weight, that come in
     /// the right order, without those of magnitude 0.
     pub cindex: Option<f64>,
-    /// How conjugate gradients ended, if they were the solver: all iterations, and the largest
-    /// residual of all groups.
+    /// How conjugate gradients ended, if they were the solver: the iterations of all groups, and the largest
+    /// residual.
     pub convergence: Option<Convergence>,
 }
 
-/// A pair of examples of a query, and what the model without them predicts, relative to the mean of
+/// A pair of examples of a query, and the predictions of the model without them, relative to the mean of
 /// the query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LeftPair {
-    /// The rows, ascending.
+    /// The rows, 0-based, ascending.
     pub rows: [u32; 2],
-    /// The prediction for each.
+    /// The prediction for each, in units of the labels.
     pub predictions: [f64; 2],
 }
 
 impl Trained<'_> {
-    /// Predictions by models that have not seen the examples that `scheme` holds out.
+    /// Leaves out the groups of `scheme`, or every pair where it has none ([`Scheme::groups`]).
     ///
     /// # Errors
-    /// As [`holdout`](Self::holdout) and [`leave_pair_out`](Self::leave_pair_out).
-    pub fn holdout_by(&self, scheme: &Scheme) -> Result<Holdout, TrainError> {
+    /// As [`Scheme::groups`], [`leave_out`](Self::leave_out) and [`leave_pair_out`](Self::leave_pair_out).
+    pub fn leave_out_by(&self, scheme: &Scheme) -> Result<Holdout, TrainError> {
         match scheme.groups(self.problem.system.design.queries())? {
-            Some(groups) => self.holdout(&groups),
+            Some(groups) => self.leave_out(&groups),
             None => self.leave_pair_out(false),
         }
     }
 
-    /// [`holdout`](Self::holdout) of every query on its own.
+    /// Leaves out every query on its own, as [`leave_out`](Self::leave_out) does: one prediction a row.
     ///
     /// # Errors
-    /// As [`holdout`](Self::holdout), and [`TrainError::OneQuery`] for data of one query.
+    /// As [`leave_out`](Self::leave_out), and [`TrainError::OneQuery`] for data of one query.
     pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
-        self.holdout_by(&Scheme::Queries)
+        self.leave_out_by(&Scheme::Queries)
     }
 
-    /// Predictions for every row by models that were trained without its group.
+    /// Predictions for every row, `m`, by models that were trained without its group: exactly, but for rounding
+    /// and the tolerance of `cg`.
     ///
-    /// `dual` and `primal` take them from the factors of the whole system, `cg` trains again for
-    /// every group.
+    /// `dual` and `primal` take them from the factors of the whole system, in `O(t^2 u + t^3)` time for a group
+    /// of `t` rows and `u` unknowns (Pahikkala et al., 2009; An, Liu and Venkatesh, 2007). `cg` trains again for
+    /// every group, to a residual of [`TOLERANCE`].
     ///
     /// # Errors
     /// [`TrainError::Unexpected`] for groups of other data, [`TrainError::OneGroup`] for one of
     /// everything under the global objective, [`TrainError::NothingToCompare`] for groups of a row
     /// of a query each; [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
-    pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
+    pub fn leave_out(&self, groups: &Groups) -> Result<Holdout, TrainError> {
         let model = Model {
             lambda: self.lambda,
             solution: Some(&self.solution),
         };
-        let held_out = self.problem.hold_out(&[model], groups, TOLERANCE)?;
-        Ok(held_out.into_iter().next().unwrap_or_default())
+        let holdouts = self.problem.holdouts_of(&[model], groups, TOLERANCE)?;
+        Ok(holdouts.into_iter().next().unwrap_or_default())
     }
 }
 
 impl RidgeProblem<'_> {
-    /// A measure of hold-out predictions, over the parts of queries that were held out together;
-    /// `None` where none of them has a value, for groups of other data, and for a hold-out of pairs, which
-    /// has no predictions.
+    /// The mean of a `metric` of hold-out predictions over the parts of queries that `groups` hold out together;
+    /// `None` where the measure is undefined in every part, for groups of other data, and for a hold-out of
+    /// pairs, which has no predictions.
     pub fn measure(
         &self,
         holdout: &Holdout,
@@ -109,21 +112,20 @@ impl RidgeProblem<'_> {
         if holdout.predictions.len() != queries.rows() {
             return None;
         }
-        let groups = groups.clone().rows(queries).ok()?;
-        let parts = parts_of(&groups, queries).ok()?;
+        let of_rows = groups.clone().rows(queries).ok()?;
+        let parts = parts_of(&of_rows, queries).ok()?;
         let labels = pick(&self.as_given, &parts.order);
         let scores = pick(&holdout.predictions, &parts.order);
         let found = evaluate(&[metric], &labels, &scores, &parts.queries, rules).ok()?;
         found.get(metric)?.mean
     }
 
-    /// Predictions for every query by models that were trained without its group, for each of
-    /// `lambdas`.
+    /// [`Trained::leave_out`] for each of `lambdas`, in their order.
     ///
     /// `dual` and `primal` train with each of `lambdas` and ignore `tolerance`. `cg` trains for all
     /// `lambdas` and groups side by side, until the residual is within `tolerance`, as a share of
-    /// the labels: [`HOLDOUT_TOLERANCE`](super::HOLDOUT_TOLERANCE) is enough to compare ridge
-    /// parameters, [`TOLERANCE`] makes it [`Trained::holdout`].
+    /// the norm of the labels: [`HOLDOUT_TOLERANCE`](super::HOLDOUT_TOLERANCE) is enough to compare ridge
+    /// parameters, [`TOLERANCE`] gives the digits of [`Trained::leave_out`].
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -134,14 +136,14 @@ impl RidgeProblem<'_> {
     /// let problem = RidgeProblem::new(&data, &TrainOptions::new().solver(Solver::ConjugateGradients))?;
     /// let lambdas = [Lambda::new(4.0)?, Lambda::new(64.0)?];
     /// let folds = Groups::folds(data.queries().len(), 5, 1)?;
-    /// let held_out = problem.holdouts(&lambdas, &folds, HOLDOUT_TOLERANCE)?;
-    /// assert_eq!(held_out[1].predictions.len(), data.rows());
+    /// let holdouts = problem.leave_out(&lambdas, &folds, HOLDOUT_TOLERANCE)?;
+    /// assert_eq!(holdouts[1].predictions.len(), data.rows());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
-    /// As [`Trained::holdout`].
-    pub fn holdouts(
+    /// As [`Trained::leave_out`].
+    pub fn leave_out(
         &self,
         lambdas: &[Lambda],
         groups: &Groups,
@@ -152,22 +154,21 @@ impl RidgeProblem<'_> {
             solution: None,
         };
         let models: Vec<Model<'_>> = lambdas.iter().map(model).collect();
-        self.hold_out(&models, groups, tolerance)
+        self.holdouts_of(&models, groups, tolerance)
     }
 
-    fn hold_out(
+    fn holdouts_of(
         &self,
         models: &[Model<'_>],
         groups: &Groups,
         tolerance: f64,
     ) -> Result<Vec<Holdout>, TrainError> {
         let queries = self.system.design.queries();
-        let groups = groups.clone().rows(queries)?;
-        let rows: Vec<&[usize]> = groups.iter().collect();
-        let residuals = self.without(models, &rows, tolerance)?;
-        let holdouts = residuals.into_iter();
-        holdouts
-            .map(|residuals| Holdout::of(self, &parts_of(&groups, queries)?, residuals))
+        let of_rows = groups.clone().rows(queries)?;
+        let rows: Vec<&[usize]> = of_rows.iter().collect();
+        let by_model = self.residuals(models, &rows, tolerance)?.into_iter();
+        by_model
+            .map(|residuals| Holdout::of(self, &parts_of(&of_rows, queries)?, residuals))
             .collect()
     }
 }
@@ -194,9 +195,9 @@ impl Holdout {
         residuals: Residuals,
     ) -> Result<Self, TrainError> {
         let rows = &problem.system.design.rows;
-        let unscaled = |values: &[f64]| -> Vec<f64> {
-            let values = values.iter().enumerate();
-            values.map(|(row, value)| value / rows.scale(row)).collect()
+        let unscaled = |scaled: &[f64]| -> Vec<f64> {
+            let by_row = scaled.iter().enumerate();
+            by_row.map(|(row, value)| value / rows.scale(row)).collect()
         };
         let labels = unscaled(&problem.system.labels);
         let Residuals {
@@ -205,7 +206,7 @@ impl Holdout {
         } = residuals;
         let left = unscaled(&values);
         let pairs = labels.iter().zip(&left);
-        let mut predictions: Vec<f64> = pairs.map(|(label, left)| label - left).collect();
+        let mut predictions: Vec<f64> = pairs.map(|(label, rest)| label - rest).collect();
         if parts.queries.len() > rows.queries().len() {
             values = pick(&values, &parts.order);
             parts.queries.split_mut(&mut values).for_each(centre);

@@ -7,12 +7,12 @@
 //! In the coordinates `(1, -1) / sqrt(2)` and `(1, 1) / sqrt(2)` it is
 //!
 //! ```text
-//! [ b_dd  b_ds             ] [u_d]   [right_d]        b_dd = (B_ii + B_jj) / 2 - B_ij
-//! [ b_ds  b_ss - 2 avg / n ] [u_s] = [right_s]        b_ss = (B_ii + B_jj) / 2 + B_ij
-//!                                                     b_ds = (B_ii - B_jj) / 2
+//! [ G_dd  G_ds             ] [u_d]   [right_d]        G_dd = (G_ii + G_jj) / 2 - G_ij
+//! [ G_ds  G_ss - 2 avg / n ] [u_s] = [right_s]        G_ss = (G_ii + G_jj) / 2 + G_ij
+//!                                                     G_ds = (G_ii - G_jj) / 2
 //! ```
 //!
-//! and the residuals are `u_d` and `(1 - 2 / n) u_s`. So a pair takes a few operations once `B` is
+//! and the residuals are `u_d` and `(1 - 2 / n) u_s`. So a pair takes a few operations once `G` of its query is
 //! known.
 
 use std::f64::consts::SQRT_2;
@@ -48,7 +48,7 @@ struct Tally {
 struct Query<'a> {
     /// Its first row.
     first: usize,
-    /// `B`, lower triangle.
+    /// `G`, or its multiple, lower triangle.
     block: Square,
     right: &'a [f64],
     average: f64,
@@ -63,8 +63,9 @@ struct Query<'a> {
 }
 
 impl Trained<'_> {
-    /// Predictions for every pair of examples of a query by a model that was trained without both:
-    /// exactly, from the factors of the whole model. They are kept on demand.
+    /// Leaves out every pair of examples of a query: predictions by a model that was trained without both,
+    /// exactly, from the factors of the whole model (Pahikkala et al., 2008). `keep` puts them into
+    /// [`Holdout::pairs`], 24 bytes each.
     ///
     /// A query of `n` examples goes on with `n - 2`, centred anew; its weight stays. Under the global
     /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
@@ -80,7 +81,7 @@ impl Trained<'_> {
         if self.solution.factored.is_none() {
             return Err(TrainError::unexpected(
                 format!("solver {} has no hold-outs by lpo", self.solver()),
-                format!("lqo or folds:N, or solver {}", Solver::with_holdout()),
+                format!("lqo or folds:N, or solver {}", Solver::factoring()),
             ));
         }
         let queries = system.design.queries();
@@ -101,8 +102,8 @@ impl Trained<'_> {
         };
         let (right, average) = (factored.right(system, solution), factored.average());
         let scale = |row: usize| system.design.rows.scale(row);
-        let unscaled = system.labels.iter().enumerate();
-        let unscaled = unscaled.map(|(row, label)| (label / scale(row)).abs());
+        let labels = system.labels.iter().enumerate();
+        let unscaled = labels.map(|(row, label)| (label / scale(row)).abs());
         let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
         let tally = |rows: &[usize], block: Square| {
             let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
@@ -120,22 +121,25 @@ impl Trained<'_> {
             query.tally_all()
         };
         let rows: Vec<Vec<usize>> = queries.ranges().map(Iterator::collect).collect();
-        let rows: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
-        let batches = batches(&rows).into_par_iter();
-        let tallies = batches.flat_map_iter(|batch| {
-            let blocks = blocks(factored, system, &batch);
-            let tallies = blocks.map(|(rows, block)| tally(rows, block));
-            tallies.collect::<Vec<_>>()
+        let groups: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
+        let tasks = batches(&groups).into_par_iter();
+        let of_batches = tasks.flat_map_iter(|batch| {
+            let of_batch = blocks(factored, system, &batch);
+            let found = of_batch.map(|(group, block)| tally(group, block));
+            found.collect::<Vec<_>>()
         });
-        let tallies: Vec<Tally> = tallies.collect();
+        let tallies: Vec<Tally> = of_batches.collect();
         let mut sum = Tally::default();
         let mut indices = Vec::new();
-        for (tally, range) in tallies.into_iter().zip(queries.ranges()) {
-            if tally.pairs > 0 {
-                indices.push(tally.ordered / tally.pairs as f64);
+        for (of_query, range) in tallies.into_iter().zip(queries.ranges()) {
+            if of_query.pairs > 0 {
+                indices.push(of_query.ordered / of_query.pairs as f64);
             }
-            let squares = tally.squares / range.len() as f64;
-            sum = sum.with(Tally { squares, ..tally });
+            let squares = of_query.squares / range.len() as f64;
+            sum = sum.with(Tally {
+                squares,
+                ..of_query
+            });
         }
         if sum.singular {
             return Err(singular);
@@ -143,12 +147,12 @@ impl Trained<'_> {
         if !sum.squares.is_finite() {
             return Err(TrainError::NotFinite);
         }
-        let mean = |indices: &[f64]| indices.iter().sum::<f64>() / indices.len() as f64;
+        let mean = || indices.iter().sum::<f64>() / indices.len() as f64;
         Ok(Holdout {
             predictions: Vec::new(),
             pairs: sum.kept,
             error: sum.squares,
-            cindex: (!indices.is_empty()).then(|| mean(&indices)),
+            cindex: (!indices.is_empty()).then(mean),
             convergence: None,
         })
     }

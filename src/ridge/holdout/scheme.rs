@@ -18,9 +18,9 @@ use crate::ridge::solvers::Solver;
 /// Folds in place of leave-query-out.
 const FOLDS: usize = 5;
 
-/// What to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
+/// The rows to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
 /// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query; `auto`,
-/// what is quick; `none`.
+/// the one of these that takes seconds; `none` (`docs/rankrls.md`, "Held-out queries").
 ///
 /// ```
 /// use rankrls::ridge::Scheme;
@@ -81,12 +81,13 @@ impl Scheme {
         }
     }
 
-    /// The groups that are held out of these queries; `None` for pairs, which are no partition, and
-    /// where the scheme does not say what.
+    /// The groups of these `queries` that are held out, or of the rows of the only query; `None` for pairs,
+    /// which are no partition, for nothing, and for [`Auto`](Self::Auto) and [`Factored`](Self::Factored), which
+    /// depend on the solver.
     ///
     /// # Errors
-    /// [`TrainError::Unexpected`] for less than two folds or more than queries, or rows of the only
-    /// one, [`TrainError::OneQuery`] for leave-query-out of one query.
+    /// [`TrainError::Unexpected`] for less than two folds, and for more folds than queries, or than rows where
+    /// there is one query; [`TrainError::OneQuery`] for leave-query-out of one query.
     pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>, TrainError> {
         Ok(Some(match self {
             Self::Queries if queries.len() == 1 => return Err(TrainError::OneQuery),
@@ -114,7 +115,7 @@ impl Scheme {
         // A hundred iterations for each group and ridge parameter, in lanes.
         let seconds = 1e-7 * shape.nonzeros as f64 * (shape.lambdas * shape.queries) as f64;
         let few = shape.queries <= FOLDS || seconds <= Solver::PATIENCE;
-        if few || solver.has_holdout() {
+        if few || solver.factors() {
             return Self::Queries;
         }
         Self::FIVE_FOLDS
@@ -138,10 +139,10 @@ impl FromStr for Scheme {
     type Err = TrainError;
 
     fn from_str(text: &str) -> Result<Self, TrainError> {
-        let count = text
+        let folds = text
             .strip_prefix("folds:")
-            .and_then(|count| count.parse().ok());
-        match (text, count) {
+            .and_then(|number| number.parse().ok());
+        match (text, folds) {
             ("auto", _) => Ok(Self::Auto),
             ("none", _) => Ok(Self::Nothing),
             ("lqo", _) => Ok(Self::Queries),
@@ -156,7 +157,7 @@ impl FromStr for Scheme {
 }
 
 /// A partition of queries, or of rows, into groups: each group is predicted by a model that was
-/// trained on the others. Groups of rows may cut queries.
+/// trained on the others. Groups of rows may cut queries. Positions are 0-based.
 ///
 /// ```
 /// use rankrls::ridge::Groups;
@@ -176,7 +177,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Each of `queries` on its own: the groups of leave-query-out.
+    /// Each of so many `queries` on its own: the groups of leave-query-out.
     pub fn queries(queries: usize) -> Self {
         Self {
             members: (0..queries).map(|query| vec![query]).collect(),
@@ -189,15 +190,16 @@ impl Groups {
         self.count == queries.rows() && self.count != queries.len()
     }
 
-    /// These groups as groups of the rows of `queries`. Groups of rows stay as they are.
+    /// These groups as groups of the rows of `queries`: `O(m)` time for `m` rows. Groups of rows stay as they
+    /// are.
     ///
     /// # Errors
-    /// [`TrainError::Unexpected`] for groups of other data.
+    /// [`TrainError::Unexpected`] unless there are as many queries, or as many rows.
     pub fn rows(mut self, queries: &Queries) -> Result<Self, TrainError> {
         if self.count == queries.len() {
             let rows = |group: &Vec<usize>| {
-                let queries = group.iter().map(|&query| queries.range(query));
-                queries.flatten().collect()
+                let ranges = group.iter().map(|&query| queries.range(query));
+                ranges.flatten().collect()
             };
             self.members = self.members.iter().map(rows).collect();
         } else if self.count != queries.rows() {
@@ -214,7 +216,7 @@ impl Groups {
         Ok(self)
     }
 
-    /// Groups of rows from the group of each row: numbers, or names.
+    /// Groups of rows from the group of each row, `m` numbers or names, in the order in which they first come.
     ///
     /// ```
     /// use rankrls::ridge::Groups;
@@ -248,19 +250,19 @@ impl Groups {
         Ok(Self { members, count })
     }
 
-    /// Groups from the fold of each row of the input of `data`; from the fold of each preference,
-    /// where there are some.
+    /// Groups from the fold of each row of the input of `data`, `m` numbers or names; with `preferences`, from
+    /// the fold of each of them, in the order in which they were given.
     ///
     /// # Errors
-    /// [`DatasetError::Lengths`] for another number of folds than rows or preferences; else as
-    /// [`of_rows`](Self::of_rows).
+    /// [`TrainError::Data`] with [`DatasetError::Lengths`] for another number of `folds` than rows or
+    /// preferences; [`TrainError::OneGroup`] unless there are two groups at least.
     pub fn of_folds<T: Copy + Hash + Eq>(
         folds: &[T],
         data: &Dataset<'_>,
         preferences: Option<&Preferences>,
     ) -> Result<Self, TrainError> {
         let (what, expected) = match preferences {
-            Some(preferences) => ("folds, one for each preference", preferences.len()),
+            Some(list) => ("folds, one for each preference", list.len()),
             None => ("folds, one for each row", data.rows()),
         };
         let found = folds.len();
@@ -278,8 +280,8 @@ impl Groups {
         }
     }
 
-    /// `folds` groups of `queries` drawn at random, of sizes that differ by one at most. Equal
-    /// seeds give equal groups on every platform.
+    /// `folds` groups of `queries` queries drawn at random by `ChaCha8`, of sizes that differ by one at most.
+    /// Equal seeds give equal groups on every platform.
     ///
     /// # Errors
     /// [`TrainError::Unexpected`] for less than two folds or more than queries.
@@ -312,10 +314,10 @@ impl Groups {
         Ok(Self { members, count })
     }
 
-    /// Groups of positions of `queries`, each in one group. Empty groups are left out.
+    /// Groups of positions from 0 to `queries - 1`, each in one group. Empty groups are left out.
     ///
     /// # Errors
-    /// [`TrainError::Unexpected`] unless that is a partition.
+    /// [`TrainError::Unexpected`] for a position that is not there, is in no group, or comes twice.
     pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self, TrainError> {
         let refuse = |query: usize, problem: &str| {
             let what = format!("query {query} {problem}");
@@ -327,12 +329,12 @@ impl Groups {
         let mut seen = vec![false; queries];
         for &query in groups.iter().flatten() {
             match seen.get_mut(query) {
-                Some(seen) if !*seen => *seen = true,
+                Some(known) if !*known => *known = true,
                 Some(_) => return refuse(query, "is in two groups, or twice in one"),
                 None => return refuse(query, "does not exist"),
             }
         }
-        if let Some(query) = seen.iter().position(|seen| !seen) {
+        if let Some(query) = seen.iter().position(|known| !known) {
             return refuse(query, "is in no group");
         }
         groups.retain(|group| !group.is_empty());
@@ -350,12 +352,17 @@ impl Groups {
         self.members.len()
     }
 
+    /// Members of the largest group; 0 without a group.
+    pub(crate) fn largest(&self) -> usize {
+        self.members.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// Whether there is no group, of no queries.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
 
-    /// The groups: positions, ascending.
+    /// The groups: positions of queries or of rows, 0-based, ascending in each.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[usize]> + Clone {
         self.members.iter().map(Vec::as_slice)
     }
@@ -401,8 +408,8 @@ mod tests {
         assert_eq!(rows.clone().rows(&queries), Ok(rows));
         let four = Queries::from_sizes(&[1, 1, 1, 1]).unwrap();
         assert!(Groups::queries(3).rows(&four).is_err());
-        let error = Groups::of_rows([1, 2, 1]).unwrap().rows(&four).unwrap_err();
-        let error = error.to_string();
+        let of_three = Groups::of_rows([1, 2, 1]).unwrap();
+        let error = of_three.rows(&four).unwrap_err().to_string();
         assert!(error.starts_with("the groups are of 3 rows"), "{error}");
     }
 

@@ -66,11 +66,13 @@ impl Rounded {
             let places = usize::try_from(digits - 1).unwrap_or(0);
             format!("{value:.places$e}").parse() == Ok(*value)
         };
-        let digits = (1..=*Self::DIGITS.end()).find(|&d| values.iter().all(|value| has(d, value)));
-        let digits = digits.filter(|digits| Self::DIGITS.contains(digits));
-        digits.map_or(Self::Double, |digits| {
-            Self::Decimal(0.5 * 10f64.powi(1 - digits))
-        })
+        let fewest = (1..=*Self::DIGITS.end()).find(|&d| values.iter().all(|value| has(d, value)));
+        match fewest {
+            Some(digits) if Self::DIGITS.contains(&digits) => {
+                Self::Decimal(0.5 * 10f64.powi(1 - digits))
+            }
+            _ => Self::Double,
+        }
     }
 
     /// How far apart two values may be that are equal, as a share of the largest.
@@ -98,8 +100,8 @@ impl Rounded {
 fn check_given(square: &Square) -> Result<(), TrainError> {
     let (size, values) = (square.size(), square.values());
     check_finite(values, size, |row| row)?;
-    let largest = |most: f64, value: &f64| most.max(value.abs());
-    let largest = values.iter().fold(0.0, largest);
+    let larger = |most: f64, value: &f64| most.max(value.abs());
+    let largest = values.iter().fold(0.0, larger);
     let rounded = Rounded::of(values);
     let tolerance = rounded.of_values() * largest;
     for column in 0..size {
@@ -117,8 +119,10 @@ fn check_given(square: &Square) -> Result<(), TrainError> {
     }
     match extreme_eigenvalues(square) {
         Some([least, most]) if least < -rounded.of_eigenvalues(size, largest, most.abs()) => {
-            let largest = most;
-            Err(TrainError::Indefinite { least, largest })
+            Err(TrainError::Indefinite {
+                least,
+                largest: most,
+            })
         }
         _ => Ok(()),
     }
@@ -140,10 +144,9 @@ mod tests {
             values.iter().map(|v| v / norm).collect::<Vec<f64>>()
         };
         let all: Vec<Vec<f64>> = (0..rows).map(row).collect();
-        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-        let rows = all.iter();
-        rows.map(|a| all.iter().map(|b| product(a, b)).collect())
-            .collect()
+        let product = |x: &[f64], z: &[f64]| x.iter().zip(z).map(|(a, b)| a * b).sum::<f64>();
+        let values = |x: &Vec<f64>| all.iter().map(|z| product(x, z)).collect();
+        all.iter().map(values).collect()
     }
 
     fn checked(kernel: &[Vec<f64>], round: impl Fn(f64) -> f64) -> Result<(), TrainError> {

@@ -17,7 +17,8 @@ use crate::names::names;
 pub use reduced::ReducedSet;
 pub use values::KernelMatrix;
 
-/// The kernels, by the names that users give.
+/// The kernels, by the names that users give: functions of rows `x` and `z` (Schölkopf and Smola, *Learning with
+/// Kernels*, 2002).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum KernelKind {
     /// `x . z`.
@@ -152,7 +153,8 @@ impl Products<'_> {
     }
 }
 
-/// A kernel with its parameters.
+/// A kernel with its parameters: a positive semidefinite function of two rows `x` and `z`, in whose place linear
+/// RankRLS has `x . z` (`docs/rankrls.md`, "Kernels").
 ///
 /// ```
 /// use rankrls::ridge::Kernel;
@@ -169,7 +171,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// `x . z`.
+    /// `x . z`, in squared units of the values.
     pub const LINEAR: Self = Self {
         kind: KernelKind::Linear,
         gamma: 1.0,
@@ -177,17 +179,20 @@ impl Kernel {
         degree: 1,
     };
 
-    /// Columns that are the kernel themselves.
+    /// Columns that are the kernel themselves, `m` x `m`: column `j` has the values with row `j`.
     pub const PRECOMPUTED: Self = Self {
         kind: KernelKind::Precomputed,
         ..Self::LINEAR
     };
 
-    /// A kernel of any kind. Parameters that it has no use for count nothing.
+    /// A kernel of any kind. Parameters that its formula does not have ([`KernelKind::parameters`]) count
+    /// nothing, whatever their values.
+    ///
+    /// `gamma` is in units of one over the squared values, `coef0` in those of `gamma x . z`, which has none.
     ///
     /// # Errors
-    /// [`TrainError::Unexpected`] unless `gamma` is finite and above 0, `coef0` finite and not below 0
-    /// (the kernel would be indefinite), and `degree` above 0.
+    /// [`TrainError::Unexpected`] unless those that count are in range: `gamma` finite and above 0, `coef0` finite
+    /// and not below 0 (the kernel would be indefinite), `degree` above 0.
     pub fn new(kind: KernelKind, gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
         let kernel = Self {
             kind,
@@ -198,29 +203,35 @@ impl Kernel {
         kernel.checked()
     }
 
-    /// `exp(-gamma |x - z|^2)`.
+    /// `exp(-gamma |x - z|^2)`, from 0 to 1. `gamma` is in units of one over the squared values: rows much
+    /// further apart than `gamma^-1/2` have nothing in common.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// [`TrainError::Unexpected`] unless `gamma` is finite and above 0.
     pub fn gaussian(gamma: f64) -> Result<Self, TrainError> {
         Self::new(KernelKind::Gaussian, gamma, 0.0, 1)
     }
 
-    /// `(gamma x . z + coef0)^degree`.
+    /// `(gamma x . z + coef0)^degree`. `gamma` is in units of one over the squared values.
     ///
     /// # Errors
-    /// As [`new`](Self::new).
+    /// As [`new`](Self::new): for `gamma`, `coef0` or `degree` out of range.
     pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
         Self::new(KernelKind::Polynomial, gamma, coef0, degree)
     }
 
-    /// This kernel, unless one of its parameters is out of range; parameters that it has no use for are
-    /// as usual.
+    /// This kernel, unless one of its parameters is out of range; parameters that its formula does not have are
+    /// those of [`LINEAR`](Self::LINEAR).
+    ///
+    /// # Errors
+    /// [`TrainError::Unexpected`], as of [`new`](Self::new).
     pub(crate) fn checked(self) -> Result<Self, TrainError> {
         let refuse = |name: &str, expected: &str, found: f64| {
             let what = format!("{name} of the kernel");
-            let expected = format!("{expected}, found {found:?}");
-            Err(TrainError::unexpected(what, expected))
+            Err(TrainError::unexpected(
+                what,
+                format!("{expected}, found {found:?}"),
+            ))
         };
         let mut kernel = Self {
             kind: self.kind,
@@ -245,7 +256,7 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// Which one it is.
+    /// The function, without its parameters.
     pub fn kind(&self) -> KernelKind {
         self.kind
     }
@@ -274,7 +285,7 @@ impl Kernel {
         match self.kind {
             KernelKind::Precomputed => {
                 let inputs = dataset.input_rows();
-                let input = |row: usize| inputs.map_or(row_number(row), |inputs| inputs[row]);
+                let input = |row: usize| inputs.map_or(row_number(row), |known| known[row]);
                 Weights::of(pairs.map(|(&row, value)| (input(row), *value)).collect())
             }
             KernelKind::Linear => {

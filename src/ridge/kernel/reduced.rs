@@ -19,9 +19,9 @@ use crate::ridge::trained::Weights;
 /// learning*, ICML 2000), with the penalty of the Nyström approximation (Williams and Seeger, *Using the
 /// Nyström method to speed up kernel machines*, NIPS 13, 2001).
 ///
-/// Let `K_bb = U diag(s) U'` be the kernel matrix of the basis. The data are mapped to
-/// `Phi = K_mb U diag(s)^-1/2`, a column for each eigenvalue that is not rounding: RankRLS
-/// on these columns minimises over all `f = sum_b a_b k(x_b, .)`, and `a = U diag(s)^-1/2 w`.
+/// Let `kappa` be the kernel, and `kappa_bb = U diag(s) U'` its values among the rows of the basis, `b` x `b`. The
+/// data are mapped to `Phi = kappa_mb U diag(s)^-1/2`, a column for each eigenvalue that is not rounding: RankRLS
+/// on these columns minimises over all `f = sum_b alpha_b kappa(x_b, .)`, and `alpha = U diag(s)^-1/2 w`.
 /// Everything that linear RankRLS has is there: all solvers, objectives and hold-outs, which keep the
 /// basis whatever they hold out.
 #[derive(Debug)]
@@ -35,71 +35,39 @@ pub struct ReducedSet {
 }
 
 impl ReducedSet {
-    /// Maps `dataset` by `rows` of it, 0-based, under `kernel`. Of given kernels, `dataset` has the
-    /// columns of the basis among all.
+    /// Maps the `m` rows of `dataset` by `rows` of it, `b` rows, 0-based, under `kernel`. The columns of
+    /// [`Kernel::PRECOMPUTED`] are all `m`, those of the basis among them.
     ///
-    /// `O(m b^2 + b^3)` time for `b` rows, `O(m b)` memory. A given kernel is checked as a whole first, in
+    /// `O(m b^2 + b^3)` time, `O(m b)` memory. A given kernel is checked as a whole first, in
     /// `O(m^3)` time and `O(m^2)` memory.
     ///
     /// # Errors
-    /// [`TrainError::Unexpected`] for no rows, a row that is not there or is there twice; else as
-    /// [`Kernel::matrix`].
+    /// [`TrainError::Unexpected`] for no rows, a row that is not there or is there twice;
+    /// [`TrainError::ConstantKernel`] for values of the basis that vanish, [`TrainError::NoEigenvalues`] where
+    /// its eigenvalues are not found; else as [`Kernel::matrix`].
     pub fn new(dataset: &Dataset<'_>, kernel: &Kernel, rows: &[usize]) -> Result<Self, TrainError> {
-        let count = dataset.rows();
-        let mut seen = vec![false; count];
-        let wrong = rows.iter().find_map(|&row| match seen.get_mut(row) {
-            Some(seen) => {
-                let again = format!("each row once, row {} is twice in it", row + 1);
-                std::mem::replace(seen, true).then_some(again)
-            }
-            None => Some(format!("rows from 1 to {count}, found {}", row + 1)),
-        });
-        let size = format!("from 1 to {count}, the rows of the data");
-        let size = (rows.is_empty() || rows.len() > count).then_some(size);
-        if let Some(expected) = size.or(wrong) {
-            let what = format!("a basis of {} rows", rows.len());
-            return Err(TrainError::unexpected(what, expected));
-        }
-        // In the order of the data.
-        let rows: Vec<usize> = (0..count).filter(|&row| seen[row]).collect();
-        let (mut own, mut all) = (Square::zeros(rows.len()), Panel::zeros(rows.len(), count));
-        if kernel.kind == KernelKind::Precomputed {
-            let values = given(dataset)?;
-            for (row, column) in all.columns_mut().enumerate() {
-                let values = rows.iter().map(|&basis| values.value(row, basis));
-                column
-                    .iter_mut()
-                    .zip(values)
-                    .for_each(|(slot, value)| *slot = value);
-            }
-        } else {
-            let basis = dataset.rows_subset(&rows)?;
-            kernel.fill(&basis, dataset, all.values_mut());
-        }
-        check_finite(all.values_mut(), rows.len(), |row| rows[row])?;
-        let all = all.matrix();
-        for (column, &row) in own.values_mut().chunks_mut(rows.len()).zip(&rows) {
-            let values = column.iter_mut().zip(all.col(row).iter());
-            values.for_each(|(slot, value)| *slot = *value);
-        }
-        let eigen = Eigen::new(&own).ok_or(TrainError::Overflow { row: 1, other: 1 })?;
+        let basis = checked_basis(rows, dataset.rows())?;
+        let values = values_with(&basis, dataset, kernel)?;
+        let own = among(&basis, &values);
+        let size = basis.len();
+        let eigen = Eigen::new(&own).ok_or_else(|| TrainError::NoEigenvalues {
+            rows: size,
+            largest: own.values().iter().fold(0.0, |most, v| v.abs().max(most)),
+        })?;
         if eigen.largest() < LEAST_SQUARES {
             return Err(TrainError::ConstantKernel);
         }
-        let least = rows.len() as f64 * f64::EPSILON * eigen.largest();
+        let least = size as f64 * f64::EPSILON * eigen.largest();
         let map = eigen.scaled_vectors(least, |value| 1.0 / value.sqrt());
-        let mut mapped = Mat::zeros(count, map.ncols());
-        let replace = Accum::Replace;
-        matmul(
-            mapped.as_mut(),
-            replace,
-            all.transpose(),
-            &map,
-            1.0,
-            Par::Seq,
-        );
-        let mapped = dense_dataset(&mapped, dataset)?;
-        Ok(Self { rows, map, mapped })
+        let mut phi = Mat::zeros(dataset.rows(), map.ncols());
+        let transposed = values.matrix().transpose();
+        let (target, replace) = (phi.as_mut(), Accum::Replace);
+        matmul(target, replace, transposed, &map, 1.0, Par::Seq);
+        Ok(Self {
+            rows: basis,
+            map,
+            mapped: dense_dataset(&phi, dataset)?,
+        })
     }
 
     /// `Phi`: the data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
@@ -107,7 +75,11 @@ impl ReducedSet {
         &self.mapped
     }
 
-    /// `a`: coefficients of the rows of the basis, `b`, in order, from weights of the mapped columns.
+    /// `alpha`: coefficients of the rows of the basis, `b`, in order, from `weights` of the mapped columns, in
+    /// units of the labels over those of the kernel: `O(b^2)` time.
+    ///
+    /// # Panics
+    /// For weights of a column that [`mapped`](Self::mapped) does not have.
     pub fn coefficients(&self, weights: &Weights) -> Vec<f64> {
         let mut coefficients = vec![0.0; self.map.nrows()];
         for (&feature, weight) in weights.features.iter().zip(&weights.values) {
@@ -123,13 +95,85 @@ impl ReducedSet {
     }
 }
 
+/// The `rows` of a basis in the order of the data, of `count` rows.
+fn checked_basis(rows: &[usize], count: usize) -> Result<Vec<usize>, TrainError> {
+    let mut seen = vec![false; count];
+    let wrong = rows.iter().find_map(|&row| match seen.get_mut(row) {
+        Some(known) => {
+            let again = format!("each row once, row {} is twice in it", row + 1);
+            std::mem::replace(known, true).then_some(again)
+        }
+        None => Some(format!("rows from 1 to {count}, found {}", row + 1)),
+    });
+    let sizes = format!("from 1 to {count}, the rows of the data");
+    let size = (rows.is_empty() || rows.len() > count).then_some(sizes);
+    if let Some(expected) = size.or(wrong) {
+        let what = format!("a basis of {} rows", rows.len());
+        return Err(TrainError::unexpected(what, expected));
+    }
+    Ok((0..count).filter(|&row| seen[row]).collect())
+}
+
+/// The values of the rows of the `basis` with all rows of `dataset`, `b` x `m`.
+fn values_with(
+    basis: &[usize],
+    dataset: &Dataset<'_>,
+    kernel: &Kernel,
+) -> Result<Panel, TrainError> {
+    let mut values = Panel::zeros(basis.len(), dataset.rows());
+    if kernel.kind == KernelKind::Precomputed {
+        let all = given(dataset)?;
+        for (row, column) in values.columns_mut().enumerate() {
+            for (slot, &other) in column.iter_mut().zip(basis) {
+                *slot = all.value(row, other);
+            }
+        }
+    } else {
+        let rows = dataset.rows_subset(basis)?;
+        kernel.fill(&rows, dataset, values.values_mut());
+    }
+    check_finite(values.values_mut(), basis.len(), |row| basis[row])?;
+    Ok(values)
+}
+
+/// The values among the rows of the `basis` alone, `b` x `b`, of those with all rows.
+fn among(basis: &[usize], values: &Panel) -> Square {
+    let mut square = Square::zeros(basis.len());
+    let columns = square.values_mut().chunks_mut(basis.len()).zip(basis);
+    for (column, &row) in columns {
+        for (slot, value) in column.iter_mut().zip(values.matrix().col(row).iter()) {
+            *slot = *value;
+        }
+    }
+    square
+}
+
 /// All values as columns, with labels and queries of `dataset`.
 fn dense_dataset(values: &Mat<f64>, dataset: &Dataset<'_>) -> Result<Dataset<'static>, TrainError> {
     let (rows, columns) = values.shape();
     let indptr: Vec<usize> = (0..=columns).map(|column| column * rows).collect();
     let indices: Vec<u32> = (0..columns).flat_map(|_| 0..row_number(rows)).collect();
-    let values = (0..columns).flat_map(|column| values.col_as_slice(column));
+    let cells = (0..columns).flat_map(|column| values.col_as_slice(column));
+    let entries: Vec<f64> = cells.copied().collect();
     let (labels, queries) = (dataset.labels().to_vec(), dataset.queries().clone());
-    let values: Vec<f64> = values.copied().collect();
-    Ok(Dataset::from_csc(indptr, indices, values, labels, queries)?)
+    Ok(Dataset::from_csc(
+        indptr, indices, entries, labels, queries,
+    )?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::Queries;
+
+    #[test]
+    fn values_without_eigenvalues_are_no_overflow() {
+        // Each product is a finite number, and their sum is not.
+        let x = ndarray::arr2(&[[1.2e154], [1.2e154], [1.2e154]]);
+        let queries = Queries::single(3).unwrap();
+        let data = Dataset::from_dense(x.view(), &[1.0, 0.0, 0.5], queries).unwrap();
+        let error = ReducedSet::new(&data, &Kernel::LINEAR, &[0, 1, 2]).unwrap_err();
+        let rows = matches!(error, TrainError::NoEigenvalues { rows: 3, .. });
+        assert!(rows, "{error}");
+    }
 }

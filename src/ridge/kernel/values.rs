@@ -12,8 +12,9 @@ use crate::linalg::factor::Square;
 use crate::ridge::error::TrainError;
 use crate::ridge::features::entries_of;
 
-/// `K`: the values of a kernel for all pairs of the `m` rows of a data set, `m` x `m`, symmetric, before rows
-/// are compared (`docs/rankrls.md`, "Kernels"). [`Kernel::matrix`] makes one.
+/// The values of a kernel for all pairs of the `m` rows of a data set, `m` x `m`, symmetric: those of `X X'` under
+/// the linear one, before rows are compared (`docs/rankrls.md`, "Kernels"). [`Kernel::matrix`] makes one, and
+/// [`RidgeProblem::of_kernel`](crate::ridge::RidgeProblem::of_kernel) takes it.
 #[derive(Debug, Clone)]
 pub struct KernelMatrix(Square);
 
@@ -34,14 +35,16 @@ impl KernelMatrix {
 }
 
 impl Kernel {
-    /// The values of all pairs of rows of `dataset`: `m` x `m`. Columns that are the kernel are
-    /// checked: square, finite, symmetric and without a negative eigenvalue, but for rounding.
+    /// The values of all pairs of the `m` rows of `dataset`, `m` x `m`, in units of the kernel: `8 m^2` bytes.
+    /// Labels and queries do not count. Columns that are the kernel are checked: square, finite, symmetric and
+    /// without a negative eigenvalue, each but for rounding.
     ///
     /// `O(sum over columns of squared entries + m^2)` time, `O(m^3)` for given columns.
     ///
     /// # Errors
-    /// [`TrainError`] for values that are no finite numbers, and for a given matrix that is no
-    /// kernel.
+    /// [`TrainError::Overflow`] for a value that is no finite number. For given columns also
+    /// [`TrainError::Unexpected`] unless there is one for each row, [`TrainError::Asymmetric`] and
+    /// [`TrainError::Indefinite`].
     pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix, TrainError> {
         if self.kind == KernelKind::Precomputed {
             return given(dataset).map(KernelMatrix);
@@ -88,8 +91,8 @@ impl Kernel {
     ) -> Vec<f64> {
         let (rows, own) = (Rows::new(dataset), Rows::new(basis));
         let all = (0..dataset.rows()).into_par_iter();
-        let all = all.with_min_len(least_part(dataset.rows()));
-        let scores = all.map_init(
+        let tasks = all.with_min_len(least_part(dataset.rows()));
+        let scores = tasks.map_init(
             || vec![0.0; basis.rows()],
             |values, row| {
                 check_interrupt();

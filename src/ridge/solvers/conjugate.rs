@@ -1,4 +1,4 @@
-//! `(K + ridge I) a = y` by conjugate gradients, which never form `K = X^ X^'`: `K v` is `X^' v` by columns, then
+//! `(K + ridge I) a = y^` by conjugate gradients, which never form `K = X^ X^'`: `K v` is `X^' v` by columns, then
 //! `X^ (X^' v)` by rows.
 //!
 //! Models without some rows are [`Task`]s of their own, on the rows that are left: module `gradients`
@@ -92,7 +92,7 @@ impl Solve for Conjugate {
     }
 
     /// Trains again for every group, from the whole model if it is known or there are many groups.
-    fn without(
+    fn leave_out(
         &self,
         system: &System<'_>,
         models: &[Model<'_>],
@@ -128,30 +128,28 @@ impl Solve for Conjugate {
             }
         }
         let solved = self.solve(system, &tasks, tolerance);
-        let mut solved: Vec<(usize, &[Solved])> =
+        let mut by_model: Vec<(usize, &[Solved])> =
             order.into_iter().zip(solved.chunks(groups.len())).collect();
-        solved.sort_by_key(|&(place, _)| place);
-        let residuals = solved.into_iter();
-        Ok(residuals
-            .map(|(_, solved)| residuals_of(system, groups, solved))
-            .collect())
+        by_model.sort_by_key(|&(place, _)| place);
+        let residuals = |(_, own): (usize, &[Solved])| residuals_of(system, groups, own);
+        Ok(by_model.into_iter().map(residuals).collect())
     }
 }
 
 /// The residuals of the rows of `groups`, whose predictions were `solved` for.
 fn residuals_of(system: &System<'_>, groups: &[&[usize]], solved: &[Solved]) -> Residuals {
     let mut values = system.labels.clone();
-    for (&rows, solved) in groups.iter().zip(solved) {
-        for (&row, prediction) in rows.iter().zip(&solved.values) {
+    for (&rows, of_group) in groups.iter().zip(solved) {
+        for (&row, prediction) in rows.iter().zip(&of_group.values) {
             values[row] -= prediction;
         }
     }
-    let ended = solved.iter().map(|solved| solved.convergence);
+    let all = solved.iter().map(|of_group| of_group.convergence);
     Residuals {
         values,
         convergence: Some(Convergence {
-            iterations: ended.clone().map(|ended| ended.iterations).sum(),
-            residual: ended.map(|ended| ended.residual).fold(0.0, f64::max),
+            iterations: all.clone().map(|ended| ended.iterations).sum(),
+            residual: all.map(|ended| ended.residual).fold(0.0, f64::max),
         }),
     }
 }
@@ -184,15 +182,15 @@ impl Conjugate {
                     && let Some((number, task)) = waiting.next()
                 {
                     let [y, start] = lanes.take(lane, *task);
-                    let squares: f64 = y.iter().map(|y| y * y).sum();
+                    let squares: f64 = y.iter().map(|label| label * label).sum();
                     if squares == 0.0 {
                         solved[number] = Some(task.nothing(y.len(), 0.0));
                         continue;
                     }
                     lanes.couple_lane(lane);
-                    let start = task.start.is_some().then_some(&start[..]);
+                    let known = task.start.is_some().then_some(&start[..]);
                     let nothing = task.nothing(y.len(), 1.0);
-                    gradients.begin(lane, squares.sqrt(), start, nothing);
+                    gradients.begin(lane, squares.sqrt(), known, nothing);
                     *own = Some(number);
                 }
             }
@@ -200,9 +198,9 @@ impl Conjugate {
                 return solved.into_iter().flatten().collect();
             }
             let ended = gradients.round(&mut lanes).into_iter().enumerate();
-            for (lane, ended) in ended.filter(|(_, ended)| ended.is_some()) {
+            for (lane, outcome) in ended.filter(|(_, outcome)| outcome.is_some()) {
                 if let Some(number) = at_work[lane].take() {
-                    solved[number] = ended;
+                    solved[number] = outcome;
                     lanes.factors[lane] = None;
                 }
             }
@@ -352,19 +350,19 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
             return;
         }
         let queries = self.system.design.queries();
-        let part = self.parts[part].clone();
-        let out = &self.out[queries.rows_of(&part)];
-        for (values, out) in values.iter_mut().zip(out) {
+        let within = self.parts[part].clone();
+        let out = &self.out[queries.rows_of(&within)];
+        for (row, row_out) in values.iter_mut().zip(out) {
             for lane in 0..L {
-                values[lane] = if out[lane] { 0.0 } else { values[lane] };
+                row[lane] = if row_out[lane] { 0.0 } else { row[lane] };
             }
         }
         let mut rest = (values, out);
-        for query in part {
+        for query in within {
             let (own, later) = rest.0.split_at_mut(self.sizes[query]);
-            let (out, later_out) = rest.1.split_at(self.sizes[query]);
+            let (own_out, later_out) = rest.1.split_at(self.sizes[query]);
             for lane in (0..L).filter(|&lane| self.cut[query][lane]) {
-                centre_kept(out.iter().map(|out| !out[lane]), lane, own);
+                centre_kept(own_out.iter().map(|row_out| !row_out[lane]), lane, own);
             }
             rest = (later, later_out);
         }
@@ -388,20 +386,21 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
 
 impl<const L: usize> Precondition<L> for Lanes<'_, L> {
     fn precondition(&self, part: usize, residual: &[[f64; L]], scaled: &mut [[f64; L]]) {
-        let part = self.parts[part].clone();
+        let within = self.parts[part].clone();
         let (blocks, sizes) = (
-            &self.preconditioner.blocks[part.clone()],
-            &self.sizes[part.clone()],
+            &self.preconditioner.blocks[within.clone()],
+            &self.sizes[within.clone()],
         );
         solve_blocks(blocks, sizes, &self.ridges, residual, scaled);
         let mut start = 0;
-        for (query, size) in part.zip(sizes) {
+        for (query, size) in within.zip(sizes) {
             let rows = start..start + size;
             for lane in (0..L).filter(|&lane| self.cut[query][lane]) {
                 // The whole query is no guide to a part of it.
-                let size = self.system.mean_diagonal + self.ridges[lane];
-                let own = scaled[rows.clone()].iter_mut().zip(&residual[rows.clone()]);
-                own.for_each(|(scaled, residual)| scaled[lane] = residual[lane] / size);
+                let diagonal = self.system.mean_diagonal + self.ridges[lane];
+                for row in rows.clone() {
+                    scaled[row][lane] = residual[row][lane] / diagonal;
+                }
             }
             start = rows.end;
         }
@@ -418,23 +417,23 @@ impl<const L: usize> Precondition<L> for Lanes<'_, L> {
         for (lane, factor) in self.factors.iter().enumerate() {
             let mut own: Vec<f64> = products.iter().map(|product| product[lane]).collect();
             match factor {
-                Some(factor) => factor.solve(&mut own),
+                Some(known) => known.solve(&mut own),
                 None => own.fill(0.0),
             }
-            for (product, own) in products.iter_mut().zip(own) {
-                product[lane] = own;
+            for (product, value) in products.iter_mut().zip(own) {
+                product[lane] = value;
             }
         }
         let (weights, heavy) = (&mut self.weights, &mut self.heavy);
         design.combination(heaviest, &products, weights, heavy);
         let queries = design.queries();
         let (out, ridges) = (&self.out, &self.ridges);
-        let parts = queries.split_mut(heavy).zip(queries.split_mut(scaled));
-        let parts: Vec<_> = parts.zip(queries.ranges()).zip(blocks).collect();
-        let parts = parts.into_par_iter().with_min_len(ROWS);
-        parts.for_each_init(Vec::new, |solved, (((heavy, scaled), range), block)| {
-            solved.resize(heavy.len(), [0.0; L]);
-            correct(block, ridges, &out[range], heavy, solved, scaled);
+        let vectors = queries.split_mut(heavy).zip(queries.split_mut(scaled));
+        let by_query: Vec<_> = vectors.zip(queries.ranges()).zip(blocks).collect();
+        let tasks = by_query.into_par_iter().with_min_len(ROWS);
+        tasks.for_each_init(Vec::new, |solved, (((own, own_scaled), range), block)| {
+            solved.resize(own.len(), [0.0; L]);
+            correct(block, ridges, &out[range], own, solved, own_scaled);
         });
     }
 }
@@ -450,9 +449,9 @@ fn correct<const L: usize>(
     scaled: &mut [[f64; L]],
 ) {
     block.solve(ridges, heavy, solved);
-    for ((scaled, solved), out) in scaled.iter_mut().zip(solved).zip(out) {
+    for ((slot, change), row_out) in scaled.iter_mut().zip(solved).zip(out) {
         for lane in 0..L {
-            scaled[lane] -= if out[lane] { 0.0 } else { solved[lane] };
+            slot[lane] -= if row_out[lane] { 0.0 } else { change[lane] };
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::lambda::Lambda;
 
-/// Norm of the residual to reach, as a share of that of the labels.
+/// Norm of the residual to reach, as a share of the norm of the labels.
 pub const TOLERANCE: f64 = 1e-10;
 
 /// The relative residual at which models end that only predict the queries they leave out, to compare
@@ -17,19 +17,19 @@ pub const ITERATIONS: usize = 5_000;
 pub struct Convergence {
     /// Iterations taken.
     pub iterations: usize,
-    /// Norm of the residual `y - (K + lambda I) a`, as a share of that of the labels: predictions for
+    /// Norm of the residual `y^ - (K + ridge I) a`, as a share of the norm of the labels `y^`: predictions for
     /// the training rows are off by no more than this share of them. Rounding keeps it above
     /// [`TOLERANCE`] where the unit is some 1e8 times `lambda` or more. At 1 nothing was learnt: all
     /// weights are 0.
     pub residual: f64,
 }
 
-/// A solution by conjugate gradients that is not as near as it ought to be.
+/// A solution by conjugate gradients whose residual is above the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shortfall {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// Whether hold-out predictions are meant, not the model of all data.
+    /// Whether it is that of models without some rows, and not of the model of all data.
     pub held_out: bool,
     /// The precision that was reached.
     pub convergence: Convergence,

@@ -1,8 +1,8 @@
-//! `(K + ridge I) a = y` for `K = X^ X^'`, of one unknown for each row: kernel ridge regression (Saunders,
+//! `(K + ridge I) a = y^` for `K = X^ X^'`, of one unknown for each row: kernel ridge regression (Saunders,
 //! Gammerman and Vovk, *Ridge regression learning algorithm in dual variables*, ICML 1998).
 //!
 //! `K` is 0 on vectors that are constant in a query, where `K + ridge I` would be as small as the ridge
-//! parameter. `y` is centred, so exact arithmetic never goes there, but rounding would be divided by it.
+//! parameter. `y^` is centred, so exact arithmetic never goes there, but rounding would be divided by it.
 //! So `K + mu J` is factored in its place, where `J` averages over every query and `mu` is the mean of
 //! the diagonal of `K`: the two have the same inverse on centred vectors.
 
@@ -10,7 +10,7 @@ use std::num::Saturating;
 
 use rayon::prelude::*;
 
-use super::{Factored, Facts, Solution, Solve, factoring, held_out, size};
+use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::design::System;
@@ -21,9 +21,9 @@ pub(super) const FACTS: Facts = Facts {
     factors: true,
     matrices: |shape| {
         let rows = size(shape.rows);
-        Saturating(8) * rows * (Saturating(2) * rows + held_out(shape))
+        Saturating(8) * rows * (Saturating(2) * rows + batch_rows(shape))
     },
-    cost: |shape: &TrainShape| 0.5e-9 * shape.squares + factoring(shape, shape.rows as f64),
+    cost: |shape: &TrainShape| 0.5e-9 * shape.squares + factor_seconds(shape, shape.rows as f64),
     build: |system| Box::new(Dual(system.design.kernel_matrix(system.mean_diagonal))),
 };
 
@@ -54,7 +54,7 @@ struct Factors {
     average: f64,
 }
 
-/// `B = G = (K + mu J + ridge I)^-1`.
+/// `G = (K + mu J + ridge I)^-1`.
 impl Factored for Factors {
     fn average(&self) -> f64 {
         self.average
@@ -64,16 +64,14 @@ impl Factored for Factors {
         let size = self.cholesky.size();
         let mut panel = Panel::zeros(size, rows.len());
         let blocks = panel.values_mut().par_chunks_mut(size * BLOCK);
-        blocks
-            .zip(rows.par_chunks(BLOCK))
-            .for_each(|(units, rows)| {
-                check_interrupt();
-                for (unit, &row) in units.chunks_mut(size).zip(rows) {
-                    unit[row] = 1.0;
-                }
-                let first = rows.iter().copied().min();
-                self.cholesky.half(units, first.unwrap_or(0));
-            });
+        blocks.zip(rows.par_chunks(BLOCK)).for_each(|(units, own)| {
+            check_interrupt();
+            for (unit, &row) in units.chunks_mut(size).zip(own) {
+                unit[row] = 1.0;
+            }
+            let first = own.iter().copied().min();
+            self.cholesky.half(units, first.unwrap_or(0));
+        });
         panel
     }
 }

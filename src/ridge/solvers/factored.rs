@@ -4,18 +4,20 @@
 //! *Fast cross-validation algorithms for least squares support vector machine and kernel ridge regression*,
 //! Pattern Recognition 40, 2007, and for the rows of a query Pahikkala et al., 2009.
 //!
-//! Leaving rows `T` out takes `V V'` off the Laplacian of the loss, with `V = M^1/2` on `T`: `M` is the
-//! identity, but for queries that `T` cuts. There `M^-1 = I - Q`, where `Q = 1 1' / n` averages over the
+//! Leaving rows `T` out takes `X^_T' M X^_T` off `C = X^' X^`: `M` is the
+//! identity, but for queries that `T` cuts. There `M^-1 = I - A`, where `A = 1 1' / n` averages over the
 //! `n` rows of the query, as what is left of it is centred anew. With the residuals `r` of the whole model
-//! (`docs/rankrls.md`) the models without `T` leave `M^-1 u`, where
+//! (`docs/rankrls.md`, "Held-out queries") the models without `T` leave `p_T = (I - A) u`, where
 //!
 //! ```text
-//! primal    (I - Q - H_TT) u = r_T           H = X (X'X + lambda I)^-1 X',  r = y - X w
-//! dual      (G_TT - Q / lambda) u = a_T      G = (K + lambda I)^-1,  a = G y:  the same over lambda
+//! dual      (G_TT - A / ridge) u = a_T    G = (K + ridge I)^-1,  a = G y^
+//! primal    (I - H_TT - A) u = r_T        I - H = ridge G,  r = y^ - X^ w = ridge a:  ridge times the same
 //! ```
 //!
-//! `X` stays centred by the whole query, so that predictions are relative to its mean. In the primal a
+//! `X^` stays centred by the whole query, so that predictions are relative to its mean. In the primal a
 //! group of more rows than half of the unknowns is instead taken off the system, which is then solved.
+//!
+//! The dual factors `K + mu J` (module `dual`), so that its `G` has `1 / (ridge + mu)` along `A`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -33,21 +35,22 @@ use crate::ridge::comparisons::pick;
 use crate::ridge::design::System;
 use crate::ridge::error::TrainError;
 
-/// The factors of a model, whose system for rows `T` is `(B_TT - average Q) u = right_T`.
+/// The factors of a model, whose system for rows `T` is `(G_TT - average A) u = right_T`, or a multiple of it:
+/// both sides times the ridge parameter in the primal.
 pub(crate) trait Factored: fmt::Debug + Send + Sync {
-    /// The right side, for all rows: by default the dual coefficients of the model.
+    /// The right side, for all rows: by default the dual coefficients `a` of the model.
     fn right<'s>(&self, system: &System<'_>, solution: &'s Solution) -> Cow<'s, [f64]> {
         let _ = system;
         Cow::Borrowed(&solution.coefficients)
     }
 
-    /// The share of the averages `Q`.
+    /// The number that `G` has along the averages `A`.
     fn average(&self) -> f64;
 
-    /// `Z_T`, a column for each of these rows.
+    /// `Z_T`, a column for each of these rows: a half of `G_TT`, or of `H_TT`.
     fn half(&self, system: &System<'_>, rows: &[usize]) -> Panel;
 
-    /// `B_TT` from `Z_T`: by default `Z_T' Z_T`.
+    /// `G_TT`, or its multiple, from `Z_T`: by default `Z_T' Z_T`.
     fn block(&self, half: MatRef<'_, f64>) -> Square {
         Square::gram(half)
     }
@@ -67,8 +70,8 @@ pub(crate) trait Factored: fmt::Debug + Send + Sync {
 }
 
 /// The residuals of the rows of each of `groups`, by a model without them: see
-/// [`Solve::without`](super::Solve::without).
-pub(super) fn without(
+/// [`Solve::leave_out`](super::Solve::leave_out).
+pub(super) fn leave_out(
     system: &System<'_>,
     train: impl Fn(f64) -> Option<Solution>,
     model: &Model<'_>,
@@ -81,8 +84,8 @@ pub(super) fn without(
         by_ridge.entry(ridge.to_bits()).or_default().push(rows);
     }
     let mut values = vec![0.0; system.labels.len()];
-    for (ridge, groups) in by_ridge {
-        let ridge = f64::from_bits(ridge);
+    for (bits, alike) in by_ridge {
+        let ridge = f64::from_bits(bits);
         let other;
         let solution = if let Some(own) = model.solution.filter(|own| own.ridge == ridge) {
             own
@@ -90,7 +93,7 @@ pub(super) fn without(
             other = train(ridge).ok_or(TrainError::Singular { lambda })?;
             &other
         };
-        let all = residuals_of(system, solution, &groups);
+        let all = residuals_of(system, solution, &alike);
         for (rows, found) in all.ok_or(TrainError::Singular { lambda })? {
             for (&row, residual) in rows.iter().zip(found) {
                 values[row] = residual;
@@ -115,7 +118,7 @@ fn residuals_of<'g>(
     let again = |rows: &&[usize]| factored.is_quicker_again(rows.len());
     let (large, small): (Vec<&[usize]>, Vec<&[usize]>) =
         groups.iter().partition(|rows| again(rows));
-    let small = batches(&small).into_par_iter().map(|batch| {
+    let of_small = batches(&small).into_par_iter().map(|batch| {
         let residuals = blocks(factored, system, &batch).map(|(rows, mut block)| {
             let left = Left::new(system.design.queries(), rows);
             left.take_averages(&mut block, factored.average());
@@ -126,13 +129,13 @@ fn residuals_of<'g>(
         });
         residuals.collect::<Option<Vec<_>>>()
     });
-    let large = large.into_par_iter();
-    let large = large.map(|rows| Some(vec![(rows, factored.again(system, rows)?)]));
-    let all: Option<Vec<Vec<_>>> = small.chain(large).collect();
+    let alone = |rows| Some(vec![(rows, factored.again(system, rows)?)]);
+    let of_large = large.into_par_iter().map(alone);
+    let all: Option<Vec<Vec<_>>> = of_small.chain(of_large).collect();
     Some(all?.into_iter().flatten().collect())
 }
 
-/// `B` of each group of a batch.
+/// `G_TT`, or its multiple, for each group `T` of a batch.
 pub(crate) fn blocks<'g>(
     factored: &dyn Factored,
     system: &System<'_>,
@@ -147,7 +150,7 @@ pub(crate) fn blocks<'g>(
     })
 }
 
-/// Rows that are left out together.
+/// Rows `T` that are left out together.
 pub(super) struct Left<'a> {
     /// Ascending.
     rows: &'a [usize],
@@ -170,7 +173,7 @@ impl<'a> Left<'a> {
         Self { rows, cuts }
     }
 
-    /// Takes `share Q` off the lower triangle.
+    /// Takes `share A` off the lower triangle.
     fn take_averages(&self, square: &mut Square, share: f64) {
         let count = square.size();
         for (part, size) in &self.cuts {
@@ -191,10 +194,12 @@ impl<'a> Left<'a> {
             let share = (along.powf(power) - 1.0) / part.len() as f64;
             let own = &mut values[part.start * height..part.end * height];
             let mut sum = vec![0.0; height];
-            let columns = own.chunks(height);
-            columns.for_each(|column| add_scaled(&mut sum, share, column));
-            let columns = own.chunks_mut(height);
-            columns.for_each(|column| add_scaled(column, 1.0, &sum));
+            for column in own.chunks(height) {
+                add_scaled(&mut sum, share, column);
+            }
+            for column in own.chunks_mut(height) {
+                add_scaled(column, 1.0, &sum);
+            }
         }
     }
 }

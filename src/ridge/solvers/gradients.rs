@@ -2,15 +2,16 @@
 //! linear systems*, Journal of Research of the National Bureau of Standards 49, 1952), of several systems
 //! side by side.
 //!
-//! A system is `(A + s I) a = y` for an [`Operator`] `A`, a shift `s` and a right side `y`, on the subspace
-//! that the operator projects onto; a [`Precondition`]er stands for its inverse. In exact arithmetic:
+//! A system is `(K + ridge I) a = y^` for an [`Operator`] `K`, a ridge parameter and a right side `y^`, on the
+//! subspace that the operator projects onto; a [`Precondition`]er, module `preconditioner`, stands for its
+//! inverse. In exact arithmetic:
 //!
 //! ```text
-//! r = y - (A + s I) a;  z = M^-1 r;  d = z
-//! until |r| <= tolerance |y|:
-//!     t = r.z / d.(A + s I) d
-//!     a = a + t d;  r = r - t (A + s I) d;  z' = M^-1 r
-//!     d = z' + (r.z' / r.z before) d
+//! r = y^ - (K + ridge I) a;  z = (S + N N')^-1 r;  d = z
+//! until |r| <= tolerance |y^|:
+//!     step = r.z / d.(K + ridge I) d
+//!     a = a + step d;  r = r - step (K + ridge I) d;  next = (S + N N')^-1 r
+//!     d = next + (r.next / r.z before) d;  z = next
 //! ```
 //!
 //! The residual that iterations carry along drifts from the true one. So a lane begins and ends with a
@@ -35,18 +36,18 @@ const DIVERGED: f64 = 1e8;
 /// Rows that one task of a thread works on.
 pub(super) const ROWS: usize = 256;
 
-/// Symmetric positive semidefinite matrices `A`, one for each of `L` lanes, on a subspace for each.
+/// Symmetric positive semidefinite matrices `K`, one for each of `L` lanes, on a subspace for each.
 pub(super) trait Operator<const L: usize>: Sync {
-    /// The shift `s` of each lane.
+    /// The ridge parameter of each lane, which shifts the diagonal.
     fn shifts(&self) -> &[f64; L];
 
-    /// `A v`, before it is projected.
+    /// `K v`, before it is projected.
     fn apply(&mut self, v: &[[f64; L]], product: &mut [[f64; L]]);
 
     /// Projects values of the rows of a part onto the subspace of each lane.
     fn project(&self, part: usize, values: &mut [[f64; L]]);
 
-    /// The numbers that are wanted of a solution in `lane`, `product` being `A` times `coefficients`.
+    /// The numbers that are wanted of a solution in `lane`, `product` being `K` times `coefficients`.
     fn outcome(
         &self,
         lane: usize,
@@ -56,7 +57,7 @@ pub(super) trait Operator<const L: usize>: Sync {
     );
 }
 
-/// An approximate inverse `M^-1` of each `A + s I`, in two stages.
+/// An approximate inverse of each `K + ridge I`, in two stages.
 pub(super) trait Precondition<const L: usize>: Sync {
     /// The stage that knows the rows of one part.
     fn precondition(&self, part: usize, residual: &[[f64; L]], scaled: &mut [[f64; L]]);
@@ -75,7 +76,7 @@ pub(super) struct Solved {
 
 /// `L` lanes at work. Vectors have a row for each unknown.
 pub(super) struct Gradients<'a, const L: usize> {
-    /// The right side `y`, before it is projected.
+    /// The right side `y^`, before it is projected.
     y: &'a [f64],
     tolerance: f64,
     /// The rows of each part.
@@ -86,7 +87,7 @@ pub(super) struct Gradients<'a, const L: usize> {
     /// The preconditioned residual.
     scaled: Vec<[f64; L]>,
     direction: Vec<[f64; L]>,
-    /// `A` times the direction.
+    /// `K` times the direction.
     product: Vec<[f64; L]>,
 }
 
@@ -186,7 +187,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
         let ended = |lane| match turns[lane] {
             Turn::End => {
                 self.set(lane, None);
-                self.lanes[lane].take().map(|lane| lane.best)
+                self.lanes[lane].take().map(|ended| ended.best)
             }
             Turn::On(_) | Turn::Check => None,
         };
@@ -202,12 +203,12 @@ impl<'a, const L: usize> Gradients<'a, L> {
         let vectors = [&mut self.coefficients, &mut self.residual, &mut self.scaled];
         let mut rest = vectors.map(|vector| &mut vector[..]);
         let own = |rows: &Range<usize>| {
-            let own = rest.each_mut();
-            own.map(|rest| rest.split_off_mut(..rows.len()).unwrap_or_default())
+            let slices = rest.each_mut();
+            slices.map(|slice| slice.split_off_mut(..rows.len()).unwrap_or_default())
         };
         let parts: Vec<[&mut [[f64; L]]; 3]> = self.parts.iter().map(own).collect();
-        let parts = parts.into_par_iter().zip(&self.parts).enumerate();
-        let sums = parts.map(|(part, ([coefficients, residual, scaled], rows))| {
+        let tasks = parts.into_par_iter().zip(&self.parts).enumerate();
+        let sums = tasks.map(|(part, ([coefficients, residual, scaled], rows))| {
             let along = [&self.direction[rows.clone()], &self.product[rows.clone()]];
             let y = &self.y[rows.clone()];
             step(system.shifts(), steps, y, along, coefficients, residual);
@@ -279,7 +280,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
     }
 }
 
-/// `v . (w + s v)` of each lane, in one order.
+/// `v . (w + shift v)` of each lane, in one order.
 fn products<const L: usize>(shifts: &[f64; L], v: &[[f64; L]], w: &[[f64; L]]) -> [f64; L] {
     let chunks = v.par_chunks(ROWS).zip(w.par_chunks(ROWS));
     let sums = chunks.map(|(v, w)| product(shifts, v, w));
@@ -299,9 +300,9 @@ fn total<const L: usize>(sums: &[[f64; L]]) -> [f64; L] {
 #[multiversion::multiversion(targets = "simd")]
 fn product<const L: usize>(shifts: &[f64; L], v: &[[f64; L]], w: &[[f64; L]]) -> [f64; L] {
     let mut sum = [0.0; L];
-    for (v, w) in v.iter().zip(w) {
+    for (left, right) in v.iter().zip(w) {
         for lane in 0..L {
-            sum[lane] += v[lane] * (w[lane] + shifts[lane] * v[lane]);
+            sum[lane] += left[lane] * (right[lane] + shifts[lane] * left[lane]);
         }
     }
     sum
@@ -310,9 +311,9 @@ fn product<const L: usize>(shifts: &[f64; L], v: &[[f64; L]], w: &[[f64; L]]) ->
 #[multiversion::multiversion(targets = "simd")]
 fn squares<const L: usize>(residual: &[[f64; L]]) -> [f64; L] {
     let mut squares = [0.0; L];
-    for residual in residual {
+    for row in residual {
         for lane in 0..L {
-            squares[lane] += residual[lane] * residual[lane];
+            squares[lane] += row[lane] * row[lane];
         }
     }
     squares
@@ -332,11 +333,11 @@ fn step<const L: usize>(
     let lost = steps.map(|step| step.unwrap_or(1.0));
     let vectors = directions.iter().zip(products).zip(y);
     let own = coefficients.iter_mut().zip(residual);
-    for ((coefficients, residual), ((direction, product), y)) in own.zip(vectors) {
+    for ((along, left), ((direction, product), label)) in own.zip(vectors) {
         for lane in 0..L {
-            let base = if checks[lane] { *y } else { residual[lane] };
-            residual[lane] = base - lost[lane] * (product[lane] + shifts[lane] * direction[lane]);
-            coefficients[lane] += taken[lane] * direction[lane];
+            let base = if checks[lane] { *label } else { left[lane] };
+            left[lane] = base - lost[lane] * (product[lane] + shifts[lane] * direction[lane]);
+            along[lane] += taken[lane] * direction[lane];
         }
     }
 }
@@ -348,11 +349,12 @@ fn turn<const L: usize>(
     scaled: &[[f64; L]],
     coefficients: &[[f64; L]],
 ) {
-    for ((direction, scaled), coefficients) in direction.iter_mut().zip(scaled).zip(coefficients) {
+    let next = scaled.iter().zip(coefficients);
+    for (slots, (steepest, checked)) in direction.iter_mut().zip(next) {
         for lane in 0..L {
-            direction[lane] = match turns[lane] {
-                Some(share) => scaled[lane] + share * direction[lane],
-                None => coefficients[lane],
+            slots[lane] = match turns[lane] {
+                Some(share) => steepest[lane] + share * slots[lane],
+                None => checked[lane],
             };
         }
     }

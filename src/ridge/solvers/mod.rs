@@ -1,6 +1,6 @@
 //! The solvers: one file each, which has all there is to know of it, and a line in the list below.
 //!
-//! A solver minimises `|y - X^ w|^2 + ridge |w|^2` for a [`System`] and any ridge parameter, by an algorithm
+//! A solver minimises `|y^ - X^ w|^2 + ridge |w|^2` for a [`System`] and any ridge parameter, by an algorithm
 //! of its own. [`Solve`] says what it does, [`Facts`] what is known of it beforehand. Nobody outside
 //! of this folder asks which one it is.
 
@@ -48,13 +48,13 @@ pub(crate) trait Solve: fmt::Debug + Send + Sync {
     /// The residuals that models without each of `groups` leave of its rows, for the ridge parameter of
     /// each of `models`: by default from the factors that [`train`](Self::train) finds.
     ///
-    /// Solvers that iterate stop at a residual of `tolerance`, as a share of the labels. Groups are
+    /// Solvers that iterate end at a residual of `tolerance`, as a share of the labels. Groups are
     /// rows, ascending; every row is in one.
     ///
     /// # Errors
     /// [`TrainError::OneGroup`] for one group of everything under the global objective,
     /// [`TrainError::Singular`] where numbers fail.
-    fn without(
+    fn leave_out(
         &self,
         system: &System<'_>,
         models: &[Model<'_>],
@@ -63,7 +63,7 @@ pub(crate) trait Solve: fmt::Debug + Send + Sync {
     ) -> Result<Vec<Residuals>, TrainError> {
         let _ = tolerance;
         let train = |ridge| self.train(system, ridge);
-        let residuals = |model| factored::without(system, train, model, groups);
+        let residuals = |model| factored::leave_out(system, train, model, groups);
         models.iter().map(residuals).collect()
     }
 }
@@ -81,7 +81,7 @@ pub(crate) struct Model<'s> {
 pub(crate) struct Solution {
     /// The ridge parameter of the system.
     pub(crate) ridge: f64,
-    /// `a = (K + ridge I)^-1 y`, one for each row of the system; none of the primal.
+    /// `a = (K + ridge I)^-1 y^`, one for each row of the system; none of the primal.
     pub(crate) coefficients: Vec<f64>,
     /// Weights of the column classes times their members, as far as columns are known.
     pub(crate) totals: Vec<f64>,
@@ -136,7 +136,7 @@ macro_rules! solvers {
 }
 
 solvers! {
-    /// A system of one unknown for each example.
+    /// A system of one unknown for each row that the loss compares: an example, or a preference.
     Dual => dual,
     /// A system of one unknown for each column class.
     Primal => primal,
@@ -159,27 +159,27 @@ impl Solver {
         self.facts().name
     }
 
-    /// Whether hold-out predictions come from one factorisation. Conjugate gradients train again
-    /// for every group.
-    pub fn has_holdout(self) -> bool {
+    /// Whether the solver factors the system: then the predictions of models without some rows come from the
+    /// factors. Conjugate gradients do not, and train again for every group.
+    pub fn factors(self) -> bool {
         self.facts().factors
     }
 
-    /// The names of the solvers that have hold-outs, as a list for people.
-    pub(crate) fn with_holdout() -> String {
-        let solvers = Self::ALL.into_iter().filter(|solver| solver.has_holdout());
+    /// The names of the solvers that factor, as a list for people.
+    pub(crate) fn factoring() -> String {
+        let solvers = Self::ALL.into_iter().filter(|solver| solver.factors());
         solvers.map(Self::name).collect::<Vec<_>>().join(" or ")
     }
 
     /// Bytes the solver will take on top of the data and the column classes: its matrices, the entries
-    /// of the classes by row, and a tenth.
+    /// of the classes by row, and a tenth of both.
     pub fn memory(self, shape: &TrainShape) -> u64 {
         let all = (self.facts().matrices)(shape) + Saturating(12) * size(shape.nonzeros);
         (Saturating(11) * all / Saturating(10)).0
     }
 
     /// Rough seconds on two of today's cores, leave-query-out predictions included where the
-    /// solver has them: to compare solvers, not to tell time. `docs/rankrls.md` has the figures.
+    /// solver [factors](Self::factors): to compare solvers, not to tell time. `docs/rankrls.md` has the figures.
     pub fn cost(self, shape: &TrainShape) -> f64 {
         (self.facts().cost)(shape)
     }
@@ -194,13 +194,13 @@ fn size(size: usize) -> Saturating<u64> {
     Saturating(size as u64)
 }
 
-/// Rows that all threads hold out at once; those of a batch are packed twice for products.
-fn held_out(shape: &TrainShape) -> Saturating<u64> {
+/// Rows of the batches that all threads leave out at once; those of a batch are packed twice for products.
+fn batch_rows(shape: &TrainShape) -> Saturating<u64> {
     size(shape.threads) * (size(shape.largest_group) + size(3 * BLOCK))
 }
 
 /// Seconds that factors of so many unknowns take, one for each ridge parameter.
-fn factoring(shape: &TrainShape, unknowns: f64) -> f64 {
+fn factor_seconds(shape: &TrainShape, unknowns: f64) -> f64 {
     shape.lambdas as f64 * 0.005e-9 * (unknowns * unknowns * unknowns)
 }
 

@@ -1,11 +1,11 @@
-//! The preconditioner of conjugate gradients: `B + H H'`, blocks of queries and the heaviest columns.
+//! The preconditioner of conjugate gradients: `S + N N'`, blocks of queries and the heaviest columns.
 //!
-//! `B` is the part of `K = X^ X^'` in which a query meets itself ([`Block`]). `H` are the columns of
-//! largest norm of `X^`. They make the largest eigenvalues of `K`, which grow with the rows, while a
+//! `S` has the block `K_qq + ridge I` of each query `q`, in which it meets itself ([`Block`]). `N` are the columns
+//! of largest norm of `X^`. They make the largest eigenvalues of `K`, which grow with the rows, while a
 //! block knows one query. By Woodbury's identity (*Inverting modified matrices*, 1950)
 //!
 //! ```text
-//! (B + H H')^-1 = B^-1 - B^-1 H (I + H' B^-1 H)^-1 H' B^-1
+//! (S + N N')^-1 = S^-1 - S^-1 N (I + N' S^-1 N)^-1 N' S^-1
 //! ```
 
 use rayon::prelude::*;
@@ -43,14 +43,14 @@ impl Preconditioner {
         }
     }
 
-    /// `I + H' B^-1 H`, where `B` has the ridge parameter `lambda`; `None` without columns `H`.
+    /// `I + N' S^-1 N` for this ridge parameter; `None` without columns `N`.
     ///
-    /// `O(m |H|^2)` time.
-    pub(super) fn inner(&self, design: &Design<'_>, lambda: f64) -> Option<Square> {
+    /// `O(m c^2)` time for `c` of them.
+    pub(super) fn inner(&self, design: &Design<'_>, ridge: f64) -> Option<Square> {
         let mut inner = Square::zeros(self.heavy.classes.len());
         inner.add_to_diagonal(1.0);
         let queries: Vec<usize> = (0..design.queries().len()).collect();
-        self.add(design, lambda, &queries, 1.0, &mut inner);
+        self.add(design, ridge, &queries, 1.0, &mut inner);
         (inner.size() > 0).then_some(inner)
     }
 
@@ -58,23 +58,23 @@ impl Preconditioner {
     pub(super) fn factor(
         &self,
         design: &Design<'_>,
-        lambda: f64,
+        ridge: f64,
         out: &[usize],
         inner: &Square,
     ) -> Option<Cholesky> {
-        let queries = out.iter().map(|&row| design.queries().of_row(row));
-        let mut queries: Vec<usize> = queries.collect();
+        let by_row = out.iter().map(|&row| design.queries().of_row(row));
+        let mut queries: Vec<usize> = by_row.collect();
         queries.dedup();
-        let mut inner = inner.clone();
-        self.add(design, lambda, &queries, -1.0, &mut inner);
-        Cholesky::of(inner)
+        let mut rest = inner.clone();
+        self.add(design, ridge, &queries, -1.0, &mut rest);
+        Cholesky::of(rest)
     }
 
     /// Adds `sign` times the share of `queries` in it.
     fn add(
         &self,
         design: &Design<'_>,
-        lambda: f64,
+        ridge: f64,
         queries: &[usize],
         sign: f64,
         inner: &mut Square,
@@ -97,9 +97,9 @@ impl Preconditioner {
                 (query, own.unwrap_or_default())
             };
             let parts: Vec<(usize, &mut [f64])> = now.iter().map(part).collect();
-            parts.into_par_iter().for_each(|(query, slots)| {
-                design.fill_query(query, &self.heavy.places, slots);
-                self.blocks[query].halve(lambda, width, slots);
+            parts.into_par_iter().for_each(|(query, own)| {
+                design.fill_query(query, &self.heavy.places, own);
+                self.blocks[query].halve(ridge, width, own);
             });
             inner.add_products(panel.matrix(), sign);
             rest = later;
@@ -107,7 +107,7 @@ impl Preconditioner {
     }
 }
 
-/// The heaviest columns `H`.
+/// The heaviest columns `N`.
 #[derive(Debug)]
 pub(super) struct Heavy {
     /// Their classes, ascending.

@@ -1,4 +1,4 @@
-//! `(X^' X^ + ridge I) w = X^' y`, of one unknown for each column class: the normal equations (Hoerl and
+//! `(C + ridge I) w = X^' y^` for `C = X^' X^`, of one unknown for each column class: the normal equations (Hoerl and
 //! Kennard, *Ridge regression: biased estimation for nonorthogonal problems*, Technometrics 12, 1970).
 
 use std::borrow::Cow;
@@ -10,7 +10,7 @@ use faer::{Accum, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::factored::Left;
-use super::{Factored, Facts, Solution, Solve, factoring, held_out, size};
+use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::comparisons::pick;
@@ -22,11 +22,11 @@ pub(super) const FACTS: Facts = Facts {
     factors: true,
     matrices: |shape| {
         let classes = size(shape.classes);
-        Saturating(16) * classes * (classes + held_out(shape))
+        Saturating(16) * classes * (classes + batch_rows(shape))
     },
     cost: |shape: &TrainShape| {
         let (rows, classes) = (shape.rows as f64, shape.classes as f64);
-        0.05e-9 * rows * classes * classes + factoring(shape, classes)
+        0.05e-9 * rows * classes * classes + factor_seconds(shape, classes)
     },
     build: |system| {
         Box::new(Primal(Arc::new(Normal {
@@ -42,9 +42,9 @@ struct Primal(Arc<Normal>);
 /// The normal equations without a ridge parameter.
 #[derive(Debug)]
 struct Normal {
-    /// `X^' X^`.
+    /// `C = X^' X^`.
     covariance: Square,
-    /// `X^' y`.
+    /// `X^' y^`.
     moments: Vec<f64>,
 }
 
@@ -77,7 +77,7 @@ struct Factors {
     normal: Arc<Normal>,
 }
 
-/// `B = I - H` for `H = X^ (X^' X^ + ridge I)^-1 X^'`.
+/// `ridge G = I - H` for `H = X^ (C + ridge I)^-1 X^'`, and `ridge a = y^ - X^ w`.
 impl Factored for Factors {
     fn right<'s>(&self, system: &System<'_>, solution: &'s Solution) -> Cow<'s, [f64]> {
         Cow::Owned(system.residuals(&solution.totals))
@@ -111,7 +111,7 @@ impl Factored for Factors {
         2 * rows > self.cholesky.size()
     }
 
-    /// Solves the equations anew without the rows: less `X' V V' X`.
+    /// Solves the equations anew without the rows: less `X^_T' M X^_T`.
     fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
         check_interrupt();
         let Normal {
@@ -121,16 +121,16 @@ impl Factored for Factors {
         let left = Left::new(system.design.queries(), rows);
         let mut panel = system.design.examples(rows);
         left.weigh(0.5, covariance.size(), panel.values_mut());
-        let panel = panel.matrix();
+        let examples = panel.matrix();
         let mut residuals = pick(&system.labels, rows);
         left.weigh(0.5, 1, &mut residuals);
         let mut rest = covariance.clone();
-        rest.add_products(panel, -1.0);
+        rest.add_products(examples, -1.0);
         let mut weights = moments.clone();
-        take_product(&mut weights, panel, &residuals);
+        take_product(&mut weights, examples, &residuals);
         rest.add_to_diagonal(self.ridge);
         Cholesky::of(rest)?.solve(&mut weights);
-        take_product(&mut residuals, panel.transpose(), &weights);
+        take_product(&mut residuals, examples.transpose(), &weights);
         left.weigh(-0.5, 1, &mut residuals);
         Some(residuals)
     }

@@ -17,19 +17,19 @@ pub fn problems(
             let rows: usize = sizes.iter().sum();
             let value = prop_oneof![5 => Just(0i32), 2 => Just(2), 2 => -5i32..6];
             let column = prop::collection::vec(value, rows);
-            let columns = prop::collection::vec(
+            let all = prop::collection::vec(
                 (column, 0u8..8, any::<prop::sample::Index>()),
                 columns.clone(),
             );
             let label = prop_oneof![Just(0.0), Just(1.0), -1.0f64..1.0];
             let labels = prop::collection::vec(label, rows);
             let empty_row = any::<prop::sample::Index>();
-            (Just(sizes), columns, labels, empty_row)
+            (Just(sizes), all, labels, empty_row)
         })
-        .prop_map(|(sizes, columns, labels, empty_row)| {
+        .prop_map(|(sizes, drawn, labels, empty_row)| {
             let mut x: Vec<Vec<f64>> = Vec::new();
-            for (column, special, other) in columns {
-                let mut column: Vec<f64> = column.iter().map(|&v| f64::from(v) / 2.0).collect();
+            for (halves, special, other) in drawn {
+                let mut column: Vec<f64> = halves.iter().map(|&v| f64::from(v) / 2.0).collect();
                 match special {
                     0 => column.fill(1.5),
                     1 if !x.is_empty() => column.clone_from(&x[other.index(x.len())]),

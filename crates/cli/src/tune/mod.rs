@@ -246,7 +246,7 @@ impl TuneArgs {
 /// The data, with labels that the measures can be taken of.
 fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let (console, peers) = (session.console, &**session.peers);
-    let test = args.test.as_ref().filter(|_| peers.rank() == 0);
+    let test = session.once(|| Ok(args.test.as_ref()))?;
     let validation = args.judging.validation();
     let others = [validation, test];
     let mut input = Input::read(&args.data, None, &args.teacher, others, session)?;
@@ -269,9 +269,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let (console, peers) = (session.console, session.peers);
     args.check(&**peers)?;
-    if session.leads() {
-        args.checkpoint.check()?;
-    }
+    session.once(|| args.checkpoint.check())?;
     let table_file = session.create(args.csv.as_ref())?;
     let plot_file = args.plot.create(session)?;
     let model_file = session.create(args.output.as_ref())?;
@@ -360,16 +358,14 @@ fn checkpoint(
     options: &TuneOptions,
     session: &Session<'_>,
 ) -> Result<(Option<Checkpointer>, Vec<Recorded>)> {
-    let (mut checkpointer, mut recorded) = (None, Vec::new());
-    if session.leads() {
-        // Other metrics may be asked for when a run goes on.
-        let settings = TuneOptions {
-            metrics: Vec::new(),
-            ..options.clone()
-        };
-        let checkpoint = &args.checkpoint;
-        (checkpointer, recorded) = checkpoint.open(&input.train, &settings, session.interrupt)?;
-    }
+    // Other metrics may be asked for when a run goes on.
+    let settings = TuneOptions {
+        metrics: Vec::new(),
+        ..options.clone()
+    };
+    let (train, interrupt) = (&input.train, session.interrupt);
+    let (checkpointer, recorded) =
+        session.once(|| args.checkpoint.open(train, &settings, interrupt))?;
     let steps: usize = recorded.iter().map(|found| found.steps.len()).sum();
     if steps > 0 {
         tracing::info!(steps, "going on");
