@@ -32,6 +32,10 @@ class Explanation:
     ----------
     rows : ndarray of shape (r,)
         Rows of `X`, from 0, by falling score; equal scores in the order of `X`.
+    ranks : ndarray of shape (r,)
+        Their places in the order, from 1.
+    labels : ndarray of shape (r,) or None
+        Their labels, where `y` was given.
     scores : ndarray of shape (r,)
         Their scores.
     reference : float
@@ -40,16 +44,21 @@ class Explanation:
         Columns that add something to one of the rows, in the order of the model.
     names : list of str
         Their names, or their numbers where there are none.
+    values : ndarray of shape (r, p)
+        Values of the features in the rows; missing ones are filled as the model does.
     contributions : ndarray of shape (r, p)
         Weight times the value less that of the reference. A row of it adds up to the score less
         `reference`, but for rounding.
     """
 
     rows: NDArray[np.int64]
+    ranks: NDArray[np.int64]
+    labels: NDArray[np.float64] | None
     scores: NDArray[np.float64]
     reference: float
     features: NDArray[np.int64]
     names: list[str]
+    values: NDArray[np.float64]
     contributions: NDArray[np.float64]
 
     def __repr__(self) -> str:
@@ -58,12 +67,17 @@ class Explanation:
 
     def __str__(self) -> str:
         lines = []
-        ranked = zip(self.rows, self.scores, self.contributions, strict=True)
-        for place, (row, score, parts) in enumerate(ranked, start=1):
-            difference = score - self.reference
-            lines.append(f"{place}. row {row}: score {score:.6g}, difference {difference:+.6g}")
-            largest = np.argsort(-np.abs(parts), kind="stable")[:5]
-            lines += [f"  {parts[i]:+.6g}  {self.names[i]}" for i in largest if parts[i] != 0]
+        for place, row in enumerate(self.rows):
+            label = "" if self.labels is None else f"label {self.labels[place]:g}, "
+            score, parts = self.scores[place], self.contributions[place]
+            lines.append(
+                f"{self.ranks[place]}. row {row}: {label}score {score:.4g}, "
+                f"difference {score - self.reference:+.4g}"
+            )
+            for i in np.argsort(-np.abs(parts), kind="stable")[:5]:
+                if parts[i] != 0:
+                    value = self.values[place, i]
+                    lines.append(f"  {parts[i]:+.4g}  {self.names[i]} = {value:.4g}")
         return "\n".join(lines)
 
 
@@ -347,6 +361,7 @@ class Ranker(RegressorMixin, BaseEstimator):
     def explain(
         self,
         X: Any,
+        y: Any = None,
         *,
         query: Any = None,
         qid: Any = None,
@@ -359,6 +374,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
             Rows with the columns of the training data.
+        y : array-like of shape (m,), optional
+            Labels, to show beside the rows.
         query : hashable, optional
             An id of `qid`, or with `group` the number of a query, from 0. Not needed where all rows
             are one query.
@@ -384,7 +401,8 @@ class Ranker(RegressorMixin, BaseEstimator):
             raise ValueError("a kernel model has no features to explain an order by")
         matrix = self._filled(matrix, qid, group)
         rows = matrix.shape[0]
-        data = _data.training(matrix, np.zeros(rows), qid, group, least=0)
+        labels = np.zeros(rows) if y is None else y
+        data = _data.training(matrix, labels, qid, group, least=0)
         ids = data["known"]
         if query is None and len(ids) > 1:
             raise ValueError(f"query: there are {len(ids)} queries: name one")
@@ -415,12 +433,16 @@ class Ranker(RegressorMixin, BaseEstimator):
             row[np.searchsorted(places, where)] = parts
         features = self.model_.features[places]
         names = self._names()
+        values = sp.csr_array(matrix[list(rows)])[:, features]
         return Explanation(
             rows=np.array(rows, dtype=np.int64),
+            ranks=np.arange(1, len(rows) + 1),
+            labels=None if y is None else np.asarray(y, dtype=np.float64)[list(rows)],
             scores=np.array(scores),
             reference=reference,
             features=features,
             names=[names[place] for place in places],
+            values=values.toarray(),
             contributions=contributions,
         )
 

@@ -65,6 +65,9 @@ def test_contributions_add_up_to_the_order(small, estimator, dense, moved):
         assert found.contributions.sum(axis=1) == pytest.approx(found.scores - found.reference)
         differences = X[found.rows][:, found.features]
         differences = differences if dense else differences.toarray()
+        assert found.values == pytest.approx(differences)
+        assert found.ranks.tolist() == list(range(1, len(own) + 1))
+        assert found.labels is None
         against = differences.mean(axis=0) if versus is None else X[[versus]][:, found.features]
         differences = differences - (against if dense or versus is None else against.toarray())
         assert found.contributions == pytest.approx(model.coef_[found.features] * differences)
@@ -74,6 +77,17 @@ def test_contributions_add_up_to_the_order(small, estimator, dense, moved):
     assert text[-1].startswith((f"{len(found.rows)}. row ", "  +", "  -"))
     # The row itself makes no difference.
     assert not found.contributions[found.rows == own[1]].any()
+
+
+def test_labels_stand_beside_their_rows(small):
+    X, y, qid = small
+    model = GreedyRankRLS(2).fit(X, y, qid=qid)
+    for labels in (y, y.tolist()):
+        found = model.explain(X, labels, query=5, qid=qid)
+        assert found.labels.tolist() == y[found.rows].tolist()
+    assert f"row {found.rows[0]}: label {found.labels[0]:g}, score" in str(found)
+    with pytest.raises(ValueError, match="y: expected 90 numbers, one a row of X, found 89"):
+        model.explain(X, y[:-1], query=5, qid=qid)
 
 
 def test_orders_that_cannot_be_explained_are_refused(small):

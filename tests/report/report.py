@@ -18,29 +18,20 @@ SCHEMES = ["light", "dark"]
 # Titles and text on the page, as they are drawn.
 MEASURE = """() => {
     const box = (element) => element.getBoundingClientRect();
-    // The page has the colours of the browser.
-    const paper = () => {
-        const element = document.createElement("i");
-        element.style.background = "Canvas";
-        document.body.append(element);
-        const colour = getComputedStyle(element).backgroundColor;
-        element.remove();
-        return colour;
-    };
     return {
         scrollWidth: document.documentElement.scrollWidth,
         innerWidth: window.innerWidth,
         svgs: [...document.querySelectorAll("svg")].map((e) => ({
             width: box(e).width, height: box(e).height,
-            left: box(e).left, right: box(e).right,
+            left: box(e).left, right: box(e).right, top: box(e).top,
             lines: e.querySelectorAll("polyline").length,
         })),
         text: document.body.innerText,
-        paper: paper(),
+        paper: getComputedStyle(document.body).backgroundColor,
         ink: getComputedStyle(document.body).color,
         axis: getComputedStyle(document.querySelector("svg text")).fill,
         wide: [...document.querySelectorAll("main *")].filter(
-            (e) => !e.closest("svg") && !e.closest("pre")
+            (e) => !e.closest("svg, .table")
                 && box(e).right > window.innerWidth + 1).map((e) => e.outerHTML.slice(0, 80)),
     };
 }"""
@@ -65,11 +56,15 @@ def check(page, diagrams, scheme):
     if found["scrollWidth"] > found["innerWidth"]:
         wrong.append(f"scrolls sideways: {found['scrollWidth']} > {found['innerWidth']}")
     wrong += [f"out of the page: {element}" for element in found["wide"]]
-    if len(found["svgs"]) != 1:
-        wrong.append(f"{len(found['svgs'])} drawings, expected 1")
+    if len(found["svgs"]) != diagrams:
+        wrong.append(f"{len(found['svgs'])} drawings, expected {diagrams}")
+    # Where there is room for two, they stand beside each other.
+    beside = len({round(svg["top"]) for svg in found["svgs"]}) < diagrams
+    if beside != (found["innerWidth"] > 850):
+        wrong.append(f"drawings beside each other: {beside}")
     for svg in found["svgs"]:
-        if svg["width"] < 250 or svg["height"] < 60 * diagrams or svg["lines"] < diagrams:
-            wrong.append(f"expected {diagrams} diagrams: {svg}")
+        if svg["width"] < 250 or svg["height"] < 60 or svg["lines"] < 1:
+            wrong.append(f"expected lines: {svg}")
         if svg["left"] < -0.5 or svg["right"] > found["innerWidth"] + 0.5:
             wrong.append(f"the drawing is out of the page: {svg}")
     if (luminance(found["paper"]) < 0.2) != (scheme == "dark"):
@@ -101,9 +96,9 @@ def main(program, chromium):
         reports = [
             # Each measure of test data has a panel more.
             (tune(program, folder, "corpus",
-                  ["@parses", *quick, "--test", "@parses-test", "--metrics", "cindex"]), 4),
+                  ["@parses", *quick, "--test", "@parses-test", "--metrics", "cindex"]), 3),
             # Long names that are not HTML.
-            (tune(program, folder, "names", [nasty, *quick, "--evidence", "lqo"]), 3),
+            (tune(program, folder, "names", [nasty, *quick, "--evidence", "lqo"]), 2),
         ]
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for path, diagrams in reports:

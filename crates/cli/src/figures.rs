@@ -1,15 +1,18 @@
-//! `--plot` and `--html`: where figures go, and the panels of several commands.
+//! `--plot`: where figures go, and what those of several commands have in common.
 
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use rankrls::Step;
 use rankrls::greedy::job::TestPath;
-use rankrls_plot::{Figure, LinePlot, escaped, html_page};
+use rankrls::{Metric, Ridge, Step, StrategyKind};
+use rankrls_plot::{Figure, Hue, LinePlot, Series, Tone, power};
 
 use super::files::OutPath;
+use super::numbers::printable;
 use super::output::Destination;
 use super::session::Session;
 
@@ -79,32 +82,47 @@ impl PlotFile {
     }
 }
 
-/// A page that needs nothing but a browser: a figure, and the text of a report below it.
-pub(crate) fn page(title: &str, figure: Figure, text: &str) -> String {
-    let style = ":root{color-scheme:light dark}\n\
-         body{margin:0 auto;padding:1rem;max-width:72rem;font-family:system-ui,sans-serif}\n\
-         pre{overflow-x:auto}\n";
-    let body = format!(
-        "<main>\n{}<pre tabindex=\"0\">\n{}</pre>\n<p>rankrls {}</p>\n</main>\n",
-        figure.columns(1).to_svg(),
-        escaped(text),
-        env!("CARGO_PKG_VERSION"),
-    );
-    html_page(title, style, &body)
+/// The colour of a strategy, the same in every figure; `studies/style.py` has those of the pages.
+pub(crate) fn hue(strategy: Option<StrategyKind>) -> Hue {
+    match strategy {
+        Some(StrategyKind::Dense) => Hue::Orange,
+        Some(StrategyKind::LowMem) => Hue::Purple,
+        Some(StrategyKind::Sampled) => Hue::Pink,
+        Some(StrategyKind::Backfit) => Hue::Olive,
+        Some(StrategyKind::Distil) => Hue::Green,
+        Some(StrategyKind::Residual) => Hue::Teal,
+        Some(StrategyKind::Univariate) => Hue::Brown,
+        Some(StrategyKind::FsEd) => Hue::Red,
+        Some(StrategyKind::Random) => Hue::Grey,
+        // The default of the program, and strategies that it does not have.
+        _ => Hue::Blue,
+    }
 }
 
-/// The panels of error and concordance index, both leave-query-out, after each step, with one line for
-/// each of `curves`, names with steps. `parameter` and `chosen` as in [`plot::panel`].
-pub(crate) fn lqo_panels<'a>(
-    curves: &[(String, Vec<&'a Step>)],
-    parameter: Option<&str>,
-    chosen: Option<(usize, usize)>,
-) -> [LinePlot; 2] {
-    let panel = |label: &str, value: fn(&&'a Step) -> Option<f64>| {
-        let curve =
-            |(name, steps): &(String, Vec<_>)| (name.clone(), steps.iter().map(value).collect());
-        let curves = curves.iter().map(curve).collect();
-        rankrls_plot::panel(label, curves, parameter, chosen)
+/// A ridge parameter for a figure: a share of the unit where it is a power of two of it, as the shares of
+/// grids are, else a number.
+pub(crate) fn lambda_name(lambda: f64, unit: f64) -> String {
+    let share = lambda / unit;
+    let nearest = share.log2().round().exp2();
+    let is_power = (share / nearest - 1.0).abs() < 1e-9;
+    let exact = nearest.is_finite() && nearest > 0.0 && lambda.log2().fract() != 0.0;
+    match format!("{nearest}u").parse::<Ridge>() {
+        Ok(ridge) if is_power && exact => ridge.to_string(),
+        _ => power(lambda),
+    }
+}
+
+/// The name of a file without its folders.
+pub(crate) fn file_name(path: &str) -> String {
+    let name = Path::new(path).file_name().and_then(OsStr::to_str);
+    printable(name.unwrap_or(path))
+}
+
+/// The panels of error and concordance index, both leave-query-out, after each of `steps`.
+pub(crate) fn lqo_panels(steps: &[Step], hue: Hue) -> [LinePlot; 2] {
+    let panel = |label: &str, value: fn(&Step) -> Option<f64>| {
+        let path = Series::path("", steps.iter().map(value));
+        LinePlot::new("features", label).series(path.stroke(hue).tone(Tone::Strong))
     };
     [
         panel("leave-query-out error", |step| Some(step.lqo_error)),
@@ -112,19 +130,62 @@ pub(crate) fn lqo_panels<'a>(
     ]
 }
 
-/// Adds a panel for each measure of test data along a path, two panels a row where there are many.
-pub(crate) fn test_panels(figure: Figure, test: &TestPath<'_>) -> Figure {
-    let panels = test.metrics().iter().zip(0_usize..).map(|(metric, index)| {
-        let label = format!(
-            "{metric} of the test data, convention {}",
-            test.convention()
-        );
-        let values = test.steps().iter().map(|values| values[index]);
-        rankrls_plot::panel(label, vec![(String::new(), values.collect())], None, None)
+/// Whether a measure of test data has different values along a path of several steps.
+fn varies(test: &TestPath<'_>, index: usize) -> bool {
+    let values = || test.steps().iter().map(|values| values[index]);
+    test.steps().len() < 2 || values().any(|value| Some(value) != values().next())
+}
+
+/// A panel for each measure of test data that varies along a path, with a band of one standard error.
+pub(crate) fn test_panels<'a>(
+    test: &'a TestPath<'_>,
+    hue: Hue,
+) -> impl Iterator<Item = LinePlot> + 'a {
+    let panel = move |(index, metric): (usize, &Metric)| {
+        let values = test.steps().iter().map(move |values| values[index]);
+        let errors = test.standard_errors().iter();
+        let errors = errors.map(move |errors| errors[index]);
+        let spread = (1..).zip(values.clone().zip(errors));
+        let band = spread.filter_map(|(step, (value, error))| {
+            let (value, error) = (value?, error?);
+            Some((f64::from(step), value - error, value + error))
+        });
+        let path = Series::path("", values).band(band);
+        let path = path.stroke(hue).tone(Tone::Strong);
+        LinePlot::new("features", format!("test {metric}")).series(path)
+    };
+    let measures = test.metrics().iter().enumerate();
+    measures
+        .filter(|(index, _)| varies(test, *index))
+        .map(panel)
+}
+
+/// What bands are, the convention of the measures of test data, and those that are not drawn.
+pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
+    let mut note = "Bands: one standard error over queries.".to_owned();
+    let Some(test) = test else {
+        return note;
+    };
+    let _ = write!(note, " Test data: convention {}.", test.convention());
+    let measures = test.metrics().iter().enumerate();
+    let constant = measures.filter(|(index, _)| !varies(test, *index));
+    let constant = constant.map(|(index, metric)| {
+        let value = test.steps()[0][index].map(power);
+        format!(
+            "{metric} {}",
+            value.unwrap_or_else(|| "undefined".to_owned())
+        )
     });
-    let figure = panels.fold(figure, Figure::lines);
-    let columns = if figure.panels.len() > 4 { 2 } else { 1 };
-    figure.columns(columns)
+    let constant: Vec<String> = constant.collect();
+    if !constant.is_empty() {
+        let _ = write!(note, " Constant after all steps: {}.", constant.join(", "));
+    }
+    note
+}
+
+/// Panels side by side: one below the other while there are few.
+pub(crate) fn columns(panels: usize) -> usize {
+    if panels > 4 { 2 } else { 1 }
 }
 
 #[cfg(test)]
@@ -137,5 +198,34 @@ mod tests {
         for text in "1600 1600x x900 0x900 1e3x900 1600x99999 -1x900".split(' ') {
             assert!(size(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn shares_of_the_unit_are_named_as_such() {
+        let unit = 230.123_456;
+        for (lambda, name) in [
+            (unit / 64.0, "1/64u"),
+            (unit, "1u"),
+            (4.0 * unit, "4u"),
+            (16.0, "16"),
+            (1.234_567, "1.23"),
+            (2_f64.powi(-10), "2⁻¹⁰"),
+        ] {
+            assert_eq!(lambda_name(lambda, unit), name);
+        }
+        // Numbers are what users type; units may be none.
+        assert_eq!(lambda_name(16.0, 64.0), "16");
+        for unit in [0.0, f64::INFINITY, f64::NAN] {
+            assert_eq!(lambda_name(3.0, unit), "3");
+        }
+    }
+
+    #[test]
+    fn strategies_have_colours_of_their_own() {
+        assert_eq!(hue(Some(StrategyKind::Bounded)), hue(None));
+        let hues = StrategyKind::ALL.iter().map(|&kind| hue(Some(kind)));
+        let own: Vec<Hue> = hues.filter(|own| *own != hue(None)).collect();
+        let different: std::collections::BTreeSet<Hue> = own.iter().copied().collect();
+        assert_eq!(different.len(), own.len());
     }
 }

@@ -179,7 +179,7 @@ fn path(model: &Model, top: Option<usize>) -> String {
         ..PathRow::default()
     });
     let shown: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
-    path_table(&shown, "squared")
+    path_table(&shown, "squared").text()
 }
 
 fn members(model: &Model) -> String {

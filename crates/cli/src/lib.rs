@@ -6,6 +6,7 @@ mod compare;
 mod console;
 mod corpus;
 mod data;
+mod document;
 mod evaluate;
 mod explain;
 mod figures;

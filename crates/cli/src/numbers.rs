@@ -23,6 +23,21 @@ pub(crate) fn number(value: impl Into<Option<f64>>) -> String {
     fixed(value, &POWERS)
 }
 
+/// Four significant digits, for what is judged and not typed again. `-` where there is no number.
+pub(crate) fn four(value: impl Into<Option<f64>>) -> String {
+    let Some(value) = value.into() else {
+        return "-".to_owned();
+    };
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e7).contains(&magnitude) {
+        return format!("{value:.3e}");
+    }
+    fixed(value, &POWERS[2..])
+}
+
 /// A number with so many digits as there are powers of ten from 1 on.
 fn fixed(value: f64, powers: &[f64]) -> String {
     let above = powers.iter().take_while(|&&power| value.abs() < power);
@@ -95,6 +110,21 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn figures_of_merit_have_four_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (5.394_07, "5.394"),
+            (0.041_861_7, "0.04186"),
+            (-0.724_748, "-0.7247"),
+            (12_345.6, "12346"),
+            (1.5e-7, "1.500e-7"),
+        ] {
+            assert_eq!(four(value), text);
+        }
+        assert_eq!(four(None), "-");
     }
 
     #[test]

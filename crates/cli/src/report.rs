@@ -14,6 +14,7 @@ use serde_json::Value;
 
 use super::console::Console;
 use super::data::{Sizes, TestSizes};
+use super::document::Document;
 use super::numbers::{measure, ridge, short};
 use super::output::{Object, by_name};
 use super::sheet::Sheet;
@@ -212,7 +213,7 @@ impl<'a> SelectionReport<'a> {
     }
 
     /// The report for people.
-    pub(crate) fn text(&self) -> String {
+    pub(crate) fn document(&self) -> Document {
         let (options, unit) = (&self.selection.options, self.data.unit);
         let lambda = ridge(self.selection.lambda.value(), unit);
         let strategy = self.selection.strategy_name();
@@ -233,32 +234,32 @@ impl<'a> SelectionReport<'a> {
         let heading = self
             .data
             .heading(load, "selected", select, self.peak_rss_bytes);
-        format!("{text}\n{heading}{}", self.body())
+        let mut document = Document::default();
+        document.lines(format!("{text}\n{heading}"));
+        self.body(&mut document);
+        document
     }
 
     /// The steps, and the measures of test data.
-    pub(crate) fn body(&self) -> String {
+    pub(crate) fn body(&self, document: &mut Document) {
         let criterion = self.selection.options.criterion.to_string();
-        let mut text = format!("\n{}\n", path_table(&self.steps, &criterion));
+        document.lines("\n");
+        document.table(path_table(&self.steps, &criterion));
         let strategy = self.selection.strategy;
         if strategy.is_some_and(StrategyKind::distils) {
-            text.push_str(BIASED);
+            document.lines(BIASED);
         }
         if let Some(sizes) = &self.test {
-            let _ = writeln!(
-                text,
-                "\ntest data: {} rows, {} queries, {}\n\n{}",
-                sizes.rows,
-                sizes.queries,
-                sizes.rules.text(),
-                self.test_table()
-            );
+            let (rows, queries, rules) = (sizes.rows, sizes.queries, sizes.rules.text());
+            document.lines(format!(
+                "\ntest data: {rows} rows, {queries} queries, {rules}\n\n"
+            ));
+            self.test_table(document);
         }
-        text
     }
 
     /// A line a step, and one with the standard errors of the last of them.
-    fn test_table(&self) -> String {
+    fn test_table(&self, document: &mut Document) {
         let steps = self.steps.iter();
         let mut of_steps = steps.clone().filter_map(|row| row.standard_errors.as_ref());
         let errors = of_steps.next_back();
@@ -270,8 +271,8 @@ impl<'a> SelectionReport<'a> {
         let table = Sheet::of(&lines)
             .number("step", |(step, _)| step.as_str())
             .measures(names, |(_, values), place| values.0[place].1);
-        let note = "s.e. is the standard error over queries at the last step";
-        format!("{}\n\n{note}", table.text())
+        document.table(table);
+        document.lines("\ns.e. is the standard error over queries at the last step\n");
     }
 }
 
@@ -311,7 +312,7 @@ fn taught_by(teacher: &Teacher, unit: f64) -> String {
 }
 
 /// Selected features, one a line.
-pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
+pub(crate) fn path_table<'a>(rows: &'a [PathRow<'a>], criterion: &str) -> Sheet<'a, PathRow<'a>> {
     // The concordance index has its column anyhow.
     let ranked = criterion != "cindex";
     let criterion = format!("LQO {criterion}");
@@ -325,5 +326,4 @@ pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
         .measure(criterion, |row| row.criterion.filter(|_| ranked))
         .number("identical", |row| row.identical_columns)
         .number("folds", |row| row.folds)
-        .text()
 }

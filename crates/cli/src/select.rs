@@ -15,7 +15,7 @@ use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::{Idle, Warning};
-use rankrls::{Candidates, Lambda, Model, Ridge, StrategyKind};
+use rankrls::{Candidates, Dataset, Lambda, Model, Ridge, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
 
@@ -23,9 +23,10 @@ use super::args::{self, RulesArgs, at_least_one};
 use super::checkpoint::{CheckpointArgs, Extended};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::figures::{PlotArgs, PlotFile, lqo_panels, test_panels};
+use super::figures::{
+    PlotArgs, PlotFile, columns, hue, lambda_name, lqo_panels, note, test_panels,
+};
 use super::files::{DataPath, ExtendPath, OutPath};
-use super::numbers::short;
 use super::output::Destination;
 use super::plan::PlanReport;
 use super::ranks;
@@ -314,7 +315,10 @@ impl Job<'_> {
             let model = Model::from_selection(&selection, &input.train, &summary);
             model.with_table(input.table.clone()).write_to(writer)
         });
-        let drawn = plot.write(|| figure(&selection, tested.path.as_ref()));
+        let drawn = plot.write(|| {
+            let unit = candidates.unit();
+            figure(&selection, unit, &input.train, tested.path.as_ref())
+        });
         self.warn(&selection, &watch);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
@@ -326,7 +330,8 @@ impl Job<'_> {
         report.test_seconds = tested.path.as_ref().map(|_| tested.seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
-        session.end(args.json, &report, || report.text(), saved.and(drawn))
+        let text = || report.document().text();
+        session.end(args.json, &report, text, saved.and(drawn))
     }
 
     fn warn(&self, selection: &Selection, watch: &Watch<'_>) {
@@ -441,15 +446,27 @@ impl<'a> Tested<'a> {
     }
 }
 
-/// The path of a selection: held-out measures, and measures of the test data.
-fn figure(selection: &Selection, test: Option<&TestPath<'_>>) -> Figure {
-    let (strategy, lambda) = (selection.strategy_name(), short(selection.lambda.value()));
-    let title = format!("Selection by {strategy} at lambda {lambda}");
-    let steps = selection.steps.iter().collect();
-    let panels = lqo_panels(&[(String::new(), steps)], None, None);
-    let figure = panels.into_iter().fold(Figure::new(title), Figure::lines);
-    match test {
-        Some(test) => test_panels(figure, test),
-        None => figure,
-    }
+/// The path of a selection: held-out measures, and measures of the test data, with the names of the
+/// features below.
+fn figure(
+    selection: &Selection,
+    unit: f64,
+    train: &Dataset<'_>,
+    test: Option<&TestPath<'_>>,
+) -> Figure {
+    let strategy = selection.strategy_name();
+    let lambda = lambda_name(selection.lambda.value(), unit);
+    let hue = hue(selection.strategy);
+    let lqo = lqo_panels(&selection.steps, hue).into_iter();
+    let tested = test.into_iter().flat_map(|test| test_panels(test, hue));
+    let names = selection.steps.iter().map(|step| {
+        let name = train.name_of(step.feature).map(str::to_owned);
+        name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
+    });
+    let figure = Figure::new(format!("Selection by {strategy} at lambda {lambda}"));
+    let figure = lqo.chain(tested).fold(figure, Figure::lines).names(names);
+    let columns = columns(figure.panels.len());
+    figure
+        .columns(columns)
+        .note(test.map_or_else(String::new, |test| note(Some(test))))
 }

@@ -3,8 +3,10 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
 use serde_json::Value;
+
+use rankrls_plot::escaped;
 
 use super::numbers::{exact, measure, number, printable};
 
@@ -14,6 +16,10 @@ pub(crate) struct Sheet<'a, R> {
     rows: &'a [R],
     columns: Vec<Column>,
 }
+
+/// The columns of a sheet.
+#[derive(Debug)]
+pub(crate) struct Table(Vec<Column>);
 
 #[derive(Debug)]
 struct Column {
@@ -92,20 +98,14 @@ impl<'a, R> Sheet<'a, R> {
         self.column(Kind::Words, title, cell)
     }
 
-    /// The text for people, without blanks and a line break at its end. A column drops out where
-    /// there are rows, but none has a value.
-    pub(crate) fn text(&self) -> String {
-        // Ranks under `mpirun` have terminals without a width.
-        self.text_within(Table::new().width().filter(|&width| width > 0))
+    /// The columns, without the rows that they are of.
+    pub(crate) fn table(self) -> Table {
+        Table(self.columns)
     }
 
-    fn text_within(&self, width: Option<u16>) -> String {
-        let shown =
-            |column: &&Column| column.cells.is_empty() || !column.cells.iter().all(Value::is_null);
-        let columns: Vec<Printed> = self.columns.iter().filter(shown).map(Printed::of).collect();
-        let blocks = blocks(&columns, width).into_iter();
-        let blocks = blocks.map(|columns| block(&columns, width));
-        blocks.collect::<Vec<_>>().join("\n\n")
+    /// The text for people, without blanks and a line break at its end.
+    pub(crate) fn text(self) -> String {
+        self.table().text()
     }
 
     /// Writes all columns, and numbers in full. Titles are those of the text, in lower case and with
@@ -120,6 +120,67 @@ impl<'a, R> Sheet<'a, R> {
         }
         writer.flush()
     }
+}
+
+/// Characters of a line where nobody knows the width of the terminal.
+const USUAL: u16 = 80;
+
+impl Table {
+    /// The text for people, without blanks and a line break at its end. A column drops out where
+    /// there are rows, but none has a value.
+    pub(crate) fn text(&self) -> String {
+        self.text_within(terminal())
+    }
+
+    /// The text for people, as wide as the terminal, or as terminals usually are.
+    pub(crate) fn narrow_text(&self) -> String {
+        self.text_within(Some(terminal().unwrap_or(USUAL)))
+    }
+
+    /// Whether [`Table::narrow_text`] has all columns beside each other.
+    pub(crate) fn is_narrow(&self) -> bool {
+        let columns: Vec<Printed> = self.shown().map(Printed::of).collect();
+        blocks(&columns, Some(terminal().unwrap_or(USUAL))).len() == 1
+    }
+
+    fn shown(&self) -> impl Iterator<Item = &Column> {
+        let shown =
+            |column: &&Column| column.cells.is_empty() || !column.cells.iter().all(Value::is_null);
+        self.0.iter().filter(shown)
+    }
+
+    fn text_within(&self, width: Option<u16>) -> String {
+        let columns: Vec<Printed> = self.shown().map(Printed::of).collect();
+        let blocks = blocks(&columns, width).into_iter();
+        let blocks = blocks.map(|columns| block(&columns, width));
+        blocks.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// An element of HTML with the columns of the text.
+    pub(crate) fn html(&self) -> String {
+        let columns: Vec<&Column> = self.shown().collect();
+        let row = |tag: &str, cell: &dyn Fn(&Column) -> String| {
+            let cells = columns.iter().map(|column| {
+                let class = match column.kind {
+                    Kind::Words => " class=\"words\"",
+                    Kind::Number | Kind::Measure => "",
+                };
+                format!("<{tag}{class}>{}</{tag}>", escaped(&cell(column)))
+            });
+            format!("<tr>{}</tr>\n", cells.collect::<String>())
+        };
+        let head = row("th", &|column| cut(&column.title.replace('\n', " ")));
+        let rows = columns.first().map_or(0, |column| column.cells.len());
+        let rows =
+            (0..rows).map(|line| row("td", &|column| for_people(&column.cells[line], column.kind)));
+        let rows: String = rows.collect();
+        format!("<table>\n<thead>\n{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n")
+    }
+}
+
+/// The width of the terminal, if there is one. Ranks under `mpirun` have terminals without a width.
+fn terminal() -> Option<u16> {
+    comfy_table::Table::new().width().filter(|&width| width > 0)
 }
 
 /// A cell of CSV.
@@ -173,8 +234,10 @@ impl Printed {
             .cells
             .iter()
             .map(|cell| for_people(cell, column.kind));
-        let lines: Vec<String> = [cut(&column.title)].into_iter().chain(cells).collect();
-        let mut table = Table::new();
+        let title: Vec<String> = column.title.split('\n').map(cut).collect();
+        let title = title.join("\n");
+        let lines: Vec<String> = [title].into_iter().chain(cells).collect();
+        let mut table = comfy_table::Table::new();
         table.add_rows(lines.iter().map(|line| match column.kind {
             Kind::Words => [line.replace(' ', "\n")],
             _ => [line.clone()],
@@ -212,14 +275,25 @@ fn blocks(columns: &[Printed], width: Option<u16>) -> Vec<Vec<&Printed>> {
 /// Columns beside each other, without rules. On a terminal the table keeps to its width, but
 /// breaks no word.
 fn block(columns: &[&Printed], width: Option<u16>) -> String {
-    let mut table = Table::new();
+    let mut table = comfy_table::Table::new();
     table.load_preset(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     if let Some(width) = width {
         table.set_width(width);
     }
+    let breaks = |title: &str| title.matches('\n').count();
+    let most = columns.iter().map(|column| breaks(&column.lines[0])).max();
     for line in 0..columns.first().map_or(0, |first| first.lines.len()) {
-        table.add_row(columns.iter().map(|column| &column.lines[line]));
+        table.add_row(columns.iter().map(|column| {
+            let text = &column.lines[line];
+            // Titles of fewer lines stand at the foot.
+            let above = if line == 0 {
+                most.unwrap_or(0) - breaks(text)
+            } else {
+                0
+            };
+            "\n".repeat(above) + text
+        }));
     }
     let last = columns.len().saturating_sub(1);
     for (place, (set, column)) in table.column_iter_mut().zip(columns).enumerate() {
@@ -241,8 +315,8 @@ mod tests {
     use super::*;
 
     /// Printed of a table on a terminal of this width.
-    fn lines<R>(sheet: &Sheet<'_, R>, width: u16) -> Vec<String> {
-        let text = sheet.text_within(Some(width));
+    fn lines(table: &Table, width: u16) -> Vec<String> {
+        let text = table.text_within(Some(width));
         text.lines().map(str::to_owned).collect()
     }
 
@@ -256,20 +330,20 @@ mod tests {
             .measure("LQO cindex", |row| row.1)
             .number("exact", |row| row.2)
             .number("seed", |_| None::<u64>);
-        insta::assert_snapshot!(sheet.text_within(None), @r"
+        let mut bytes = Vec::new();
+        sheet.csv(&mut bytes).unwrap();
+        insta::assert_snapshot!(sheet.table().text_within(None), @r"
         strategy   LQO error  LQO cindex  exact
         bounded     0.300000      0.3000    yes
         a, \u{1b}          -           -     no
         ");
-        let mut bytes = Vec::new();
-        sheet.csv(&mut bytes).unwrap();
         let csv = String::from_utf8(bytes).unwrap();
         let expected = "strategy,lqo_error,lqo_cindex,exact,seed\n\
             bounded,0.30000000000000004,0.30000000000000004,true,\n\
             \"a, \x1b\",,,false,\n";
         assert_eq!(csv, expected);
         let empty = Sheet::of(&rows[..0]).number("k", |_| 0_u64);
-        assert_eq!(empty.text_within(None), "k");
+        assert_eq!(empty.table().text_within(None), "k");
     }
 
     #[test]
@@ -281,7 +355,8 @@ mod tests {
         let sheet = Sheet::of(&rows)
             .number("step", |row| row.0)
             .words("name", |row| row.1.as_str())
-            .number("weight", |row| row.2);
+            .number("weight", |row| row.2)
+            .table();
         let whole = sheet.text_within(None);
         assert_eq!(whole.lines().count(), 3, "{whole}");
         let wrapped = lines(&sheet, 80);
@@ -297,7 +372,8 @@ mod tests {
             .number("step", |_| 1_u64)
             .words("name", |row| row[0].as_str())
             .words("query", |row| row[1].as_str())
-            .number("weight", |_| 0.5);
+            .number("weight", |_| 0.5)
+            .table();
         let narrow = lines(&sheet, 80);
         assert!(narrow.iter().all(|line| line.len() <= 80), "{narrow:?}");
         let words = || narrow.iter().flat_map(|line| line.split_whitespace());
@@ -318,20 +394,21 @@ mod tests {
             .words("wide", |row| row[2].as_str())
             .number("text", |row| row[0].as_str())
             .measure("measure", |row| row[1].as_str());
-        for width in [None, Some(1), Some(80), Some(u16::MAX)] {
-            let text = sheet.text_within(width);
-            assert!(text.matches('…').count() >= 6, "{width:?}");
-            assert!(text.chars().filter(|&char| char == 'a').count() <= 6 * LONGEST);
-        }
         let mut csv = Vec::new();
         sheet.csv(&mut csv).unwrap();
         assert!(csv.len() > 6 * 70_000);
+        let table = sheet.table();
+        for width in [None, Some(1), Some(80), Some(u16::MAX)] {
+            let text = table.text_within(width);
+            assert!(text.matches('…').count() >= 6, "{width:?}");
+            assert!(text.chars().filter(|&char| char == 'a').count() <= 6 * LONGEST);
+        }
         // The columns make a table of such a width.
         let wide = (0..9000).map(|place| place.to_string());
-        let sheet = Sheet::of(&[()]).measures(wide, |(), _| 0.5);
-        assert_eq!(sheet.text_within(None).lines().count(), 2);
+        let table = Sheet::of(&[()]).measures(wide, |(), _| 0.5).table();
+        assert_eq!(table.text_within(None).lines().count(), 2);
         assert!(
-            sheet
+            table
                 .text_within(Some(80))
                 .lines()
                 .all(|line| line.len() <= 80)
@@ -344,7 +421,8 @@ mod tests {
             .number("step", |()| 1_u64)
             .number("LQO error", |()| 1.0)
             .measure("LQO cindex", |()| 0.5)
-            .measure("test cindex", |()| 0.6);
+            .measure("test cindex", |()| 0.6)
+            .table();
         insta::assert_snapshot!(lines(&sheet, 30).join("\n"), @r"
         step  LQO error  LQO cindex
            1    1.00000      0.5000
@@ -353,5 +431,39 @@ mod tests {
            1       0.6000
         ");
         assert_eq!(lines(&sheet, 40).len(), 2);
+    }
+
+    #[test]
+    fn titles_of_fewer_lines_stand_at_the_foot() {
+        let table = Sheet::of(&[()])
+            .words("strategy", |()| "bounded")
+            .measure("test\ncindex", |()| 0.6)
+            .table();
+        insta::assert_snapshot!(lines(&table, 80).join("\n"), @r"
+                    test
+        strategy  cindex
+        bounded   0.6000
+        ");
+    }
+
+    #[test]
+    fn a_table_of_html_has_the_columns_of_the_text() {
+        let rows = [("<b>", Some(0.25)), ("c", None)];
+        let table = Sheet::of(&rows)
+            .words("name", |row| row.0)
+            .measure("test\ncindex", |row| row.1)
+            .number("folds", |_| None::<u64>)
+            .table();
+        insta::assert_snapshot!(table.html(), @r#"
+        <table>
+        <thead>
+        <tr><th class="words">name</th><th>test cindex</th></tr>
+        </thead>
+        <tbody>
+        <tr><td class="words">&lt;b&gt;</td><td>0.2500</td></tr>
+        <tr><td class="words">c</td><td>-</td></tr>
+        </tbody>
+        </table>
+        "#);
     }
 }

@@ -21,7 +21,7 @@ use rankrls::tune::Measure;
 use rankrls::warning::{Idle, Warning};
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
-use rankrls_plot::{AxisScale, Figure, LinePlot, Series};
+use rankrls_plot::{AxisScale, Figure, Hue, LinePlot, Series, Tone};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -453,17 +453,24 @@ impl Report {
         let measured = metric.map_or("hold-out error".to_owned(), |metric| metric.to_string());
         let label = format!("{measured}, {scheme}");
         let mut plot = LinePlot::new("lambda", label).scales(AxisScale::Log, AxisScale::Linear);
-        for cells in outcome.cells.chunk_by(|a, b| a.kernel == b.kernel) {
-            let name = cells[0].kernel.gamma().map_or_else(
-                || cells[0].kernel.kind().to_string(),
-                |gamma| format!("gamma {}", rankrls_plot::power(gamma)),
-            );
+        let best = outcome.best();
+        let lines = || outcome.cells.chunk_by(|a, b| a.kernel == b.kernel);
+        let last = (lines().count() - 1).max(1) as f64;
+        for (place, cells) in lines().enumerate() {
+            let kernel = &cells[0].kernel;
+            let gamma = kernel.gamma().filter(|_| lines().count() > 1);
+            let name = gamma.map(|gamma| format!("gamma {}", rankrls_plot::power(gamma)));
+            let tone = if *kernel == best.kernel {
+                Tone::Strong
+            } else {
+                Tone::Faint(place as f64 / last)
+            };
             let points = cells
                 .iter()
                 .filter_map(|cell| Some((cell.lambda.value(), Some(value(cell)?))));
-            plot = plot.series(Series::new(name, points));
+            let line = Series::new(name.unwrap_or_default(), points);
+            plot = plot.series(line.tone(tone).stroke(Hue::Blue));
         }
-        let best = self.outcome.best();
         if let Some(y) = value(best) {
             plot = plot.mark(best.lambda.value(), y, "chosen");
         }

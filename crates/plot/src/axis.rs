@@ -54,7 +54,7 @@ impl Axis {
         } else {
             match scale {
                 AxisScale::Log => 0.5,
-                AxisScale::Linear if whole || low == 0.0 => 1.0,
+                AxisScale::Linear if low == 0.0 => 1.0,
                 AxisScale::Linear => 0.1 * low.abs(),
             }
         };
@@ -159,7 +159,8 @@ mod tests {
             ),
             // Counts have whole ticks.
             (1.0, 2.0, "1 2"),
-            (1.0, 1.0, "0 1 2"),
+            (1.0, 1.0, "1"),
+            (0.0, 0.0, "\u{2212}1 0 1"),
         ] {
             assert_eq!(labels(AxisScale::Linear, low, high).join(" "), expected);
         }

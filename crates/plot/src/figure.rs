@@ -1,6 +1,6 @@
-//! Figures as values: panels of lines and bars under a title, and those of selections and models.
+//! Figures as values: panels of lines, bars and dots under a title.
 
-use super::AxisScale;
+use super::{AxisScale, Hue};
 
 /// Panels under a title.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -15,6 +15,9 @@ pub struct Figure {
     pub columns: usize,
     /// Width and height; `None`: as large as the panels need.
     pub size: Option<(u32, u32)>,
+    /// What 1, 2 and so on are on the horizontal axes of lines: written below the last row of panels,
+    /// as many as have room.
+    pub names: Vec<String>,
 }
 
 /// A panel of a figure.
@@ -24,6 +27,8 @@ pub enum Panel {
     Lines(LinePlot),
     /// Horizontal bars.
     Bars(BarPlot),
+    /// A dot a row, on a logarithmic axis.
+    Dots(DotPlot),
 }
 
 impl Figure {
@@ -43,7 +48,7 @@ impl Figure {
         self
     }
 
-    /// How many panels are side by side, 1 by default.
+    /// How many panels are side by side, 1 by default. Panels of a single column are wide.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns;
@@ -55,6 +60,13 @@ impl Figure {
     #[must_use]
     pub fn size(mut self, size: impl Into<Option<(u32, u32)>>) -> Self {
         self.size = size.into();
+        self
+    }
+
+    /// What 1, 2 and so on are on the horizontal axes of lines.
+    #[must_use]
+    pub fn names(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.names = names.into_iter().collect();
         self
     }
 
@@ -71,6 +83,21 @@ impl Figure {
         self.panels.push(Panel::Bars(plot));
         self
     }
+
+    /// Adds a panel of dots.
+    #[must_use]
+    pub fn dots(mut self, plot: DotPlot) -> Self {
+        self.panels.push(Panel::Dots(plot));
+        self
+    }
+
+    /// The panels of lines.
+    pub(super) fn line_plots(&self) -> impl Iterator<Item = &LinePlot> {
+        self.panels.iter().filter_map(|panel| match panel {
+            Panel::Lines(plot) => Some(plot),
+            Panel::Bars(_) | Panel::Dots(_) => None,
+        })
+    }
 }
 
 impl Panel {
@@ -82,6 +109,7 @@ impl Panel {
                 axes.trim().to_owned()
             }
             Self::Bars(plot) => format!("bars of {}", plot.x_label),
+            Self::Dots(plot) => plot.x_label.clone(),
         }
     }
 }
@@ -101,8 +129,6 @@ pub struct LinePlot {
     pub y_scale: AxisScale,
     /// The lines.
     pub series: Vec<Series>,
-    /// The parameter whose values the series are, in order: they get colours from a scale.
-    pub parameter: Option<String>,
     /// Marked points and values.
     pub marks: Vec<Mark>,
 }
@@ -110,14 +136,47 @@ pub struct LinePlot {
 /// A line.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Series {
-    /// Its name; none if empty. Series of one name are drawn alike in all panels of a figure.
+    /// Its name, which stands at its end; none if empty. Series of one name are drawn alike in all
+    /// panels of a figure.
     pub name: String,
+    /// What it belongs to; none if empty. Groups are named above the panel where there are several.
+    pub group: String,
     /// Its points, in the order in which they are joined. `None` breaks it.
     pub points: Vec<(f64, Option<f64>)>,
-    /// Whether to draw it thicker, and over the others.
-    pub emphasis: bool,
+    /// How to draw it; `None`: unlike the series of other names.
+    pub stroke: Option<Stroke>,
+    /// How much it stands out.
+    pub tone: Tone,
     /// The spread around it: at each `x`, from where to where. Empty for none.
     pub band: Vec<(f64, f64, f64)>,
+}
+
+/// Colour and dashes of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stroke {
+    /// The colour.
+    pub hue: Hue,
+    /// 0: solid; from 1 on other dashes.
+    pub dashes: usize,
+}
+
+impl From<Hue> for Stroke {
+    fn from(hue: Hue) -> Self {
+        Self { hue, dashes: 0 }
+    }
+}
+
+/// How much a line stands out.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub enum Tone {
+    /// As others.
+    #[default]
+    Plain,
+    /// Thicker, over the others, its name bold.
+    Strong,
+    /// Thin and in a lighter shade of its colour, from 0, the faintest, to 1. Where names have no room,
+    /// those of such lines are left out.
+    Faint(f64),
 }
 
 /// A marked point, or a marked value.
@@ -138,6 +197,28 @@ pub struct BarPlot {
     pub x_label: String,
     /// Names and lengths, from the top; no bar where the length is not finite.
     pub bars: Vec<(String, f64)>,
+}
+
+/// Dots on a logarithmic axis, one below the other.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct DotPlot {
+    /// Quantity of the dots.
+    pub x_label: String,
+    /// The dots, from the top.
+    pub dots: Vec<Dot>,
+}
+
+/// A row of a [`DotPlot`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dot {
+    /// Before the row.
+    pub name: String,
+    /// Colour.
+    pub hue: Hue,
+    /// Where the dot is; `None`: nowhere.
+    pub value: Option<f64>,
+    /// Beside the dot.
+    pub label: String,
 }
 
 impl LinePlot {
@@ -186,14 +267,6 @@ impl LinePlot {
         self.marks.push(Mark { x, y, label });
         self
     }
-
-    /// The name of a series, behind the parameter that it is a value of.
-    pub(super) fn name_of(&self, series: &Series) -> String {
-        match &self.parameter {
-            Some(parameter) => format!("{parameter} {}", series.name),
-            None => series.name.clone(),
-        }
-    }
 }
 
 impl Series {
@@ -209,57 +282,58 @@ impl Series {
         }
     }
 
+    /// A line through values at 1, 2 and so on.
+    pub fn path(name: impl Into<String>, values: impl IntoIterator<Item = Option<f64>>) -> Self {
+        let places = (1..).map(f64::from);
+        Self::new(name, places.zip(values))
+    }
+
+    /// What the line belongs to.
+    #[must_use]
+    pub fn group(mut self, group: impl Into<String>) -> Self {
+        self.group = group.into();
+        self
+    }
+
+    /// The colour and dashes.
+    #[must_use]
+    pub fn stroke(mut self, stroke: impl Into<Stroke>) -> Self {
+        self.stroke = Some(stroke.into());
+        self
+    }
+
+    /// How much the line stands out.
+    #[must_use]
+    pub fn tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+
     /// The spread around the line: at each `x`, from where to where.
     #[must_use]
     pub fn band(mut self, band: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
         self.band = band.into_iter().collect();
         self
     }
-}
 
-/// A panel of values against the number of features, from one on: one line for each of `curves`,
-/// names with values. `parameter` is what the names are values of, in order, if they are. `chosen` is
-/// the 0-based curve and the number of features that were chosen, if they were; that curve is
-/// emphasised and the point marked.
-pub fn panel(
-    label: impl Into<String>,
-    curves: Vec<(String, Vec<Option<f64>>)>,
-    parameter: Option<&str>,
-    chosen: Option<(usize, usize)>,
-) -> LinePlot {
-    let mut plot = LinePlot::new("features", label);
-    plot.parameter = parameter.map(str::to_owned);
-    for (index, (name, values)) in curves.into_iter().enumerate() {
-        let points = values.into_iter().zip(1..);
-        let points = points.map(|(value, features)| (f64::from(features), value));
-        let mut series = Series::new(name, points);
-        series.emphasis = chosen.is_some_and(|(chosen, _)| chosen == index);
-        plot.series.push(series);
-    }
-    let marked = chosen.and_then(|(index, features)| {
-        let series = plot.series.get(index)?;
-        let (x, y) = *series.points.get(features.checked_sub(1)?)?;
-        let label = match parameter {
-            Some(parameter) => format!("{features} at {parameter} {}", series.name),
-            None => features.to_string(),
-        };
-        Some((x, y?, label))
-    });
-    match marked {
-        Some((x, y, label)) => plot.mark(x, y, label),
-        None => plot,
+    /// The name behind its group.
+    pub(super) fn full_name(&self) -> String {
+        format!("{} {}", self.group, self.name).trim().to_owned()
     }
 }
 
 const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
 
-/// A ridge parameter: powers of two as such, others with six digits.
+/// A number for a figure: powers of two that are far from 1 as such, others with three digits.
 #[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
-pub fn power(lambda: f64) -> String {
-    let exponent = lambda.log2();
-    if exponent.fract() != 0.0 || exponent == 0.0 {
-        let digits = format!("{lambda:.5e}").parse();
-        return digits.unwrap_or(lambda).to_string();
+pub fn power(number: f64) -> String {
+    let exponent = number.log2();
+    if exponent.fract() != 0.0 {
+        let digits = format!("{number:.2e}").parse();
+        return digits.unwrap_or(number).to_string();
+    }
+    if (-3.0..=10.0).contains(&exponent) {
+        return number.to_string();
     }
     let digit = |char: char| match char.to_digit(10) {
         Some(digit) => DIGITS[digit as usize],
@@ -278,9 +352,12 @@ mod tests {
         for (value, text) in [
             (1.0, "1"),
             (0.000_976_562_5, "2⁻¹⁰"),
-            (8.0, "2³"),
+            (8.0, "8"),
+            (1024.0, "1024"),
+            (0.125, "0.125"),
             (2_f64.powi(45), "2⁴⁵"),
             (3.0, "3"),
+            (0.123_456, "0.123"),
         ] {
             assert_eq!(power(value), text);
         }

@@ -1,7 +1,6 @@
-//! Diagrams in SVG: lines against the number of features, bars of weights.
+//! Diagrams in SVG: lines against the number of features, bars of weights, dots of costs.
 //!
-//! A [`Figure`] is panels under a title: [`LinePlot`] and [`BarPlot`]. [`panel()`] has measures along
-//! selections.
+//! A [`Figure`] is panels under a title: [`LinePlot`], [`BarPlot`] and [`DotPlot`].
 //!
 //! ```
 //! use rankrls_plot::{Figure, LinePlot, Series};
@@ -16,8 +15,10 @@
 //! # Conventions
 //!
 //! * Values that are none, not finite or, on a logarithmic axis, not above 0 break a line.
-//! * Lines of one name have one colour and stroke in all panels of a figure, and one entry in the
-//!   legend above them. Values of a parameter ([`LinePlot::parameter`]) have colours from a scale.
+//! * Names stand at the ends of lines, a line apart. Lines of one name have one colour and stroke in
+//!   all panels of a figure, unless they say which ([`Series::stroke`]). Colours are those of the
+//!   figures in `docs/`.
+//! * The axes of all panels of lines begin and end at the same distance from the edges.
 //! * Colours follow the reader's preference for dark or light pages (`prefers-color-scheme`). They
 //!   are attributes for light pages, which style sheets override for dark ones, so that programs
 //!   without style sheets draw the light version.
@@ -34,14 +35,21 @@
 
 mod axis;
 mod figure;
+mod labels;
+mod lines;
+mod paint;
 mod panels;
+mod rows;
 mod svg;
 #[cfg(test)]
 mod tests;
 mod text;
 
 pub use axis::AxisScale;
-pub use figure::{BarPlot, Figure, LinePlot, Mark, Panel, Series, panel, power};
+pub use figure::{
+    BarPlot, Dot, DotPlot, Figure, LinePlot, Mark, Panel, Series, Stroke, Tone, power,
+};
+pub use paint::Hue;
 pub use svg::{escaped, html_page};
 
 #[cfg(doctest)]

@@ -1,14 +1,17 @@
-//! Elements and documents of SVG and HTML, and colours on light pages and on dark ones.
+//! Elements and documents of SVG and HTML.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use super::paint::{PAPER, Paint};
 use super::text::{cut, wrapped};
 
 /// Width of a panel, in the units of the drawing: narrow enough for text of 13 units to be read
 /// on a phone.
 pub(super) const WIDTH: f64 = 440.0;
+
+/// Width of a panel with names below it.
+pub(super) const WIDE: f64 = 760.0;
 
 /// Space at the sides.
 pub(super) const MARGIN: f64 = 14.0;
@@ -18,95 +21,6 @@ pub(super) const BOLD: &str = "font-weight=\"600\"";
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, \
                      'DejaVu Sans', sans-serif";
-
-/// A colour on light pages and its counterpart on dark ones.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Paint {
-    /// The class in style sheets. Equal classes are equal colours in all figures, as figures
-    /// share a page.
-    class: Cow<'static, str>,
-    light: Cow<'static, str>,
-    dark: Cow<'static, str>,
-}
-
-/// The page.
-pub(super) const PAPER: Paint = Paint::new("rk-paper", "#ffffff", "#14161a");
-/// Text.
-pub(super) const INK: Paint = Paint::new("rk-ink", "#1b1f24", "#e8eaed");
-/// Text that steps back.
-pub(super) const SOFT: Paint = Paint::new("rk-soft", "#57606a", "#a4acb6");
-/// Lines of the grid.
-pub(super) const GRID: Paint = Paint::new("rk-grid", "#e3e6ea", "#2e333a");
-
-/// Told apart by most eyes, at least 4.5:1 against their page.
-pub(super) const DISTINCT: [Paint; 8] = [
-    Paint::new("rk-c0", "#1f6fb4", "#6db3f2"),
-    Paint::new("rk-c1", "#c8511b", "#ff9361"),
-    Paint::new("rk-c2", "#14784f", "#4fd19b"),
-    Paint::new("rk-c3", "#9a4fb0", "#cf9be6"),
-    Paint::new("rk-c4", "#8a7000", "#d9c04a"),
-    Paint::new("rk-c5", "#c23b6e", "#ff86b3"),
-    Paint::new("rk-c6", "#4b5d73", "#a9b8cc"),
-    Paint::new("rk-c7", "#0b7f8b", "#53d0dd"),
-];
-
-/// From what is near a light page to what is far from it.
-const LIGHT: [[f64; 3]; 5] = [
-    [222.0, 160.0, 48.0],
-    [222.0, 98.0, 60.0],
-    [178.0, 50.0, 96.0],
-    [104.0, 36.0, 124.0],
-    [24.0, 20.0, 82.0],
-];
-
-/// From what is near a dark page to what is far from it.
-const DARK: [[f64; 3]; 5] = [
-    [126.0, 84.0, 196.0],
-    [190.0, 84.0, 164.0],
-    [240.0, 112.0, 96.0],
-    [250.0, 172.0, 84.0],
-    [252.0, 244.0, 176.0],
-];
-
-impl Paint {
-    const fn new(class: &'static str, light: &'static str, dark: &'static str) -> Self {
-        Self {
-            class: Cow::Borrowed(class),
-            light: Cow::Borrowed(light),
-            dark: Cow::Borrowed(dark),
-        }
-    }
-
-    /// The colour of line `index` of `count` in order.
-    pub(super) fn ordered(index: usize, count: usize) -> Self {
-        let place = if count > 1 {
-            index as f64 / (count - 1) as f64
-        } else {
-            1.0
-        };
-        Self {
-            class: format!("rk-q{index}-{count}").into(),
-            light: between(&LIGHT, place).into(),
-            dark: between(&DARK, place).into(),
-        }
-    }
-}
-
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "from 0 to 4, and from 0 to 255"
-)]
-fn between(stops: &[[f64; 3]; 5], place: f64) -> String {
-    let place = place * (stops.len() - 1) as f64;
-    let first = (place as usize).min(stops.len() - 2);
-    let share = place - first as f64;
-    let mix = |channel: usize| {
-        let (from, to) = (stops[first][channel], stops[first + 1][channel]);
-        (from + share * (to - from)).round() as u8
-    };
-    format!("#{:02x}{:02x}{:02x}", mix(0), mix(1), mix(2))
-}
 
 /// Elements, how far they reach down, and their colours.
 #[derive(Debug, Clone, Default)]
@@ -332,36 +246,5 @@ mod tests {
         let root = document.root_element();
         assert!(root.attribute("b").unwrap().contains("<&>") || root.text().is_some());
         assert_eq!(escaped("a\x00<\u{ffff}"), "a\u{fffd}&lt;\u{fffd}");
-    }
-
-    /// Contrast of two colours by WCAG.
-    fn contrast(first: &str, second: &str) -> f64 {
-        let luminance = |colour: &str| {
-            let channel = |from: usize| {
-                let value = u8::from_str_radix(&colour[from..from + 2], 16).unwrap();
-                let value = f64::from(value) / 255.0;
-                if value <= 0.04045 {
-                    value / 12.92
-                } else {
-                    ((value + 0.055) / 1.055).powf(2.4)
-                }
-            };
-            0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5) + 0.05
-        };
-        let (first, second) = (luminance(first), luminance(second));
-        first.max(second) / first.min(second)
-    }
-
-    #[test]
-    fn lines_stand_out_on_their_page() {
-        let scale: BTreeSet<Paint> = (0..21).map(|index| Paint::ordered(index, 21)).collect();
-        let different: BTreeSet<_> = scale.iter().map(|paint| &paint.light).collect();
-        assert_eq!(different.len(), 21);
-        let ordered = scale.iter().map(|paint| (paint.clone(), 2.2));
-        let distinct = DISTINCT.into_iter().map(|paint| (paint, 4.5));
-        for (paint, least) in distinct.chain(ordered) {
-            assert!(contrast(&paint.light, &PAPER.light) >= least, "{paint:?}");
-            assert!(contrast(&paint.dark, &PAPER.dark) >= least, "{paint:?}");
-        }
     }
 }

@@ -65,6 +65,19 @@ fn bars(x_label: &str, bars: &[(&str, f64)]) -> BarPlot {
     }
 }
 
+fn dots(values: &[Option<f64>]) -> DotPlot {
+    let dot = |&value: &Option<f64>| Dot {
+        name: NASTY.to_owned(),
+        hue: Hue::Teal,
+        value,
+        label: NASTY.repeat(3),
+    };
+    DotPlot {
+        x_label: NASTY.to_owned(),
+        dots: values.iter().map(dot).collect(),
+    }
+}
+
 fn with_lines(series: impl IntoIterator<Item = Series>) -> Figure {
     Figure::new("A figure").lines(lines(series))
 }
@@ -73,9 +86,12 @@ fn with_lines(series: impl IntoIterator<Item = Series>) -> Figure {
 fn strange() -> Figure {
     let mut many = lines((0..14).map(|index| line(&index.to_string(), &[f64::from(index); 3])));
     many.title = NASTY.to_owned();
-    let ordered = (0..21).map(|index| line(&format!("2^{index}"), &[1.0, 2.0, f64::from(index)]));
-    let mut ordered = lines(ordered);
-    ordered.parameter = Some(NASTY.to_owned());
+    let ordered = (0..21).map(|index| {
+        let faint = Tone::Faint(f64::from(index) / 20.0);
+        let line = line(&format!("2^{index}"), &[1.0, 2.0, f64::from(index)]);
+        line.group(NASTY).stroke(Hue::Red).tone(faint)
+    });
+    let ordered = lines(ordered).series(line("b", &[1.0]).group("b"));
     let broken = [1.0, f64::NAN, 3.0, f64::INFINITY, 1e308, -1e308];
     Figure::new(NASTY)
         .columns(2)
@@ -94,6 +110,14 @@ fn strange() -> Figure {
             &[(NASTY, 0.5), (&NASTY.repeat(20), -1e9), ("", f64::NAN)],
         ))
         .bars(bars("zero", &[("none", 0.0)]))
+        .dots(dots(&[]))
+        .dots(dots(&[
+            Some(1.0),
+            Some(1e-9),
+            None,
+            Some(f64::NAN),
+            Some(-1.0),
+        ]))
 }
 
 #[test]
@@ -126,7 +150,7 @@ fn one_point_is_a_dot() {
 #[test]
 fn strange_figures_are_xml_without_strange_numbers() {
     let text = strange().to_svg();
-    assert_eq!(says(&text, "no values"), 3);
+    assert_eq!(says(&text, "no values"), 4);
     let svg = parse(&text);
     let names = [
         "x", "y", "cx", "cy", "x1", "y2", "width", "height", "points", "viewBox",
@@ -167,12 +191,80 @@ fn a_name_is_one_stroke_in_all_panels() {
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let figure = Figure::new("").lines(panel(&many));
     let svg = figure.lines(panel(&many[9..])).to_svg();
-    let (drawn, legend) = (strokes(&svg, "polyline"), strokes(&svg, "line"));
+    let drawn = strokes(&svg, "polyline");
     assert_eq!(drawn[9..24], drawn[24..]);
-    assert_eq!(drawn[..24], legend);
-    assert_eq!(legend.iter().collect::<BTreeSet<_>>().len(), 24);
-    // A legend has every name once and whole.
-    assert!(many.iter().all(|name| says(&svg, name) == 1));
+    assert_eq!(drawn[..24].iter().collect::<BTreeSet<_>>().len(), 24);
+    // Every panel has every name of its own, whole.
+    let times = |place: usize| 1 + usize::from(place >= 9);
+    let named = many.iter().enumerate();
+    assert!(
+        named
+            .into_iter()
+            .all(|(place, name)| says(&svg, name) == times(place))
+    );
+}
+
+/// Upper ends of the names of lines, in their order.
+fn heights(svg: &str, names: &[&str]) -> Vec<f64> {
+    let svg = parse(svg);
+    let texts = tagged(&svg, "text").into_iter();
+    let named = texts.filter(|node| node.text().is_some_and(|text| names.contains(&text)));
+    named.map(|node| numbers(node, "y")[0]).collect()
+}
+
+#[test]
+fn names_of_lines_that_end_alike_stand_apart() {
+    let names = ["first", "second", "third"];
+    let equal = names.map(|name| line(name, &[3.0, 1.0]).stroke(Hue::Pink));
+    let mut heights = heights(&with_lines(equal).to_svg(), &names);
+    heights.sort_by(f64::total_cmp);
+    assert!(
+        heights.windows(2).all(|pair| pair[1] - pair[0] >= 13.0),
+        "{heights:?}"
+    );
+}
+
+#[test]
+fn names_of_faint_lines_give_way() {
+    let names: Vec<String> = (0..60).map(|index| format!("2^{index}")).collect();
+    let faint = names
+        .iter()
+        .map(|name| line(name, &[1.0, 2.0]).tone(Tone::Faint(0.5)));
+    let strong = line("chosen", &[1.0, 2.0]).tone(Tone::Strong);
+    let svg = with_lines(faint.chain([strong])).to_svg();
+    let shown = names.iter().filter(|name| says(&svg, name) == 1).count();
+    assert!(
+        (4..30).contains(&shown) && says(&svg, "chosen") == 1,
+        "{shown}"
+    );
+    assert_eq!(count(&svg, "polyline"), 61);
+}
+
+#[test]
+fn groups_are_named_where_there_are_several() {
+    let grouped = |group: &str, name: &str| line(name, &[1.0, 2.0]).group(group);
+    let one = with_lines([grouped("a", "1"), grouped("a", "2")]).to_svg();
+    assert_eq!(says(&one, "a"), 0);
+    let two = with_lines([grouped("a", "1"), grouped("a", "2"), grouped("b", "3")]).to_svg();
+    assert_eq!((says(&two, "a"), says(&two, "b")), (1, 1));
+}
+
+#[test]
+fn names_of_values_have_room() {
+    for (count, least) in [(1, 1), (20, 20), (300, 30)] {
+        let values = vec![0.5; count];
+        let names = (1..=count).map(|value| format!("{value} is a name {NASTY} of some length"));
+        let figure = with_lines([line("", &values)]).lines(lines([line("", &values)]));
+        let svg = figure.names(names).to_svg();
+        let parsed = parse(&svg);
+        let texts = tagged(&parsed, "text").into_iter();
+        let turned = texts.filter(|node| node.has_attribute("transform"));
+        let places: Vec<f64> = turned.map(|node| numbers(node, "x")[0]).collect();
+        assert!((least..45).contains(&places.len()), "{}", places.len());
+        assert!(places.windows(2).all(|pair| pair[1] - pair[0] >= 16.0));
+        // They are below the last row of panels alone.
+        assert_eq!(says(&svg, "features"), 1);
+    }
 }
 
 #[test]
@@ -186,20 +278,28 @@ fn equal_figures_are_equal_bytes_that_need_nothing_from_elsewhere() {
 }
 
 #[test]
-fn panels_mark_what_was_chosen() {
-    let draw = |chosen| {
-        let curve = |name: &str| (name.to_owned(), vec![None, Some(0.6), Some(0.7)]);
-        let curves = vec![curve("1"), curve("16")];
-        let panel = panel("cindex", curves, Some("lambda"), chosen);
-        Figure::new("t").lines(panel).to_svg()
+fn rings_mark_points_in_words() {
+    let draw = |y: f64| {
+        let chosen = line("16", &[0.6, 0.7]).tone(Tone::Strong);
+        let plot = lines([line("1", &[0.5, 0.6]), chosen]);
+        let words = "2 features: within one standard error of the best";
+        Figure::new("t").lines(plot.mark(2.0, y, words)).to_svg()
     };
-    let svg = draw(Some((1, 2)));
-    assert_eq!(count(&svg, "polyline"), 2);
+    let svg = draw(0.7);
     assert_eq!(svg.matches("rk-ink-s\"").count(), 1);
-    assert_eq!(says(&svg, "2 at lambda 16"), 1);
-    // A step without a value cannot be marked.
-    for chosen in [None, Some((0, 1))] {
-        assert!(!draw(chosen).contains("rk-ink-s\""));
+    // As many lines as the words need, and the whole of them as a tooltip.
+    assert_eq!(says(&svg, "2 features: within one"), 1);
+    assert!(svg.contains("<title>2 features: within one standard error of the best</title>"));
+    // What has no place cannot be marked.
+    assert!(!draw(f64::NAN).contains("rk-ink-s\""));
+}
+
+#[test]
+fn a_page_has_a_drawing_for_each_panel() {
+    let svgs = strange().to_svgs();
+    assert_eq!(svgs.len(), strange().panels.len());
+    for svg in &svgs {
+        assert!(parse(svg).root_element().has_attribute("aria-label"));
     }
 }
 

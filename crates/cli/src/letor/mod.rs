@@ -1,5 +1,6 @@
 //! `rankrls letor`.
 
+mod figure;
 mod protocol;
 #[cfg(test)]
 mod tests;
@@ -15,11 +16,9 @@ use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::Convention;
-use rankrls::tune::{Curve, Measure, Rule};
 use rankrls::warning::Warning;
 use rankrls::{Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use rankrls_files::memory;
-use rankrls_plot::{Figure, LinePlot, panel, power};
 use serde::Serialize;
 
 use crate::args::{at_least_one, auto_or};
@@ -32,7 +31,7 @@ use crate::session::Session;
 use crate::settings::{LAMBDAS_HELP, TeacherArgs, setting};
 use crate::sheet::Sheet;
 use crate::watch::Watch;
-use protocol::{Fold, FoldOutcome, Judged, MEASURES, Measures};
+use protocol::{Fold, FoldOutcome, MEASURES, Measures};
 
 /// Run the experiment of the LETOR collections: train, choose on validation data, test
 ///
@@ -102,7 +101,7 @@ pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
             return Ok(session.without_results());
         }
     }
-    let drawn = plot.write(|| figure(&folds));
+    let drawn = plot.write(|| figure::figure(&folds));
     let report = Report::new(args, folds);
     session.end(args.json, &report, || report.text(), drawn)
 }
@@ -273,77 +272,4 @@ fn means_of_tests(folds: &[FoldReport]) -> [Measures; 2] {
     let tests = folds.iter().map(FoldReport::tests);
     let (greedy, all): (Vec<_>, Vec<_>) = tests.map(Into::into).unzip();
     [greedy, all].map(|tests| Measures::mean(&tests))
-}
-
-/// Validation measures of Greedy RankRLS against the number of features, one line a lambda: the
-/// means over folds, which are the figures 3 and 4 of the paper, if there are several, and those of
-/// each fold.
-fn figure(folds: &[FoldReport]) -> Figure {
-    let note = "Thick line and ring: chosen by validation MAP, and the best of the means.";
-    let mut figure = Figure::new("Validation measures of Greedy RankRLS")
-        .columns(2)
-        .note(note);
-    let measures = [(0, "validation MAP"), (2, "validation mean NDCG")];
-    if folds.len() > 1 {
-        let means = means(folds);
-        for (index, label) in measures {
-            let curves = means.iter().map(|path| {
-                Curve::of_means(
-                    path.lambda,
-                    path.validation.iter().map(|means| means.0[index]),
-                )
-            });
-            let measure = Measure::Metric(MEASURES[index]);
-            let chosen = Rule::Best.choose(measure, &curves.collect::<Vec<_>>());
-            let best = chosen.map(|choice| (choice.position, choice.k));
-            let title = format!("Mean over {}", counted(folds.len() as u64, "fold"));
-            figure = figure.lines(lines(index, label, &means, best).title(title));
-        }
-    }
-    for FoldReport { fold, outcome, .. } in folds {
-        let (paths, greedy) = (&outcome.paths, &outcome.greedy);
-        let position = paths.iter().position(|path| path.lambda == greedy.lambda);
-        let chosen = position.map(|position| (position, greedy.features.len()));
-        for (index, label) in measures {
-            figure = figure.lines(lines(index, label, paths, chosen).title(fold));
-        }
-    }
-    figure
-}
-
-/// The means over folds by lambda and number of features, where all folds have them.
-fn means(folds: &[FoldReport]) -> Vec<Judged> {
-    let mean = |first: &Judged| {
-        let own = |path: &&Judged| path.lambda == first.lambda;
-        let found = folds.iter().map(|fold| fold.outcome.paths.iter().find(own));
-        let paths: Option<Vec<&Judged>> = found.collect();
-        let values = (0..).map_while(|step| {
-            let of_folds = paths
-                .as_ref()?
-                .iter()
-                .map(|path| path.validation.get(step).copied());
-            Some(Measures::mean(&of_folds.collect::<Option<Vec<_>>>()?))
-        });
-        Judged {
-            lambda: first.lambda,
-            features: Vec::new(),
-            validation: values.collect(),
-            all_features: None,
-        }
-    };
-    folds[0].outcome.paths.iter().map(mean).collect()
-}
-
-/// A line a lambda of the measure at `index`.
-fn lines(index: usize, label: &str, paths: &[Judged], chosen: Option<(usize, usize)>) -> LinePlot {
-    let curve = |path: &Judged| {
-        let values = path.validation.iter().map(|measures| measures.0[index]);
-        (power(path.lambda.value()), values.collect())
-    };
-    panel(
-        label,
-        paths.iter().map(curve).collect(),
-        Some("lambda"),
-        chosen,
-    )
 }

@@ -1,5 +1,6 @@
 //! `rankrls tune`.
 
+mod figure;
 mod judging;
 mod report;
 
@@ -11,16 +12,13 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::checkpoint::Checkpointer;
 use rankrls::data::LabelScale;
-use rankrls::greedy::job::{Recorded, TestPath};
+use rankrls::greedy::job::Recorded;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
-use rankrls::tune::{
-    self, Evidence, Measure, Outcome, PathEnding, Point, TuneError, TuneOptions, Tuned,
-};
+use rankrls::tune::{self, Evidence, Measure, Outcome, PathEnding, TuneError, TuneOptions, Tuned};
 use rankrls::warning::{Idle, Warning};
 use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
 use rankrls_files::memory;
-use rankrls_plot::{Figure, LinePlot, power};
 
 pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
@@ -33,7 +31,7 @@ use super::ranks;
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
-use crate::figures::{PlotArgs, lqo_panels, page, test_panels};
+use crate::figures::PlotArgs;
 use crate::files::{DataPath, OutPath};
 use crate::watch::Watch;
 use report::Report;
@@ -338,10 +336,10 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         if let Some(path) = &args.csv {
             table_file.write(|writer| report.write_table(path, writer))?;
         }
-        let figure = || figure(&tuned, &options, test_path.as_ref());
+        let figure = || figure::figure(&tuned, &options, test_path.as_ref());
         plot_file.write(figure)?;
         page_file.write(|writer| {
-            let page = page("rankrls tune", figure(), &report.text());
+            let page = report.document().page("rankrls tune", &figure());
             writer.write_all(page.as_bytes())
         })?;
         model_file.write(|writer| {
@@ -350,7 +348,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         })
     };
     let saved: Result<()> = save();
-    session.end(args.json, &report, || report.text(), saved)
+    session.end(args.json, &report, || report.document().text(), saved)
 }
 
 /// The checkpoint of the first rank, if one is asked for, and its findings so far for all ranks.
@@ -421,80 +419,4 @@ fn warn(tuned: &Tuned, left: &str, console: Console) {
         ));
     }
     console.warn_all(tuned.warnings());
-}
-
-/// Panels of values against the number of features, one line a lambda, the chosen model marked:
-/// the measure that models were judged by, error and concordance index of the leave-query-out
-/// predictions, and the measures of the test data along the chosen path.
-fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> Figure {
-    let parameter = (options.selections().len() == 1).then_some("lambda");
-    let name = |outcome: &Outcome| {
-        let lambda = power(outcome.lambda.value());
-        match (report::name(options, outcome), parameter) {
-            (_, Some(_)) => lambda,
-            (name, None) => format!("{name}lambda {lambda}"),
-        }
-    };
-    let means = |outcome: &Outcome| {
-        let means = outcome.points.iter().map(|point| point.score.mean);
-        (name(outcome), means.collect())
-    };
-    let chosen = Some((tuned.choice.position, tuned.choice.k));
-    let curves = tuned.outcomes.iter().map(means).collect();
-    let judged = rankrls_plot::panel(judged_by(options), curves, parameter, chosen);
-    let judged = with_standard_errors(judged, tuned, options.measure);
-    let paths = tuned.outcomes.iter().map(|outcome| {
-        let steps = outcome.points.iter().map(|point| &point.step);
-        (name(outcome), steps.collect())
-    });
-    let rule = options.rule.name();
-    let figure = Figure::new(format!("Choice of lambda and k by the rule {rule}")).lines(judged);
-    let panels = lqo_panels(&paths.collect::<Vec<_>>(), parameter, chosen).into_iter();
-    let mut figure = panels.fold(figure, Figure::lines);
-    if let Some(test) = test {
-        figure = test_panels(figure, test);
-    }
-    figure.note(format!(
-        "Thick line and ring: chosen by the rule {rule}. Band: one standard error of the chosen path."
-    ))
-}
-
-/// The measure that models are judged by, and on which predictions.
-fn judged_by(options: &TuneOptions) -> String {
-    let measure = match options.measure {
-        Measure::SquaredError => "squared error a query".to_owned(),
-        Measure::Metric(metric) => metric.to_string(),
-    };
-    match options.evidence {
-        Evidence::Lqo => format!("leave-query-out {measure}"),
-        Evidence::Validation { .. } => format!("{measure}, validation data"),
-        Evidence::Folds { count, .. } => format!("{measure}, {count} folds"),
-    }
-}
-
-/// The panel of `measure` with the standard error of the chosen path, and the value one standard
-/// error from the best.
-fn with_standard_errors(mut panel: LinePlot, tuned: &Tuned, measure: Measure) -> LinePlot {
-    let spread = |point: &Point| Some((point.score.mean?, point.score.standard_error?));
-    if let Some(series) = panel.series.get_mut(tuned.choice.position) {
-        let points = (1..).zip(&tuned.chosen().points);
-        let band = points.filter_map(|(features, point)| {
-            let (mean, error) = spread(point)?;
-            Some((f64::from(features), mean - error, mean + error))
-        });
-        series.band = band.collect();
-    }
-    let points = tuned.outcomes.iter().flat_map(|outcome| &outcome.points);
-    let best = points.filter_map(spread).reduce(|best, other| {
-        if measure.better(other.0, best.0) {
-            other
-        } else {
-            best
-        }
-    });
-    let Some((mean, error)) = best else {
-        return panel;
-    };
-    let limit = measure.worsened(mean, error);
-    panel.level(limit, "one standard error from the best")
 }

@@ -12,8 +12,9 @@ use rankrls::tune::{
 };
 use serde::Serialize;
 
+use crate::document::Document;
 use crate::files::OutPath;
-use crate::numbers::{measure, number, ridge, short};
+use crate::numbers::{counted, four, measure, ridge, short};
 use crate::output::{Object, by_name};
 use crate::report::SelectionReport;
 use crate::sheet::Sheet;
@@ -108,12 +109,12 @@ fn labels(options: &TuneOptions, outcome: &Outcome) -> Option<LabelScale> {
     (!options.labels.is_empty()).then(|| outcome.labels())
 }
 
-/// Both, before the lambda of the path.
+/// Both, where there are several.
 pub(super) fn name(options: &TuneOptions, outcome: &Outcome) -> String {
-    let strategy = strategy(options, outcome);
-    let strategy = strategy.map_or_else(String::new, |kind| format!("strategy {kind}, "));
-    let labels = labels(options, outcome);
-    strategy + &labels.map_or_else(String::new, |scale| format!("labels {scale}, "))
+    let strategy = strategy(options, outcome).map(|kind| kind.to_string());
+    let labels = labels(options, outcome).map(|scale| format!("labels {scale}"));
+    let parts: Vec<String> = strategy.into_iter().chain(labels).collect();
+    parts.join(", ")
 }
 
 impl<'a> Row<'a> {
@@ -226,16 +227,18 @@ impl<'a> Report<'a> {
     }
 
     /// The report for people.
-    pub(super) fn text(&self) -> String {
-        let mut text = self.heading();
-        let _ = writeln!(text, "\n{}", self.path_table());
+    pub(super) fn document(&self) -> Document {
+        let mut document = Document::default();
+        document.lines(self.heading() + "\n");
+        document.table(self.path_table());
         for path in &self.paths {
             if let Some(reason) = &path.reason {
-                let _ = writeln!(text, "lambda {}: {reason}", short(path.lambda));
+                document.lines(format!("lambda {}: {reason}\n", short(path.lambda)));
             }
         }
-        let _ = write!(text, "\n{}{}", self.chosen(), self.selection.body());
-        text
+        document.lines(format!("\n{}", self.chosen()));
+        self.selection.body(&mut document);
+        document
     }
 
     fn heading(&self) -> String {
@@ -262,7 +265,7 @@ impl<'a> Report<'a> {
     }
 
     /// A line a lambda.
-    fn path_table(&self) -> String {
+    fn path_table(&self) -> Sheet<'_, PathEntry<'a>> {
         let value = match self.options.evidence {
             Evidence::Lqo => "optimistic",
             _ => "value",
@@ -273,25 +276,28 @@ impl<'a> Report<'a> {
             .words("labels", |path| path.labels.map(LabelScale::name))
             .number("steps", |path| path.steps)
             .number("best k", |path| Some(path.best.as_ref()?.k))
-            .number(value, |path| path.best.as_ref()?.value)
-            .number("s.e.", |path| path.best.as_ref()?.standard_error)
+            .number(value, |path| path.best.as_ref()?.value.map(four))
+            .number("s.e.", |path| path.best.as_ref()?.standard_error.map(four))
             .number("one-se k", |path| Some(path.one_se.as_ref()?.k))
             .number("ends", |path| path.ending)
-            .text()
     }
 
     fn chosen(&self) -> String {
         let point = self.tuned.point();
         let (measure_name, k) = (self.options.measure, self.tuned.choice.k);
         let error = |score: &Score| {
-            let error = score.standard_error.map(number);
+            let error = score.standard_error.map(four);
             error.map_or_else(String::new, |error| format!(", standard error {error}"))
         };
-        let path = name(&self.options, self.tuned.chosen());
+        let path = match name(&self.options, self.tuned.chosen()) {
+            name if name.is_empty() => name,
+            name => name + ", ",
+        };
+        let features = counted(k, "feature");
         let mut text = format!(
-            "chosen: {path}lambda {}, {k} features\n        {measure_name} {}{}, {} queries",
+            "chosen: {path}lambda {}, {features}\n        {measure_name} {}{}, {} queries",
             ridge(self.tuned.lambda().value(), self.selection.data.unit),
-            point.score.mean.map_or_else(String::new, number),
+            point.score.mean.map_or_else(String::new, four),
             error(&point.score),
             point.score.queries,
         );
@@ -301,7 +307,7 @@ impl<'a> Report<'a> {
         text.push('\n');
         if let Some(folds) = &self.chosen_by_folds {
             let (count, seed) = (folds.count, folds.seed);
-            let (mean, error) = (number(folds.score.mean), error(&folds.score));
+            let (mean, error) = (four(folds.score.mean), error(&folds.score));
             let _ = writeln!(
                 text,
                 "        by {count} folds, seed {seed}: {measure_name} {mean}{error}"
@@ -309,7 +315,7 @@ impl<'a> Report<'a> {
         }
         for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
             if Measure::Metric(*metric) != measure_name {
-                let (mean, queries) = (number(score.mean), score.queries);
+                let (mean, queries) = (four(score.mean), score.queries);
                 let error = error(score);
                 let _ = writeln!(text, "        {metric} {mean}{error}, {queries} queries");
             }
@@ -322,7 +328,7 @@ impl<'a> Report<'a> {
                 measure(stability.index)
             );
             if let Some([low, high]) = stability.interval {
-                let _ = write!(text, " (95% from {} to {})", number(low), number(high));
+                let _ = write!(text, " (95% from {} to {})", four(low), four(high));
             }
             text.push('\n');
         }

@@ -74,7 +74,7 @@ fn a_strategy_that_does_not_fit_is_a_row() {
     let command = "compare @parses -k 2 --lambda 16 --strategies dense,bounded \
                    --max-memory 16MiB --csv paths.csv";
     let text = folder.stdout(command);
-    assert!(text.contains("does not fit          -"), "{text}");
+    assert!(text.contains("too much      -"), "{text}");
     assert!(
         text.contains("does not fit into memory: it needs "),
         "{text}"
@@ -157,8 +157,30 @@ fn measures_are_drawn() {
         svg.contains("LQO error") && svg.contains("test cindex"),
         "{svg}"
     );
-    // Two strategies in four panels; seeds are bands.
-    assert_eq!(svg.matches("<polyline").count(), 8);
+    // Two strategies share a line in each of four panels, and have dots for time and memory.
+    assert_eq!(svg.matches("<polyline").count(), 4);
+    assert_eq!(svg.matches(">dense, lowmem</text>").count(), 4);
+    assert_eq!(svg.matches("class=\"rk-dot\"").count(), 4);
+    // Seeds are bands.
     folder.run(&format!("{SMALL} --strategies random --plot seeds.svg"));
     assert!(folder.read("seeds.svg").contains("<polygon"));
+}
+
+#[test]
+fn the_table_fits_a_terminal() {
+    let folder = Folder::new();
+    for more in [
+        "",
+        "--test test.svm",
+        "--test test.svm --metrics cindex,map,mrr,ndcg@10,p@5",
+    ] {
+        let text = folder.stdout(&format!("{SMALL} {more}"));
+        let lines = text.lines().filter(|line| !line.contains("did not run"));
+        let widest = lines.map(|line| line.chars().count()).max();
+        assert!(widest <= Some(80), "{text}");
+        assert!(
+            text.contains("exact") && text.contains("evaluated"),
+            "{text}"
+        );
+    }
 }

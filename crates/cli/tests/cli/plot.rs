@@ -14,6 +14,14 @@ fn the_path_of_a_selection_is_drawn() {
     assert_eq!(text.lines().count(), folder.stdout(select).lines().count());
     let svg = folder.read("path.svg");
     assert_eq!(count(&svg, "polyline"), 2);
+    // Features are named once, below the panels, and test data have a band.
+    assert!(svg.contains(">features<") && !svg.contains("word:"));
+    folder.run(&format!(
+        "{select} --names names.txt --test test.svm --plot named.svg"
+    ));
+    let named = folder.read("named.svg");
+    assert_eq!(named.matches("rotate(").count(), 3, "{named}");
+    assert!(named.contains("word:") && named.contains("<polygon"));
     assert!(svg.contains("leave-query-out error") && svg.contains("at lambda 0.5"));
     folder.run(&format!("{select} --plot again.svg --threads 2 --json"));
     assert_eq!(folder.read("again.svg"), svg);
@@ -21,7 +29,7 @@ fn the_path_of_a_selection_is_drawn() {
         "{select} --plot test.svg --test test.svm --metrics map,cindex"
     ));
     let svg = folder.read("test.svg");
-    assert!(svg.contains("cindex of the test data") && count(&svg, "polyline") == 4);
+    assert!(svg.contains(">test cindex<") && count(&svg, "polyline") == 4);
 }
 
 #[test]

@@ -101,15 +101,8 @@ fn table(text: &str) -> String {
     for line in text.lines() {
         let end = |title: &str| line.find(title).map(|at| at + title.len());
         if line.starts_with("strategy ") {
-            cut = match (
-                end(" with data"),
-                end(" process"),
-                end(" exact"),
-                end(" memory"),
-            ) {
-                (Some(begin), Some(end), ..) | (.., Some(begin), Some(end)) => Some((begin, end)),
-                _ => None,
-            };
+            let process = end(" with data").zip(end(" process"));
+            cut = process.or_else(|| line.find("  seconds").zip(end(" memory")));
         } else if let Some(begin) = line.find("  iterations") {
             // The last two columns.
             writeln!(kept, "{}  iterations  residual", &line[..begin]).unwrap();
