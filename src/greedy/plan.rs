@@ -67,8 +67,9 @@ pub fn estimates<'a>(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.sample);
-    let memory = agreed_memory(candidates, &target.into(), options);
-    estimates_of(&shape, candidates, memory, options)
+    let target = target.into();
+    let memory = agreed_memory(candidates, &target, options);
+    estimates_of(&shape, candidates, (&target, memory), options)
 }
 
 /// The memory with the data and the candidates in use, as all ranks agree.
@@ -103,11 +104,14 @@ fn resolved_target(
 fn estimates_of(
     shape: &Shape,
     candidates: &Candidates,
-    memory: Memory,
+    (target, memory): (&Target<'_>, Memory),
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
+    // A teacher needs all columns in memory, unless its scores are given.
+    let untaught = candidates.parts().is_some() && target.teacher.is_none();
     let estimate = |strategy: StrategyKind| {
         let teacher = resolved_target(Some(strategy), candidates, memory, options).1;
+        let able = options.suits(strategy) && !(untaught && teacher.is_some());
         let bytes = strategy.memory(shape);
         let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
         Estimate {
@@ -116,7 +120,7 @@ fn estimates_of(
             total: memory.holding(bytes).held,
             exact: strategy.is_exact() && options.sample.is_none(),
             fits: memory.allows(bytes),
-            able: options.suits(strategy),
+            able,
         }
     };
     StrategyKind::ALL.into_iter().map(estimate).collect()
@@ -139,7 +143,7 @@ fn choose(
     let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
     fastest.copied().ok_or_else(|| {
         // Strategies to take instead, baselines aside.
-        let others = estimates.iter().filter(|found| found.fits);
+        let others = estimates.iter().filter(|found| found.fits && found.able);
         let others = others.map(|found| found.strategy);
         SelectError::Memory {
             strategy: options.strategy,
@@ -177,7 +181,7 @@ pub(crate) fn plan_with(
         let bytes = bytes.saturating_add(shape.base_memory());
         (Planned::Own(own.clone()), bytes)
     } else {
-        let estimates = estimates_of(&shape, candidates, memory, options);
+        let estimates = estimates_of(&shape, candidates, (&target, memory), options);
         let whole = shape.of_all(candidates.summary());
         let chosen = choose(&estimates, &whole, memory, options)?;
         (Planned::Known(chosen.strategy), chosen.memory)

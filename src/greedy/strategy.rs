@@ -294,6 +294,8 @@ pub struct Shape {
     pub k: usize,
     /// Threads at work.
     pub threads: usize,
+    /// Parts that the candidates are in, each with a strategy of its own; 1 in memory.
+    pub parts: usize,
 }
 
 impl Shape {
@@ -311,6 +313,7 @@ impl Shape {
             sample,
             k: k.min(candidates.summary().column_classes),
             threads: candidates.threads(),
+            parts: candidates.parts().map_or(1, |parts| parts.count()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Why there is nothing to choose from.
 
-use rankrls_files::Remedy;
+use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
 use super::Measure;
@@ -31,7 +31,8 @@ pub enum TuneError {
     BiasedEvidence,
     /// Labels on several scales, judged by squared errors.
     #[error(
-        "labels are learnt on several scales, and squared errors on them do not compare: give one scale of labels, or a measure to judge by"
+        "labels are learnt on several scales, and squared errors on them do not compare: judge by a measure such as cindex, or give one scale of labels ({})",
+        Remedy::Name(Parameter::Labels)
     )]
     LabelScales,
     /// Evidence by other data than there are.

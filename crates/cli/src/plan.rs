@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::Result;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
-use rankrls::greedy::{SelectError, SelectionOptions};
+use rankrls::greedy::{Criterion, SelectError, SelectionOptions};
 use rankrls::{Candidates, Dataset, StrategyKind};
 use rankrls_files::memory;
 use serde::Serialize;
@@ -45,6 +45,9 @@ pub(crate) struct Costs {
     /// Whether a random subset is to be judged.
     #[serde(skip)]
     sampling: bool,
+    /// Whether a ranking measure judges.
+    #[serde(skip)]
+    ranking: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -143,6 +146,7 @@ impl Costs {
             factors_bytes: State::folds_memory(queries.rows(), queries.len(), steps),
             idle: candidates.is_empty(),
             sampling: options.sample.is_some(),
+            ranking: options.criterion != Criterion::Squared,
         })
     }
 
@@ -174,6 +178,11 @@ impl Costs {
         text
     }
 
+    /// Whether a strategy could judge, but its teacher needs columns that are in parts.
+    fn untaught(&self, row: &Row) -> bool {
+        !self.ranking && row.estimate.strategy.distils()
+    }
+
     fn table(&self) -> String {
         let bytes = |bytes| Bytes(bytes).to_string();
         Sheet::of(&self.strategies)
@@ -185,6 +194,7 @@ impl Costs {
             .number("fits", |row| match row.estimate.able {
                 true => Value::from(row.estimate.fits),
                 false if self.sampling => "cannot sample".into(),
+                false if self.untaught(row) => "no teacher".into(),
                 false => "cannot rank".into(),
             })
             .text()

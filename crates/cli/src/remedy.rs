@@ -41,8 +41,8 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
             "as --teacher FILE, which rankrls train --holdout-scores FILE writes"
         }
         Remedy::SameColumns => {
-            "are the data of another corpus? Build them with the columns of the training data: \
-             rankrls corpus build --columns FILE, with the names of these"
+            "are the data of another corpus? They need the columns of the training data; a corpus of parses \
+             gets them by rankrls corpus build --columns FILE, with the names of these"
         }
         Remedy::WriteModel => "write models with `rankrls select -o` or `train -o`",
         Remedy::Resume => "go on with it (--resume)",

@@ -38,7 +38,7 @@ pub(crate) fn setting(named: Arg) -> Arg {
 
 /// Weights of queries and the scale of columns.
 #[derive(Debug, Clone, Copy, Args)]
-#[command(mut_args(setting))]
+#[command(next_help_heading = "Weights", mut_args(setting))]
 pub(crate) struct WeightArgs {
     #[arg(long)]
     pub(crate) query_weight: QueryWeight,

@@ -294,6 +294,15 @@ impl Journal {
     }
 }
 
+impl Drop for Journal {
+    /// Gives the lock back. Closing the file would not, while a process that was just started still has it.
+    fn drop(&mut self) {
+        let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
+        // There are file systems without locks.
+        let _ = file.unlock();
+    }
+}
+
 impl RecordPlace {
     /// Bytes of a line before its record.
     const BEFORE: usize = BEFORE.len() + size_of::<Checksum>() + BETWEEN.len();
@@ -322,7 +331,7 @@ fn sum(line: &[u8], last: &Checksum) -> Option<Checksum> {
     (checksum(last, text) == *sum).then_some(*sum)
 }
 
-/// Has the lock until the file is closed.
+/// Has the lock until the journal is dropped, or the file is closed.
 fn lock(file: &File, path: &Path) -> Result<(), JournalError> {
     let in_use = || JournalError::InUse(path.to_owned());
     match file.try_lock() {

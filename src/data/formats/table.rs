@@ -125,12 +125,12 @@ impl Header {
         }
         let titles = titles(record)?;
         let places = places(&titles)?;
-        let place_of = |title: &str, what: &str| {
+        let place_of = |title: &str, what: &str, remedy: Remedy| {
             let found = places.get(title.trim_ascii()).copied();
             found.ok_or_else(|| {
                 let expected = format!("a column {} {what}", quote(title.as_bytes()));
                 let found = format!("a header of {}", quote(titles.join(" ").as_bytes()));
-                Fault::new(expected, found)
+                Fault::new(expected, found).remedy(alike(title, &titles).unwrap_or(remedy))
             })
         };
         let mut cells = vec![None; titles.len()];
@@ -146,7 +146,7 @@ impl Header {
             _ => {}
         }
         if let Some(label) = label {
-            match place_of(label, "of labels") {
+            match place_of(label, "of labels", Remedy::NameLabels) {
                 Ok(place) => cells[place] = Some(Cells::Label),
                 Err(_) if options.unlabelled => {}
                 Err(fault)
@@ -160,12 +160,12 @@ impl Header {
             }
         }
         if let Some(query) = query {
-            let found = place_of(query, "of queries");
-            let place = found.map_err(|fault| fault.remedy(Remedy::NameQueries))?;
+            let place = place_of(query, "of queries", Remedy::NameQueries)?;
             cells[place] = Some(Cells::Query);
         }
         for name in ignore {
-            let place = place_of(name, "to leave out")?;
+            let remedy = "leave out columns that there are".into();
+            let place = place_of(name, "to leave out", remedy)?;
             let is_row = matches!(cells[place], Some(Cells::Label | Cells::Query));
             if is_row || features().any(|(_, needed)| needed == name) {
                 let expected = "columns to leave out that are not needed";
@@ -175,7 +175,8 @@ impl Header {
         }
         for (feature, name) in features() {
             // The first of equal names has the column.
-            let place = place_of(name, "for the feature of that name")?;
+            let what = "for the feature of that name";
+            let place = place_of(name, what, Remedy::SameColumns)?;
             cells[place].get_or_insert(Cells::Values(feature));
         }
         let mut names = Strings::default();
@@ -209,6 +210,17 @@ impl Header {
         let names = self.titles.iter().map(|title| 4 * title.len() as u64);
         names.map(|name| name + COLUMN).sum()
     }
+}
+
+/// The question whether one of `titles` was meant, which has the letters and digits of `title`.
+fn alike(title: &str, titles: &[String]) -> Option<Remedy> {
+    let letters = |title: &str| -> String {
+        let signs = title.chars().filter(|sign| sign.is_alphanumeric());
+        signs.flat_map(char::to_lowercase).collect()
+    };
+    let own = letters(title);
+    let meant = titles.iter().find(|other| letters(other) == own)?;
+    Some(format!("is it {}?", quote(meant.as_bytes())).into())
 }
 
 /// The remedy for a table without names.
@@ -767,6 +779,10 @@ mod tests {
             (knowing(&["last", "absent"]), TABLE, "expected a column \"absent\" for the feature of that name"),
             (knowing(&["", ""]), TABLE, "expected names of features"),
             (ignoring(&["nate"]), note, "expected a column \"nate\" to leave out"),
+            (ignoring(&["NO_te"]), note, "to leave out, found a header of \"query note grade x\" (is it \"note\"?)"),
+            (knowing(&["X"]), note, "(is it \"x\"?)"),
+            (options(), "Query,grade,x\n", "of queries, found a header of \"Query grade x\" (is it \"Query\"?)"),
+            (options(), "query,relevance,x\n", "found a header of \"query relevance x\" (give TableOptions::label"),
             (ignoring(&["grade"]), note, "that are not needed, found \"grade\""),
             (ignoring(&["query"]), note, "that are not needed, found \"query\""),
             (knowing(&["x"]).table(TableOptions { ignore: vec!["x".to_owned()], ..named() }), note, "that are not needed, found \"x\""),

@@ -182,6 +182,7 @@ mod tests {
             sample: None,
             k,
             threads,
+            parts: 1,
         }
     }
 

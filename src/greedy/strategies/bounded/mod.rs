@@ -70,18 +70,18 @@ fn cost(shape: &Shape) -> f64 {
     passes + rising * (4.0 * k / rows).powi(3).min(1.0)
 }
 
-/// Bytes for what is kept and bounded of a candidate, a piece, a query and an example, and residuals.
+/// Bytes for what is kept and bounded of a candidate, a piece, and in each part of a query and an example,
+/// and residuals.
 fn memory(shape: &Shape) -> u64 {
     let Shape {
         rows, pieces, k, ..
     } = *shape;
     let of_piece = shape.largest_query.saturating_mul(32);
     let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
-    let bounds = bytes(174) * bytes(shape.candidates)
-        + bytes(16) * (bytes(pieces) + bytes(shape.queries) * bytes(k))
-        + bytes(48) * bytes(shape.queries)
-        + bytes(128) * bytes(rows);
-    (lowmem::errors_memory(shape, k) + bounds + bytes(residuals)).0
+    let kept = bytes(174) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
+    let queries = bytes(shape.queries) * (bytes(16) * bytes(k) + bytes(48));
+    let step = bytes(shape.parts) * (queries + bytes(128) * bytes(rows));
+    (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
 }
 
 /// Exact selection from bounds.
