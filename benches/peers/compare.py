@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-STRATEGIES = ["bounded", "dense", "lowmem", "backfit", "sampled", "univariate", "residual", "random"]
+STRATEGIES = ["bounded", "dense", "lowmem", "backfit", "sampled", "univariate", "residual", "random", "distil"]
 PEERS = ["rankrls-python", "algorithm-1", "omp", "lasso", "abess", "sequential"]
 
 
