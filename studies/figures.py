@@ -103,8 +103,6 @@ def when(figure):
     """Time of a selection by strategy, of data that differ in one thing."""
     data = read("when")
     data = data[(data.group != "kappa") | (data.strategy == "sampled")]
-    # A query of all rows is refused by `select`.
-    data = data[(data.group != "query size") | (data.value < 1000)]
     groups = data.groupby("group", sort=False)
     for place, (axes, (group, own)) in enumerate(zip(figure.subplots(2, 3).flat, groups)):
         lines(axes, own, "value", "seconds", "strategy")
