@@ -119,7 +119,7 @@ def scaling(figure):
     data["megabytes"] = data.peak_bytes / 1e6
     real = (data.study == "real") & (data["data"] == "train_20000") & (data["lambda"] == 16)
     panels = [
-        ("more rows", data.study == "rows", "rows", "select_seconds", [1e3, 1e4, 1e5]),
+        ("more rows", data.study == "rows", "rows", "select_seconds", [1e3, 1e4, 1e5, 1e6]),
         ("more columns", data.study == "columns", "columns", "select_seconds", [7e4, 1e5, 1.3e5]),
         (
             "more non-zeros",
@@ -129,8 +129,8 @@ def scaling(figure):
             [1e6, 2e6, 4e6],
         ),
         ("more queries", data.study == "queries", "queries", "select_seconds", [50, 200, 1000]),
-        ("features of train_20000", real, "k", "select_seconds", [10, 50, 200]),
-        ("memory, more rows", data.study == "rows", "rows", "megabytes", [1e3, 1e4, 1e5]),
+        ("features of train_20000", real, "k", "select_seconds", [10, 50, 200, 1000]),
+        ("memory, more rows", data.study == "rows", "rows", "megabytes", [1e3, 1e4, 1e5, 1e6]),
     ]
     for place, (axes, panel) in enumerate(zip(figure.subplots(2, 3).flat, panels)):
         title, only, x, y, ticks = panel
@@ -254,7 +254,10 @@ def tables(page):
             lines = [row(["features", *map(str, ks)]), "|---|" + "---:|" * len(ks)]
             for selector, found in shares().items():
                 draws = [one for _, one in found.groupby("k")]
-                cells = [f"{one.mean():.0%} ({100 * one.min():.0f} to {100 * one.max():.0f})" for one in draws]
+                cells = [
+                    f"{one.mean():.0%} ({100 * one.min():.0f} to {100 * one.max():.0f})"
+                    for one in draws
+                ]
                 lines.append(row([selector, *cells]))
             page = filled(page, "quality kept", lines)
     return page

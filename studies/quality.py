@@ -75,7 +75,17 @@ def by_strategy(folder, selector, labels, ks):
     strategy = ["--strategy", "bounded" if selector == "exact" else selector, "--labels", labels]
     many = len({line.split()[1] for line in train.open()}) >= 500
     lambdas = ("1/64u" if many else "1/16u") if selector == "distil" else LAMBDAS
-    folds = ["--evidence", "folds:5", "--seed", 1, "--choose-by", "cindex", "--csv", grid, "--quiet"]
+    folds = [
+        "--evidence",
+        "folds:5",
+        "--seed",
+        1,
+        "--choose-by",
+        "cindex",
+        "--csv",
+        grid,
+        "--quiet",
+    ]
     run(rankrls(), "tune", train, "-k", max(ks), *strategy, "--lambdas", lambdas, *folds)
     values = pd.read_csv(grid)
     for k in ks:

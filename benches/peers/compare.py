@@ -13,7 +13,17 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).parent
-STRATEGIES = ["bounded", "dense", "lowmem", "backfit", "sampled", "univariate", "residual", "random", "distil"]
+STRATEGIES = [
+    "bounded",
+    "dense",
+    "lowmem",
+    "backfit",
+    "sampled",
+    "univariate",
+    "residual",
+    "random",
+    "distil",
+]
 PEERS = ["rankrls-python", "algorithm-1", "omp", "lasso", "abess", "sequential"]
 
 
@@ -92,7 +102,9 @@ def main():
         results = [own(strategy, options, folder) for strategy in STRATEGIES]
         results += [peer(selector, options, folder) for selector in PEERS]
     exact = results[0]["features"]
-    print("| selector | selection | peak memory | test cindex | less the exact | features of the exact | |")
+    print(
+        "| selector | selection | peak memory | test cindex | less the exact | features of the exact | |"
+    )
     print("|---|---|---|---|---|---|---|")
     for result in results:
         print(row(result, exact))
