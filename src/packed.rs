@@ -1,7 +1,7 @@
 //! Data that stay packed until their column classes are made: the matrix of all columns never exists.
 //!
-//! A selection needs the column classes alone. Rows stay as they were read, packed by columns, three to five
-//! bytes an entry. Columns are put together some at a time; those that repeat another one, or are constant
+//! A selection needs the column classes alone. Rows stay as they were read, packed by columns, two to three
+//! bytes an entry of a corpus of parses. Columns are put together some at a time; those that repeat another one, or are constant
 //! in every query, are dropped at once.
 //!
 //! ```
@@ -27,10 +27,9 @@ use std::sync::Arc;
 
 use crate::columns::{ColumnClasses, Gathering, QueryWeight, Scale};
 use crate::data::hash::Content;
-use crate::data::merge::each_batch;
 use crate::data::read::ReadOptions;
 use crate::data::runs::Run;
-use crate::data::spill::Spill;
+use crate::data::spill::{Spill, each_columns};
 use crate::data::{Dataset, DatasetError};
 use crate::memory::Memory;
 
@@ -88,11 +87,7 @@ impl Packed {
         let batch = (all / BATCHES).max(LEAST).min((left / ENTRY).max(1 << 16));
         let mut gathering = Gathering::new(rows);
         let (mut content, mut nonzeros) = (Content::new(rows), 0);
-        each_batch(&runs, rows.width(), batch, |mut columns| {
-            if let Some(order) = rows.input_rows() {
-                columns.move_rows(order);
-            }
-            columns.fill_missing(rows.queries());
+        each_columns(&runs, rows, batch, |columns| {
             let data = rows.with_columns(columns)?;
             nonzeros += data.nonzeros();
             look(&data);

@@ -45,10 +45,10 @@ use thiserror::Error;
 use crate::candidates::{Candidates, Partition};
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::hash::Content;
-use crate::data::merge::{columns_of, each_batch};
+use crate::data::merge::columns_of;
 use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, read_names};
 use crate::data::runs::{Packer, Run, nameless_file};
-use crate::data::spill::Spill;
+use crate::data::spill::{Spill, each_columns};
 use crate::data::{
     Columns, CompleteOutput, DataHash, Dataset, DatasetError, FeatureNames, IndexBase,
     MatrixLayout, Output, columns_of_npz, write_names, write_npz, write_svmlight,
@@ -682,11 +682,7 @@ fn pack(
     let query_of_row = rows.queries().of_rows();
     let mut packers: Vec<Packer> = files.iter().map(|_| Packer::default()).collect();
     let count = packers.len();
-    each_batch(&runs, rows.width(), spill.batch(), |mut columns| {
-        if let Some(order) = rows.input_rows() {
-            columns.move_rows(order);
-        }
-        columns.fill_missing(rows.queries());
+    each_columns(&runs, rows, spill.batch(), |columns| {
         let positions: Vec<usize> = (0..columns.len()).collect();
         let parts = || -> Vec<usize> {
             let chunks = positions.par_chunks(positions.len().div_ceil(16).max(1));

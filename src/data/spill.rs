@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::merge::each_batch;
 use super::runs::{Packer, Run, nameless_file};
+use super::{Columns, Dataset};
 
 /// Rows on their way: the last in memory, those before in files without names, which are gone when
 /// this is.
@@ -99,4 +100,21 @@ impl Spill {
     pub(crate) fn runs(&self) -> Vec<Run> {
         std::mem::take(&mut self.taken().runs)
     }
+}
+
+/// Calls `each` with all columns of `rows`, whose entries are in `runs`: as many at a time as have about so many
+/// `entries`, with rows in their places and means for missing values.
+pub(crate) fn each_columns<E: From<io::Error>>(
+    runs: &[Run],
+    rows: &Dataset<'_>,
+    entries: u64,
+    mut each: impl FnMut(Columns<'static>) -> Result<(), E>,
+) -> Result<(), E> {
+    each_batch(runs, rows.width(), entries, |mut columns| {
+        if let Some(order) = rows.input_rows() {
+            columns.move_rows(order);
+        }
+        columns.fill_missing(rows.queries());
+        each(columns)
+    })
 }

@@ -57,6 +57,10 @@ pub trait Strategy: Send {
         false
     }
 
+    /// Gives back what the next [`errors`](Self::errors) fills anew. Called where the candidates are in parts, each
+    /// with a strategy of its own, when the turn of a part has ended.
+    fn rest(&mut self) {}
+
     /// Why the last errors or adoption are none: columns in files could not be read.
     fn failure(&mut self) -> Option<io::Error> {
         None

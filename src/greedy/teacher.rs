@@ -164,10 +164,11 @@ impl TeacherPredictions {
             });
         }
         let problem = RidgeProblem::of_classes(candidates, labels, solver)?;
-        let groups = match queries {
-            _ if solver.factors() => Groups::queries(queries),
-            MANY_QUERIES.. => Groups::folds(queries, 2, seed)?,
-            _ => Groups::folds(queries, FOLDS, seed)?,
+        let groups = if solver.factors() {
+            Groups::queries(queries)
+        } else {
+            let folds = if queries < MANY_QUERIES { FOLDS } else { 2 };
+            Groups::folds(queries, folds, seed)?
         };
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.

@@ -160,7 +160,7 @@ pub(crate) fn test_panels<'a>(
         .map(panel)
 }
 
-/// What bands are, the convention of the measures of test data, and those that are not drawn.
+/// Explains the bands, and names the convention of test measures and the measures that are not drawn.
 pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
     let mut note = "Bands: one standard error over queries.".to_owned();
     let Some(test) = test else {

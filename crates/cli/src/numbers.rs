@@ -10,22 +10,17 @@ const POWERS: [f64; 9] = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
 /// Six significant digits: fixed where that is readable, else with an exponent. `-` where there is
 /// no number.
 pub(crate) fn number(value: impl Into<Option<f64>>) -> String {
-    let Some(value) = value.into() else {
-        return "-".to_owned();
-    };
-    let magnitude = value.abs();
-    if magnitude == 0.0 {
-        return "0".to_owned();
-    }
-    if !(1e-4..1e7).contains(&magnitude) {
-        return format!("{value:.5e}");
-    }
-    fixed(value, &POWERS)
+    significant(value.into(), 6)
 }
 
 /// Four significant digits, for what is judged and not typed again. `-` where there is no number.
 pub(crate) fn four(value: impl Into<Option<f64>>) -> String {
-    let Some(value) = value.into() else {
+    significant(value.into(), 4)
+}
+
+/// So many significant digits, from 3 to 6.
+fn significant(value: Option<f64>, digits: usize) -> String {
+    let Some(value) = value else {
         return "-".to_owned();
     };
     let magnitude = value.abs();
@@ -33,9 +28,9 @@ pub(crate) fn four(value: impl Into<Option<f64>>) -> String {
         return "0".to_owned();
     }
     if !(1e-4..1e7).contains(&magnitude) {
-        return format!("{value:.3e}");
+        return format!("{value:.*e}", digits - 1);
     }
-    fixed(value, &POWERS[2..])
+    fixed(value, &POWERS[6 - digits..])
 }
 
 /// A number with so many digits as there are powers of ten from 1 on.

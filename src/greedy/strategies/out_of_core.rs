@@ -85,6 +85,7 @@ impl Strategy for OutOfCore {
                 errors[slot] = error;
             }
             work.add(&strategy.work(own.len()));
+            strategy.rest();
         });
         self.work = work;
         errors.resize(eligible.len() + wrong, f64::NAN);

@@ -1,4 +1,4 @@
-//! What is compared: the runs of strategies, and their means.
+//! The runs of the strategies that are compared, and their means.
 
 use std::io::{self, Write};
 

@@ -1,4 +1,4 @@
-//! What a comparison shows: a document and a figure.
+//! A comparison as a document and as a figure.
 
 use rankrls::memory::Bytes;
 use rankrls_plot::{Dot, DotPlot, Figure, Hue, LinePlot, Series, Stroke, Tone};
@@ -165,7 +165,7 @@ impl<'a> Comparison<'a> {
 
 type Rows<'s, 'a> = Sheet<'s, StrategyReport<'a>>;
 
-/// What strategies did: adds the features that they share, and the candidates that they judged.
+/// Adds the share of features that a strategy has in common, and the candidates that it judged.
 fn did<'s, 'a>(sheet: Rows<'s, 'a>) -> Rows<'s, 'a> {
     sheet
         .number("overlap", |entry| match entry.overlap {

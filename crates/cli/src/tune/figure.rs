@@ -27,7 +27,7 @@ pub(super) fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPat
         .note(format!("Thick line: the chosen path. {}", note(test)))
 }
 
-/// What was chosen.
+/// The choice, in the words of a title.
 fn title(tuned: &Tuned, options: &TuneOptions) -> String {
     let chosen = tuned.chosen();
     let lambda = lambda_name(chosen.lambda.value(), chosen.unit);

@@ -459,7 +459,7 @@ fn new_sentences_are_ranked_by_a_model() {
     );
 }
 
-/// As in Universal Dependencies, with the preposition below its noun.
+/// A preposition depends on its noun, as in Universal Dependencies.
 fn content_heads(who: &str, attached: u32) -> String {
     let mut words = sentence(who, 5);
     words[4].2 = attached;

@@ -118,7 +118,7 @@ fn columns_larger_than_the_memory_are_selected_from() {
     let (code, errors) = limited(
         &folder,
         limit,
-        &format!("select parts {options} --max-memory 32MiB -o parts.json"),
+        &format!("select parts {options} --max-memory 24MiB -o parts.json"),
     );
     assert_eq!(code, Some(0), "{errors}");
     folder.run(&format!("select dense.svm {options} -o whole.json"));

@@ -79,9 +79,10 @@ fn memory(shape: &Shape) -> u64 {
     let of_piece = shape.largest_query.saturating_mul(32);
     let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
     let kept = bytes(174) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
-    let queries = bytes(shape.queries) * (bytes(16) * bytes(k) + bytes(48));
-    let step = bytes(shape.parts) * (queries + bytes(128) * bytes(rows));
-    (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
+    let step = bytes(shape.queries) * (bytes(16) * bytes(k) + bytes(24)) + bytes(96) * bytes(rows);
+    let parts = bytes(24) * bytes(shape.queries) + bytes(32) * bytes(rows);
+    let terms = step + bytes(shape.parts) * parts;
+    (lowmem::errors_memory(shape, k) + kept + terms + bytes(residuals)).0
 }
 
 /// Exact selection from bounds.
@@ -140,6 +141,10 @@ impl Strategy for Bounded {
 
     fn work(&self, _: usize) -> Work {
         self.work.clone()
+    }
+
+    fn rest(&mut self) {
+        self.step.rest();
     }
 }
 

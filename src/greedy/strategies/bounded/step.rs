@@ -135,6 +135,12 @@ impl StepTerms {
         self.sum_touched();
     }
 
+    /// Drops what [`renew`](Self::renew) makes anew: all but the examples and queries that it compares with.
+    pub(super) fn rest(&mut self) {
+        (self.queries, self.vectors, self.first) = Default::default();
+        self.order = Vec::new();
+    }
+
     /// Finds the queries to resolve first, and what the others have: O(q).
     fn order_queries(&mut self) {
         let weight = |query: usize| self.queries[query].weight();
