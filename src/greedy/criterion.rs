@@ -2,15 +2,17 @@
 //! or how they rank; and their concordance.
 
 use std::fmt;
+use std::ops::Range;
 use std::str::FromStr;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::State;
 use crate::data::{LabelScale, Queries};
 use crate::metrics::{
-    Convention, LabelUse, Metric, Rules, mean_concordance, of_tied, pairs_of, prediction_tolerance,
-    tie, tie_predictions,
+    Convention, LabelUse, Metric, Rules, of_tied, pairs_of, prediction_tolerance, tie,
+    tie_predictions,
 };
 
 /// The measure that a greedy step improves most.
@@ -141,6 +143,17 @@ impl RankingCriterion {
         Some(criterion)
     }
 
+    /// The concordance index of a state's leave-query-out predictions; `None` when no query has a pair of
+    /// different labels. Labels as given, not centred.
+    pub(super) fn concordance(state: &State, labels: &[f64]) -> Option<Self> {
+        let metric = Metric::Concordance;
+        let criterion = Self::new(metric, Convention::Standard, labels, state.queries())?;
+        Some(Self {
+            tolerance: prediction_tolerance(&state.centred_labels()),
+            ..criterion
+        })
+    }
+
     /// This measure of predictions that are of the labels on this scale: those that are taken for
     /// equal are as far apart as rounding takes them, which is in proportion to what is predicted.
     #[must_use]
@@ -168,10 +181,22 @@ impl RankingCriterion {
     /// The measure of predictions for all examples, `m`, averaged over the queries where it is
     /// defined.
     pub fn mean(&self, predictions: &[f64]) -> Option<f64> {
+        let of_run = |run: Range<usize>| -> Vec<Option<f64>> {
+            let mut own = Vec::new();
+            let of_query = |query| {
+                own.clear();
+                own.extend_from_slice(&predictions[self.queries.range(query)]);
+                self.of_query(query, &mut own)
+            };
+            run.map(of_query).collect()
+        };
+        let runs = self.queries.tasks().into_par_iter().map(of_run);
+        let values: Vec<Vec<Option<f64>>> = runs.collect();
         let mut mean = Mean::default();
-        for (query, range) in self.queries.ranges().enumerate() {
-            mean.add(self.of_query(query, &mut predictions[range].to_vec()));
-        }
+        values
+            .into_iter()
+            .flatten()
+            .for_each(|value| mean.add(value));
         mean.value()
     }
 }
@@ -199,7 +224,7 @@ impl Mean {
 /// Concordance index of the leave-query-out predictions, averaged over the queries that
 /// have a pair of different labels; `None` when none has. Labels as given, not centred.
 pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
-    mean_concordance(labels, &tied_predictions(state), state.queries())
+    RankingCriterion::concordance(state, labels)?.mean(&state.predictions())
 }
 
 /// Leave-query-out predictions, those of a query that differ by rounding made equal.

@@ -10,7 +10,7 @@ use super::target::REFIT_BLEND;
 use super::teacher::weighted_labels;
 use super::{
     Addition, PathId, Plan, Prepared, RankingCriterion, Round, Sampler, SelectError,
-    SelectionOptions, State, Strategy, TargetOptions, Teacher, Work, lqo_cindex,
+    SelectionOptions, State, Strategy, TargetOptions, Teacher, Work,
 };
 use crate::candidates::Candidates;
 use crate::data::Column;
@@ -25,7 +25,8 @@ use crate::linalg::grown::Grown;
 pub(crate) struct Greedy<'a> {
     candidates: Cow<'a, Candidates>,
     path: PathId,
-    labels: &'a [f64],
+    /// Tells how the leave-query-out predictions rank; `None` where all labels of a query are equal.
+    concordance: Option<RankingCriterion>,
     teacher: Option<Teacher>,
     target: TargetOptions,
     /// Centred, weighted labels where the state has another target, `m`.
@@ -138,7 +139,7 @@ impl<'a> Greedy<'a> {
                 strategy: kind,
                 labels: scale,
             },
-            labels,
+            concordance: RankingCriterion::concordance(&state, labels),
             target: TargetOptions {
                 teacher_lambda: teacher
                     .as_ref()
@@ -321,7 +322,7 @@ impl<'a> Greedy<'a> {
         Ok(Some(Step {
             feature,
             lqo_error: self.error(),
-            lqo_cindex: lqo_cindex(&self.state, self.labels),
+            lqo_cindex: self.of_predictions(self.concordance.as_ref()),
             criterion: self.criterion(),
             identical_columns: self.classes.last().map_or(0, |class| class.len() - 1),
             evaluated,
@@ -392,7 +393,12 @@ impl<'a> Greedy<'a> {
 
     /// The ranking measure that candidates are judged by, of the state's predictions.
     fn criterion(&self) -> Option<f64> {
-        self.ranking.as_ref()?.mean(&self.state.predictions())
+        self.of_predictions(self.ranking.as_ref())
+    }
+
+    /// A measure of the state's predictions.
+    fn of_predictions(&self, measure: Option<&RankingCriterion>) -> Option<f64> {
+        measure?.mean(&self.state.predictions())
     }
 }
 

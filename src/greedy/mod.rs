@@ -39,7 +39,7 @@ pub use target::{Refit, TargetOptions};
 pub use teacher::Teacher;
 
 pub(crate) use addition::{Addition, LastStep};
-pub(crate) use criterion::{RankingCriterion, lqo_cindex, tied_predictions};
+pub(crate) use criterion::{RankingCriterion, tied_predictions};
 pub(crate) use driver::{Advance, Greedy};
 pub(crate) use earlier::{Earlier, PathId, Recorded};
 pub(crate) use options::is_default;
