@@ -1,8 +1,8 @@
 //! Adding a feature to the state, query by query.
 
-use rayon::prelude::*;
-
+use super::state::QueryMatrices;
 use crate::data::{Column, Queries};
+use crate::linalg::centring::centre;
 use crate::linalg::kernels;
 
 /// A column to be added, in any form that centres to it: as a strategy's own
@@ -66,29 +66,37 @@ pub(super) struct NewFeature<'a> {
 /// Rows of all that the state has by example.
 pub(super) struct Examples<'a> {
     /// Numbers a row of `phi` and `held`.
-    pub(super) capacity: usize,
+    pub(super) stride: usize,
     pub(super) phi: &'a mut [f64],
     pub(super) held: &'a mut [f64],
     pub(super) residual: &'a mut [f64],
     pub(super) holdout: &'a mut [f64],
-    /// `u` before the addition, the new row of `Phi` after it.
+    /// The new row of `Phi`.
     pub(super) new_phi: &'a mut [f64],
-    /// `v` before the addition, `psi` after it.
     pub(super) psi: &'a mut [f64],
+    /// `[f_Q, g_Q]` after the addition, of each query, or none.
+    pub(super) products: &'a mut [f64],
+    /// How many numbers these are for each query.
+    pub(super) of_query: usize,
 }
 
 impl Examples<'_> {
-    /// Takes the first `rows` off.
-    pub(super) fn take(&mut self, rows: usize) -> Self {
-        let cells = rows * self.capacity;
+    /// Takes the first `queries` off, which have so many `rows`.
+    pub(super) fn take(&mut self, queries: usize, rows: usize) -> Self {
+        let cells = rows * self.stride;
         Self {
-            capacity: self.capacity,
+            stride: self.stride,
             phi: self.phi.split_off_mut(..cells).unwrap_or_default(),
             held: self.held.split_off_mut(..cells).unwrap_or_default(),
             residual: self.residual.split_off_mut(..rows).unwrap_or_default(),
             holdout: self.holdout.split_off_mut(..rows).unwrap_or_default(),
             new_phi: self.new_phi.split_off_mut(..rows).unwrap_or_default(),
             psi: self.psi.split_off_mut(..rows).unwrap_or_default(),
+            products: self
+                .products
+                .split_off_mut(..queries * self.of_query)
+                .unwrap_or_default(),
+            of_query: self.of_query,
         }
     }
 }
@@ -110,14 +118,19 @@ pub(super) fn add_to_query(
     examples: Examples<'_>,
 ) -> Option<QueryStep> {
     let &NewFeature { z, root, eta, .. } = feature;
-    let (t, capacity) = (z.len(), examples.capacity);
-    let Examples { phi, held, .. } = examples;
+    let (t, stride) = (z.len(), examples.stride);
+    let Examples {
+        phi, held, holdout, ..
+    } = examples;
     let (new_phi, psi) = (examples.new_phi, examples.psi);
     // phi = u / sqrt(s), and v / sqrt(s) on the way to psi.
+    fill_centred(entries, first, psi);
+    new_phi.copy_from_slice(psi);
+    subtract_rows(new_phi, phi, stride, z);
     for value in new_phi.iter_mut().chain(&mut *psi) {
         *value /= root;
     }
-    let rows = phi.chunks_exact_mut(capacity).zip(examples.residual);
+    let rows = phi.chunks_exact_mut(stride).zip(examples.residual);
     for ((row, residual), &phi) in rows.zip(&*new_phi) {
         row[t] = phi;
         *residual -= eta * phi;
@@ -128,10 +141,10 @@ pub(super) fn add_to_query(
     // psi_Q = (v_Q - H_Q z_-) / sqrt(s)
     let mut without: Vec<f64> = z.iter().map(|z| z / root).collect();
     for (row, value) in entries.iter() {
-        let phi = &phi[(row - first) * capacity..][..t];
+        let phi = &phi[(row - first) * stride..][..t];
         kernels::add_scaled(&mut without, -value / root, phi);
     }
-    subtract_rows(psi, held, capacity, &without);
+    subtract_rows(psi, held, stride, &without);
     let leverage = kernels::dot(new_phi, psi);
     let (nu, surprise) = if feature.sole_query == Some(query) {
         // The model without this query gives the feature weight 0.
@@ -139,19 +152,26 @@ pub(super) fn add_to_query(
     } else {
         // s - b_Q >= lambda, so this is the bound that rounding must not cross.
         let nu = 1.0 / (1.0 - leverage).max(feature.least_slack);
-        (nu, nu * (eta - kernels::dot(new_phi, examples.holdout)))
+        (nu, nu * (eta - kernels::dot(new_phi, holdout)))
     };
     // H_Q <- [H_Q + nu psi (Phi_Q psi)', nu psi]
     let mut along = vec![0.0; t];
-    for (&psi, row) in psi.iter().zip(phi.chunks_exact(capacity)) {
+    for (&psi, row) in psi.iter().zip(phi.chunks_exact(stride)) {
         kernels::add_scaled(&mut along, psi, row);
     }
-    let rows = held.chunks_exact_mut(capacity).zip(examples.holdout);
+    let rows = held.chunks_exact_mut(stride).zip(&mut *holdout);
     for ((row, holdout), &psi) in rows.zip(&*psi) {
         kernels::add_scaled(&mut row[..t], nu * psi, &along);
         row[t] = nu * psi;
         *holdout -= surprise * psi;
     }
+    let matrices = QueryMatrices {
+        phi,
+        held,
+        stride,
+        holdout,
+    };
+    project_holdout(&matrices, examples.products);
     Some(QueryStep {
         leverage,
         nu,
@@ -167,16 +187,44 @@ fn subtract_rows(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
     }
 }
 
-#[multiversion::multiversion(targets = "simd")]
-fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
-    subtract_rows(u, m, stride, z);
+/// `v_Q`: the `entries` of a query whose rows begin at `first`, centred.
+#[inline(always)]
+pub(super) fn fill_centred(entries: Column<'_>, first: usize, v: &mut [f64]) {
+    v.fill(0.0);
+    for (row, value) in entries.iter() {
+        v[row - first] = value;
+    }
+    centre(v);
 }
 
-/// Subtracts products from `u` as [`subtract_products`], in parallel over rows.
-pub(super) fn subtract_products_in_parallel(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
-    const ROWS: usize = 1024;
-    if !z.is_empty() {
-        let chunks = u.par_chunks_mut(ROWS).zip(m.par_chunks(ROWS * stride));
-        chunks.for_each(|(u, m)| subtract_products(u, m, stride, z));
+/// Appends the terms of `v . u`, `u = v - Phi' z`, for the `entries` of a query whose rows begin at `first`.
+/// `phi` has its rows, and `v` has room for them.
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn push_along(
+    entries: Column<'_>,
+    first: usize,
+    (phi, stride): (&[f64], usize),
+    z: &[f64],
+    (v, terms): (&mut [f64], &mut Vec<f64>),
+) {
+    fill_centred(entries, first, v);
+    for (row, value) in entries.iter() {
+        let row = row - first;
+        let phi = phi.get(row * stride..).unwrap_or_default();
+        subtract_rows(&mut v[row..=row], phi, stride, z);
+        terms.push(value * v[row]);
+    }
+}
+
+/// `[f_Q, g_Q] = [Phi_Q p_Q, H_Q' p_Q]` into `products`, which may be empty: O(`|Q|` t).
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn project_holdout(query: &QueryMatrices<'_>, products: &mut [f64]) {
+    products.fill(0.0);
+    let steps = products.len() / 2;
+    let (f, g) = products.split_at_mut(steps);
+    for (example, &p) in query.holdout.iter().enumerate() {
+        let start = example * query.stride;
+        kernels::add_scaled(f, p, &query.phi[start..start + steps]);
+        kernels::add_scaled(g, p, &query.held[start..start + steps]);
     }
 }

@@ -27,16 +27,17 @@
 //! ```
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
 use super::addition::{
-    Addition, Examples, LastStep, NewFeature, add_to_query, subtract_products_in_parallel,
+    Addition, Examples, LastStep, NewFeature, add_to_query, fill_centred, project_holdout,
+    push_along,
 };
 use super::folds::Folds;
 use crate::data::{Column, Queries};
 use crate::lambda::Lambda;
-use crate::linalg::centring::centre;
 use crate::linalg::grown::Grown;
 use crate::linalg::kernels;
 
@@ -56,11 +57,16 @@ pub struct State {
     residual: Vec<f64>,
     /// Leave-query-out residual `p_Q = T_Q r_Q`, `m`.
     holdout: Vec<f64>,
-    /// `m` rows of `capacity`, the first `t` in use: `Phi` by example.
+    /// `m` rows of `stride`, the first `t` in use: `Phi` by example.
     phi: Vec<f64>,
-    /// `m` rows of `capacity`, the first `t` in use: `H` by example.
+    /// `m` rows of `stride`, the first `t` in use: `H` by example.
     held: Vec<f64>,
+    /// Numbers a row of `phi` and `held` has room for, before all are moved: rows close together are read
+    /// faster.
+    stride: usize,
     capacity: usize,
+    /// `[f_Q, g_Q]` of each query, `2 t` numbers each; there once somebody has asked.
+    products: OnceLock<Vec<f64>>,
     /// `K` with `eta = Phi y^`.
     grown: Grown,
     /// Factors of the selected features ([`Addition::factor`]).
@@ -97,12 +103,56 @@ pub(super) fn centred_and_scaled(
 /// rounding of one operation is lost.
 const DELICATE: f64 = 1e8;
 
+/// Steps that the first rows of the matrices have room for, and more at least when they grow.
+const LEAST_GROWTH: usize = 8;
+
+/// Moves `rows` of `old` numbers each apart in place, to have `new` each, in parallel.
+fn widen(matrix: &mut [f64], rows: usize, [old, new]: [usize; 2]) {
+    let mut left = if old == 0 { 0 } else { rows };
+    while left > 1 {
+        // Rows from here on move to where no row is.
+        let first = (left * old).div_ceil(new);
+        if first == left {
+            left -= 1;
+            matrix.copy_within(left * old..(left + 1) * old, left * new);
+            continue;
+        }
+        let (sources, places) = matrix.split_at_mut(left * old);
+        let sources = sources[first * old..].par_chunks_exact(old);
+        let places = &mut places[first * new - left * old..];
+        let places = places[..(left - first) * new].par_chunks_exact_mut(new);
+        let pairs = places.zip(sources).with_min_len(1024);
+        pairs.for_each(|(place, source)| place[..old].copy_from_slice(source));
+        left = first;
+    }
+}
+
 /// The rows of one query in `Phi'`, `H` and `p`.
 pub(super) struct QueryMatrices<'a> {
     pub(super) phi: &'a [f64],
     pub(super) held: &'a [f64],
     pub(super) stride: usize,
     pub(super) holdout: &'a [f64],
+}
+
+/// `f_Q` and `g_Q` of each query.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Products<'a> {
+    products: &'a [f64],
+    steps: usize,
+}
+
+impl<'a> Products<'a> {
+    /// `t`
+    pub(super) fn steps(&self) -> usize {
+        self.steps
+    }
+
+    /// `f_Q = Phi_Q p_Q` and `g_Q = H_Q' p_Q`, `t` numbers each.
+    #[inline(always)]
+    pub(super) fn of(&self, query: usize) -> (&'a [f64], &'a [f64]) {
+        self.products[2 * self.steps * query..][..2 * self.steps].split_at(self.steps)
+    }
 }
 
 impl State {
@@ -134,7 +184,9 @@ impl State {
             labels,
             phi: vec![0.0; cells],
             held: vec![0.0; cells],
+            stride: 0,
             capacity,
+            products: OnceLock::new(),
             grown: Grown::new(lambda.value()),
             factors: Vec::with_capacity(capacity),
             last: None,
@@ -247,26 +299,42 @@ impl State {
 
     /// Row `example` of `Phi'`: `t` numbers.
     pub fn phi(&self, example: usize) -> &[f64] {
-        let start = example * self.capacity;
+        let start = example * self.stride;
         &self.phi[start..start + self.steps()]
     }
 
     /// Row `example` of `H`: `t` numbers.
     pub fn held(&self, example: usize) -> &[f64] {
-        let start = example * self.capacity;
+        let start = example * self.stride;
         &self.held[start..start + self.steps()]
     }
 
     /// The rows of `query` in `Phi'`, `H` and `p`.
     pub(super) fn query_matrices(&self, query: usize) -> QueryMatrices<'_> {
         let rows = self.queries.range(query);
-        let cells = rows.start * self.capacity..rows.end * self.capacity;
+        let cells = rows.start * self.stride..rows.end * self.stride;
         QueryMatrices {
             phi: &self.phi[cells.clone()],
             held: &self.held[cells],
-            stride: self.capacity,
+            stride: self.stride,
             holdout: &self.holdout[rows],
         }
+    }
+
+    /// `f_Q = Phi_Q p_Q` and `g_Q = H_Q' p_Q` of all queries, which the [`Products`] tell apart. The first to
+    /// ask waits O(m t) for them; [`add`](Self::add) keeps them then.
+    pub(super) fn products(&self) -> Products<'_> {
+        let steps = self.steps();
+        let products = self.products.get_or_init(|| {
+            let mut products = Vec::with_capacity(2 * self.capacity * self.queries.len());
+            products.resize(2 * steps * self.queries.len(), 0.0);
+            let of_queries = products.par_chunks_exact_mut(2 * steps.max(1)).enumerate();
+            of_queries.for_each(|(query, products)| {
+                project_holdout(&self.query_matrices(query), products);
+            });
+            products
+        });
+        Products { products, steps }
     }
 
     /// The effect of the last step; `None` before the first.
@@ -277,7 +345,7 @@ impl State {
     /// `z = Phi v` into `z` (`t` numbers), for any column that centres to `v`. O(t nnz).
     pub fn project(&self, column: Column<'_>, z: &mut [f64]) {
         z.fill(0.0);
-        kernels::project(column.rows, column.values, &self.phi, self.capacity, z);
+        kernels::project(column.rows, column.values, &self.phi, self.stride, z);
     }
 
     /// `z = Phi v` (`t` numbers), in parallel: each number is summed as by [`project`](Self::project).
@@ -287,7 +355,7 @@ impl State {
         let parts = z.par_chunks_mut(FEATURES).enumerate();
         parts.for_each(|(part, z)| {
             let phi = &self.phi[FEATURES * part..];
-            kernels::project(column.rows, column.values, phi, self.capacity, z);
+            kernels::project(column.rows, column.values, phi, self.stride, z);
         });
         z
     }
@@ -297,7 +365,7 @@ impl State {
         newest.fill(0.0);
         let phi = self.phi.get(self.steps() - newest.len()..);
         let phi = phi.unwrap_or_default();
-        kernels::project(column.rows, column.values, phi, self.capacity, newest);
+        kernels::project(column.rows, column.values, phi, self.stride, newest);
     }
 
     /// Adds a feature: O(m t) time, in parallel over queries.
@@ -310,19 +378,16 @@ impl State {
             "room for {} steps",
             self.capacity
         );
+        self.make_room();
         let column = addition.column;
         let mut last = self
             .last
             .take()
             .unwrap_or_else(|| LastStep::none(&self.queries));
-        self.spread(column, &mut last.psi);
-        self.refit(column, &last.psi);
+        self.refit(column);
         let z = self.projected(column);
-        last.phi.copy_from_slice(&last.psi);
-        subtract_products_in_parallel(&mut last.phi, &self.phi, self.capacity, &z);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
-        let pivot = self.lambda.value()
-            + kernels::sparse_dot(column.rows, column.values, &last.phi).max(0.0);
+        let pivot = self.lambda.value() + self.along(column, &z).max(0.0);
         let root = pivot.sqrt();
         last.eta = kernels::sparse_dot(column.rows, column.values, &self.residual) / root;
         let feature = NewFeature {
@@ -341,6 +406,18 @@ impl State {
             .push((column.rows.to_vec(), column.values.to_vec()));
         self.last = Some(last);
         self.update_folds();
+    }
+
+    /// Makes room for another step: O(m t) each time that `t` has grown by half.
+    fn make_room(&mut self) {
+        let steps = self.steps();
+        if steps == self.stride {
+            let stride = (steps + (steps / 2).max(LEAST_GROWTH)).min(self.capacity);
+            for matrix in [&mut self.phi, &mut self.held] {
+                widen(matrix, self.labels.len(), [steps, stride]);
+            }
+            self.stride = stride;
+        }
     }
 
     /// `trace(T_Q - I)`, which is no less than its norm.
@@ -382,6 +459,7 @@ impl State {
         let mut folds = self.folds.take().unwrap_or_else(|| {
             missing.start = 0;
             self.holdout.clone_from(&self.labels);
+            self.products = OnceLock::new();
             Box::new(Folds::new(
                 &self.queries,
                 self.lambda.value(),
@@ -399,13 +477,37 @@ impl State {
 
     /// The centred column, `m` numbers, into `v`.
     fn spread(&self, column: Column<'_>, v: &mut [f64]) {
-        v.fill(0.0);
-        for (row, value) in column.iter() {
-            v[row] = value;
+        let mut entries = column;
+        for rows in self.queries.ranges() {
+            let entries = entries.take_rows_below(rows.end);
+            fill_centred(entries, rows.start, &mut v[rows]);
         }
-        for range in self.queries.ranges() {
-            centre(&mut v[range]);
-        }
+    }
+
+    /// `v . u`, `u = v - Phi' z`: O(nnz t), in parallel over queries.
+    fn along(&self, column: Column<'_>, z: &[f64]) -> f64 {
+        let mut entries = column;
+        let (queries, largest) = (&self.queries, self.queries.largest());
+        let task = |run: Range<usize>| {
+            let entries = entries.take_rows_below(queries.rows_of(&run).end);
+            (run, entries)
+        };
+        let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
+        let terms = |(run, mut entries): (Range<usize>, Column<'_>)| {
+            let mut terms = Vec::with_capacity(entries.rows.len());
+            let mut v = vec![0.0; largest];
+            for rows in run.map(|query| queries.range(query)) {
+                let entries = entries.take_rows_below(rows.end);
+                if !entries.rows.is_empty() {
+                    let phi = (&self.phi[rows.start * self.stride..], self.stride);
+                    let room = (&mut v[..rows.len()], &mut terms);
+                    push_along(entries, rows.start, phi, z, room);
+                }
+            }
+            terms
+        };
+        let terms: Vec<Vec<f64>> = tasks.into_par_iter().map(terms).collect();
+        terms.into_iter().flatten().sum()
     }
 
     fn sole_query(&self, column: Column<'_>) -> Option<usize> {
@@ -422,27 +524,35 @@ impl State {
         last: &mut LastStep,
     ) {
         let mut entries = column;
+        let of_query = 2 * (feature.z.len() + 1);
+        let mut products = self.products.take().filter(|_| !feature.folded);
+        if let Some(products) = &mut products {
+            products.resize(of_query * self.queries.len(), 0.0);
+        }
         let mut examples = Examples {
-            capacity: self.capacity,
+            stride: self.stride,
             phi: &mut self.phi,
             held: &mut self.held,
             residual: &mut self.residual,
             holdout: &mut self.holdout,
             new_phi: &mut last.phi,
             psi: &mut last.psi,
+            products: products.as_deref_mut().unwrap_or_default(),
+            of_query,
         };
         let queries = &self.queries;
         let task = |run: Range<usize>| {
             let rows = queries.rows_of(&run);
             let entries = entries.take_rows_below(rows.end);
-            (run, entries, examples.take(rows.len()))
+            let examples = examples.take(run.len(), rows.len());
+            (run, entries, examples)
         };
         let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
         let add = |(run, mut entries, mut examples): (Range<usize>, Column<'_>, Examples<'_>)| {
             let add = |query| {
                 let rows = queries.range(query);
                 let entries = entries.take_rows_below(rows.end);
-                let examples = examples.take(rows.len());
+                let examples = examples.take(1, rows.len());
                 add_to_query(feature, (query, rows.start), entries, examples)
             };
             run.map(add).collect::<Vec<_>>()
@@ -454,18 +564,22 @@ impl State {
                 self.traces[query] += found.trace;
             }
         }
+        self.products = products.map(OnceLock::from).unwrap_or_default();
     }
 
-    /// Adds a feature, whose column centres to `centred`, to the model of other labels: O(nnz).
-    fn refit(&mut self, column: Column<'_>, centred: &[f64]) {
-        if let Some((target, grown)) = &mut self.refit {
-            let selected = self.selected.iter();
-            let products =
-                selected.map(|(rows, values)| kernels::sparse_dot(rows, values, centred));
-            let mut products: Vec<f64> = products.collect();
-            let with = |v: &[f64]| kernels::sparse_dot(column.rows, column.values, v);
-            grown.grow(&mut products, with(centred), with(target));
-        }
+    /// Adds a feature to the model of other labels, if there is one: O(m), and O(nnz) for each before it.
+    fn refit(&mut self, column: Column<'_>) {
+        let Some((target, mut grown)) = self.refit.take() else {
+            return;
+        };
+        let mut centred = vec![0.0; self.labels.len()];
+        self.spread(column, &mut centred);
+        let selected = self.selected.iter();
+        let products = selected.map(|(rows, values)| kernels::sparse_dot(rows, values, &centred));
+        let mut products: Vec<f64> = products.collect();
+        let with = |v: &[f64]| kernels::sparse_dot(column.rows, column.values, v);
+        grown.grow(&mut products, with(&centred), with(&target));
+        self.refit = Some((target, grown));
     }
 
     /// The factor by which rounding may be amplified in the weights and the leave-query-out error: the
@@ -534,6 +648,24 @@ mod tests {
             let product = &held - &phi.dot(&phi.t().dot(&held));
             for (found, expected) in product.iter().zip(&phi) {
                 assert_close(*found, *expected);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_keep_their_numbers_when_they_move_apart() {
+        for (rows, old, new) in [(1, 8, 16), (2, 8, 9), (9, 0, 8), (5000, 3, 4), (700, 2, 7)] {
+            let number = |row: usize, step: usize| (row * 10 + step) as f64;
+            let mut matrix = vec![-1.0; rows * new];
+            for row in 0..rows {
+                for step in 0..old {
+                    matrix[row * old + step] = number(row, step);
+                }
+            }
+            widen(&mut matrix, rows, [old, new]);
+            for row in 0..rows {
+                let expected: Vec<f64> = (0..old).map(|step| number(row, step)).collect();
+                assert_eq!(matrix[row * new..][..old], expected);
             }
         }
     }

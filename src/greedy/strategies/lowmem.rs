@@ -50,7 +50,7 @@ pub(super) const FACTS: Facts = Facts {
 /// Bytes of room for a block on every thread, after `k` steps.
 pub(super) fn scratch_memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let (k, query) = (bytes(k), bytes(shape.largest_query));
-    let block = bytes(size_of::<Lanes>()) * (bytes(2) * k + bytes(3) * query) + bytes(8) * k;
+    let block = bytes(size_of::<Lanes>()) * (bytes(3) * k + bytes(4) * query);
     bytes(shape.threads) * block
 }
 
@@ -77,9 +77,8 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
     let error = round.state.error();
     let by_sums = round.state.folds().is_none() && round.ranking.is_none();
     if by_sums && candidates.len() <= FEW {
-        let gains = gains_by_query(round, candidates);
-        let gains = gains.as_flattened()[..candidates.len()].iter();
-        return gains.map(|&gain| error_left(error, gain)).collect();
+        let mut subjects: Vec<Subject> = candidates.iter().copied().map(Subject::new).collect();
+        return errors_of_few(round, &mut subjects);
     }
     candidates
         .par_chunks(LANES)
@@ -94,16 +93,28 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
         .concat()
 }
 
+/// Errors of few candidates by (*), not by ranking nor by folds, in parallel; finds all of their `z`.
+pub(super) fn errors_of_few(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<f64> {
+    if subjects.is_empty() {
+        return Vec::new();
+    }
+    let error = round.state.error();
+    let gains = gains_by_query(round, subjects);
+    let gains = gains.as_flattened()[..subjects.len()].iter();
+    gains.map(|&gain| error_left(error, gain)).collect()
+}
+
 /// `e(S) - e(S + v)` by blocks, in parallel over queries: the state's matrices, which seldom fit
 /// into a cache, are read once for all candidates. Each gain is added up in the same order as by
 /// blocks, so the bits are equal.
-fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
+fn gains_by_query(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
-    let scratch = || Scratch::new(round);
-    let blocks: Vec<(&[u32], Block)> = candidates
-        .par_chunks(LANES)
-        .map_init(scratch, |scratch, block| {
-            (block, scratch.project(classes, state, block))
+    let blocks = subjects.par_chunks_mut(LANES);
+    let blocks: Vec<(Vec<u32>, Block)> = blocks
+        .map(|subjects| {
+            let block = Block::new(classes, state, subjects);
+            let numbers = subjects.iter().map(|subject| subject.candidate);
+            (numbers.collect(), block)
         })
         .collect();
     let mut gains = vec![[0.0; LANES]; blocks.len()];
@@ -113,22 +124,25 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
         let task = queries.len().div_ceil(8 * current_num_threads());
         let gained: Vec<Vec<Lanes>> = queries
             .par_chunks(task)
-            .map_init(scratch, |scratch, task| {
-                check_interrupt();
-                let start = state.queries().range(task[0] as usize).start;
-                let rests = blocks
-                    .iter()
-                    .map(|(block, _)| columns(classes, block, start));
-                let mut rests: Vec<_> = rests.collect();
-                let mut gained = Vec::with_capacity(task.len() * blocks.len());
-                for &query in task {
-                    for ((_, projected), rest) in blocks.iter().zip(&mut rests) {
-                        let sums = scratch.sums(classes, state, projected, query, rest);
-                        gained.push(projected.terms.gained(query, &sums));
+            .map_init(
+                || Scratch::new(round),
+                |scratch, task| {
+                    check_interrupt();
+                    let start = state.queries().range(task[0] as usize).start;
+                    let rests = blocks
+                        .iter()
+                        .map(|(block, _)| columns(classes, block, start));
+                    let mut rests: Vec<_> = rests.collect();
+                    let mut gained = Vec::with_capacity(task.len() * blocks.len());
+                    for &query in task {
+                        for ((_, projected), rest) in blocks.iter().zip(&mut rests) {
+                            let sums = scratch.sums(classes, state, projected, query, rest);
+                            gained.push(projected.terms.gained(query, &sums));
+                        }
                     }
-                }
-                gained
-            })
+                    gained
+                },
+            )
             .collect();
         for gained in gained.iter().flat_map(|task| task.chunks(blocks.len())) {
             for (gain, gained) in gains.iter_mut().zip(gained) {
@@ -139,12 +153,64 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
     gains
 }
 
+/// A candidate to be judged.
+#[derive(Debug, Clone)]
+pub(super) struct Subject {
+    pub(super) candidate: u32,
+    /// The numbers of `z = Phi v` that are known, the first so many of them. Steps to come leave them as they
+    /// are.
+    pub(super) z: Vec<f64>,
+}
+
+impl Subject {
+    /// A candidate of which nothing is known.
+    pub(super) fn new(candidate: u32) -> Self {
+        Self {
+            candidate,
+            z: Vec::new(),
+        }
+    }
+
+    /// Finds the numbers of `z` that are not known; returns `rho = v . r`.
+    fn project(&mut self, candidates: &ColumnClasses, state: &State) -> f64 {
+        let column = candidates.column(self.candidate as usize);
+        let known = self.z.len();
+        if known < state.steps() {
+            self.z.resize(state.steps(), 0.0);
+            state.project_newest(column, &mut self.z[known..]);
+        }
+        kernels::sparse_dot(column.rows, column.values, state.residual())
+    }
+}
+
 /// Eight candidates.
 #[derive(Debug)]
 struct Block {
     /// `Z = Phi V`, `t`.
     z: Vec<Lanes>,
     terms: Terms<LANES>,
+}
+
+impl Block {
+    /// `Z`, and the terms of (*) that are the same for all queries, in parallel over candidates.
+    fn new(candidates: &ColumnClasses, state: &State, block: &mut [Subject]) -> Self {
+        let products = block.par_iter_mut();
+        let products = products.map(|subject| subject.project(candidates, state));
+        let products: Vec<f64> = products.collect();
+        let mut terms = Terms::new(state.lambda().value());
+        let mut z = vec![[0.0; LANES]; state.steps()];
+        for (lane, (subject, rho)) in block.iter().zip(products).enumerate() {
+            for (lanes, &own) in z.iter_mut().zip(&subject.z) {
+                lanes[lane] = own;
+            }
+            let candidate = subject.candidate as usize;
+            let explained = kernels::dot(&subject.z, &subject.z);
+            terms.s[lane] += candidates.squared_norm(candidate) - explained;
+            terms.rho[lane] = rho;
+            terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
+        }
+        Self { z, terms }
+    }
 }
 
 /// Scratch for one block.
@@ -154,10 +220,10 @@ struct Scratch {
     z_without: Vec<Lanes>,
     /// `V_Q`, centred, for the query at hand.
     v: Vec<Lanes>,
+    /// The entries of the columns in the query at hand, not centred.
+    entries: Vec<Lanes>,
     /// `T_Q u_Q` of the candidates for the query at hand, where predictions are wanted; else empty.
     tu: Vec<Lanes>,
-    /// One candidate's `z` or `z_Q`, `t`.
-    single: Vec<f64>,
 }
 
 impl Scratch {
@@ -166,8 +232,8 @@ impl Scratch {
         Self {
             z_without: vec![[0.0; LANES]; t],
             v: vec![[0.0; LANES]; largest],
+            entries: vec![[0.0; LANES]; largest],
             tu: vec![[0.0; LANES]; round.ranking.map_or(0, |_| largest)],
-            single: vec![0.0; t],
         }
     }
 
@@ -203,7 +269,8 @@ impl Scratch {
         mut see: impl FnMut(u32, &Terms<LANES>, &QuerySums<LANES>, &[Lanes]),
     ) {
         let (candidates, state) = (round.candidates, round.state);
-        let projected = self.project(candidates, state, block);
+        let mut subjects: Vec<Subject> = block.iter().copied().map(Subject::new).collect();
+        let projected = Block::new(candidates, state, &mut subjects);
         let mut rest = columns(candidates, block, 0);
         for query in (0u32..).take(state.queries().len()) {
             let sums = self.sums(candidates, state, &projected, query, &mut rest);
@@ -220,67 +287,40 @@ impl Scratch {
         query: u32,
         rest: &mut [Column<'_>; LANES],
     ) -> QuerySums<LANES> {
-        let touched = self.load(candidates, state, query as usize, &block.z, rest);
         let matrices = state.query_matrices(query as usize);
-        let v = touched.then_some(&self.v[..]);
-        let z_without = if touched { &self.z_without } else { &block.z };
-        judge_query(&matrices, (&block.z, z_without), v, &mut self.tu)
-    }
-
-    /// `Z`, and the terms of (*) that are the same for all queries.
-    fn project(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> Block {
-        let mut terms = Terms::new(state.lambda().value());
-        let mut z = vec![[0.0; LANES]; state.steps()];
-        for (lane, &candidate) in block.iter().enumerate() {
-            let candidate = candidate as usize;
-            let column = candidates.column(candidate);
-            state.project(column, &mut self.single);
-            for (z, &single) in z.iter_mut().zip(&self.single) {
-                z[lane] = single;
-            }
-            let explained = kernels::dot(&self.single, &self.single);
-            terms.s[lane] += candidates.squared_norm(candidate) - explained;
-            terms.rho[lane] = kernels::sparse_dot(column.rows, column.values, state.residual());
-            terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
+        if !self.load(candidates, state, query as usize, rest) {
+            return judge_query(&matrices, (&block.z, &block.z), None, &mut self.tu);
         }
-        Block { z, terms }
+        let entries = &self.entries[..matrices.holdout.len()];
+        leave_out(&matrices, entries, &block.z, &mut self.z_without);
+        let z = (&block.z[..], &self.z_without[..]);
+        judge_query(&matrices, z, Some(&self.v), &mut self.tu)
     }
 
-    /// Moves the columns' entries in `query` into `v`, writes `Z` without their part beside it, and says
-    /// whether there were any.
+    /// Moves the columns' entries in `query` into `v` and `entries`, and says whether there were any.
     fn load(
         &mut self,
         candidates: &ColumnClasses,
         state: &State,
         query: usize,
-        z: &[Lanes],
         rest: &mut [Column<'_>; LANES],
     ) -> bool {
         let range = state.queries().range(query);
+        let v = &mut self.v[..range.len()];
+        let entries = &mut self.entries[..range.len()];
         let mut touched = false;
         take_segments(candidates, rest, range.end, |lane, segment| {
             if !touched {
-                self.z_without.copy_from_slice(z);
-                self.v[..range.len()].fill([0.0; LANES]);
+                v.fill([0.0; LANES]);
+                entries.fill([0.0; LANES]);
                 touched = true;
             }
-            self.load_segment(state, range.clone(), lane, segment);
+            spread(segment, range.start, lane, v);
+            for (row, value) in segment.column.iter() {
+                entries[row - range.start][lane] = value;
+            }
         });
         touched
-    }
-
-    fn load_segment(
-        &mut self,
-        state: &State,
-        range: std::ops::Range<usize>,
-        lane: usize,
-        segment: &Segment<'_>,
-    ) {
-        spread(segment, range.start, lane, &mut self.v[..range.len()]);
-        state.project(segment.column, &mut self.single);
-        for (z, &part) in self.z_without.iter_mut().zip(&self.single) {
-            z[lane] -= part;
-        }
     }
 }
 
@@ -345,6 +385,51 @@ pub(super) fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &m
     }
     for (row, value) in segment.column.iter() {
         v[row - first_row][lane] = value - segment.mean;
+    }
+}
+
+/// `Z - Z_Q` for a query in which columns have these `entries`.
+#[multiversion::multiversion(targets = "simd")]
+fn leave_out(query: &QueryMatrices<'_>, entries: &[Lanes], z: &[Lanes], z_without: &mut [Lanes]) {
+    let (tiles, rest) = z.as_chunks::<TILE>();
+    let (tiles_without, rest_without) = z_without.as_chunks_mut::<TILE>();
+    for (tile, (z, without)) in tiles.iter().zip(tiles_without).enumerate() {
+        leave_out_tile(query, tile * TILE, entries, z, without);
+    }
+    let tiles = tiles.len() * TILE;
+    for (step, (z, without)) in rest.chunks(1).zip(rest_without.chunks_mut(1)).enumerate() {
+        if let ([z], [without]) = (z, without) {
+            leave_out_tile(
+                query,
+                tiles + step,
+                entries,
+                &[*z],
+                std::array::from_mut(without),
+            );
+        }
+    }
+}
+
+#[inline(always)]
+fn leave_out_tile<const STEPS: usize>(
+    query: &QueryMatrices<'_>,
+    first: usize,
+    entries: &[Lanes],
+    z: &[Lanes; STEPS],
+    z_without: &mut [Lanes; STEPS],
+) {
+    let mut of_query = [[0.0; LANES]; STEPS];
+    for (phi, entries) in query.phi.chunks_exact(query.stride).zip(entries) {
+        for (sums, phi) in of_query.iter_mut().zip(&phi[first..first + STEPS]) {
+            for lane in 0..LANES {
+                sums[lane] += phi * entries[lane];
+            }
+        }
+    }
+    for ((without, z), of_query) in z_without.iter_mut().zip(z).zip(&of_query) {
+        for lane in 0..LANES {
+            without[lane] = z[lane] - of_query[lane];
+        }
     }
 }
 

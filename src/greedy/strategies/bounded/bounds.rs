@@ -37,13 +37,64 @@ pub(super) struct Products {
 }
 
 /// Passes over a column, whose pieces are all of it.
-#[multiversion::multiversion(targets = "simd")]
 pub(super) fn pass_over(column: Column<'_>, pieces: &[Piece], step: &StepTerms) -> Products {
-    let mut rest = column;
-    let mut products = Products::default();
-    for piece in pieces {
+    let mut passage = Passage::new(column, pieces);
+    pass_before(&mut passage, u32::MAX, step);
+    passage.products
+}
+
+/// A pass over a column, some queries at a time: where many columns pass over the same few queries one after the
+/// other, the terms of these stay in a cache.
+#[derive(Debug)]
+pub(super) struct Passage<'a> {
+    /// The entries to come.
+    rest: Column<'a>,
+    /// Those of the column that are to come.
+    pieces: &'a [Piece],
+    /// Of the entries so far.
+    pub(super) products: Products,
+}
+
+impl<'a> Passage<'a> {
+    /// The pass over a column, whose pieces are all of it, before its first query.
+    pub(super) fn new(column: Column<'a>, pieces: &'a [Piece]) -> Self {
+        Self {
+            rest: column,
+            pieces,
+            products: Products::default(),
+        }
+    }
+}
+
+/// Passes over many columns.
+pub(super) fn pass_together<'p, 'c: 'p>(
+    passages: impl Iterator<Item = &'p mut Passage<'c>>,
+    step: &StepTerms,
+) {
+    let mut long = Vec::new();
+    for passage in passages {
+        if passage.pieces.len() > step.blocks.len() {
+            long.push(passage);
+        } else {
+            pass_before(passage, u32::MAX, step);
+        }
+    }
+    for &end in &step.blocks {
+        for passage in &mut long {
+            pass_before(passage, end, step);
+        }
+    }
+}
+
+/// Passes on over the queries before query `end`.
+#[multiversion::multiversion(targets = "simd")]
+fn pass_before(passage: &mut Passage<'_>, end: u32, step: &StepTerms) {
+    let mut products = passage.products;
+    while let [piece, later @ ..] = passage.pieces
+        && piece.query < end
+    {
         let mut sums = ExampleTerms::default();
-        for (row, value) in rest.take_entries(piece.length as usize).iter() {
+        for (row, value) in passage.rest.take_entries(piece.length as usize).iter() {
             for (sum, term) in sums.iter_mut().zip(&step.examples[row]) {
                 *sum += value * term;
             }
@@ -55,8 +106,9 @@ pub(super) fn pass_over(column: Column<'_>, pieces: &[Piece], step: &StepTerms) 
         let query = &step.queries[piece.query as usize];
         products.spread += query.spread();
         products.explained += query.phi_squared;
+        passage.pieces = later;
     }
-    products
+    passage.products = products;
 }
 
 /// The terms of a bound that belong to a candidate as a whole.

@@ -34,11 +34,12 @@ mod tests;
 use rayon::prelude::*;
 
 use super::layout::{CHUNK, Layout};
-use super::lowmem;
+use super::lowmem::{self, Subject};
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
+use bounds::{Passage, Products};
 use known::Known;
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
@@ -100,7 +101,7 @@ struct Bounded {
     /// The terms of the last step, whose buffers the next one uses again.
     step: StepTerms,
     /// The best candidates of the last step, by error.
-    leaders: Vec<u32>,
+    leaders: Vec<Subject>,
     /// The work of the last step.
     work: Work,
 }
@@ -159,7 +160,7 @@ struct Found {
     passed: usize,
     /// Bytes of all residuals.
     bytes: usize,
-    /// Candidates that were dropped, with bounds that came close.
+    /// The candidate of the largest bound that was dropped in each chunk, with the bound.
     close: Vec<(f64, u32)>,
 }
 
@@ -177,7 +178,7 @@ impl Bounded {
     /// The errors of the candidates, as [`errors`](Strategy::errors) gives them.
     fn judge(&mut self, round: &Round<'_>, step: &StepTerms, eligible: &[u32]) -> Vec<f64> {
         let mut search = PruningSearch::new(round, step, eligible);
-        search.evaluate(&self.open(&search));
+        search.evaluate(self.open(&search));
         search.share();
         let mut found = Found::default();
         if round.sampled {
@@ -206,11 +207,13 @@ impl Bounded {
     }
 
     /// Candidates to open a step with: the last step's best that may still be chosen.
-    fn open(&self, search: &PruningSearch<'_>) -> Vec<u32> {
-        let leaders = self.leaders.iter().copied();
+    fn open(&mut self, search: &PruningSearch<'_>) -> Vec<Subject> {
+        let mut leaders = std::mem::take(&mut self.leaders);
+        leaders.retain(|leader| !search.out(leader.candidate));
+        if search.step.added.is_none() {
+            leaders.iter_mut().for_each(|leader| leader.z.clear());
+        }
         leaders
-            .filter(|&candidate| !search.out(candidate))
-            .collect()
     }
 
     /// Level 0: candidates whose bound from norms passes the threshold, and level 1 for those
@@ -261,18 +264,36 @@ struct Chunk<'a> {
     residuals: &'a mut [Option<Box<Residual>>],
 }
 
-impl Chunk<'_> {
+impl<'a> Chunk<'a> {
     /// Level 0 for those that may win as far as their queries tell, and level 1 for candidates of one
     /// query and where the residual is kept. `follows`: whether what is kept is that of the step
     /// before.
     fn bound(&mut self, search: &PruningSearch<'_>, follows: bool) -> Found {
+        let mut passages = self.passages(search, follows);
+        let all = passages.iter_mut().map(|(_, passage)| passage);
+        bounds::pass_together(all, search.step);
         let mut found = Found::default();
-        let mut closest = None;
-        let step = search.step;
-        let mut z = vec![0.0; step.steps];
-        let (state, candidates) = (search.round.state, search.round.candidates);
+        let mut z = vec![0.0; search.step.steps];
+        for (place, passage) in passages {
+            self.read(search, place, &passage.products, &mut z, &mut found);
+        }
+        found
+    }
+
+    /// The passes over candidates that may win as far as their queries tell, with their places here.
+    fn passages<'s>(
+        &mut self,
+        search: &'s PruningSearch<'_>,
+        follows: bool,
+    ) -> Vec<(usize, Passage<'s>)>
+    where
+        'a: 's,
+    {
+        let (step, candidates, layout) = (search.step, search.round.candidates, self.layout);
+        let mut passages = Vec::new();
         let kept = self.known.iter_mut().zip(&mut *self.residuals);
-        for (candidate, (known, residual)) in (self.first..).zip(kept) {
+        for (place, (known, residual)) in kept.enumerate() {
+            let candidate = self.first + place;
             if search.retired[candidate] || !follows {
                 known.forget();
                 *residual = None;
@@ -281,71 +302,88 @@ impl Chunk<'_> {
                 continue;
             }
             residual.take_if(|residual| residual.used + IDLE < step.steps);
-            let (column, pieces) = (candidates.column(candidate), self.layout.pieces(candidate));
+            let (column, pieces) = (candidates.column(candidate), layout.pieces(candidate));
             let squared_norm = candidates.squared_norm(candidate);
             if residual.is_none() && known::passed(known, search, pieces, squared_norm) {
                 continue;
             }
-            let products = bounds::pass_over(column, pieces, step);
-            let mut reach = known.read(&products, squared_norm, step);
+            passages.push((place, Passage::new(column, pieces)));
+        }
+        passages
+    }
+
+    /// Level 0 of the candidate at `place`, whose entries have been read, and level 1 where there is a
+    /// residual. `z`: room for `t` numbers.
+    fn read(
+        &mut self,
+        search: &PruningSearch<'_>,
+        place: usize,
+        products: &Products,
+        z: &mut [f64],
+        found: &mut Found,
+    ) {
+        let step = search.step;
+        let (state, candidates) = (search.round.state, search.round.candidates);
+        let (known, residual) = (&mut self.known[place], &mut self.residuals[place]);
+        let candidate = self.first + place;
+        let (column, pieces) = (candidates.column(candidate), self.layout.pieces(candidate));
+        let squared_norm = candidates.squared_norm(candidate);
+        let mut reach = known.read(products, squared_norm, step);
+        *known = Known::Read(reach);
+        match step.added {
+            Some(0) => {}
+            Some(1) => {
+                if let Some(residual) = residual {
+                    residual.follow(state, pieces, products.tau);
+                }
+            }
+            _ => *residual = None,
+        }
+        found.bytes += residual
+            .as_ref()
+            .map_or(0, |kept| kept.bytes(state.capacity()));
+        // Candidates count in 32 bits.
+        let number = u32::try_from(candidate).unwrap_or(u32::MAX);
+        if search.out(number) {
+            return;
+        }
+        found.read += 1;
+        let mut whole = reach.whole(squared_norm, products.rho, step);
+        let mut bound = bounds::of_products(&whole, products, step);
+        if reach.missing(step) > 0 && search.passes(bound) {
+            let newest = &mut z[..reach.missing(step)];
+            state.project_newest(column, newest);
+            reach = reach.completed(newest);
             *known = Known::Read(reach);
-            match step.added {
-                Some(0) => {}
-                Some(1) => {
-                    if let Some(residual) = residual {
-                        residual.follow(state, pieces, products.tau);
-                    }
-                }
-                _ => *residual = None,
-            }
-            found.bytes += residual
-                .as_ref()
-                .map_or(0, |kept| kept.bytes(state.capacity()));
-            // Candidates count in 32 bits.
-            let number = u32::try_from(candidate).unwrap_or(u32::MAX);
-            if search.out(number) {
-                continue;
-            }
-            found.read += 1;
-            let mut whole = reach.whole(squared_norm, products.rho, step);
-            let mut bound = bounds::of_products(&whole, &products, step);
-            if reach.missing(step) > 0 && search.passes(bound) {
-                let newest = &mut z[..reach.missing(step)];
-                state.project_newest(column, newest);
-                reach = reach.completed(newest);
-                *known = Known::Read(reach);
-                whole = reach.whole(squared_norm, products.rho, step);
-                bound = bounds::of_products(&whole, &products, step);
-            }
-            if step.first_matter() && search.passes(bound) {
-                whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
-                bound = bounds::of_products(&whole, &products, step);
-            }
-            let mut projected = None;
-            if search.passes(bound) {
-                found.passed += 1;
-                let touched = residual.as_mut().map(|residual| {
-                    residual.used = step.steps;
-                    residual.touched(state, &whole, pieces)
-                });
-                if let Some(touched) = touched.or_else(|| search.only_touched(candidate)) {
-                    let level_1 = Projected::new(step, whole, products.c, &touched);
-                    bound = bound.min(level_1.bound(step));
-                    projected = Some(Box::new(level_1));
-                }
-            }
-            if search.passes(bound) {
-                found.contenders.push(BoundedCandidate {
-                    candidate: number,
-                    bound,
-                    projected,
-                });
-            } else if closest.is_none_or(|(most, _)| bound > most) {
-                closest = Some((bound, number));
+            whole = reach.whole(squared_norm, products.rho, step);
+            bound = bounds::of_products(&whole, products, step);
+        }
+        if step.first_matter() && search.passes(bound) {
+            whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
+            bound = bounds::of_products(&whole, products, step);
+        }
+        let mut projected = None;
+        if search.passes(bound) {
+            found.passed += 1;
+            let touched = residual.as_mut().map(|residual| {
+                residual.used = step.steps;
+                residual.touched(state, &whole, pieces)
+            });
+            if let Some(touched) = touched.or_else(|| search.only_touched(candidate)) {
+                let level_1 = Projected::new(step, whole, products.c, &touched);
+                bound = bound.min(level_1.bound(step));
+                projected = Some(Box::new(level_1));
             }
         }
-        found.close.extend(closest);
-        found
+        if search.passes(bound) {
+            found.contenders.push(BoundedCandidate {
+                candidate: number,
+                bound,
+                projected,
+            });
+        } else if found.close.first().is_none_or(|&(most, _)| bound > most) {
+            found.close = vec![(bound, number)];
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::residual::{Residual, Touched};
 use super::step::{QueryTerms, RESOLVED, StepTerms};
 use crate::greedy::Round;
 use crate::greedy::strategies::layout::Piece;
-use crate::greedy::strategies::lowmem;
+use crate::greedy::strategies::lowmem::{self, Subject};
 use crate::greedy::strategy::tie_limit;
 use crate::interrupt::check_interrupt;
 use crate::linalg::kernels::{self, LANES, Lanes};
@@ -131,7 +131,7 @@ pub(super) struct PruningSearch<'a> {
     /// An error above this can not win.
     limit: f64,
     /// Errors of what has been evaluated exactly.
-    judged: Vec<(f64, u32)>,
+    judged: Vec<(f64, Subject)>,
     /// The residual of each candidate.
     pub(super) residuals: &'a [Option<Box<Residual>>],
     /// Bytes that new residuals may take.
@@ -187,8 +187,8 @@ impl<'a> PruningSearch<'a> {
     /// The errors of `eligible` candidates that were evaluated; the others can not win.
     pub(super) fn errors(self, eligible: &[u32]) -> Vec<f64> {
         let mut errors = vec![f64::NAN; eligible.len()];
-        for (error, candidate) in self.judged {
-            if let Ok(place) = eligible.binary_search(&candidate) {
+        for (error, subject) in self.judged {
+            if let Ok(place) = eligible.binary_search(&subject.candidate) {
                 errors[place] = error;
             }
         }
@@ -203,7 +203,10 @@ impl<'a> PruningSearch<'a> {
     /// Whether a candidate is out, as it is selected or opened the step.
     pub(super) fn out(&self, candidate: u32) -> bool {
         self.retired[candidate as usize]
-            || self.judged.iter().any(|&(_, judged)| judged == candidate)
+            || self
+                .judged
+                .iter()
+                .any(|(_, judged)| judged.candidate == candidate)
     }
 
     /// Whether a candidate whose gain is at most `bound` may still win.
@@ -219,11 +222,11 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Evaluates candidates exactly.
-    pub(super) fn evaluate(&mut self, candidates: &[u32]) {
-        let errors = lowmem::errors(self.round, candidates);
-        for (&candidate, error) in candidates.iter().zip(errors) {
+    pub(super) fn evaluate(&mut self, mut subjects: Vec<Subject>) {
+        let errors = lowmem::errors_of_few(self.round, &mut subjects);
+        for (subject, error) in subjects.into_iter().zip(errors) {
             self.limit = self.limit.min(tie_limit(error));
-            self.judged.push((error, candidate));
+            self.judged.push((error, subject));
         }
     }
 
@@ -236,17 +239,18 @@ impl<'a> PruningSearch<'a> {
 
     /// The best that were evaluated, for the next step to open with, and those that came close where
     /// these are few.
-    pub(super) fn leaders(&mut self) -> Vec<u32> {
+    pub(super) fn leaders(&mut self) -> Vec<Subject> {
         self.judged
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.candidate.cmp(&b.1.candidate)));
         self.close
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let found = self.judged.iter().chain(&self.close);
+        let judged = self.judged.iter().map(|(_, subject)| subject.clone());
+        let close = self
+            .close
+            .iter()
+            .map(|&(_, candidate)| Subject::new(candidate));
         // One of them is about to be selected.
-        found
-            .take(LEADERS + 1)
-            .map(|&(_, candidate)| candidate)
-            .collect()
+        judged.chain(close).take(LEADERS + 1).collect()
     }
 
     /// Levels 1 to 3, after so many candidates have been read and have passed level 0. Returns how many
@@ -283,8 +287,8 @@ impl<'a> PruningSearch<'a> {
                 .then(a.candidate.cmp(&b.candidate))
         });
         let first = contenders.drain(..count.min(contenders.len()));
-        let first: Vec<u32> = first.map(|contender| contender.candidate).collect();
-        self.evaluate(&first);
+        let first = first.map(|contender| Subject::new(contender.candidate));
+        self.evaluate(first.collect());
         contenders.retain(|contender| self.passes(contender.bound));
     }
 
@@ -474,8 +478,10 @@ impl<'a> PruningSearch<'a> {
                 lanes[lane] = z;
             }
         }
+        let products = self.round.state.products();
         for &query in queries {
-            let (w, x) = along_both(self.step.f(query), self.step.g(query), z_lanes);
+            let (f, g) = products.of(query);
+            let (w, x) = along_both(f, g, z_lanes);
             for (lane, contender) in block.iter_mut().enumerate() {
                 contender.resolve(self.step, query, (w[lane], x[lane]));
             }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::greedy::State;
-use crate::greedy::state::QueryMatrices;
+use crate::greedy::state::{Products, QueryMatrices};
 use crate::greedy::strategies::clock::{Clock, SURCHARGE, no_less};
 use crate::linalg::kernels::{self, LANES, Lanes};
 
@@ -59,6 +59,10 @@ pub(super) const C: usize = 2;
 /// `k_Q = Phi_Q' g_Q`
 pub(super) const K: usize = 3;
 
+/// Tasks of queries that are a block: the terms of a block fit into a cache of half a megabyte, unless a query
+/// does not.
+const BLOCK: usize = 8;
+
 /// Queries resolved at level 2, in turns: up to so many each.
 pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
 
@@ -80,10 +84,11 @@ pub(super) struct StepTerms {
     /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](Self::first_matter): with them a
     /// column has their `x_Q`.
     pub(super) first: Vec<Lanes>,
-    /// `[f_Q, g_Q]` for every query: `2 t` numbers each.
-    pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
+    /// Where the queries are cut for [passes](super::bounds::Passage) over columns: the queries that blocks end
+    /// before, ascending.
+    pub(super) blocks: Vec<u32>,
     /// All queries, those that are resolved first: of the largest `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
     /// The largest `|k_Q|^2`.
@@ -112,23 +117,10 @@ impl StepTerms {
         self.steps = state.steps();
         self.lambda = state.lambda().value();
         (self.error, self.rounding) = (state.error(), state.rounding(longest));
-        self.vectors
-            .resize(2 * self.steps * state.queries().len(), 0.0);
-        self.queries
-            .resize(state.queries().len(), QueryTerms::default());
         self.examples
             .resize(state.labels().len(), ExampleTerms::default());
         self.first.resize(state.labels().len(), [0.0; LANES]);
-        let vectors = self.vectors.par_chunks_exact_mut(2 * self.steps.max(1));
-        vectors
-            .zip(&mut self.queries)
-            .enumerate()
-            .for_each(|(query, (vectors, terms))| terms.project(state, query, vectors));
-        self.g.clear();
-        self.g.resize(self.steps, 0.0);
-        for pair in self.vectors.chunks_exact(2 * self.steps.max(1)) {
-            kernels::add_scaled(&mut self.g, 1.0, &pair[self.steps..]);
-        }
+        self.describe_queries(state);
         self.order_queries();
         self.describe_examples(state);
         self.sum_queries();
@@ -137,8 +129,36 @@ impl StepTerms {
 
     /// Drops what [`renew`](Self::renew) makes anew: all but the examples and queries that it compares with.
     pub(super) fn rest(&mut self) {
-        (self.queries, self.vectors, self.first) = Default::default();
-        self.order = Vec::new();
+        (self.queries, self.first, self.order) = Default::default();
+    }
+
+    /// Describes the queries, and adds up their `g_Q`.
+    fn describe_queries(&mut self, state: &State) {
+        let products = state.products();
+        let describe = |run: Range<usize>| {
+            let mut sum = vec![0.0; products.steps()];
+            let describe = |query| {
+                let (f, g) = products.of(query);
+                kernels::add_scaled(&mut sum, 1.0, g);
+                QueryTerms::new(state.trace(query), f, g)
+            };
+            let terms: Vec<QueryTerms> = run.map(describe).collect();
+            (terms, sum)
+        };
+        let tasks = state.queries().tasks().into_par_iter();
+        let described: Vec<_> = tasks.map(describe).collect();
+        let ends = state.queries().tasks();
+        let ends = ends.chunks(BLOCK).filter_map(|runs| runs.last());
+        // Queries count in 32 bits.
+        let short = |run: &Range<usize>| u32::try_from(run.end).unwrap_or(u32::MAX);
+        self.blocks = ends.map(short).collect();
+        self.queries.clear();
+        self.g.clear();
+        self.g.resize(products.steps(), 0.0);
+        for (terms, sum) in described {
+            self.queries.extend(terms);
+            kernels::add_scaled(&mut self.g, 1.0, &sum);
+        }
     }
 
     /// Finds the queries to resolve first, and what the others have: O(q).
@@ -197,10 +217,11 @@ impl StepTerms {
     }
 
     /// `g_Q` of the first eight of `order`, a lane each.
-    fn first_lanes(&self) -> Vec<Lanes> {
+    fn first_lanes(&self, products: &Products<'_>) -> Vec<Lanes> {
         let mut lanes = vec![[0.0; LANES]; self.steps];
         for (lane, &query) in self.order.iter().take(LANES).enumerate() {
-            for (lanes, &g) in lanes.iter_mut().zip(self.g(query)) {
+            let (_, g) = products.of(query);
+            for (lanes, &g) in lanes.iter_mut().zip(g) {
                 lanes[lane] = g;
             }
         }
@@ -208,9 +229,9 @@ impl StepTerms {
     }
 
     fn describe_examples(&mut self, state: &State) {
-        let (first_matter, steps) = (self.first_matter(), self.steps);
-        let (g, vectors) = (&self.g, &self.vectors);
-        let first_g = self.first_lanes();
+        let (first_matter, g) = (self.first_matter(), &self.g);
+        let products = state.products();
+        let first_g = self.first_lanes(&products);
         let queries = state.queries();
         let (mut terms, mut examples) = (&mut self.queries[..], &mut self.examples[..]);
         let mut first = &mut self.first[..];
@@ -229,7 +250,7 @@ impl StepTerms {
                     let range = queries.range(query);
                     let examples = examples.split_off_mut(..range.len()).unwrap_or_default();
                     let first = first.split_off_mut(..range.len()).unwrap_or_default();
-                    let own_g = &vectors[2 * steps * query..][steps..2 * steps];
+                    let (_, own_g) = products.of(query);
                     let matrices = state.query_matrices(query);
                     let last = state.last();
                     let new_phi = last.map_or(&[][..], |last| &last.phi[range.clone()]);
@@ -248,19 +269,23 @@ impl StepTerms {
     pub(super) fn slop(&self, bound: f64) -> f64 {
         self.rounding * self.error.max(self.error - bound)
     }
-
-    /// `f_Q`, `t` numbers.
-    pub(super) fn f(&self, query: usize) -> &[f64] {
-        &self.vectors[2 * self.steps * query..][..self.steps]
-    }
-
-    /// `g_Q`, `t` numbers.
-    pub(super) fn g(&self, query: usize) -> &[f64] {
-        &self.vectors[2 * self.steps * query..][self.steps..2 * self.steps]
-    }
 }
 
 impl QueryTerms {
+    /// The terms of a query with this trace of `T_Q - I`, before its examples.
+    fn new(h: f64, f: &[f64], g: &[f64]) -> Self {
+        let [f_squared, g_squared, along] = norms(f, g);
+        let size = (f_squared * g_squared).sqrt();
+        let rounding = (f.len() + 8) as f64 * f64::EPSILON * size;
+        Self {
+            h,
+            phi_squared: h / (1.0 + h),
+            g_squared,
+            kappa: 0.5 * (size - along).max(0.0) + rounding,
+            ..Self::default()
+        }
+    }
+
     /// `(1 + h_Q) |g_Q|^2`
     fn weight(&self) -> f64 {
         (1.0 + self.h) * self.g_squared
@@ -299,40 +324,18 @@ impl QueryTerms {
         self.added += example[PHI] * example[PHI];
         self.k_squared += example[K] * example[K];
     }
+}
 
-    fn project(&mut self, state: &State, query: usize, vectors: &mut [f64]) {
-        vectors.fill(0.0);
-        let (f, g) = vectors.split_at_mut(vectors.len() / 2);
-        project_residual(&state.query_matrices(query), f, g);
-        let h = state.trace(query);
-        let g_squared = kernels::dot(g, g);
-        let size = (kernels::dot(f, f) * g_squared).sqrt();
-        let rounding = (f.len() + 8) as f64 * f64::EPSILON * size;
-        *self = Self {
-            h,
-            phi_squared: h / (1.0 + h),
-            g_squared,
-            kappa: 0.5 * (size - kernels::dot(f, g)).max(0.0) + rounding,
-            ..Self::default()
-        };
-    }
+/// `|f|^2`, `|g|^2` and `f . g`.
+#[multiversion::multiversion(targets = "simd")]
+fn norms(f: &[f64], g: &[f64]) -> [f64; 3] {
+    [(f, f), (g, g), (f, g)].map(|(a, b)| kernels::dot(a, b))
 }
 
 /// `(r + c) / 2` of an example.
 #[inline(always)]
 fn half(example: &ExampleTerms) -> f64 {
     0.5 * (example[R] + example[C])
-}
-
-/// `f_Q` and `g_Q`.
-#[multiversion::multiversion(targets = "simd")]
-fn project_residual(query: &QueryMatrices<'_>, f: &mut [f64], g: &mut [f64]) {
-    let steps = f.len();
-    for (example, &p) in query.holdout.iter().enumerate() {
-        let start = example * query.stride;
-        kernels::add_scaled(f, p, &query.phi[start..start + steps]);
-        kernels::add_scaled(g, p, &query.held[start..start + steps]);
-    }
 }
 
 /// Describes the examples of a query, with what `Phi'` times `G` and `g_Q` gives, and takes their sums.
