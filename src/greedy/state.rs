@@ -362,6 +362,11 @@ impl State {
 
     /// The last entries of `z = Phi v` into `newest`, as many as it has. O(nnz) for each.
     pub(super) fn project_newest(&self, column: Column<'_>, newest: &mut [f64]) {
+        if let ([newest], Some(last)) = (&mut *newest, &self.last) {
+            // The same numbers, side by side.
+            *newest = kernels::sparse_dot(column.rows, column.values, &last.phi);
+            return;
+        }
         newest.fill(0.0);
         let phi = self.phi.get(self.steps() - newest.len()..);
         let phi = phi.unwrap_or_default();

@@ -50,7 +50,7 @@ pub(super) const FACTS: Facts = Facts {
 /// Bytes of room for a block on every thread, after `k` steps.
 pub(super) fn scratch_memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let (k, query) = (bytes(k), bytes(shape.largest_query));
-    let block = bytes(size_of::<Lanes>()) * (bytes(3) * k + bytes(4) * query);
+    let block = bytes(size_of::<Lanes>()) * (bytes(3) * k + bytes(4) * query) + bytes(8) * query;
     bytes(shape.threads) * block
 }
 
@@ -220,8 +220,8 @@ struct Scratch {
     z_without: Vec<Lanes>,
     /// `V_Q`, centred, for the query at hand.
     v: Vec<Lanes>,
-    /// The entries of the columns in the query at hand, not centred.
-    entries: Vec<Lanes>,
+    /// The rows of the query at hand where columns have entries, and these, not centred.
+    entries: Vec<(usize, Lanes)>,
     /// `T_Q u_Q` of the candidates for the query at hand, where predictions are wanted; else empty.
     tu: Vec<Lanes>,
 }
@@ -232,7 +232,7 @@ impl Scratch {
         Self {
             z_without: vec![[0.0; LANES]; t],
             v: vec![[0.0; LANES]; largest],
-            entries: vec![[0.0; LANES]; largest],
+            entries: Vec::with_capacity(largest),
             tu: vec![[0.0; LANES]; round.ranking.map_or(0, |_| largest)],
         }
     }
@@ -291,8 +291,7 @@ impl Scratch {
         if !self.load(candidates, state, query as usize, rest) {
             return judge_query(&matrices, (&block.z, &block.z), None, &mut self.tu);
         }
-        let entries = &self.entries[..matrices.holdout.len()];
-        leave_out(&matrices, entries, &block.z, &mut self.z_without);
+        leave_out(&matrices, &self.entries, &block.z, &mut self.z_without);
         let z = (&block.z[..], &self.z_without[..]);
         judge_query(&matrices, z, Some(&self.v), &mut self.tu)
     }
@@ -307,20 +306,20 @@ impl Scratch {
     ) -> bool {
         let range = state.queries().range(query);
         let v = &mut self.v[..range.len()];
-        let entries = &mut self.entries[..range.len()];
-        let mut touched = false;
+        let entries = &mut self.entries;
+        entries.clear();
         take_segments(candidates, rest, range.end, |lane, segment| {
-            if !touched {
+            if entries.is_empty() {
+                entries.extend((0..range.len()).map(|row| (row, [0.0; LANES])));
                 v.fill([0.0; LANES]);
-                entries.fill([0.0; LANES]);
-                touched = true;
             }
             spread(segment, range.start, lane, v);
             for (row, value) in segment.column.iter() {
-                entries[row - range.start][lane] = value;
+                entries[row - range.start].1[lane] = value;
             }
         });
-        touched
+        entries.retain(|(_, entries)| *entries != [0.0; LANES]);
+        !entries.is_empty()
     }
 }
 
@@ -390,23 +389,23 @@ pub(super) fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &m
 
 /// `Z - Z_Q` for a query in which columns have these `entries`.
 #[multiversion::multiversion(targets = "simd")]
-fn leave_out(query: &QueryMatrices<'_>, entries: &[Lanes], z: &[Lanes], z_without: &mut [Lanes]) {
+fn leave_out(
+    query: &QueryMatrices<'_>,
+    entries: &[(usize, Lanes)],
+    z: &[Lanes],
+    z_without: &mut [Lanes],
+) {
     let (tiles, rest) = z.as_chunks::<TILE>();
     let (tiles_without, rest_without) = z_without.as_chunks_mut::<TILE>();
-    for (tile, (z, without)) in tiles.iter().zip(tiles_without).enumerate() {
-        leave_out_tile(query, tile * TILE, entries, z, without);
+    let mut first = 0;
+    for (z, without) in tiles.iter().zip(tiles_without) {
+        leave_out_tile(query, first, entries, z, without);
+        first += TILE;
     }
-    let tiles = tiles.len() * TILE;
-    for (step, (z, without)) in rest.chunks(1).zip(rest_without.chunks_mut(1)).enumerate() {
-        if let ([z], [without]) = (z, without) {
-            leave_out_tile(
-                query,
-                tiles + step,
-                entries,
-                &[*z],
-                std::array::from_mut(without),
-            );
-        }
+    let rest = rest.as_chunks::<1>().0.iter();
+    for (z, without) in rest.zip(rest_without.as_chunks_mut::<1>().0) {
+        leave_out_tile(query, first, entries, z, without);
+        first += 1;
     }
 }
 
@@ -414,13 +413,14 @@ fn leave_out(query: &QueryMatrices<'_>, entries: &[Lanes], z: &[Lanes], z_withou
 fn leave_out_tile<const STEPS: usize>(
     query: &QueryMatrices<'_>,
     first: usize,
-    entries: &[Lanes],
+    entries: &[(usize, Lanes)],
     z: &[Lanes; STEPS],
     z_without: &mut [Lanes; STEPS],
 ) {
     let mut of_query = [[0.0; LANES]; STEPS];
-    for (phi, entries) in query.phi.chunks_exact(query.stride).zip(entries) {
-        for (sums, phi) in of_query.iter_mut().zip(&phi[first..first + STEPS]) {
+    for (row, entries) in entries {
+        let phi = &query.phi[row * query.stride + first..][..STEPS];
+        for (sums, phi) in of_query.iter_mut().zip(phi) {
             for lane in 0..LANES {
                 sums[lane] += phi * entries[lane];
             }

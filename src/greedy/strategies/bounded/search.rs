@@ -281,15 +281,18 @@ impl<'a> PruningSearch<'a> {
 
     /// Evaluates the `count` contenders of the largest bounds and drops the contenders that are out.
     fn evaluate_best(&mut self, contenders: &mut Vec<BoundedCandidate>, count: usize) {
-        contenders.sort_unstable_by(|a, b| {
-            b.bound
-                .total_cmp(&a.bound)
-                .then(a.candidate.cmp(&b.candidate))
-        });
+        let falling = |a: &BoundedCandidate, b: &BoundedCandidate| {
+            let bounds = b.bound.total_cmp(&a.bound);
+            bounds.then(a.candidate.cmp(&b.candidate))
+        };
+        if count < contenders.len() {
+            contenders.select_nth_unstable_by(count, falling);
+        }
         let first = contenders.drain(..count.min(contenders.len()));
         let first = first.map(|contender| Subject::new(contender.candidate));
         self.evaluate(first.collect());
         contenders.retain(|contender| self.passes(contender.bound));
+        contenders.sort_unstable_by(falling);
     }
 
     /// Level 1 for those that level 0 had no residual of; returns the residuals that there is room for.

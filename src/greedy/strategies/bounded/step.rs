@@ -172,18 +172,23 @@ impl StepTerms {
         }
         order[..most].sort_unstable_by(falling);
         self.order = order;
-        self.fourth = [0, LANES].map(|count| self.spread_of(count, QueryTerms::weight));
+        self.fourth = self.spreads_of([0, LANES], QueryTerms::weight);
     }
 
-    /// [`spread`] of a number of each query but the first `count` of `order`.
-    fn spread_of(&self, count: usize, weight: fn(&QueryTerms) -> f64) -> f64 {
-        let others = self.order.get(count..).unwrap_or_default().iter();
-        let terms = others.map(|&query| &self.queries[query]);
-        spread(
-            terms
-                .map(|terms| (terms.phi_squared, weight(terms)))
-                .collect(),
-        )
+    /// [`spread`] of a number of each query but the first so many of `order`, in parallel.
+    fn spreads_of<const N: usize>(
+        &self,
+        counts: [usize; N],
+        weight: fn(&QueryTerms) -> f64,
+    ) -> [f64; N] {
+        let mut spreads = counts.map(|count| (count, 0.0));
+        spreads.par_iter_mut().for_each(|(count, sum)| {
+            let others = self.order.get(*count..).unwrap_or_default().iter();
+            let terms = others.map(|&query| &self.queries[query]);
+            let terms = terms.map(|terms| (terms.phi_squared, weight(terms)));
+            *sum = spread(terms.collect());
+        });
+        spreads.map(|(_, sum)| sum)
     }
 
     /// Whether the first eight of `order` have half of what all queries have, or more.
@@ -197,8 +202,9 @@ impl StepTerms {
         let k_squared: fn(&QueryTerms) -> f64 = |query| query.k_squared;
         self.kappa = queries.iter().map(|query| query.kappa).sum();
         self.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
-        self.spread = self.spread_of(0, k_squared);
-        self.rests = RESOLVED.map(|count| self.spread_of(count, k_squared));
+        let [first, second, third] = RESOLVED;
+        let [spread, rests @ ..] = self.spreads_of([0, first, second, third], k_squared);
+        (self.spread, self.rests) = (spread, rests);
     }
 
     /// Describes queries in short, and takes the clock on: O(q).
