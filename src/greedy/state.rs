@@ -65,6 +65,8 @@ pub struct State {
     /// faster.
     stride: usize,
     capacity: usize,
+    /// `e(S)`, once somebody has asked.
+    error: OnceLock<f64>,
     /// `[f_Q, g_Q]` of each query, `2 t` numbers each; there once somebody has asked.
     products: OnceLock<Vec<f64>>,
     /// `K` with `eta = Phi y^`.
@@ -186,6 +188,7 @@ impl State {
             held: vec![0.0; cells],
             stride: 0,
             capacity,
+            error: OnceLock::new(),
             products: OnceLock::new(),
             grown: Grown::new(lambda.value()),
             factors: Vec::with_capacity(capacity),
@@ -291,10 +294,8 @@ impl State {
     /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), weighted as
     /// queries are.
     pub fn error(&self) -> f64 {
-        self.holdout
-            .iter()
-            .map(|residual| residual * residual)
-            .sum()
+        let squares = self.holdout.iter().map(|residual| residual * residual);
+        *self.error.get_or_init(|| squares.sum())
     }
 
     /// Row `example` of `Phi'`: `t` numbers.
@@ -411,6 +412,7 @@ impl State {
             .push((column.rows.to_vec(), column.values.to_vec()));
         self.last = Some(last);
         self.update_folds();
+        self.error = OnceLock::new();
     }
 
     /// Makes room for another step: O(m t) each time that `t` has grown by half.
