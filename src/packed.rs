@@ -88,7 +88,7 @@ impl Packed {
         let mut gathering = Gathering::new(rows);
         let (mut content, mut nonzeros) = (Content::new(rows), 0);
         each_columns(&runs, rows, batch, |columns| {
-            let data = rows.with_columns(columns)?;
+            let data = rows.with_columns(columns.view())?;
             nonzeros += data.nonzeros();
             look(&data);
             rayon::join(|| content.columns(&data), || gathering.add(data.columns()));

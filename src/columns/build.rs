@@ -4,8 +4,10 @@ use rayon::prelude::*;
 
 use super::gather::Gathering;
 use super::geometry::{Geometry, Measure};
-use super::{CLASSES, ColumnClasses, QueryWeight, Scale};
-use crate::data::Dataset;
+use super::query_rows::QueryRows;
+use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale};
+use crate::data::{Dataset, pieces};
+use crate::linalg::centring::sparse_moments;
 
 impl ColumnClasses {
     /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time.
@@ -68,8 +70,10 @@ impl ColumnClasses {
 
     /// Fills in what follows from the columns.
     fn describe(&mut self) {
-        let candidates = (0..self.len()).into_par_iter().with_max_len(CLASSES);
-        let measures: Vec<Measure> = candidates.map(|class| self.measure(class)).collect();
+        let rows = QueryRows::new(&self.queries, &self.query_of_row);
+        let tasks = pieces(self.columns.lengths(), PIECE).into_par_iter();
+        let measures = tasks.flat_map_iter(|piece| piece.map(|class| self.measure(&rows, class)));
+        let measures: Vec<Measure> = measures.collect();
         let touched = measures.iter().map(|measure| measure.queries);
         self.summary.pieces = touched.clone().filter(|&touched| touched > 1).sum();
         self.summary.single_query_classes = touched.filter(|&touched| touched == 1).count();
@@ -79,14 +83,17 @@ impl ColumnClasses {
     }
 
     /// The size of the centred column, and the queries that it touches.
-    fn measure(&self, class: usize) -> Measure {
+    fn measure(&self, rows: &QueryRows<'_>, class: usize) -> Measure {
+        let mut rest = self.column(class);
         let mut measure = Measure {
             // A candidate has entries, or it would be constant.
-            first: self.query_of_row[self.column(class).rows[0] as usize],
+            first: self.query_of_row[rest.rows[0] as usize],
             ..Measure::default()
         };
-        for segment in self.segments(class) {
-            measure.squared_norm += segment.squared_norm;
+        while let Some(&row) = rest.rows.first() {
+            let query = rows.around(row as usize);
+            let own = rest.take_rows_below(query.end);
+            measure.squared_norm += sparse_moments(own.values, query.len()).1;
             measure.queries += 1;
         }
         measure

@@ -16,15 +16,17 @@
 //! and its rounding error (Knuth's `TwoSum`); a pair determines the real
 //! number and the other way round. The sign is that of the first entry.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
-use crate::data::{Column, Columns, Queries};
+use super::PIECE;
+use super::form_hash::form_hash;
+use super::query_rows::{QueryRows, QueryStarts};
+use crate::data::{Column, Columns, Queries, pieces};
 use crate::interrupt::check_interrupt;
 
-/// Columns per task, which allocates its scratch once: few, because the first columns hold most entries.
-const CHUNK: usize = 4096;
-
-/// A stored column, its class and the length of its canonical form.
+/// A stored column and its class.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digest {
     /// The hash of the form.
@@ -32,21 +34,35 @@ pub(super) struct Digest {
     /// The first column of its class.
     pub(super) class: u32,
     pub(super) column: u32,
-    pub(super) length: u32,
 }
 
 /// Groups the stored `columns` that are not constant within every query into classes (`docs/derivation.md`,
 /// section 8): in the order of the first column of each class, and in each class ascending.
 ///
-/// Hashes every canonical form, sorts, and compares the forms of equal hash
-/// entry by entry. O(nnz + n log n) time, O(n) memory.
-pub(super) fn classify(
+/// Hashes every column, sorts, and compares the columns of equal hash entry by entry.
+/// O(nnz + n log n) time, O(n) memory.
+pub(super) fn classify<'q>(
     columns: &Columns<'_>,
-    queries: &Queries,
-    query_of_row: &[u32],
+    starts: &QueryStarts,
+    scratch: impl Fn() -> Canonicaliser<'q> + Send + Sync,
 ) -> Vec<Digest> {
-    let scratch = || Canonicaliser::new(queries, query_of_row);
-    let mut digests = digest_columns(columns, scratch);
+    let digest = |column: u32| {
+        let hash = form_hash(starts, columns.column(column as usize))?;
+        let class = column;
+        Some(Digest {
+            hash,
+            class,
+            column,
+        })
+    };
+    let tasks = pieces(columns.lengths(), PIECE).into_par_iter();
+    let digests = tasks.flat_map_iter(|piece| {
+        check_interrupt();
+        // Columns count in 32 bits.
+        let all = (0..).skip(piece.start).take(piece.len());
+        all.filter_map(digest)
+    });
+    let mut digests: Vec<Digest> = digests.collect();
     digests.par_sort_unstable_by_key(|digest| (digest.hash, digest.column));
     let buckets = digests.par_chunk_by_mut(|a, b| a.hash == b.hash);
     buckets.for_each_init(scratch, |canonicaliser, bucket| {
@@ -56,53 +72,24 @@ pub(super) fn classify(
     digests
 }
 
-fn digest_columns<'q>(
-    columns: &Columns<'_>,
-    scratch: impl Fn() -> Canonicaliser<'q> + Send + Sync,
-) -> Vec<Digest> {
-    // Columns count in 32 bits.
-    let all = 0..u32::try_from(columns.len()).unwrap_or(u32::MAX);
-    let tasks = all.into_par_iter().with_min_len(CHUNK).with_max_len(CHUNK);
-    let digests = tasks.map_init(scratch, |canonicaliser, column| {
-        check_interrupt();
-        let mut form = FormHash::default();
-        canonicaliser.visit(columns.column(column as usize), |entry| form.add(entry));
-        (form.length > 0).then(|| Digest {
-            hash: scattered(form.state),
-            class: column,
-            column,
-            length: form.length,
-        })
-    });
-    digests.flatten_iter().collect()
-}
-
-/// Makes the lowest column of each class the name of the class, among columns whose forms hash
-/// alike. There is one class unless two forms collide.
+/// Makes the lowest column of each class the name of the class, among columns of the same hash. There is
+/// one class unless two hashes collide.
 fn name_classes(
     columns: &Columns<'_>,
     canonicaliser: &mut Canonicaliser<'_>,
     bucket: &mut [Digest],
 ) {
-    if bucket.len() == 1 {
-        return;
-    }
-    // The first column of each class, and its canonical form.
-    let mut found: Vec<(u32, Vec<Entry>)> = Vec::new();
+    let mut firsts: Vec<u32> = Vec::new();
     for digest in bucket {
         let column = columns.column(digest.column as usize);
-        // Most members are the first over again.
-        let repeats = |(first, _): &&(u32, Vec<Entry>)| {
-            let known = columns.column(*first as usize);
-            known.rows == column.rows && known.values == column.values
+        let mut alike = |&&first: &&u32| {
+            let known = columns.column(first as usize);
+            // Most members are the first over again.
+            known == column || canonicaliser.are_alike(known, column)
         };
-        let known = found.iter().find(repeats).or_else(|| {
-            canonicaliser.canonicalise(column);
-            found.iter().find(|(_, form)| *form == canonicaliser.form)
-        });
-        digest.class = known.map_or(digest.column, |&(first, _)| first);
-        if known.is_none() {
-            found.push((digest.column, canonicaliser.form.clone()));
+        match firsts.iter().find(&mut alike) {
+            Some(&first) => digest.class = first,
+            None => firsts.push(digest.column),
         }
     }
 }
@@ -116,34 +103,97 @@ pub(crate) struct Entry {
     pub(crate) rounding: f64,
 }
 
-impl Entry {
-    /// The entry of the same column times -1.
-    fn mirrored(self) -> Self {
-        Self {
-            value: -self.value,
-            rounding: -self.rounding,
-            ..self
+/// The entries of a canonical column.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Form {
+    rows: Vec<u32>,
+    values: Vec<f64>,
+    /// Empty where all are 0.
+    roundings: Vec<f64>,
+}
+
+impl Form {
+    /// Whether the column is constant within every query.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The entries without their roundings.
+    pub(super) fn column(&self) -> Column<'_> {
+        Column {
+            rows: &self.rows,
+            values: &self.values,
         }
+    }
+
+    /// The roundings of all entries; none where all are 0.
+    pub(super) fn roundings(&self) -> &[f64] {
+        &self.roundings
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.values.clear();
+        self.roundings.clear();
+    }
+
+    fn push(&mut self, row: u32, value: f64, rounding: f64) {
+        if rounding != 0.0 || !self.roundings.is_empty() {
+            self.roundings.resize(self.rows.len(), 0.0);
+            self.roundings.push(rounding);
+        }
+        self.rows.push(row);
+        self.values.push(value);
+    }
+
+    /// Makes the first entry positive, and returns the sign by which all were multiplied.
+    fn turn(&mut self) -> i8 {
+        if self.values.first().is_none_or(|&first| first > 0.0) {
+            return 1;
+        }
+        for part in self.values.iter_mut().chain(&mut self.roundings) {
+            *part = -*part;
+        }
+        -1
+    }
+}
+
+impl IntoIterator for &Form {
+    type Item = Entry;
+    type IntoIter = std::vec::IntoIter<Entry>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        let roundings = self.roundings.iter().copied();
+        let roundings = roundings.chain(std::iter::repeat(0.0));
+        let entries = self.column().entries().zip(roundings);
+        let entries = entries.map(|((row, value), rounding)| Entry {
+            row,
+            value,
+            rounding,
+        });
+        entries.collect::<Vec<Entry>>().into_iter()
     }
 }
 
 /// Turns columns into their canonical forms, with room it reuses.
 #[derive(Debug)]
 pub(crate) struct Canonicaliser<'q> {
-    queries: &'q Queries,
-    query_of_row: &'q [u32],
+    rows: QueryRows<'q>,
     segment: Vec<f64>,
     /// The last canonical form.
-    pub(crate) form: Vec<Entry>,
+    pub(crate) form: Form,
 }
 
 impl<'q> Canonicaliser<'q> {
     pub(crate) fn new(queries: &'q Queries, query_of_row: &'q [u32]) -> Self {
+        Self::over(QueryRows::new(queries, query_of_row))
+    }
+
+    pub(super) fn over(rows: QueryRows<'q>) -> Self {
         Self {
-            queries,
-            query_of_row,
+            rows,
             segment: Vec::new(),
-            form: Vec::new(),
+            form: Form::default(),
         }
     }
 
@@ -153,32 +203,26 @@ impl<'q> Canonicaliser<'q> {
     /// Returns the sign: the form is `sign` times the column, up to constants.
     /// O(non-zeros) time; allocates only while the form and the scratch grow.
     pub(crate) fn canonicalise(&mut self, column: Column<'_>) -> i8 {
-        let mut form = std::mem::take(&mut self.form);
-        form.clear();
-        self.visit(column, |entry| form.push(entry));
-        self.form = form;
-        if self.form.first().is_none_or(|first| first.value > 0.0) {
-            return 1;
-        }
-        for entry in &mut self.form {
-            *entry = entry.mirrored();
-        }
-        -1
-    }
-
-    /// Calls `each` with the entries of the canonical form, or with those of its mirror image: the first
-    /// entry tells.
-    fn visit(&mut self, column: Column<'_>, mut each: impl FnMut(Entry)) {
+        self.form.clear();
         let mut rest = column;
         while let Some(&row) = rest.rows.first() {
-            let query = self.query_of_row[row as usize] as usize;
-            let segment = rest.take_rows_below(self.queries.range(query).end);
-            self.visit_query(query, segment, &mut each);
+            let range = self.rows.around(row as usize);
+            let segment = rest.take_rows_below(range.end);
+            self.add_query(range, segment);
         }
+        self.form.turn()
     }
 
-    fn visit_query(&mut self, query: usize, column: Column<'_>, each: &mut impl FnMut(Entry)) {
-        let range = self.queries.range(query);
+    /// Whether two columns have the same canonical form.
+    fn are_alike(&mut self, a: Column<'_>, b: Column<'_>) -> bool {
+        self.canonicalise(a);
+        let form = std::mem::take(&mut self.form);
+        self.canonicalise(b);
+        form == self.form
+    }
+
+    /// Adds the part of the form in the query that has the rows of `range`.
+    fn add_query(&mut self, range: Range<usize>, column: Column<'_>) {
         let [first, rest @ ..] = column.values else {
             return;
         };
@@ -187,14 +231,8 @@ impl<'q> Canonicaliser<'q> {
         }
         let entries = column.values.iter().filter(|&&value| value != 0.0).count();
         if 2 * entries < range.len() {
-            let stored = column.rows.iter().zip(column.values);
-            for (&row, &value) in stored.filter(|&(_, &value)| value != 0.0) {
-                let rounding = 0.0;
-                each(Entry {
-                    row,
-                    value,
-                    rounding,
-                });
+            for (row, value) in column.entries().filter(|entry| entry.1 != 0.0) {
+                self.form.push(row, value, 0.0);
             }
             return;
         }
@@ -204,14 +242,11 @@ impl<'q> Canonicaliser<'q> {
             self.segment[row - range.start] = value;
         }
         let reference = majority(&self.segment).unwrap_or(self.segment[0]);
-        for (row, &value) in (self.queries.offsets()[query]..).zip(&self.segment) {
+        // Rows count in 32 bits.
+        for (row, &value) in (0..).skip(range.start).zip(&self.segment) {
             if value != reference {
                 let (value, rounding) = exact_difference(value, reference);
-                each(Entry {
-                    row,
-                    value,
-                    rounding,
-                });
+                self.form.push(row, value, rounding);
             }
         }
     }
@@ -237,58 +272,25 @@ fn majority(values: &[f64]) -> Option<f64> {
 
 /// `a - b` as the nearest double and what rounding took away (Knuth, TAOCP
 /// volume 2, theorem B of section 4.2.2). Exact unless the difference overflows.
-fn exact_difference(a: f64, b: f64) -> (f64, f64) {
+pub(super) fn exact_difference(a: f64, b: f64) -> (f64, f64) {
     let difference = a - b;
     let b_part = a - difference;
     let a_part = difference + b_part;
     (difference, (a - a_part) + (b_part - b))
 }
 
-/// A hash of a canonical form, entry by entry: equal forms, and mirror images, hash alike.
-#[derive(Debug, Default)]
-struct FormHash {
-    state: u64,
-    /// Entries so far: at most m, and rows count in 32 bits.
-    length: u32,
-    mirrored: bool,
-}
-
-impl FormHash {
-    #[inline(always)]
-    fn add(&mut self, entry: Entry) {
-        if self.length == 0 {
-            self.mirrored = entry.value <= 0.0;
-        }
-        let entry = if self.mirrored {
-            entry.mirrored()
-        } else {
-            entry
-        };
-        // Adding zero makes -0.0 and 0.0 hash alike, as they compare alike.
-        let [value, rounding] = [entry.value, entry.rounding].map(|part| (part + 0.0).to_bits());
-        let row = u64::from(entry.row).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        self.state = mix(self.state, row ^ value ^ rounding.rotate_left(32));
-        self.length += 1;
-    }
-}
-
-/// `hash` with another word.
-pub(crate) fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// A hash whose highest bits depend on all bits of `hash` (the finaliser of `SplitMix64`).
-pub(crate) fn scattered(hash: u64) -> u64 {
-    let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ hash >> 31
-}
-
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
     use super::*;
 
-    fn form(sizes: &[usize], dense: &[f64]) -> Vec<Entry> {
+    fn form(sizes: &[usize], dense: &[f64]) -> Form {
+        form_and_hash(sizes, dense).0
+    }
+
+    fn form_and_hash(sizes: &[usize], dense: &[f64]) -> (Form, Option<u64>) {
         let queries = Queries::from_sizes(sizes).unwrap();
         let of_rows = queries.of_rows();
         let (rows, values): (Vec<u32>, Vec<f64>) = (0u32..)
@@ -301,7 +303,8 @@ mod tests {
         };
         let mut canonicaliser = Canonicaliser::new(&queries, &of_rows);
         canonicaliser.canonicalise(column);
-        canonicaliser.form
+        let hash = form_hash(&QueryStarts::new(&queries), column);
+        (canonicaliser.form, hash)
     }
 
     #[test]
@@ -332,5 +335,28 @@ mod tests {
         assert_ne!(form(&[2], &[0.1, 0.3]), form(&[2], &[0.0, 0.2]));
         // 1e16 + 1 does not exist: both real differences round to 1e16.
         assert_ne!(form(&[3], &[1.0, 1e16, 1.5]), form(&[3], &[0.0, 1e16, 0.5]));
+    }
+
+    proptest! {
+        #[test]
+        fn hashes_are_equal_where_forms_are(
+            queries in vec((vec((0..3i8, 0..3i8), 1..5), -2..3i8), 1..4),
+            sign in prop_oneof![Just(1.0), Just(-1.0)],
+        ) {
+            let sizes: Vec<usize> = queries.iter().map(|(rows, _)| rows.len()).collect();
+            // Columns of thirds, and of whole numbers, the first of which is shifted and mirrored.
+            let rows = queries.iter().flat_map(|(rows, shift)| rows.iter().map(move |row| (row, *shift)));
+            let third = |value: i8| f64::from(value) / 3.0;
+            let first: Vec<f64> = rows.clone().map(|(row, _)| third(row.0)).collect();
+            let free: Vec<f64> = rows.clone().map(|(row, _)| third(row.1)).collect();
+            let shifted: Vec<f64> = rows.map(|(row, shift)| sign * f64::from(row.0 + shift)).collect();
+            let whole: Vec<f64> = first.iter().map(|value| (value * 3.0).round()).collect();
+            for (a, b) in [(&first, &free), (&whole, &shifted), (&first, &whole)] {
+                let ((a, hash_a), (b, hash_b)) = (form_and_hash(&sizes, a), form_and_hash(&sizes, b));
+                prop_assert_eq!(a.is_empty(), hash_a.is_none());
+                prop_assert_eq!(a == b, hash_a == hash_b);
+            }
+            prop_assert_eq!(form(&sizes, &whole), form(&sizes, &shifted));
+        }
     }
 }

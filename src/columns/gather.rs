@@ -7,18 +7,23 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::classes::{Canonicaliser, Digest, Entry, classify};
+use super::classes::{Canonicaliser, Digest, classify};
 use super::geometry::Geometry;
 use super::members::{Factors, Members, Sign};
-use super::{CLASSES, ColumnClasses, QueryWeight, Scale, Summary};
-use crate::data::{Columns, Dataset, IndexBase, Queries, cut};
+use super::query_rows::{QueryRows, QueryStarts};
+use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale, Summary};
+use crate::data::{Column, Columns, Dataset, IndexBase, Queries, pieces};
 use crate::interrupt::check_interrupt;
+
+/// Tasks a thread, of new classes that are in memory twice for a moment.
+const TASKS: usize = 4;
 
 /// The classes of the columns so far.
 #[derive(Debug)]
 pub(crate) struct Gathering {
     queries: Queries,
     query_of_row: Vec<u32>,
+    starts: QueryStarts,
     base: IndexBase,
     /// The canonical column of each class, under the feature that came first.
     columns: Columns<'static>,
@@ -33,10 +38,12 @@ pub(crate) struct Gathering {
     occupied: usize,
 }
 
-/// A class that is new, made of a column.
-struct Form {
-    sign: Sign,
-    roundings: Option<Vec<f64>>,
+/// Some classes that are new.
+struct Forms {
+    columns: Columns<'static>,
+    signs: Vec<Sign>,
+    /// Roundings of classes that have some, which count from the first of these classes.
+    roundings: Vec<(u32, Vec<f64>)>,
 }
 
 impl Gathering {
@@ -45,6 +52,7 @@ impl Gathering {
         let queries = data.queries().clone();
         Self {
             query_of_row: queries.of_rows(),
+            starts: QueryStarts::new(&queries),
             queries,
             base: data.index_base(),
             columns: Columns::none(data.rows(), data.width()),
@@ -60,16 +68,16 @@ impl Gathering {
     pub(crate) fn add(&mut self, columns: &Columns<'_>) {
         let occupied = |&column: &usize| columns.column(column).values.iter().any(|&v| v != 0.0);
         self.occupied += (0..columns.len()).into_par_iter().filter(occupied).count();
-        let digests = classify(columns, &self.queries, &self.query_of_row);
+        let digests = classify(columns, &self.starts, || self.canonicaliser());
         let classes: Vec<&[Digest]> = digests.chunk_by(|a, b| a.class == b.class).collect();
-        let mut known = self.find(columns, &classes);
-        let mut new: Vec<Digest> = Vec::new();
-        for (class, found) in classes.iter().zip(&mut known) {
+        let known = self.find(columns, &classes);
+        let mut new: Vec<u32> = Vec::new();
+        for (class, found) in classes.iter().zip(known) {
             // Classes are at most as many as columns, which count in 32 bits.
             let next = || u32::try_from(self.signs.len() + new.len()).unwrap_or(u32::MAX);
             let number = found.unwrap_or_else(next);
             if found.is_none() {
-                new.push(class[0]);
+                new.push(class[0].column);
                 self.hashes.push((class[0].hash, number));
             }
             let features = class
@@ -79,6 +87,11 @@ impl Gathering {
                 .extend(features.map(|feature| (number, feature)));
         }
         self.adopt(columns, &new);
+    }
+
+    fn canonicaliser(&self) -> Canonicaliser<'_> {
+        let (queries, query_of_row) = (&self.queries, &self.query_of_row);
+        Canonicaliser::over(QueryRows::with(queries, query_of_row, &self.starts))
     }
 
     /// The class that each of these classes of `columns` belongs to, if it is known.
@@ -94,7 +107,7 @@ impl Gathering {
             .zip(&mut known)
             .collect();
         sought.par_sort_unstable_by_key(|(digest, _)| digest.hash);
-        let scratch = || Canonicaliser::new(&self.queries, &self.query_of_row);
+        let scratch = || self.canonicaliser();
         let tasks = sought.par_chunks_mut(CLASSES);
         tasks.for_each_init(scratch, |canonicaliser, task| {
             check_interrupt();
@@ -103,73 +116,69 @@ impl Gathering {
             for (digest, slot) in task {
                 let lower = hashes.iter().take_while(|&&(hash, _)| hash < digest.hash);
                 hashes = &hashes[lower.count()..];
+                let column = columns.column(digest.column as usize);
                 let equal = hashes.iter().take_while(|&&(hash, _)| hash == digest.hash);
-                let mut alike = equal.peekable();
-                if alike.peek().is_some() {
-                    canonicaliser.canonicalise(columns.column(digest.column as usize));
-                    let same =
-                        |&&(_, class): &&(u64, u32)| self.is_form(class, &canonicaliser.form);
-                    **slot = alike.find(same).map(|&(_, class)| class);
-                }
+                let mut alike = equal.map(|&(_, class)| class);
+                **slot = alike.find(|&class| self.has(class, column, canonicaliser));
             }
         });
         known
     }
 
-    /// Whether the canonical column of a class has this form.
-    fn is_form(&self, class: u32, form: &[Entry]) -> bool {
-        let column = self.columns.column(class as usize);
-        let rounding = |place: usize| {
-            let roundings = self.roundings.get(&class);
-            roundings.map_or(0.0, |roundings| roundings[place])
-        };
-        let same = |(place, entry): (usize, &Entry)| {
-            let own = (column.rows[place], column.values[place], rounding(place));
-            own == (entry.row, entry.value, entry.rounding)
-        };
-        column.rows.len() == form.len() && form.iter().enumerate().all(same)
+    /// Whether a column belongs to a class.
+    fn has(&self, class: u32, column: Column<'_>, canonicaliser: &mut Canonicaliser<'_>) -> bool {
+        let own = self.columns.column(class as usize);
+        let roundings = self.roundings.get(&class).map_or(&[][..], Vec::as_slice);
+        // Most columns are canonical, and so are most roundings.
+        if roundings.is_empty() && own == column {
+            return true;
+        }
+        canonicaliser.canonicalise(column);
+        let form = &canonicaliser.form;
+        form.column() == own && form.roundings() == roundings
     }
 
-    /// Adds the canonical columns of `new` classes.
-    fn adopt(&mut self, columns: &Columns<'_>, new: &[Digest]) {
-        let lengths = new.iter().map(|digest| digest.length as usize);
-        let starts = self.columns.starts.to_mut();
-        let before = starts[starts.len() - 1];
-        starts.extend(lengths.clone().scan(before, |end, length| {
-            *end += length;
-            Some(*end)
-        }));
-        let entries = starts[starts.len() - 1];
-        let feature = |digest: &Digest| columns.feature(digest.column as usize);
-        self.columns.features_mut().extend(new.iter().map(feature));
-        let (rows, values) = (self.columns.rows.to_mut(), self.columns.values.to_mut());
-        rows.resize(entries, 0);
-        values.resize(entries, 0.0);
-        let places = cut(&mut rows[before..], &mut values[before..], lengths);
-        let pairs = new.par_iter().zip(places);
-        let tasks = pairs.with_min_len(CLASSES).with_max_len(CLASSES);
-        let scratch = || Canonicaliser::new(&self.queries, &self.query_of_row);
-        let made = tasks.map_init(scratch, |canonicaliser, (digest, place)| {
-            check_interrupt();
-            let sign = canonicaliser.canonicalise(columns.column(digest.column as usize));
-            let (form, (row_slots, value_slots)) = (&canonicaliser.form, place);
-            for ((row, value), entry) in row_slots.iter_mut().zip(value_slots).zip(form) {
-                (*row, *value) = (entry.row, entry.value);
+    /// Adds the canonical columns of `new` classes, which begin with these columns: some at a time, as they
+    /// are in memory twice.
+    fn adopt(&mut self, columns: &Columns<'_>, new: &[u32]) {
+        let length = |&column: &u32| columns.column(column as usize).rows.len();
+        let at_once = TASKS * PIECE * rayon::current_num_threads();
+        for round in pieces(new.iter().map(length), at_once) {
+            let new = &new[round];
+            let tasks = pieces(new.iter().map(length), PIECE).into_par_iter();
+            let made = tasks.map(|piece| self.forms(columns, &new[piece]));
+            for forms in made.collect::<Vec<Forms>>() {
+                // Classes count in 32 bits.
+                let first = u32::try_from(self.signs.len()).unwrap_or(u32::MAX);
+                let roundings = forms.roundings.into_iter();
+                self.roundings
+                    .extend(roundings.map(|(class, roundings)| (first + class, roundings)));
+                self.signs.extend(forms.signs);
+                self.columns.append(&forms.columns);
             }
-            let rounded = form.iter().any(|entry| entry.rounding != 0.0);
-            let roundings = || form.iter().map(|entry| entry.rounding).collect();
-            Form {
-                sign,
-                roundings: rounded.then(roundings),
-            }
-        });
-        let forms: Vec<Form> = made.collect();
-        for (form, number) in forms.into_iter().zip(self.signs.len()..) {
-            self.signs.push(form.sign);
-            let class = u32::try_from(number).unwrap_or(u32::MAX);
-            self.roundings
-                .extend(form.roundings.map(|roundings| (class, roundings)));
         }
+    }
+
+    /// The canonical columns of classes that begin with these columns.
+    fn forms(&self, columns: &Columns<'_>, new: &[u32]) -> Forms {
+        check_interrupt();
+        let mut forms = Forms {
+            columns: Columns::none(columns.height, columns.width),
+            signs: Vec::new(),
+            roundings: Vec::new(),
+        };
+        let mut canonicaliser = self.canonicaliser();
+        for (&column, class) in new.iter().zip(0..) {
+            let column = column as usize;
+            let sign = canonicaliser.canonicalise(columns.column(column));
+            let (own, roundings) = (canonicaliser.form.column(), canonicaliser.form.roundings());
+            forms.signs.push(sign);
+            forms.columns.push_column(columns.feature(column), own);
+            if !roundings.is_empty() {
+                forms.roundings.push((class, roundings.to_vec()));
+            }
+        }
+        forms
     }
 
     /// The classes, where queries count by `weight`, with columns that are divided by what `scale` says.
@@ -189,7 +198,7 @@ impl Gathering {
             column_classes: members.len(),
             ..Summary::default()
         };
-        drop((self.hashes, self.roundings, self.members));
+        drop((self.starts, self.hashes, self.roundings, self.members));
         let classes = ColumnClasses {
             columns: self.columns,
             members,

@@ -14,9 +14,11 @@
 
 mod build;
 mod classes;
+mod form_hash;
 mod gather;
 mod geometry;
 mod members;
+mod query_rows;
 mod query_weight;
 mod scale;
 mod shares;
@@ -27,10 +29,12 @@ use sprs::CsMatViewI;
 
 use crate::data::{Column, Columns, Dataset, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
-pub(crate) use classes::{Canonicaliser, mix, scattered};
+pub(crate) use classes::Canonicaliser;
+pub(crate) use form_hash::{mix, scattered};
 pub(crate) use gather::Gathering;
 use geometry::Geometry;
 use members::{Factors, Members};
+use query_rows::QueryRows;
 pub use query_weight::QueryWeight;
 pub use scale::Scale;
 pub use summary::Summary;
@@ -38,6 +42,9 @@ pub(crate) use summary::{none_compares, none_varies};
 
 /// Classes per task: few, because the first columns hold most entries.
 const CLASSES: usize = 1024;
+
+/// Entries per task, about, of columns that differ in length.
+const PIECE: usize = 1 << 15;
 
 /// The distinct centred columns of a data set, with the columns each stands for.
 ///
@@ -210,7 +217,8 @@ impl ColumnClasses {
             .into_par_iter()
             .with_min_len(CLASSES)
             .with_max_len(CLASSES);
-        let scratch = || Canonicaliser::new(&self.queries, &self.query_of_row);
+        let rows = QueryRows::new(&self.queries, &self.query_of_row);
+        let scratch = || Canonicaliser::over(rows.clone());
         let signs = classes.map_init(scratch, |canonicaliser, class| {
             let others = self.class(class)[1..].iter().map(|&feature| {
                 // A member has a stored column.

@@ -1,14 +1,18 @@
 //! Compressed sparse columns: the one matrix of data sets, shards and runs of rows.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
 use super::{DatasetError, Queries, fill_missing};
 
+/// Values that are looked at by a task.
+const CHUNK: usize = 1 << 16;
+
 /// One sparse column: ascending rows and the values there.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column<'a> {
     /// Rows with an entry, strictly ascending.
     pub rows: &'a [u32],
@@ -104,7 +108,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The columns, borrowed.
-    pub(super) fn view(&self) -> Columns<'_> {
+    pub(crate) fn view(&self) -> Columns<'_> {
         Columns {
             height: self.height,
             width: self.width,
@@ -124,6 +128,11 @@ impl<'a> Columns<'a> {
     /// How many are stored.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
+    }
+
+    /// How many entries each stored column has.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> + Clone {
+        self.starts.windows(2).map(|bounds| bounds[1] - bounds[0])
     }
 
     /// The entries of the stored column at `position`.
@@ -183,6 +192,41 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// Adds the column of a `feature` after the last.
+    pub(crate) fn push_column(&mut self, feature: u32, column: Column<'_>) {
+        self.push_length(feature, column.rows.len());
+        self.rows.to_mut().extend_from_slice(column.rows);
+        self.values.to_mut().extend_from_slice(column.values);
+    }
+
+    /// Adds columns after the last.
+    pub(crate) fn append(&mut self, others: &Self) {
+        let before = self.rows.len();
+        let features = (0..others.len()).map(|position| others.feature(position));
+        self.features_mut().extend(features);
+        let ends = others.starts[1..].iter().map(|end| before + end);
+        self.starts.to_mut().extend(ends);
+        self.rows.to_mut().extend_from_slice(&others.rows);
+        self.values.to_mut().extend_from_slice(&others.values);
+    }
+
+    /// Makes these the columns of features that have so many entries each, some by some: where they are is
+    /// to be filled, and memory is used again.
+    pub(super) fn refill<'c>(&mut self, some: impl Iterator<Item = (&'c [u32], &'c [u32])>) {
+        self.features_mut().clear();
+        self.starts.to_mut().truncate(1);
+        let mut end = 0;
+        for (features, lengths) in some {
+            self.features_mut().extend_from_slice(features);
+            self.starts.to_mut().extend(lengths.iter().map(|&length| {
+                end += length as usize;
+                end
+            }));
+        }
+        resize(self.rows.to_mut(), end);
+        resize(self.values.to_mut(), end);
+    }
+
     /// Adds a column of so many entries, which are somewhere else.
     pub(crate) fn push_length(&mut self, feature: u32, entries: usize) {
         self.features_mut().push(feature);
@@ -197,9 +241,17 @@ impl<'a> Columns<'a> {
         self.starts.to_mut().shrink_to_fit();
     }
 
+    /// Whether any entry is such a value.
+    pub(super) fn any(&self, is_such: impl Fn(f64) -> bool + Sync) -> bool {
+        let any = |values: &[f64]| values.iter().any(|&value| is_such(value));
+        self.values.par_chunks(CHUNK).any(any)
+    }
+
     /// Puts means into the places of missing values.
     pub(crate) fn fill_missing(&mut self, queries: &Queries) {
-        self.compact(|rows, values| fill_missing(rows, values, queries));
+        if self.any(f64::is_nan) {
+            self.compact(|rows, values| fill_missing(rows, values, queries));
+        }
     }
 
     /// Leaves out entries that are 0, and columns of nothing else.
@@ -256,7 +308,8 @@ impl<'a> Columns<'a> {
         for (&position, place) in order.iter().zip(0..) {
             places[position as usize] = place;
         }
-        let sizes = self.starts.windows(2).map(|bounds| bounds[1] - bounds[0]);
+        let starts = self.starts.windows(2);
+        let sizes = starts.map(|bounds| bounds[1] - bounds[0]);
         let columns = cut(self.rows.to_mut(), self.values.to_mut(), sizes);
         let move_entries = |(rows, values): (&mut [u32], &mut [f64])| {
             for row in &mut *rows {
@@ -290,8 +343,34 @@ pub(super) fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
     kept
 }
 
+/// Makes it so long, with any values, in memory that costs nothing until it is written.
+fn resize<T: Clone + Default>(all: &mut Vec<T>, length: usize) {
+    if all.capacity() < length {
+        *all = Vec::new();
+        // The next length is about the same.
+        *all = vec![T::default(); length + length / 8];
+    }
+    all.resize(length, T::default());
+}
+
+/// Cuts things of these sizes into pieces that follow each other, of about so much. A thing counts for its
+/// size and 1.
+pub(crate) fn pieces(sizes: impl Iterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
+    let (mut pieces, mut next, mut of_piece) = (Vec::new(), 0..0, 0);
+    for size in sizes {
+        next.end += 1;
+        of_piece += size + 1;
+        if of_piece >= most {
+            pieces.push(next.clone());
+            (next.start, of_piece) = (next.end, 0);
+        }
+    }
+    pieces.extend((!next.is_empty()).then_some(next));
+    pieces
+}
+
 /// Rows and values of which each piece has so many.
-pub(crate) fn cut<'v>(
+pub(super) fn cut<'v>(
     mut rows: &'v mut [u32],
     mut values: &'v mut [f64],
     sizes: impl Iterator<Item = usize>,
@@ -301,4 +380,17 @@ pub(crate) fn cut<'v>(
         (rows, values.split_off_mut(..size).unwrap_or_default())
     };
     sizes.map(cut).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_end_where_they_are_large_enough() {
+        let of = |sizes: &[usize]| pieces(sizes.iter().copied(), 5);
+        assert_eq!(of(&[]), []);
+        assert_eq!(of(&[0, 3, 0]), [0..2, 2..3]);
+        assert_eq!(of(&[9, 1, 1, 1]), [0..1, 1..4]);
+    }
 }

@@ -1,7 +1,6 @@
 //! The content of a data set in one number.
 
 use std::fmt;
-use std::io::{BufWriter, Write as _};
 use std::str::FromStr;
 
 use rayon::prelude::*;
@@ -10,8 +9,11 @@ use thiserror::Error;
 
 use super::{Column, Dataset};
 
-/// Bytes gathered before they are hashed.
+/// Bytes that are hashed at once.
 const BUFFER: usize = 1 << 16;
+
+/// Bytes of an entry.
+const ENTRY: usize = 16;
 
 /// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, the
 /// entries of every column, and, if there are any, the scores of a teacher and the validation rows. It
@@ -44,7 +46,8 @@ impl DataHash {
     pub(crate) fn of_columns(dataset: &Dataset<'_>) -> Self {
         let of_column = |position| {
             let column = dataset.column(position);
-            let mut content = Content::buffered(16 * (1 + column.rows.len()).min(BUFFER / 16));
+            let bytes = ENTRY * (1 + column.rows.len());
+            let mut content = Content::buffered(bytes.min(2 * BUFFER));
             content.column(dataset.feature(position), column);
             content.finish()
         };
@@ -70,7 +73,7 @@ impl DataHash {
 
     /// Hashes names of columns.
     pub(crate) fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> Self {
-        let mut content = Content::buffered(BUFFER);
+        let mut content = Content::buffered(2 * BUFFER);
         names.for_each(|name| content.text(name));
         content.finish()
     }
@@ -96,17 +99,23 @@ impl DataHash {
 
 /// The bytes that are hashed. Everything of variable length has its length before it, so that different
 /// contents are different bytes.
-pub(crate) struct Content(BufWriter<blake3::Hasher>);
+pub(crate) struct Content {
+    hasher: blake3::Hasher,
+    gathered: Vec<u8>,
+}
 
 impl Content {
-    /// Nothing yet; so many bytes are gathered before they are hashed.
+    /// Nothing yet, with room for so many bytes that are not hashed yet.
     fn buffered(bytes: usize) -> Self {
-        Self(BufWriter::with_capacity(bytes, blake3::Hasher::new()))
+        Self {
+            hasher: blake3::Hasher::new(),
+            gathered: Vec::with_capacity(bytes),
+        }
     }
 
     /// All of `dataset` but its columns, which follow by feature.
     pub(crate) fn new(dataset: &Dataset<'_>) -> Self {
-        let mut content = Self::buffered(BUFFER);
+        let mut content = Self::buffered(2 * BUFFER);
         content.text("rankrls.data/1");
         content.number(dataset.width() as u64);
         content.queries(dataset);
@@ -117,8 +126,17 @@ impl Content {
     }
 
     fn bytes(&mut self, bytes: &[u8]) {
-        // Memory takes all.
-        let _ = self.0.write_all(bytes);
+        self.gathered.extend_from_slice(bytes);
+        self.hash_full();
+    }
+
+    /// Hashes what fills buffers: BLAKE3 is quick where all pieces have one length, a power of 2.
+    fn hash_full(&mut self) {
+        let full = self.gathered.len() / BUFFER * BUFFER;
+        if full > 0 {
+            self.hasher.update(&self.gathered[..full]);
+            self.gathered.drain(..full);
+        }
     }
 
     fn number(&mut self, number: u64) {
@@ -148,18 +166,31 @@ impl Content {
     }
 
     pub(crate) fn column(&mut self, feature: u32, column: Column<'_>) {
-        let stored = column.iter();
-        let entries = stored.filter(|&(_, value)| value != 0.0);
-        let count = entries.clone().count();
+        let count = column.values.iter().filter(|&&value| value != 0.0).count();
         if count == 0 {
             return;
         }
         self.number(u64::from(feature));
         self.number(count as u64);
-        for (row, value) in entries {
-            self.number(row as u64);
-            self.float(value);
+        let mut rest = column;
+        while !rest.rows.is_empty() {
+            let some = rest.take_entries(rest.rows.len().min(BUFFER / ENTRY));
+            self.entries(some);
         }
+    }
+
+    /// The entries other than 0 of a part of a column.
+    fn entries(&mut self, part: Column<'_>) {
+        let count = part.values.iter().filter(|&&value| value != 0.0).count();
+        let before = self.gathered.len();
+        self.gathered.resize(before + ENTRY * count, 0);
+        let places = self.gathered[before..].as_chunks_mut::<ENTRY>().0;
+        let entries = part.entries().filter(|&(_, value)| value != 0.0);
+        for ((row, value), place) in entries.zip(places) {
+            place[..8].copy_from_slice(&u64::from(row).to_le_bytes());
+            place[8..].copy_from_slice(&value.to_bits().to_le_bytes());
+        }
+        self.hash_full();
     }
 
     /// The columns of `dataset`.
@@ -184,8 +215,8 @@ impl Content {
     }
 
     pub(crate) fn finish(mut self) -> DataHash {
-        let _ = self.0.flush();
-        DataHash(self.0.get_ref().finalize())
+        self.hasher.update(&self.gathered);
+        DataHash(self.hasher.finalize())
     }
 }
 

@@ -27,7 +27,9 @@ pub(crate) struct Span(Vec<u32>);
 /// The occupied columns of `runs`, at most 2^32 - 1 rows one after the other, among `width`.
 pub(crate) fn columns_of(runs: &[Run], width: usize) -> io::Result<Columns<'static>> {
     let spans = spans(runs, 4 * rayon::current_num_threads());
-    columns_within(runs, &spans, width)
+    let mut columns = Columns::none(0, width);
+    fill_within(runs, &spans, &mut columns)?;
+    Ok(columns)
 }
 
 /// Calls `each` with all columns of `runs`, as many at a time as have about so many `entries`. Each time
@@ -36,22 +38,24 @@ pub(crate) fn each_batch<E: From<io::Error>>(
     runs: &[Run],
     width: usize,
     entries: u64,
-    mut each: impl FnMut(Columns<'static>) -> Result<(), E>,
+    mut each: impl FnMut(&mut Columns<'static>) -> Result<(), E>,
 ) -> Result<(), E> {
     let threads = rayon::current_num_threads();
     let pages = runs.iter().flat_map(|run| &run.pages);
     let all: u64 = pages.map(|page| page.entries).sum();
     let batches = usize::try_from(all.div_ceil(entries.max(1))).unwrap_or(usize::MAX);
+    let mut columns = Columns::none(0, width);
     for spans in spans(runs, batches.saturating_mul(threads)).chunks(threads) {
-        each(columns_within(runs, spans, width)?)?;
+        fill_within(runs, spans, &mut columns)?;
+        each(&mut columns)?;
     }
     Ok(())
 }
 
-/// The occupied columns of some of the spans, which follow each other.
-fn columns_within(runs: &[Run], spans: &[Span], width: usize) -> io::Result<Columns<'static>> {
+/// Makes `columns` the occupied ones of some of the spans, which follow each other.
+fn fill_within(runs: &[Run], spans: &[Span], columns: &mut Columns<'static>) -> io::Result<()> {
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
-        return Ok(Columns::none(0, width));
+        return Ok(());
     };
     let within = first.0[0]..last.0[last.0.len() - 1];
     let (mut height, mut loaded) = (0, Vec::<Pages<'_>>::new());
@@ -63,28 +67,21 @@ fn columns_within(runs: &[Run], spans: &[Span], width: usize) -> io::Result<Colu
     }
     let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(&loaded, span)).collect();
     tasks.par_iter_mut().for_each(Task::count);
-    let mut columns = Columns::none(height, width);
-    let (mut features, mut starts) = (Vec::new(), vec![0]);
-    let mut entries = 0;
-    for task in &tasks {
-        features.extend_from_slice(&task.features);
-        starts.extend(task.counts.iter().map(|&count| {
-            entries += count as usize;
-            entries
-        }));
-    }
-    (columns.features, columns.starts) = (Some(features.into()), starts.into());
-    let (mut rows, mut values) = (vec![0; entries], vec![0.0; entries]);
+    columns.height = height;
+    columns.refill(
+        tasks
+            .iter()
+            .map(|task| (&task.features[..], &task.counts[..])),
+    );
     let sizes = tasks
         .iter()
         .map(|task| task.counts.iter().map(|&count| count as usize).sum());
-    let outputs = cut(&mut rows, &mut values, sizes);
+    let outputs = cut(columns.rows.to_mut(), columns.values.to_mut(), sizes);
     tasks
         .par_iter()
         .zip(outputs)
         .for_each(|(task, (rows, values))| task.fill(rows, values));
-    (columns.rows, columns.values) = (rows.into(), values.into());
-    Ok(columns)
+    Ok(())
 }
 
 /// Where to cut the features into at most about so many spans of like numbers of entries: a page in the

@@ -32,7 +32,7 @@ pub(crate) mod spill;
 mod subset;
 
 pub use columns::Column;
-pub(crate) use columns::{Columns, cut};
+pub(crate) use columns::{Columns, pieces};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 use examples::Examples;
@@ -379,10 +379,10 @@ impl<'a> Dataset<'a> {
     }
 
     /// The examples with other `columns`, which have the names of the present ones if there are as many.
-    pub(crate) fn with_columns(
+    pub(crate) fn with_columns<'c>(
         &self,
-        columns: Columns<'static>,
-    ) -> Result<Dataset<'static>, DatasetError> {
+        columns: Columns<'c>,
+    ) -> Result<Dataset<'c>, DatasetError> {
         let dataset = Dataset {
             examples: self.examples.clone().into_owned(),
             names: self.names.clone().filter(|_| columns.width == self.width()),
@@ -423,8 +423,8 @@ impl<'a> Dataset<'a> {
         // Features of all columns are their positions.
         let width = columns.width;
         columns.features.take_if(|features| features.len() == width);
-        let (height, values) = (columns.height, &columns.values);
-        let finite = values.iter().all(|value| value.is_finite());
+        let height = columns.height;
+        let finite = !columns.any(|value| !value.is_finite());
         DatasetError::check_length("rows", self.rows(), height)?;
         if finite {
             return Ok(self);

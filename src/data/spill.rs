@@ -90,7 +90,7 @@ impl Spill {
         let mut file = nameless_file(&self.folder)?;
         let mut packer = Packer::default();
         each_batch(runs, 0, self.batch(), |columns| {
-            packer.extend(&columns);
+            packer.extend(columns);
             packer.store(&mut file)
         })?;
         packer.finish_in(file, runs.iter().map(|run| run.rows).sum())
@@ -108,9 +108,9 @@ pub(crate) fn each_columns<E: From<io::Error>>(
     runs: &[Run],
     rows: &Dataset<'_>,
     entries: u64,
-    mut each: impl FnMut(Columns<'static>) -> Result<(), E>,
+    mut each: impl FnMut(&Columns<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
-    each_batch(runs, rows.width(), entries, |mut columns| {
+    each_batch(runs, rows.width(), entries, |columns| {
         if let Some(order) = rows.input_rows() {
             columns.move_rows(order);
         }
