@@ -39,7 +39,7 @@ impl<'q> Partition<'q> {
                 hash = mix(hash, value.to_bits());
             }
         }
-        for entry in form {
+        for entry in form.entries() {
             hash = mix(hash, u64::from(entry.row));
             for number in [entry.value, entry.rounding] {
                 // One zero of the two.

@@ -131,6 +131,18 @@ impl Form {
         &self.roundings
     }
 
+    /// The entries, in order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = Entry> {
+        let roundings = self.roundings.iter().copied();
+        let roundings = roundings.chain(std::iter::repeat(0.0));
+        let entries = self.column().entries().zip(roundings);
+        entries.map(|((row, value), rounding)| Entry {
+            row,
+            value,
+            rounding,
+        })
+    }
+
     fn clear(&mut self) {
         self.rows.clear();
         self.values.clear();
@@ -155,23 +167,6 @@ impl Form {
             *part = -*part;
         }
         -1
-    }
-}
-
-impl IntoIterator for &Form {
-    type Item = Entry;
-    type IntoIter = std::vec::IntoIter<Entry>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        let roundings = self.roundings.iter().copied();
-        let roundings = roundings.chain(std::iter::repeat(0.0));
-        let entries = self.column().entries().zip(roundings);
-        let entries = entries.map(|((row, value), rounding)| Entry {
-            row,
-            value,
-            rounding,
-        });
-        entries.collect::<Vec<Entry>>().into_iter()
     }
 }
 

@@ -211,7 +211,9 @@ impl Bounded {
         let mut leaders = std::mem::take(&mut self.leaders);
         leaders.retain(|leader| !search.out(leader.candidate));
         if search.step.added.is_none() {
-            leaders.iter_mut().for_each(|leader| leader.z.clear());
+            for leader in &mut leaders {
+                leader.z.clear();
+            }
         }
         leaders
     }
