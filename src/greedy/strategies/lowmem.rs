@@ -50,7 +50,7 @@ pub(super) const FACTS: Facts = Facts {
 /// Bytes of room for a block on every thread, after `k` steps.
 pub(super) fn scratch_memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let (k, query) = (bytes(k), bytes(shape.largest_query));
-    let block = bytes(size_of::<Lanes>()) * (bytes(3) * k + bytes(4) * query) + bytes(8) * query;
+    let block = bytes(size_of::<Lanes>()) * (bytes(3) * k + bytes(4) * query) + bytes(9) * query;
     bytes(shape.threads) * block
 }
 
@@ -109,11 +109,14 @@ pub(super) fn errors_of_few(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<
 /// blocks, so the bits are equal.
 fn gains_by_query(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
-    let blocks = subjects.par_chunks_mut(LANES);
+    let products = subjects.par_iter_mut();
+    let products = products.map(|subject| subject.project(classes, state));
+    let products: Vec<f64> = products.collect();
+    let blocks = subjects.chunks(LANES).zip(products.chunks(LANES));
     let blocks: Vec<(Vec<u32>, Block)> = blocks
-        .map(|subjects| {
-            let block = Block::new(classes, state, subjects);
+        .map(|(subjects, products)| {
             let numbers = subjects.iter().map(|subject| subject.candidate);
+            let block = Block::new(classes, state, subjects, products);
             (numbers.collect(), block)
         })
         .collect();
@@ -192,14 +195,12 @@ struct Block {
 }
 
 impl Block {
-    /// `Z`, and the terms of (*) that are the same for all queries, in parallel over candidates.
-    fn new(candidates: &ColumnClasses, state: &State, block: &mut [Subject]) -> Self {
-        let products = block.par_iter_mut();
-        let products = products.map(|subject| subject.project(candidates, state));
-        let products: Vec<f64> = products.collect();
+    /// `Z`, and the terms of (*) that are the same for all queries, of up to eight candidates that have been
+    /// projected, with their `rho`.
+    fn new(candidates: &ColumnClasses, state: &State, block: &[Subject], products: &[f64]) -> Self {
         let mut terms = Terms::new(state.lambda().value());
         let mut z = vec![[0.0; LANES]; state.steps()];
-        for (lane, (subject, rho)) in block.iter().zip(products).enumerate() {
+        for (lane, (subject, &rho)) in block.iter().zip(products).enumerate() {
             for (lanes, &own) in z.iter_mut().zip(&subject.z) {
                 lanes[lane] = own;
             }
@@ -220,8 +221,12 @@ struct Scratch {
     z_without: Vec<Lanes>,
     /// `V_Q`, centred, for the query at hand.
     v: Vec<Lanes>,
-    /// The rows of the query at hand where columns have entries, and these, not centred.
-    entries: Vec<(usize, Lanes)>,
+    /// The rows of the query at hand where columns have entries, ascending.
+    rows: Vec<usize>,
+    /// Whether a row of the query at hand is among `rows`.
+    has: Vec<bool>,
+    /// The entries in `rows`, not centred; anything in others.
+    entries: Vec<Lanes>,
     /// `T_Q u_Q` of the candidates for the query at hand, where predictions are wanted; else empty.
     tu: Vec<Lanes>,
 }
@@ -232,7 +237,9 @@ impl Scratch {
         Self {
             z_without: vec![[0.0; LANES]; t],
             v: vec![[0.0; LANES]; largest],
-            entries: Vec::with_capacity(largest),
+            rows: Vec::with_capacity(largest),
+            has: vec![false; largest],
+            entries: vec![[0.0; LANES]; largest],
             tu: vec![[0.0; LANES]; round.ranking.map_or(0, |_| largest)],
         }
     }
@@ -270,7 +277,10 @@ impl Scratch {
     ) {
         let (candidates, state) = (round.candidates, round.state);
         let mut subjects: Vec<Subject> = block.iter().copied().map(Subject::new).collect();
-        let projected = Block::new(candidates, state, &mut subjects);
+        let products = subjects.iter_mut();
+        let products = products.map(|subject| subject.project(candidates, state));
+        let products: Vec<f64> = products.collect();
+        let projected = Block::new(candidates, state, &subjects, &products);
         let mut rest = columns(candidates, block, 0);
         for query in (0u32..).take(state.queries().len()) {
             let sums = self.sums(candidates, state, &projected, query, &mut rest);
@@ -291,7 +301,8 @@ impl Scratch {
         if !self.load(candidates, state, query as usize, rest) {
             return judge_query(&matrices, (&block.z, &block.z), None, &mut self.tu);
         }
-        leave_out(&matrices, &self.entries, &block.z, &mut self.z_without);
+        let entries = (&self.rows[..], &self.entries[..]);
+        leave_out(&matrices, entries, &block.z, &mut self.z_without);
         let z = (&block.z[..], &self.z_without[..]);
         judge_query(&matrices, z, Some(&self.v), &mut self.tu)
     }
@@ -306,20 +317,26 @@ impl Scratch {
     ) -> bool {
         let range = state.queries().range(query);
         let v = &mut self.v[..range.len()];
-        let entries = &mut self.entries;
-        entries.clear();
+        let (rows, has, entries) = (&mut self.rows, &mut self.has, &mut self.entries);
+        for row in rows.drain(..) {
+            has[row] = false;
+        }
         take_segments(candidates, rest, range.end, |lane, segment| {
-            if entries.is_empty() {
-                entries.extend((0..range.len()).map(|row| (row, [0.0; LANES])));
+            if rows.is_empty() {
                 v.fill([0.0; LANES]);
             }
             spread(segment, range.start, lane, v);
             for (row, value) in segment.column.iter() {
-                entries[row - range.start].1[lane] = value;
+                let row = row - range.start;
+                if !has[row] {
+                    (has[row], entries[row]) = (true, [0.0; LANES]);
+                    rows.push(row);
+                }
+                entries[row][lane] = value;
             }
         });
-        entries.retain(|(_, entries)| *entries != [0.0; LANES]);
-        !entries.is_empty()
+        rows.sort_unstable();
+        !rows.is_empty()
     }
 }
 
@@ -387,11 +404,11 @@ pub(super) fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &m
     }
 }
 
-/// `Z - Z_Q` for a query in which columns have these `entries`.
+/// `Z - Z_Q` for a query in which columns have entries in these rows.
 #[multiversion::multiversion(targets = "simd")]
 fn leave_out(
     query: &QueryMatrices<'_>,
-    entries: &[(usize, Lanes)],
+    entries: (&[usize], &[Lanes]),
     z: &[Lanes],
     z_without: &mut [Lanes],
 ) {
@@ -413,12 +430,14 @@ fn leave_out(
 fn leave_out_tile<const STEPS: usize>(
     query: &QueryMatrices<'_>,
     first: usize,
-    entries: &[(usize, Lanes)],
+    entries: (&[usize], &[Lanes]),
     z: &[Lanes; STEPS],
     z_without: &mut [Lanes; STEPS],
 ) {
     let mut of_query = [[0.0; LANES]; STEPS];
-    for (row, entries) in entries {
+    let (rows, entries) = entries;
+    for &row in rows {
+        let entries = &entries[row];
         let phi = &query.phi[row * query.stride + first..][..STEPS];
         for (sums, phi) in of_query.iter_mut().zip(phi) {
             for lane in 0..LANES {
