@@ -500,7 +500,7 @@ impl State {
             (run, entries)
         };
         let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
-        let terms = |(run, mut entries): (Range<usize>, Column<'_>)| {
+        let terms_of = |(run, mut entries): (Range<usize>, Column<'_>)| {
             let mut terms = Vec::with_capacity(entries.rows.len());
             let mut v = vec![0.0; largest];
             for rows in run.map(|query| queries.range(query)) {
@@ -513,7 +513,7 @@ impl State {
             }
             terms
         };
-        let terms: Vec<Vec<f64>> = tasks.into_par_iter().map(terms).collect();
+        let terms: Vec<Vec<f64>> = tasks.into_par_iter().map(terms_of).collect();
         terms.into_iter().flatten().sum()
     }
 

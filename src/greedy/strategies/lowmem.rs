@@ -109,11 +109,11 @@ pub(super) fn errors_of_few(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<
 /// blocks, so the bits are equal.
 fn gains_by_query(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
-    let products = subjects.par_iter_mut();
-    let products = products.map(|subject| subject.project(classes, state));
-    let products: Vec<f64> = products.collect();
-    let blocks = subjects.chunks(LANES).zip(products.chunks(LANES));
-    let blocks: Vec<(Vec<u32>, Block)> = blocks
+    let projected = subjects.par_iter_mut();
+    let projected = projected.map(|subject| subject.project(classes, state));
+    let products: Vec<f64> = projected.collect();
+    let in_blocks = subjects.chunks(LANES).zip(products.chunks(LANES));
+    let blocks: Vec<(Vec<u32>, Block)> = in_blocks
         .map(|(subjects, products)| {
             let numbers = subjects.iter().map(|subject| subject.candidate);
             let block = Block::new(classes, state, subjects, products);
@@ -277,10 +277,11 @@ impl Scratch {
     ) {
         let (candidates, state) = (round.candidates, round.state);
         let mut subjects: Vec<Subject> = block.iter().copied().map(Subject::new).collect();
-        let products = subjects.iter_mut();
-        let products = products.map(|subject| subject.project(candidates, state));
-        let products: Vec<f64> = products.collect();
-        let projected = Block::new(candidates, state, &subjects, &products);
+        let rhos = subjects.iter_mut();
+        let rhos: Vec<f64> = rhos
+            .map(|subject| subject.project(candidates, state))
+            .collect();
+        let projected = Block::new(candidates, state, &subjects, &rhos);
         let mut rest = columns(candidates, block, 0);
         for query in (0u32..).take(state.queries().len()) {
             let sums = self.sums(candidates, state, &projected, query, &mut rest);
@@ -430,18 +431,17 @@ fn leave_out(
 fn leave_out_tile<const STEPS: usize>(
     query: &QueryMatrices<'_>,
     first: usize,
-    entries: (&[usize], &[Lanes]),
+    (rows, entries): (&[usize], &[Lanes]),
     z: &[Lanes; STEPS],
     z_without: &mut [Lanes; STEPS],
 ) {
     let mut of_query = [[0.0; LANES]; STEPS];
-    let (rows, entries) = entries;
     for &row in rows {
-        let entries = &entries[row];
+        let entries_here = &entries[row];
         let phi = &query.phi[row * query.stride + first..][..STEPS];
         for (sums, phi) in of_query.iter_mut().zip(phi) {
             for lane in 0..LANES {
-                sums[lane] += phi * entries[lane];
+                sums[lane] += phi * entries_here[lane];
             }
         }
     }

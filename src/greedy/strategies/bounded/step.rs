@@ -147,11 +147,11 @@ impl StepTerms {
         };
         let tasks = state.queries().tasks().into_par_iter();
         let described: Vec<_> = tasks.map(describe).collect();
-        let ends = state.queries().tasks();
-        let ends = ends.chunks(BLOCK).filter_map(|runs| runs.last());
+        let runs = state.queries().tasks();
+        let last_runs = runs.chunks(BLOCK).filter_map(|runs| runs.last());
         // Queries count in 32 bits.
-        let short = |run: &Range<usize>| u32::try_from(run.end).unwrap_or(u32::MAX);
-        self.blocks = ends.map(short).collect();
+        let end = |run: &Range<usize>| u32::try_from(run.end).unwrap_or(u32::MAX);
+        self.blocks = last_runs.map(end).collect();
         self.queries.clear();
         self.g.clear();
         self.g.resize(products.steps(), 0.0);
@@ -184,9 +184,9 @@ impl StepTerms {
         let mut spreads = counts.map(|count| (count, 0.0));
         spreads.par_iter_mut().for_each(|(count, sum)| {
             let others = self.order.get(*count..).unwrap_or_default().iter();
-            let terms = others.map(|&query| &self.queries[query]);
-            let terms = terms.map(|terms| (terms.phi_squared, weight(terms)));
-            *sum = spread(terms.collect());
+            let queries = others.map(|&query| &self.queries[query]);
+            let pairs = queries.map(|query| (query.phi_squared, weight(query)));
+            *sum = spread(pairs.collect());
         });
         spreads.map(|(_, sum)| sum)
     }
