@@ -392,8 +392,9 @@ impl State {
             .unwrap_or_else(|| LastStep::none(&self.queries));
         self.refit(column);
         let z = self.projected(column);
+        let tasks = self.tasks(column);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
-        let pivot = self.lambda.value() + self.along(column, &z).max(0.0);
+        let pivot = self.lambda.value() + self.along(&tasks, &z).max(0.0);
         let root = pivot.sqrt();
         last.eta = kernels::sparse_dot(column.rows, column.values, &self.residual) / root;
         let feature = NewFeature {
@@ -404,7 +405,7 @@ impl State {
             sole_query: self.sole_query(column),
             folded: self.folds.is_some(),
         };
-        self.add_to_queries(&feature, column, &mut last);
+        self.add_to_queries(&feature, tasks, &mut last);
         self.largest_pivot = self.largest_pivot.max(pivot);
         self.grown.push(&z, root, last.eta);
         self.factors.push(addition.factor);
@@ -491,19 +492,23 @@ impl State {
         }
     }
 
-    /// `v . u`, `u = v - Phi' z`: O(nnz t), in parallel over queries.
-    fn along(&self, column: Column<'_>, z: &[f64]) -> f64 {
+    /// Runs of queries for one task each, with the entries of a column there.
+    fn tasks<'c>(&self, column: Column<'c>) -> Vec<(Range<usize>, Column<'c>)> {
         let mut entries = column;
-        let (queries, largest) = (&self.queries, self.queries.largest());
         let task = |run: Range<usize>| {
-            let entries = entries.take_rows_below(queries.rows_of(&run).end);
+            let entries = entries.take_rows_below(self.queries.rows_of(&run).end);
             (run, entries)
         };
-        let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
-        let terms_of = |(run, mut entries): (Range<usize>, Column<'_>)| {
+        self.queries.tasks().into_iter().map(task).collect()
+    }
+
+    /// `v . u`, `u = v - Phi' z`: O(nnz t), in parallel over queries.
+    fn along(&self, tasks: &[(Range<usize>, Column<'_>)], z: &[f64]) -> f64 {
+        let (queries, largest) = (&self.queries, self.queries.largest());
+        let terms_of = |&(ref run, mut entries): &(Range<usize>, Column<'_>)| {
             let mut terms = Vec::with_capacity(entries.rows.len());
             let mut v = vec![0.0; largest];
-            for rows in run.map(|query| queries.range(query)) {
+            for rows in run.clone().map(|query| queries.range(query)) {
                 let entries = entries.take_rows_below(rows.end);
                 if !entries.rows.is_empty() {
                     let phi = (&self.phi[rows.start * self.stride..], self.stride);
@@ -513,7 +518,7 @@ impl State {
             }
             terms
         };
-        let terms: Vec<Vec<f64>> = tasks.into_par_iter().map(terms_of).collect();
+        let terms: Vec<Vec<f64>> = tasks.par_iter().map(terms_of).collect();
         terms.into_iter().flatten().sum()
     }
 
@@ -527,10 +532,9 @@ impl State {
     fn add_to_queries(
         &mut self,
         feature: &NewFeature<'_>,
-        column: Column<'_>,
+        tasks: Vec<(Range<usize>, Column<'_>)>,
         last: &mut LastStep,
     ) {
-        let mut entries = column;
         let of_query = 2 * (feature.z.len() + 1);
         let mut products = self.products.take().filter(|_| !feature.folded);
         if let Some(products) = &mut products {
@@ -548,13 +552,12 @@ impl State {
             of_query,
         };
         let queries = &self.queries;
-        let task = |run: Range<usize>| {
-            let rows = queries.rows_of(&run);
-            let entries = entries.take_rows_below(rows.end);
-            let examples = examples.take(run.len(), rows.len());
+        let with_examples = |(run, entries): (Range<usize>, _)| {
+            let rows = queries.rows_of(&run).len();
+            let examples = examples.take(run.len(), rows);
             (run, entries, examples)
         };
-        let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
+        let tasks: Vec<_> = tasks.into_iter().map(with_examples).collect();
         let add = |(run, mut entries, mut examples): (Range<usize>, Column<'_>, Examples<'_>)| {
             let add = |query| {
                 let rows = queries.range(query);

@@ -43,15 +43,15 @@ pub(super) fn pass_over(column: Column<'_>, pieces: &[Piece], step: &StepTerms) 
     passage.products
 }
 
-/// A pass over a column, some queries at a time: where many columns pass over the same few queries one after the
-/// other, the terms of these stay in a cache.
+/// A pass over a column, some queries at a time. Many columns pass over the same few queries one after the other, so
+/// that the terms of these queries stay in a cache.
 #[derive(Debug)]
 pub(super) struct Passage<'a> {
-    /// The entries to come.
+    /// The entries that come next.
     rest: Column<'a>,
-    /// Those of the column that are to come.
+    /// The pieces that come next.
     pieces: &'a [Piece],
-    /// Of the entries so far.
+    /// The products of the entries so far.
     pub(super) products: Products,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn pass_together<'p, 'c: 'p>(
     }
 }
 
-/// Passes on over the queries before query `end`.
+/// Takes a passage over the queries before query `end`.
 #[multiversion::multiversion(targets = "simd")]
 fn pass_before(passage: &mut Passage<'_>, end: u32, step: &StepTerms) {
     let mut products = passage.products;

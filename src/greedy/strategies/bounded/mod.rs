@@ -33,14 +33,14 @@ mod tests;
 
 use rayon::prelude::*;
 
-use super::layout::{CHUNK, Layout};
+use super::layout::{CHUNK, Layout, Piece};
 use super::lowmem::{self, Subject};
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
-use bounds::{Passage, Products};
-use known::Known;
+use bounds::{Passage, Products, Whole};
+use known::{Known, Reach};
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
 use step::{RESOLVED, StepTerms};
@@ -328,9 +328,8 @@ impl<'a> Chunk<'a> {
         let (state, candidates) = (search.round.state, search.round.candidates);
         let (known, residual) = (&mut self.known[place], &mut self.residuals[place]);
         let candidate = self.first + place;
-        let (column, pieces) = (candidates.column(candidate), self.layout.pieces(candidate));
-        let squared_norm = candidates.squared_norm(candidate);
-        let mut reach = known.read(products, squared_norm, step);
+        let pieces = self.layout.pieces(candidate);
+        let mut reach = known.read(products, candidates.squared_norm(candidate), step);
         *known = Known::Read(reach);
         match step.added {
             Some(0) => {}
@@ -350,20 +349,8 @@ impl<'a> Chunk<'a> {
             return;
         }
         found.read += 1;
-        let mut whole = reach.whole(squared_norm, products.rho, step);
-        let mut bound = bounds::of_products(&whole, products, step);
-        if reach.missing(step) > 0 && search.passes(bound) {
-            let newest = &mut z[..reach.missing(step)];
-            state.project_newest(column, newest);
-            reach = reach.completed(newest);
-            *known = Known::Read(reach);
-            whole = reach.whole(squared_norm, products.rho, step);
-            bound = bounds::of_products(&whole, products, step);
-        }
-        if step.first_matter() && search.passes(bound) {
-            whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
-            bound = bounds::of_products(&whole, products, step);
-        }
+        let (whole, mut bound) = level_0(search, candidate, pieces, products, (&mut reach, z));
+        *known = Known::Read(reach);
         let mut projected = None;
         if search.passes(bound) {
             found.passed += 1;
@@ -387,6 +374,36 @@ impl<'a> Chunk<'a> {
             found.close = vec![(bound, number)];
         }
     }
+}
+
+/// A candidate with its bound of level 0. Adds the entries of `z` that its `reach` misses, if it passes without
+/// them. `z`: room for `t` numbers.
+fn level_0(
+    search: &PruningSearch<'_>,
+    candidate: usize,
+    pieces: &[Piece],
+    products: &Products,
+    (reach, z): (&mut Reach, &mut [f64]),
+) -> (Whole, f64) {
+    let (step, candidates) = (search.step, search.round.candidates);
+    let (column, squared_norm) = (
+        candidates.column(candidate),
+        candidates.squared_norm(candidate),
+    );
+    let mut whole = reach.whole(squared_norm, products.rho, step);
+    let mut bound = bounds::of_products(&whole, products, step);
+    if reach.missing(step) > 0 && search.passes(bound) {
+        let newest = &mut z[..reach.missing(step)];
+        search.round.state.project_newest(column, newest);
+        *reach = reach.completed(newest);
+        whole = reach.whole(squared_norm, products.rho, step);
+        bound = bounds::of_products(&whole, products, step);
+    }
+    if step.first_matter() && search.passes(bound) {
+        whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
+        bound = bounds::of_products(&whole, products, step);
+    }
+    (whole, bound)
 }
 
 #[cfg(test)]

@@ -132,7 +132,7 @@ impl StepTerms {
         (self.queries, self.first, self.order) = Default::default();
     }
 
-    /// Describes the queries, and adds up their `g_Q`.
+    /// Describes the queries, cuts them into blocks, and adds up their `g_Q`.
     fn describe_queries(&mut self, state: &State) {
         let products = state.products();
         let describe = |run: Range<usize>| {
@@ -145,13 +145,12 @@ impl StepTerms {
             let terms: Vec<QueryTerms> = run.map(describe).collect();
             (terms, sum)
         };
-        let tasks = state.queries().tasks().into_par_iter();
-        let described: Vec<_> = tasks.map(describe).collect();
         let runs = state.queries().tasks();
         let last_runs = runs.chunks(BLOCK).filter_map(|runs| runs.last());
         // Queries count in 32 bits.
         let end = |run: &Range<usize>| u32::try_from(run.end).unwrap_or(u32::MAX);
         self.blocks = last_runs.map(end).collect();
+        let described: Vec<_> = runs.into_par_iter().map(describe).collect();
         self.queries.clear();
         self.g.clear();
         self.g.resize(products.steps(), 0.0);
