@@ -190,10 +190,6 @@ impl Checkpointer {
     /// Begins a checkpoint at `path` of the run that `settings` describe on data with the hash `data`, or
     /// goes on with the one that is there if it may `resume`: with the findings so far. Brings it up to date
     /// after steps that end `every` or more after the last time.
-    ///
-    /// # Errors
-    /// [`CheckpointError`] for a file that is there and is no checkpoint of this run, or has not to be
-    /// resumed, and one that cannot be written.
     pub fn open<S: Settings>(
         path: &Path,
         every: Duration,
@@ -233,9 +229,6 @@ impl Checkpointer {
     }
 
     /// Brings the file up to date: appends what is new, and has the disk keep it.
-    ///
-    /// # Errors
-    /// When that is not possible; the file has the lines before.
     pub fn flush(&mut self) -> Result<(), JournalError> {
         self.written = Instant::now();
         while let Some(next) = self.unwritten.first_mut() {

@@ -55,9 +55,6 @@ impl Interrupt {
     /// and the search for column classes heed the request after some milliseconds.
     ///
     /// Not for ranks that share columns: one that ends leaves the others waiting.
-    ///
-    /// # Errors
-    /// Those of starting the threads.
     pub fn run<T: Send>(
         &self,
         threads: usize,

@@ -11,7 +11,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+
+use crate::error::{Error, ensure};
 
 /// Ridge parameter `lambda` of regularised least squares: finite and above 0.
 ///
@@ -20,28 +21,22 @@ use thiserror::Error;
 ///
 /// assert_eq!(Lambda::new(16.0)?.value(), 16.0);
 /// assert!(Lambda::new(0.0).is_err());
-/// # Ok::<(), rankrls::InvalidLambda>(())
+/// # Ok::<(), rankrls::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Lambda(f64);
 
-/// A ridge parameter that is not finite or not above 0.
-#[derive(Debug, Clone, Copy, PartialEq, Error)]
-#[error("lambda is {0}: expected a finite number above 0")]
-pub struct InvalidLambda(pub f64);
-
 impl Lambda {
     /// Checks `value`.
-    ///
-    /// # Errors
-    /// [`InvalidLambda`] unless `value` is finite and above 0.
-    pub fn new(value: f64) -> Result<Self, InvalidLambda> {
-        if value.is_finite() && value > 0.0 {
-            Ok(Self(value))
-        } else {
-            Err(InvalidLambda(value))
-        }
+    pub fn new(value: f64) -> Result<Self, Error> {
+        let legal = value.is_finite() && value > 0.0;
+        ensure!(
+            legal,
+            options,
+            "lambda is {value}: expected a finite number above 0"
+        );
+        Ok(Self(value))
     }
 
     /// Each of `lambdas` once, ascending: a grid to search.
@@ -64,9 +59,9 @@ impl Lambda {
 }
 
 impl TryFrom<f64> for Lambda {
-    type Error = InvalidLambda;
+    type Error = Error;
 
-    fn try_from(value: f64) -> Result<Self, InvalidLambda> {
+    fn try_from(value: f64) -> Result<Self, Error> {
         Self::new(value)
     }
 }
@@ -149,9 +144,9 @@ impl From<Lambda> for Ridge {
 }
 
 impl TryFrom<f64> for Ridge {
-    type Error = InvalidLambda;
+    type Error = Error;
 
-    fn try_from(value: f64) -> Result<Self, InvalidLambda> {
+    fn try_from(value: f64) -> Result<Self, Error> {
         Lambda::new(value).map(Self::Number)
     }
 }

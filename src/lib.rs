@@ -36,6 +36,8 @@
 //! - [`warning`]: warnings about data and results, as values.
 //! - [`checkpoint`]: going on after a process has ended.
 //!
+//! Every function that can fail fails with an [`Error`]: its kind, and a text that says the rest.
+//!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are.
 
@@ -43,6 +45,7 @@ pub mod candidates;
 pub mod checkpoint;
 pub mod columns;
 pub mod data;
+mod error;
 mod fitted;
 pub mod greedy;
 pub mod interrupt;
@@ -64,9 +67,10 @@ pub mod warning;
 pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
+pub use error::{Error, Kind, Result};
 pub use fitted::{FittedGreedyRankRls, FittedRankRls, GreedyRankRls, RankRls, Steps};
 pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
-pub use lambda::{InvalidLambda, Lambda, Lambdas, Ridge};
+pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
 pub use model::{Model, ModelError};
 pub use names::UnknownName;

@@ -70,9 +70,6 @@ impl Packed {
     ///
     /// O(nnz + n log n) time for `n` columns. Memory: the packed entries, the classes, and an eighth of the
     /// columns at a time.
-    ///
-    /// # Errors
-    /// [`DatasetError`] for means of missing values that are too large for a float.
     pub fn classes(
         self,
         rows: &Dataset<'static>,

@@ -269,10 +269,6 @@ pub struct Shards {
 
 impl Shards {
     /// The parts in `folder`. Every file must be there; what it holds is checked when it is read.
-    ///
-    /// # Errors
-    /// [`ShardError`] for a folder without a manifest, for one whose sizes do not add up, and for a
-    /// file that is missing.
     pub fn open(folder: &Path) -> Result<Self, ShardError> {
         let path = folder.join(MANIFEST);
         if !path.exists() {
@@ -355,9 +351,6 @@ impl Shards {
 
     /// The rows without columns: labels, queries, and names of the features. It has the sizes and the
     /// hash of the whole data.
-    ///
-    /// # Errors
-    /// [`ShardError`] for files that cannot be read or are others than the manifest says.
     pub fn rows(&self) -> Result<Dataset<'static>, ShardError> {
         let manifest = &self.manifest;
         let path = self.folder.join(ROWS);
@@ -407,17 +400,11 @@ impl Shards {
 
     /// A part, from 0, as data of all rows: its columns have the features, and the names, of the whole
     /// data. Takes 24 bytes an entry for a moment, and 12 that stay.
-    ///
-    /// # Errors
-    /// [`ShardError`] for files that cannot be read or are others than the manifest says.
     pub fn read(&self, part: usize) -> Result<Dataset<'static>, ShardError> {
         self.read_with(&self.rows()?, part)
     }
 
     /// Some parts, each once, as one.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn read_parts(
         &self,
         rows: &Dataset<'_>,
@@ -432,9 +419,6 @@ impl Shards {
     }
 
     /// A part as [`read`](Self::read) has it, with the [`rows`](Self::rows) that were read before.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn read_with(
         &self,
         rows: &Dataset<'_>,
@@ -512,9 +496,6 @@ impl Shards {
     /// The candidates among the columns, weighted and scaled: in memory where the entries of the
     /// classes take at most a third of `room` bytes, else in temporary files, of which a selection reads
     /// a part at a time. Each part is read once.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read), and [`ShardError::Memory`] for parts that are too large for `room`.
     pub fn candidates(
         &self,
         rows: &Dataset<'_>,
@@ -554,10 +535,6 @@ pub struct Sharding {
 impl Sharding {
     /// Begins to write `parts` parts to `folder`, which is made if it is not there. About half of
     /// `max_memory` bytes are for rows on their way.
-    ///
-    /// # Errors
-    /// [`ShardError`] for a folder that has files or cannot be made, and for more parts than there is
-    /// memory for, or than files may be open.
     pub fn begin(
         folder: &Path,
         parts: NonZeroUsize,
@@ -608,9 +585,6 @@ impl Sharding {
 
     /// Writes the parts of the data that were read, of which `rows` is all but the entries. The files
     /// get their names when all of them have been written.
-    ///
-    /// # Errors
-    /// [`ShardError`] for more parts than columns, and for files that cannot be written.
     pub fn finish(self, rows: &Dataset<'_>) -> Result<Shards, ShardError> {
         let columns = rows.width();
         ShardError::check_parts(self.files.len(), columns, "one for each column")?;

@@ -70,9 +70,6 @@ impl Candidates {
     /// The candidates of `shards` of which each class is in one, as [`Partition`] has it: in memory where
     /// their entries take at most `room` bytes, else in temporary files in `folder`. Then a selection reads part
     /// by part in each step, and [`ColumnClasses::column`] has nothing.
-    ///
-    /// # Errors
-    /// Those of `shards` and of writing.
     pub(crate) fn of_shards<E: From<io::Error>>(
         shards: impl Iterator<Item = Result<ColumnClasses, E>>,
         folder: &Path,

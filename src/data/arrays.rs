@@ -59,10 +59,6 @@ impl<'a> Dataset<'a> {
     /// A data set over borrowed or owned compressed-column arrays, without copying them:
     /// `indptr` has `n + 1` entries, `rows` and `values` one for each non-zero. Column `j` has the rows
     /// `rows[indptr[j]..indptr[j + 1]]`, strictly ascending, and the values at the same places.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the arrays are no sparse matrix with ascending rows below the
-    /// number of rows in `queries`, or something is not finite.
     pub fn from_csc(
         indptr: impl Into<Cow<'a, [usize]>>,
         rows: impl Into<Cow<'a, [u32]>>,
@@ -82,10 +78,6 @@ impl<'a> Dataset<'a> {
     /// entry.
     ///
     /// The rows are only read; the result takes 12 bytes an entry and 12 an occupied column.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the arrays are no sparse matrix of as many rows as `queries` has,
-    /// `width` is over 2^32 - 1, or a value or label is not finite.
     pub fn from_csr(
         indptr: &[usize],
         columns: &[u32],
@@ -103,9 +95,6 @@ impl<'a> Dataset<'a> {
 
     /// A data set from a dense array of `m` rows by `n` columns. Entries other than zero are stored,
     /// in 12 bytes each. `mapv` of `ndarray` makes values of `f64` of others.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the numbers of rows disagree, or a value or label is not finite.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a view, as from_sprs takes one"
@@ -123,10 +112,6 @@ impl<'a> Dataset<'a> {
     /// with indices of any type; it is copied. [`from_csc`](Self::from_csc) borrows the arrays of a
     /// matrix by columns whose indices are of `u32` and bounds of `usize`. `to_other_types` of `sprs`
     /// makes values of `f64` of others.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the numbers of rows disagree, columns are over 2^32 - 1, or a value or label
-    /// is not finite.
     pub fn from_sprs<I: SpIndex, P: SpIndex>(
         x: CsMatViewI<'_, f64, I, P>,
         labels: impl Into<Cow<'a, [f64]>>,
@@ -151,9 +136,6 @@ impl<'a> Dataset<'a> {
     /// back are moved to its others. Queries stand in the order of their first rows, and the rows of a
     /// query in theirs; [`input_rows`](Self::input_rows) has the way back. Borrowed arrays are copied if
     /// rows have to move. A teacher is left out, whose scores are of the queries before.
-    ///
-    /// # Errors
-    /// [`DatasetError::Lengths`] for another number of identifiers than rows.
     pub fn regrouped<T: PartialEq + ToString>(
         mut self,
         row_ids: &[T],

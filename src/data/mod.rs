@@ -176,9 +176,6 @@ impl FeatureNames {
 
     /// Refuses these names of columns, of `file`, where `owner` knows others for the same columns, which
     /// `base` counts. Columns without a name agree with any.
-    ///
-    /// # Errors
-    /// [`ReadErrorKind::Mismatch`](read::ReadErrorKind::Mismatch) for the first other name.
     pub fn check_same<'n>(
         &self,
         known: impl IntoIterator<Item = (u32, &'n str)>,
@@ -269,9 +266,6 @@ impl<'a> Dataset<'a> {
 
     /// Names the features; there must be a name for every column. Empty names after the last column do not
     /// count.
-    ///
-    /// # Errors
-    /// [`DatasetError::Lengths`] when there are fewer names than columns.
     pub fn with_names(mut self, names: FeatureNames) -> Result<Self, DatasetError> {
         let width = self.width();
         DatasetError::check_length("feature names", width, names.len().min(width))?;
@@ -289,9 +283,6 @@ impl<'a> Dataset<'a> {
 
     /// Records at which position of the input each row stood, for a source whose rows were
     /// moved to make queries contiguous.
-    ///
-    /// # Errors
-    /// [`DatasetError`] unless `input_rows` is a permutation of the rows.
     pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self, DatasetError> {
         let rows = self.rows();
         DatasetError::check_length("input rows", rows, input_rows.len())?;
@@ -310,10 +301,6 @@ impl<'a> Dataset<'a> {
     /// score has seen the labels of the row's query. The strategy `distil` and cross-fitted weights
     /// learn from them in place of RankRLS on all columns. They stay with the rows in
     /// [`queries_subset`](Self::queries_subset).
-    ///
-    /// # Errors
-    /// [`DatasetError`] for another number of scores than rows, for scores that are not finite, and
-    /// for scores that are constant in every query.
     pub fn with_teacher(mut self, scores: Vec<f64>) -> Result<Self, DatasetError> {
         DatasetError::check_length("teacher's scores", self.rows(), scores.len())?;
         if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
@@ -558,9 +545,6 @@ impl<'a> Dataset<'a> {
     }
 
     /// Values of the rows of the input, in the order of the rows here.
-    ///
-    /// # Errors
-    /// [`DatasetError::Lengths`] for another number of values than rows.
     pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Result<Vec<T>, DatasetError> {
         DatasetError::check_length("values of rows", self.rows(), values.len())?;
         Ok(match self.input_rows() {

@@ -22,18 +22,11 @@ pub struct Queries {
 
 impl Queries {
     /// One nameless query that holds all `rows`.
-    ///
-    /// # Errors
-    /// [`DatasetError::NoRows`] when `rows` is 0, [`DatasetError::TooManyRows`] past 2^32 - 1.
     pub fn single(rows: usize) -> Result<Self, DatasetError> {
         Self::from_sizes(&[rows])
     }
 
     /// Nameless queries of the given numbers of rows.
-    ///
-    /// # Errors
-    /// [`DatasetError::NoRows`] without rows, [`DatasetError::EmptyQuery`] for a size of 0,
-    /// [`DatasetError::TooManyRows`] past 2^32 - 1 rows.
     pub fn from_sizes(sizes: &[usize]) -> Result<Self, DatasetError> {
         let mut offsets = Vec::with_capacity(sizes.len() + 1);
         offsets.push(0);
@@ -53,18 +46,11 @@ impl Queries {
 
     /// Queries from the identifier of every row, in row order: integers, text, or anything else that
     /// can be compared and written.
-    ///
-    /// # Errors
-    /// [`DatasetError::SplitQuery`] when an identifier comes back after another one,
-    /// [`DatasetError::NoRows`] without rows.
     pub fn from_row_ids<T: PartialEq + ToString>(row_ids: &[T]) -> Result<Self, DatasetError> {
         group(row_ids, false).map(|(queries, _)| queries)
     }
 
     /// This partition with one identifier a query.
-    ///
-    /// # Errors
-    /// [`DatasetError::Lengths`] unless there are as many identifiers as queries.
     pub fn with_ids(mut self, ids: Strings) -> Result<Self, DatasetError> {
         DatasetError::check_length("query identifiers", self.len(), ids.len())?;
         self.ids = Some(ids);
@@ -263,9 +249,6 @@ impl Groups {
     }
 
     /// Adds `rows` rows of the query `id`, of which the first is at `place`.
-    ///
-    /// # Errors
-    /// The place at which the query began, if it comes back and is not to go on.
     pub(super) fn add(&mut self, id: &str, rows: usize, place: u64) -> Result<(), u64> {
         if self.ends_with(id)
             && let Some(run) = self.runs.last_mut()

@@ -52,9 +52,6 @@ impl Dataset<'_> {
     /// These rows as `ranker` reads them: with [`grades`](Self::grades) for labels, columns that
     /// count from 0, and queries by number or, for LightGBM, without identifiers:
     /// [`write_query_sizes`] of the data before writes them.
-    ///
-    /// # Errors
-    /// Those of [`Queries::from_sizes`], to which the sizes of queries give no reason.
     pub fn for_ranker(mut self, ranker: Ranker) -> Result<Self, DatasetError> {
         self.examples.labels = self.grades().into();
         self.index_base = IndexBase::Zero;
@@ -70,9 +67,6 @@ impl Dataset<'_> {
 }
 
 /// Writes the number of rows of each query, one a line: LightGBM's file `NAME.query`.
-///
-/// # Errors
-/// Those of `writer`.
 pub fn write_query_sizes(queries: &Queries, mut writer: impl Write) -> io::Result<()> {
     let mut ranges = queries.ranges();
     ranges.try_for_each(|range| writeln!(writer, "{}", range.len()))?;

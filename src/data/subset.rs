@@ -11,10 +11,6 @@ impl Dataset<'_> {
     /// no longer stored, and [`input_rows`](Self::input_rows) count the rows that are left.
     ///
     /// Takes time linear in the entries of the data and copies the entries that stay.
-    ///
-    /// # Errors
-    /// [`DatasetError::NoRows`] for no queries, [`DatasetError::Absent`] for a position past the
-    /// last query, [`DatasetError::Repeated`] for one that comes twice.
     pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>, DatasetError> {
         let taken = marks("query", queries, self.queries().len())?;
         let of_rows = self.queries().ranges().zip(&taken);
@@ -23,9 +19,6 @@ impl Dataset<'_> {
     }
 
     /// The given rows, each as a query of its own, likewise.
-    ///
-    /// # Errors
-    /// As [`queries_subset`](Self::queries_subset), of rows.
     pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>, DatasetError> {
         let taken = marks("row", rows, self.rows())?;
         let queries = Queries::from_sizes(&vec![1; rows.len()])?;
@@ -67,10 +60,6 @@ impl Dataset<'_> {
     /// entry have none here either.
     ///
     /// Takes time linear in what it copies.
-    ///
-    /// # Errors
-    /// [`DatasetError::Absent`] for a feature past the last column,
-    /// [`DatasetError::Repeated`] for one that comes twice.
     pub fn features_subset(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
         let mut features = features.to_vec();
         features.sort_unstable();
@@ -84,9 +73,6 @@ impl Dataset<'_> {
     }
 
     /// The same as [`features_subset`](Self::features_subset), but a feature may come twice.
-    ///
-    /// # Errors
-    /// [`DatasetError::Absent`] for a feature past the last column.
     pub fn keep(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
         let mut features = features.to_vec();
         features.sort_unstable();
@@ -98,9 +84,6 @@ impl Dataset<'_> {
     /// The data set of the 0-based `features` alone, which become columns 0, 1 and so on in the
     /// order given, with their names, also in the validation rows. Rows, labels and queries stay as
     /// they are. Copies 12 bytes an entry.
-    ///
-    /// # Errors
-    /// [`DatasetError::Absent`] for a feature past the last column.
     pub fn project(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
         let numbered = (0..).zip(features.iter().copied());
         let mut projected = self.gather(numbered, features.len())?;

@@ -197,12 +197,6 @@ impl GreedyRankRls {
     }
 
     /// Selects features of `data` and fits their weights.
-    ///
-    /// # Errors
-    /// [`TuneError::Select`] for parameters out of their range or without an effect, for data without
-    /// a column that varies within a query, and where memory or numbers fail;
-    /// [`TuneError::NoLambda`] where folds find no lambda; others where [`tuned`](Self::tuned) finds
-    /// no model.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<FittedGreedyRankRls, TuneError> {
         let chosen = self.choose(data)?;
         if let (Some(tuned), true) = (&chosen.tuned, self.tune.is_some()) {
@@ -236,9 +230,6 @@ impl GreedyRankRls {
     /// }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`fit`](Self::fit).
     pub fn steps<'a>(&self, data: &'a Dataset<'_>) -> Result<Steps<'a>, TuneError> {
         let chosen = self.choose(data)?;
         Ok(on_pool(|| self.begin(data, chosen))?)
@@ -353,9 +344,6 @@ impl Steps<'_> {
     }
 
     /// The model of the steps so far.
-    ///
-    /// # Errors
-    /// The error that ended the steps, if one did; [`SelectError::NothingAsked`] before the first step.
     pub fn finish(self) -> Result<FittedGreedyRankRls, SelectError> {
         if let Some(error) = self.error {
             return Err(error);
@@ -448,9 +436,6 @@ impl FittedGreedyRankRls {
     }
 
     /// Writes the model to a file, compressed if its name ends in `.gz` or `.zst`.
-    ///
-    /// # Errors
-    /// As [`Model::write`].
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         self.model.write(path)
     }

@@ -139,10 +139,6 @@ impl RankRls {
     }
 
     /// Fits weights, or coefficients of rows, to `data`.
-    ///
-    /// # Errors
-    /// [`TrainError`] for parameters out of their range, for data without a column that varies within a query, for a hold-out scheme
-    /// that they do not allow, and where memory or numbers fail.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<FittedRankRls, TrainError> {
         if let Some(reason) = &self.refused {
             return Err(TrainError::Parameter(reason.clone()));
@@ -201,18 +197,12 @@ impl FittedRankRls {
 
     /// Scores of the rows of `data`, in row order, whatever their labels and queries. Features that
     /// `data` does not have count nothing.
-    ///
-    /// # Errors
-    /// [`DatasetError::OtherColumns`], under a kernel, for columns that the training data did not have.
     pub fn predict(&self, data: &Dataset<'_>) -> Result<Array1<f64>, DatasetError> {
         self.model.check_columns(data)?;
         Ok(self.model.scores(data).into())
     }
 
     /// Writes the model to a file, compressed if its name ends in `.gz` or `.zst`.
-    ///
-    /// # Errors
-    /// As [`Model::write`].
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         self.model.write(path)
     }

@@ -20,9 +20,6 @@ pub fn one_of<T: Copy + Send + Sync + 'static>(
 }
 
 /// Parses a whole number from 1 on.
-///
-/// # Errors
-/// What was expected.
 pub fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),

@@ -86,10 +86,6 @@ pub struct Advance {
 impl<'a> Greedy<'a> {
     /// Before the first step of the selection that `plan` has made of `options`. Takes the `recorded` steps of
     /// an earlier run again, without a search, and then goes on.
-    ///
-    /// # Errors
-    /// [`SelectError`] where labels, values or `lambda` cannot be computed with, or the criterion is
-    /// undefined.
     pub(crate) fn begin(
         given: Cow<'a, Candidates>,
         labels: &'a [f64],
@@ -192,11 +188,6 @@ impl<'a> Greedy<'a> {
 
     /// Takes the next step: that of the earlier run if there is one, else the best there is.
     /// `None` when all planned steps are taken, or no candidate is left.
-    ///
-    /// # Errors
-    /// [`SelectError::Replay`] when a recorded step is not to be had here;
-    /// [`SelectError::Factors`] when one factor a query is needed and does not fit;
-    /// [`SelectError::NotFinite`] when the error or a weight is no finite number.
     pub(crate) fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
         let taken = self.state.steps();
         if taken == self.state.capacity() {

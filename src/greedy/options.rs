@@ -29,7 +29,7 @@ use crate::metrics::check_labels;
 ///     strategy: Some(StrategyKind::Bounded),
 ///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
 /// };
-/// # Ok::<(), rankrls::InvalidLambda>(())
+/// # Ok::<(), rankrls::Error>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -179,9 +179,6 @@ impl SelectionOptions {
     }
 
     /// Refuses a strategy that cannot do what is asked.
-    ///
-    /// # Errors
-    /// [`SelectError::CanNotSample`] and [`SelectError::CanNotRank`].
     pub fn check_strategy(&self) -> Result<(), SelectError> {
         match self.strategy {
             Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
@@ -198,9 +195,6 @@ impl SelectionOptions {
     /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried, `None` for
     /// the fastest exact one, has a use for. Whether scores of a `teacher` and `validation` rows were given
     /// is for the caller to say: data may have them for other selections.
-    ///
-    /// # Errors
-    /// [`SelectError::NoEffect`] and [`SelectError::TwoTeachers`].
     pub fn check_effects(
         &self,
         strategies: &[Option<StrategyKind>],

@@ -155,9 +155,6 @@ fn choose(
 }
 
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
-///
-/// # Errors
-/// As [`select`](super::job::select()).
 pub fn plan<'a>(
     candidates: &Candidates,
     target: impl Into<Target<'a>>,

@@ -116,9 +116,6 @@ impl Selection {
 }
 
 /// Selects features of `dataset`.
-///
-/// # Errors
-/// [`SelectError`] when there is nothing to select, a single query, or not the memory to do it.
 pub fn select(
     dataset: &Dataset<'_>,
     options: &SelectionOptions,
@@ -130,9 +127,6 @@ pub fn select(
 
 /// Selects among candidates that have been found before. Queries weigh what they weigh in the candidates,
 /// and columns are scaled as there, whatever the options say.
-///
-/// # Errors
-/// As [`select`].
 pub fn select_among<'a>(
     candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
@@ -146,10 +140,6 @@ pub fn select_among<'a>(
 /// Goes on with a selection that has taken the steps of `earlier` before: adds their features without
 /// searching, and selects the rest. Ends with the features, errors and weights, to the last bit,
 /// of a selection that was never interrupted.
-///
-/// # Errors
-/// As [`select`]; [`SelectError::Replay`] when the steps do not lead here to the errors that
-/// they led to.
 pub fn resume_among<'a>(
     candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
@@ -185,9 +175,6 @@ pub(crate) struct Selecting<'a> {
 impl<'a> Selecting<'a> {
     /// Before the first step, with the teacher trained where `plan` has one that `earlier` does not
     /// bring.
-    ///
-    /// # Errors
-    /// As [`select`].
     pub(crate) fn begin(
         candidates: Cow<'a, Candidates>,
         target: Target<'a>,
@@ -219,9 +206,6 @@ impl<'a> Selecting<'a> {
 
     /// Takes the next step; `None` after the last, and where a request ended it. Such a request that
     /// comes before the first step has no result to end with.
-    ///
-    /// # Errors
-    /// As [`Greedy::advance`].
     pub(crate) fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
         // Only the search for a step is ended in the middle, which leaves the state as it was.
         let Some(advanced) = unless_ended(|| self.greedy.advance()) else {
@@ -243,9 +227,6 @@ impl<'a> Selecting<'a> {
     }
 
     /// Takes all steps, as long as the observer wants more.
-    ///
-    /// # Errors
-    /// As [`advance`](Self::advance).
     pub(crate) fn run(mut self, observer: &mut dyn Observer) -> Result<Selection, SelectError> {
         while let Some(advance) = self.advance()? {
             let flow = observer.event(Event::Stepped(&advance, self.greedy.state()));

@@ -100,10 +100,6 @@ impl<'a> TestPath<'a> {
 
     /// Adds a step: `feature` was selected, and all features so far have these `weights`.
     ///
-    /// # Errors
-    /// [`MetricsError`] for scores that overflow, and for labels that a measure cannot be taken
-    /// of, see [`check_labels`](crate::metrics::check_labels).
-    ///
     /// # Panics
     /// Unless there are as many weights as features.
     pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), MetricsError> {

@@ -95,11 +95,6 @@ impl Evaluation {
 ///
 /// Every query is sorted once; queries are shared among the threads of the
 /// current rayon pool, and the result does not depend on their number.
-///
-/// # Errors
-/// [`MetricsError::Lengths`] unless there are a label and a score a row,
-/// [`MetricsError::NotFinite`] for one that is nan or infinite, and the errors
-/// of [`check_labels`].
 pub fn evaluate(
     metrics: &[Metric],
     labels: &[f64],
@@ -153,12 +148,6 @@ pub(crate) fn per_query(
 
 /// Refuses labels that `metrics` cannot be taken of: [`evaluate()`] does so itself, but scores may
 /// take long to compute.
-///
-/// # Errors
-/// [`MetricsError::Lengths`] and [`MetricsError::NotFinite`] as of [`evaluate()`];
-/// [`MetricsError::BelowZero`] for a label below 0 where a measure needs grades;
-/// [`MetricsError::AboveScale`] for one above the [largest grade](Rules::max_grade) where a
-/// measure has a scale.
 pub fn check_labels(
     metrics: &[Metric],
     labels: &[f64],

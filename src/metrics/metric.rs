@@ -251,10 +251,6 @@ impl From<Metric> for String {
 
 /// The measures of a comma-separated list such as `map, ndcg@10`, each once, in
 /// the order first named. Blanks around names are ignored.
-///
-/// # Errors
-/// [`MetricsError::EmptyItem`] for an empty list or item, and the errors of
-/// [`Metric`]'s `FromStr`.
 pub fn parse_list(list: &str) -> Result<Vec<Metric>, MetricsError> {
     let mut metrics = Vec::new();
     for name in list.split(',').map(str::trim) {

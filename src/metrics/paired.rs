@@ -84,9 +84,6 @@ pub struct Paired {
 /// Compares the values that a measure has for each query by two rankings, such as
 /// [`MetricValues::per_query`](super::MetricValues::per_query).
 ///
-/// # Errors
-/// [`MetricsError::Pairs`] unless both have as many queries.
-///
 /// ```
 /// use rankrls::metrics::{PairedOptions, paired};
 ///

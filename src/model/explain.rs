@@ -110,9 +110,6 @@ pub enum ExplainError {
 
 impl Explanation<'_> {
     /// Leaves out all rows but one.
-    ///
-    /// # Errors
-    /// [`ExplainError::Row`] for a row that is not of the query.
     pub fn keep_row(&mut self, row: usize) -> Result<(), ExplainError> {
         self.check_row(row)?;
         self.rows.retain(|own| own.row == row);
@@ -159,11 +156,6 @@ impl Model {
     /// ```
     ///
     /// `O(entries of the features + n t)` time for `n` rows of the query and `t` features.
-    ///
-    /// # Errors
-    /// [`ExplainError::Kernel`] for a kernel model, [`ExplainError::NoFeature`] for data without an entry in a
-    /// feature, [`ExplainError::Query`] and [`ExplainError::Row`] for a query or a row that is not there,
-    /// [`ExplainError::NotFinite`] where numbers overflow.
     pub fn explain(
         &self,
         dataset: &Dataset<'_>,

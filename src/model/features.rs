@@ -14,10 +14,6 @@ use rankrls_files::text::{checked, each_line};
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
 /// list, and what comes after a `#`, do not count. The file may be compressed; `-` is standard
 /// input.
-///
-/// # Errors
-/// [`ModelError`] for a file that cannot be read, a model that is not valid, a line that is no
-/// index, and an index that comes twice or that the data do not have.
 pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u32>, ModelError> {
     let mut source = Source::open(path, Some(LARGEST))?;
     if source.first_byte() == Some(b'{') {

@@ -30,19 +30,12 @@ pub(super) const LARGEST: u64 = 256 << 20;
 
 impl Model {
     /// Reads the model file at `path`, or standard input for `-`; compressed or not, at most 256 MiB of text.
-    ///
-    /// # Errors
-    /// [`ModelError::Read`] for a file that cannot be read, of another schema, or with a value out of its range;
-    /// [`ModelError::Json`] for text that is not the JSON of a model.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         let path = path.as_ref();
         Self::parse(&read_whole(path, LARGEST)?, path)
     }
 
     /// Reads the text of a model file, which messages call `path`.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
     pub fn parse(text: &[u8], path: &Path) -> Result<Self, ModelError> {
         check_schema(text, path)?;
         let document: Document<Vec<SelectedFeature>> =
@@ -54,9 +47,6 @@ impl Model {
 
     /// Writes the model to the file at `path`, which appears whole or not at all. It is
     /// compressed if its name ends in `.gz` or `.zst`.
-    ///
-    /// # Errors
-    /// [`ModelError::Write`].
     pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
         let path = path.as_ref();
         let write = || {
@@ -68,10 +58,6 @@ impl Model {
     }
 
     /// Writes the text of the model file.
-    ///
-    /// # Errors
-    /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for numbers that are not finite, which
-    /// JSON does not have.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
         let coefficients = self.expansion.iter().flat_map(|basis| &basis.rows);
         let weights = self.features.iter().map(|f| f.weight);

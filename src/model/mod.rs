@@ -375,9 +375,6 @@ impl Model {
     }
 
     /// Refuses data with entries in other columns, where a kernel would count them.
-    ///
-    /// # Errors
-    /// [`DatasetError::OtherColumns`].
     pub fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), DatasetError> {
         let expected = self.data.columns;
         let last = dataset.stored_columns().checked_sub(1);
@@ -390,9 +387,6 @@ impl Model {
 
     /// `dataset` with the features of the model as its columns, in order of selection and with
     /// the names that the model has: data to train other rankers on.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when `dataset` has fewer columns than the training data and lacks a feature.
     pub fn project(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
         let projected = dataset.project(&self.columns())?;
         if self.features.iter().all(|feature| feature.name.is_none()) {
@@ -404,9 +398,6 @@ impl Model {
     }
 
     /// `dataset` with entries in the features of the model alone, all columns under their numbers.
-    ///
-    /// # Errors
-    /// As [`Self::project`].
     pub fn keep(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
         dataset.keep(&self.columns())
     }
@@ -430,10 +421,6 @@ impl Model {
 
     /// Refuses data whose columns have other `names` than the model has for them: data of another
     /// corpus, whose columns have the same numbers by chance. `file` is what the names are from.
-    ///
-    /// # Errors
-    /// [`ReadErrorKind::Mismatch`](crate::data::read::ReadErrorKind::Mismatch) for the first feature
-    /// whose column has another name.
     pub fn check_names(&self, names: &FeatureNames, file: &Path) -> Result<(), ReadError> {
         let all = (0..).zip(self.column_names.iter().map(String::as_str));
         let known = self.known_names().chain(all);

@@ -214,9 +214,6 @@ pub(crate) struct System<'a> {
 }
 
 impl<'a> System<'a> {
-    /// # Errors
-    /// [`TrainError::SmallLabels`], [`TrainError::SmallValues`], [`TrainError::ConstantKernel`] and
-    /// [`TrainError::NotFinite`] for values that numbers have no room for.
     pub(crate) fn new(
         rows: Comparisons,
         labels: Vec<f64>,
@@ -243,9 +240,6 @@ impl<'a> System<'a> {
     }
 
     /// [`Loss::ridge`](super::comparisons::Loss::ridge).
-    ///
-    /// # Errors
-    /// [`TrainError::OneGroup`].
     pub(crate) fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
         self.design.rows.ridge(lambda, out)
     }

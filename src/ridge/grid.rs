@@ -189,14 +189,6 @@ impl TrainGrid {
     /// Refuses settings that contradict each other, whatever the data. A front end asks before it reads them:
     /// `reduced` and `preferred` say whether there will be a basis and preferences, which are rows of the data.
     /// [`train`](Self::train) asks again.
-    ///
-    /// # Errors
-    /// - [`TrainError::NoChoice`] for several models and no hold-outs to choose by.
-    /// - [`TrainError::PairsApart`] for preferences under another objective than pairs, or none under it.
-    /// - [`TrainError::NoQueries`] for weights of queries, [`TrainError::NoLabels`] for a scale of labels, under
-    ///   an objective without queries or labels.
-    /// - [`TrainError::NoScale`] for a scale of columns with a basis or a kernel that is not linear.
-    /// - [`TrainError::DualOnly`] for another solver than `dual` with such a kernel over all rows.
     pub fn check(&self, reduced: bool, preferred: bool) -> Result<(), TrainError> {
         let options = &self.options;
         let pairs = options.objective == Objective::Pairs;
@@ -232,16 +224,6 @@ impl TrainGrid {
     ///
     /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter
     /// ([`Solver::cost`]); `cg` trains for each, and for each group that is held out.
-    ///
-    /// # Errors
-    /// - As [`check`](Self::check).
-    /// - [`TrainError::Measure`] for labels that the measure does not have, [`TrainError::Undefined`] where it
-    ///   has no value for any model.
-    /// - [`TrainError::OneQuery`] for data of one query and several models to choose from by queries,
-    ///   [`TrainError::Unexpected`] for a scheme, basis or gamma that does not fit the data.
-    /// - [`TrainError::KernelMemory`], and as [`Kernel::matrix`] or [`ReducedSet::new`], for a kernel.
-    /// - As [`RidgeProblem::new`], [`RidgeProblem::train`] and [`Trained::leave_out`]. Rows in messages are those
-    ///   of the input.
     pub fn train(
         &self,
         data: &Dataset<'_>,
@@ -442,9 +424,6 @@ impl TrainGrid {
     }
 
     /// Refuses a measure that the labels or the hold-outs do not have.
-    ///
-    /// # Errors
-    /// [`TrainError::Measure`], or [`TrainError::Unexpected`] where pairs are compared.
     fn check_measure(&self, data: &Dataset<'_>) -> Result<(), TrainError> {
         let measure = self.measure.as_ref();
         let Some((metric, rules)) = measure.filter(|(metric, _)| *metric != Metric::Concordance)
@@ -592,9 +571,6 @@ pub enum Basis {
 
 impl Basis {
     /// Its rows in `data`.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] for a draw of no row or of more than there are.
     fn rows(&self, data: &Dataset<'_>) -> Result<Vec<usize>, TrainError> {
         let rows = data.rows();
         match self {

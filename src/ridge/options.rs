@@ -146,10 +146,6 @@ impl TrainOptions {
 
     /// The solver for a problem of this shape: the one asked for, or the cheapest by [`Solver::cost`] that fits.
     /// The memory that is [held](Self::holding) has data and column classes in it.
-    ///
-    /// # Errors
-    /// [`TrainError::Memory`] if the solver asked for, or every solver, takes more bytes than are
-    /// allowed.
     pub fn choose(&self, shape: &TrainShape) -> Result<Solver, TrainError> {
         let needed = |solver: &Solver| self.memory.holding(solver.memory(shape)).held;
         // Conjugate gradients rank behind a solver that factors within the patience, and before one that

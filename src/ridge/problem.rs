@@ -61,14 +61,6 @@ impl<'a> RidgeProblem<'a> {
     ///
     /// Classes take `O(nnz + n log n)` time. `dual` then forms `K = X^ X^'`, `m` x `m`, and `primal` forms
     /// `C = X^' X^`, `c` x `c`; [`Solver::memory`] has the bytes and [`Solver::cost`] the seconds.
-    ///
-    /// # Errors
-    /// - [`TrainError::NoColumns`] when no column varies within a query, [`TrainError::SingleRows`] when no
-    ///   query has two rows.
-    /// - [`TrainError::Memory`] when the solver, or every solver, takes more than the options allow.
-    /// - [`TrainError::Queries`] for several queries under the global objective.
-    /// - [`TrainError::SmallLabels`], [`TrainError::SmallValues`] and [`TrainError::NotFinite`] for numbers
-    ///   whose squares are out of range.
     pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
         let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
         Self::of_columns(dataset, Cow::Owned(classes), None, options)
@@ -76,9 +68,6 @@ impl<'a> RidgeProblem<'a> {
 
     /// Prepares `dataset` with column classes that [`TrainOptions::column_classes`] found in it before: their
     /// scale counts, and not that of the options.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new).
     ///
     /// # Panics
     /// When the `candidates` have weights of queries, which the options have.
@@ -93,10 +82,6 @@ impl<'a> RidgeProblem<'a> {
     /// RankRLS on `p` preferences among the `m` rows of `dataset`, which is one query: its labels are not
     /// used, nor are weights of queries. The system has a row for each preference, so that `dual` forms
     /// `p` x `p` numbers (Pahikkala et al., 2009; `docs/rankrls.md`, "All pairs, and given ones").
-    ///
-    /// # Errors
-    /// As [`new`](Self::new), and [`TrainError::Queries`] for data of several queries,
-    /// [`TrainError::Unexpected`] for preferences among other rows.
     pub fn of_preferences(
         dataset: &'a Dataset<'a>,
         preferences: &Preferences,
@@ -139,13 +124,6 @@ impl<'a> RidgeProblem<'a> {
     /// [`of_preferences`](Self::of_preferences) does.
     ///
     /// The values are centred, and scaled by the weights of queries, in `O(m^2)` time.
-    ///
-    /// # Errors
-    /// - [`TrainError::SingleRows`] when no query has two rows, [`TrainError::Queries`] for several queries
-    ///   under an objective that has one, [`TrainError::Unexpected`] for preferences among other rows.
-    /// - [`TrainError::Memory`] when another matrix of this size and its factors do not fit.
-    /// - [`TrainError::ConstantKernel`] when all rows that are compared are the same by the kernel,
-    ///   [`TrainError::SmallLabels`] and [`TrainError::NotFinite`] for numbers whose squares are out of range.
     ///
     /// # Panics
     /// Unless the kernel is of as many rows as `dataset` has.
@@ -236,10 +214,6 @@ impl<'a> RidgeProblem<'a> {
     /// Trains with the ridge parameter `lambda`, a number in the unit of [`unit`](Self::unit): `m^3 / 3`
     /// operations for `dual`, `c^3 / 3` for `primal` with `c` column classes, two for each entry in each
     /// iteration of `cg`.
-    ///
-    /// # Errors
-    /// [`TrainError::Singular`] when `lambda` is too small for the values,
-    /// [`TrainError::NotFinite`] when they are too large.
     pub fn train(&'a self, lambda: Lambda) -> Result<Trained<'a>, TrainError> {
         let solution = self.solution(lambda, 0)?;
         Ok(Trained::new(self, lambda, solution))

@@ -44,11 +44,6 @@ pub struct AutoLambda {
 /// let selection = select(&data, &SelectionOptions::new(5, lambda), &mut ())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Errors
-/// [`TuneError::Select`] with what keeps the selection itself from starting, or
-/// [`TuneError::NoLambda`] where folds find no ridge parameter; [`TuneError::Interrupted`] when the
-/// observer stopped the choice.
 pub fn choose_lambda(
     options: &SelectionOptions,
     candidates: &Candidates,

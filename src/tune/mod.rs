@@ -142,11 +142,6 @@ impl<'a> Tuning<'a> {
     }
 
     /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model.
-    ///
-    /// # Errors
-    /// [`TuneError`] when nothing can be selected, or nothing chosen, and [`TuneError::Replay`] when
-    /// earlier steps do not lead here to the errors that they led to. A lambda that takes too much
-    /// memory or overflows is no error: its [`PathEnding`] says so.
     pub fn run(&self, observer: &mut dyn TuneObserver) -> Result<Tuned, TuneError> {
         let (outcomes, interrupted) = self.outcomes(observer)?;
         let Some(choice) = self.options.choose(&outcomes) else {
@@ -161,10 +156,6 @@ impl<'a> Tuning<'a> {
 
     /// The path to the chosen model as folds judge it, whatever the evidence of the choice. Takes a
     /// selection for each of [`Evidence::folds`]; the path itself is not searched again.
-    ///
-    /// # Errors
-    /// As [`run`](Self::run); [`TuneError::Folds`] for less than three queries;
-    /// [`TuneError::Interrupted`] when it ended before the first step.
     pub fn judge_by_folds(
         &self,
         tuned: &Tuned,

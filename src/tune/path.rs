@@ -46,9 +46,6 @@ impl<'a, 'r> Path<'a, 'r> {
     }
 
     /// Follows the path.
-    ///
-    /// # Errors
-    /// [`TuneError::Replay`], which ends all paths.
     pub(super) fn outcome(&self) -> Result<Outcome, TuneError> {
         let &Self { run, job, .. } = self;
         let sampler = job.options.sampler(job.plan.strategy.kind());

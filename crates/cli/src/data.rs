@@ -166,9 +166,6 @@ impl DataArgs {
     }
 
     /// How to read tables that `model` is for: what was not said is as in its training.
-    ///
-    /// # Errors
-    /// For missing values other than those of the training.
     pub(crate) fn table_for(&self, model: &Model, wanted: Wanted) -> Result<TableOptions> {
         let (mut table, trained) = (self.table(), model.table());
         if let (Some(given), Some(expected)) = (table.missing, trained.missing)

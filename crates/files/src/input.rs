@@ -114,9 +114,6 @@ impl Source<'_> {
     }
 
     /// All that is left of the text.
-    ///
-    /// # Errors
-    /// [`ReadError`] when it cannot be read or has more than `limit` bytes.
     pub fn read_all(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
         let mut text = Vec::new();
         let read = self.by_ref().take(limit + 1).read_to_end(&mut text);
@@ -184,9 +181,6 @@ pub fn mark_for<'t>(lines: impl Iterator<Item = &'t str>) -> &'static [u8] {
 
 impl<'r> Source<'r> {
     /// Opens a file, or standard input for `-`. A decompressor may take `limit` bytes.
-    ///
-    /// # Errors
-    /// When the file, or its first bytes, cannot be read.
     pub fn open(path: &Path, limit: Option<u64>) -> Result<Source<'static>, ReadError> {
         if is_stdin(path) {
             return Source::new(io::stdin(), STDIN, limit);
@@ -199,9 +193,6 @@ impl<'r> Source<'r> {
     }
 
     /// A stream that messages call `name`. A decompressor may take `limit` bytes.
-    ///
-    /// # Errors
-    /// When its first bytes cannot be read.
     pub fn new(
         reader: impl Read + Send + 'r,
         name: &str,
@@ -402,9 +393,6 @@ impl<R: Read> Read for Watched<R> {
 }
 
 /// The whole text of a file, decompressed and without a byte order mark, or of standard input for `-`.
-///
-/// # Errors
-/// [`ReadError`] when it cannot be read or has more than `limit` bytes.
 pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Source::open(path, Some(limit))?.read_all(limit)
 }
@@ -420,9 +408,6 @@ pub(crate) fn check_regular(path: &Path) -> Result<(), ReadError> {
 }
 
 /// The whole of a regular file, decompressed.
-///
-/// # Errors
-/// [`ReadError`] when it is no regular file, cannot be read, or has more than `limit` bytes.
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     check_regular(path)?;
     read_whole(path, limit)
@@ -430,9 +415,6 @@ pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 
 /// BLAKE3 hash of the bytes of a regular file, decompressed, in hexadecimal digits. Little memory is taken,
 /// however much text there is.
-///
-/// # Errors
-/// [`ReadError`] when it is no regular file, or cannot be read or decompressed.
 pub fn hash_text(path: &Path) -> Result<String, ReadError> {
     check_regular(path)?;
     let mut source = Source::open(path, None)?.into_bytes();

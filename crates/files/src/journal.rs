@@ -125,9 +125,6 @@ impl JournalError {
 
 impl Journal {
     /// Begins a journal of the `schema` at `path`; the first line says what the `run` is.
-    ///
-    /// # Errors
-    /// [`JournalError`]; [`JournalError::Exists`] where a file has the name, unless it is empty.
     pub fn create(path: &Path, schema: &str, run: &impl Serialize) -> Result<Self, JournalError> {
         let (journal, length) = Self::open(path)?;
         if length > 0 {
@@ -138,9 +135,6 @@ impl Journal {
 
     /// Goes on with the journal at `path`, or begins it. `same` compares the run that it is of with this
     /// `run`; `take` is given each record with its place, in order, and may refuse it.
-    ///
-    /// # Errors
-    /// [`JournalError`], and those of `same`.
     pub fn resume<R: Serialize + DeserializeOwned, E: From<JournalError>>(
         path: &Path,
         schema: &str,
@@ -217,10 +211,6 @@ impl Journal {
 
     /// Appends a record, which the system has then: it outlives this process, and with
     /// [`sync`](Self::sync) the machine.
-    ///
-    /// # Errors
-    /// [`JournalError::TooLong`], and [`JournalError::Io`], after which the records before are whole and
-    /// the record may be appended again.
     pub fn append(&mut self, record: &impl Serialize) -> Result<RecordPlace, JournalError> {
         let (line, sum) = self.line(record)?;
         if line.len() > LONGEST {
@@ -247,18 +237,12 @@ impl Journal {
     }
 
     /// Has the disk keep what was appended.
-    ///
-    /// # Errors
-    /// [`JournalError::Io`].
     pub fn sync(&self) -> Result<(), JournalError> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.sync_data().map_err(JournalError::io(&self.path))
     }
 
     /// Reads a record again.
-    ///
-    /// # Errors
-    /// [`JournalError`] where it cannot be read, or is none of that type.
     pub fn read<T: DeserializeOwned>(&self, entry: RecordPlace) -> Result<T, JournalError> {
         let mut text = vec![0; entry.length];
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
@@ -286,9 +270,6 @@ impl Journal {
     }
 
     /// Takes the file away: what it was for is done.
-    ///
-    /// # Errors
-    /// [`JournalError::Io`].
     pub fn remove(&self) -> Result<(), JournalError> {
         fs::remove_file(&self.path).map_err(JournalError::io(&self.path))
     }

@@ -116,9 +116,6 @@ const MOST_LINKS: usize = 40;
 
 /// The path at which `path` ends, links followed: also to a file that is not there yet, but not from
 /// a descriptor to what it was opened by.
-///
-/// # Errors
-/// For folders that are not there, and links that go around.
 pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {

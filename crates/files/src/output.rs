@@ -89,9 +89,6 @@ impl Write for Target {
 
 impl Output {
     /// Begins to write the file at `path`.
-    ///
-    /// # Errors
-    /// When the file, or one beside it, cannot be created.
     pub fn create(path: &Path) -> io::Result<Self> {
         let target = BufWriter::with_capacity(BUFFER, Target::open(path)?);
         let extension = path.extension().and_then(|extension| extension.to_str());
@@ -109,10 +106,6 @@ impl Output {
     }
 
     /// Completes the file and gives it its name.
-    ///
-    /// # Errors
-    /// When the rest cannot be written or the name cannot be given; what had it before stays
-    /// then.
     pub fn finish(self) -> io::Result<()> {
         self.complete()?.commit()
     }
@@ -120,9 +113,6 @@ impl Output {
     /// Completes the file without giving it its name: files that belong together are all
     /// completed before the first of them is [committed](CompleteOutput::commit), so that a disk
     /// that is full leaves none of them.
-    ///
-    /// # Errors
-    /// When the rest cannot be written.
     pub fn complete(self) -> io::Result<CompleteOutput> {
         let buffer = match self.0 {
             Encoder::Plain(buffer) => buffer,
@@ -138,9 +128,6 @@ impl Output {
 
 impl CompleteOutput {
     /// Gives the file its name.
-    ///
-    /// # Errors
-    /// When that is not possible; what had the name before stays then.
     pub fn commit(self) -> io::Result<()> {
         self.0.commit()
     }

@@ -37,9 +37,6 @@ fn without_cr(mut line: &[u8]) -> &[u8] {
 }
 
 /// A line, if it has no CR and no NUL in it.
-///
-/// # Errors
-/// [`Fault`] at the first.
 #[inline]
 pub fn checked(line: &[u8]) -> Result<&[u8], Fault> {
     match memchr::memchr2(b'\r', 0, line) {
@@ -59,9 +56,6 @@ fn odd(byte: u8) -> Fault {
 }
 
 /// `bytes`, which begin after `before` bytes of their line, as text.
-///
-/// # Errors
-/// [`Fault`] at the first byte that is no UTF-8.
 pub fn utf8<'t>(bytes: &'t [u8], before: usize, expected: &'static str) -> Result<&'t str, Fault> {
     std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
@@ -132,9 +126,6 @@ impl<'r> Chunks<'r> {
 
     /// The next chunk; none at the end of the text. What precedes a failure comes before it,
     /// except for the line in which it happened.
-    ///
-    /// # Errors
-    /// Why the source cannot be read on.
     #[expect(
         clippy::should_implement_trait,
         reason = "a failure ends it, and is no item"
@@ -209,9 +200,6 @@ impl<'r> Chunks<'r> {
 
 /// Takes every line and its number, from 1 on, with `take`, which says how many bytes are held then, or
 /// what is wrong with which line; `limit` is checked once a chunk of text. Lines are not [`checked`].
-///
-/// # Errors
-/// [`ReadError`] for the first fault, and where the source cannot be read.
 pub fn each_line(
     source: Source<'_>,
     limit: Option<u64>,
@@ -246,9 +234,6 @@ fn too_much(limit: u64, held: u64) -> Fault {
 
 /// Like [`each_line`], for lists of items that cannot be empty: blank lines at the end are passed over,
 /// others taken as they are.
-///
-/// # Errors
-/// As [`each_line`]; also at a CR or NUL in a line.
 pub fn each_item(
     source: Source<'_>,
     limit: Option<u64>,
@@ -275,10 +260,6 @@ pub fn each_item(
 
 /// The lines of a file, without blanks around them, each of which is `expected`; `held` bytes are taken
 /// already. The file may be compressed; `-` is standard input.
-///
-/// # Errors
-/// [`ReadError`] when the file cannot be read, a line is no UTF-8 or has a CR or NUL in it, or it takes
-/// more than `limit` bytes.
 pub fn read_strings(
     path: &Path,
     limit: Option<u64>,
@@ -289,9 +270,6 @@ pub fn read_strings(
 }
 
 /// The lines of a source, as [`read_strings`] reads them.
-///
-/// # Errors
-/// As [`read_strings`].
 pub fn strings_of(
     source: Source<'_>,
     limit: Option<u64>,

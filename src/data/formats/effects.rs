@@ -12,9 +12,6 @@ impl ReadOptions {
     /// Refuses options that were given for nothing: that none of the data at `paths`, which are read
     /// together, heed. Columns of tables have names, and svmlight text counts from 0 or 1. A folder is
     /// data in parts, which keep how they were read.
-    ///
-    /// # Errors
-    /// [`ReadError`] names the first of the paths, and the option.
     pub fn check_effects<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a Path>,

@@ -17,9 +17,6 @@ use super::token;
 /// Reads names of features, one a line: the first line names the first column, which is 1 in
 /// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; blanks
 /// around a name do not count, and an empty line is an empty name.
-///
-/// # Errors
-/// [`ReadError`] when the file cannot be read, is not UTF-8, or takes more than `memory` has left.
 pub fn read_names(path: &Path, memory: Memory) -> Result<FeatureNames, ReadError> {
     let names = read_strings(path, memory.limit, memory.held, "a feature name in UTF-8")?;
     Ok(FeatureNames::new(names))
@@ -44,10 +41,6 @@ pub(super) fn attach(
 }
 
 /// Writes names one a line.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a name that would not read back: with a line
-/// end or NUL in it, or blanks around it.
 pub fn write_names(names: &FeatureNames, writer: impl Write) -> io::Result<()> {
     write_first_names(names, names.len(), writer)
 }
@@ -72,18 +65,12 @@ pub(super) fn write_first_names(
 
 /// Reads texts of rows, one a line in the order of the rows. The file may be compressed and have
 /// CRLF line ends; `-` is standard input.
-///
-/// # Errors
-/// As [`read_names`].
 pub fn read_texts(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
     read_strings(path, memory.limit, memory.held, "text in UTF-8")
 }
 
 /// Reads the folds of rows or preferences, one a line: any text. Blank lines at the end do not count,
 /// others are empty folds.
-///
-/// # Errors
-/// As [`read_names`].
 pub fn read_folds(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
     let mut folds = Strings::default();
     each_item(
@@ -99,10 +86,6 @@ pub fn read_folds(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
 
 /// Reads scores, a finite decimal number a line, one for each row of a data set in the order of
 /// its file. The file may be compressed and have CRLF line ends; `-` is standard input.
-///
-/// # Errors
-/// [`ReadError`] when the file cannot be read, a line is no number, or it takes more than
-/// `memory` has left.
 pub fn read_scores(path: &Path, memory: Memory) -> Result<Vec<f64>, ReadError> {
     numbers(Source::open(path, memory.left())?, memory, "score")
 }
@@ -138,10 +121,6 @@ pub type PreferenceLine = ([u32; 2], f64, f64);
 
 /// Reads preferences among `rows` rows, `PREFERRED OTHER [MAGNITUDE [WEIGHT]]` a line: rows from 1 on,
 /// numbers that are 1 where they are missing. Blank lines and comments after `#` are skipped.
-///
-/// # Errors
-/// [`ReadError`] when the file cannot be read, a line is no preference among these rows, or it takes
-/// more than `memory` has left.
 pub fn read_preferences(
     path: &Path,
     rows: usize,
@@ -155,9 +134,6 @@ pub fn read_preferences(
 }
 
 /// Reads numbers of rows among `rows`, one a line, from 1 on: 0-based here.
-///
-/// # Errors
-/// As [`read_preferences`].
 pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>, ReadError> {
     items(Source::open(path, memory.left())?, memory, |line| {
         let line = token::trim_end(line);

@@ -229,9 +229,6 @@ pub struct Loaded {
 
 impl Dataset<'static> {
     /// Reads the file at `path`, its format known by its name, as [`ReadOptions`] do by default.
-    ///
-    /// # Errors
-    /// [`ReadError`] names the first fault in the file and its place.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let loaded = ReadOptions::new().read(path.as_ref())?;
         Ok(loaded.dataset)
@@ -336,9 +333,6 @@ impl ReadOptions {
     ///
     /// Uses the threads of the current rayon pool. Peak memory is about one and a half times that of
     /// the data set.
-    ///
-    /// # Errors
-    /// [`ReadError`] names the first fault in the file and its place.
     pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
         let facts = self.format.read(path).facts();
         match facts.reader {
@@ -354,10 +348,6 @@ impl ReadOptions {
 
     /// Reads a stream, perhaps compressed, that messages call `name`: svmlight text unless
     /// [`Self::format`] says otherwise.
-    ///
-    /// # Errors
-    /// As [`Self::read`], and [`Mismatch`](ReadErrorKind::Mismatch) when the format is
-    /// one of several files.
     pub fn read_from(&self, reader: impl Read + Send, name: &str) -> Result<Loaded, ReadError> {
         match self.format.facts().reader {
             Reader::Stream(read) => read(Source::new(reader, name, self.memory.left())?, self),
@@ -555,10 +545,6 @@ impl DataFiles {
     }
 
     /// Writes one part.
-    ///
-    /// # Errors
-    /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for identifiers or names that the format
-    /// does not hold.
     pub fn write_part(
         &self,
         part: FilePart,
@@ -576,10 +562,6 @@ impl DataFiles {
     }
 
     /// Writes all parts; they appear when all have been written, each of them whole.
-    ///
-    /// # Errors
-    /// As [`Self::write_part`], and [`io::ErrorKind::AlreadyExists`] when there is a
-    /// [`stranger`](Self::stranger).
     pub fn write(&self, dataset: &Dataset<'_>) -> io::Result<()> {
         if let Some(stranger) = self.stranger(dataset) {
             let message = format!("{} belongs to other data", stranger.display());

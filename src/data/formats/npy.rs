@@ -449,10 +449,6 @@ pub(super) fn write_labels(dataset: &Dataset<'_>, writer: &mut dyn Write) -> io:
 /// Writes the identifier of the query of every row: 64-bit integers if all of them are such in
 /// plain decimal, else text of as many characters as the longest has. Nameless queries are
 /// numbered from 1.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] when an identifier comes twice, is empty,
-/// or ends with the character of code 0, which NumPy takes off.
 pub(super) fn write_query_ids(dataset: &Dataset<'_>, writer: &mut dyn Write) -> io::Result<()> {
     let queries = dataset.queries();
     let ids = tokens(queries, &['\0'])?;

@@ -351,9 +351,6 @@ names!(MatrixLayout, "layout", Rows => "csr", Columns => "csc");
 ///
 /// The order by rows allocates 12 bytes an entry and 8 a row; the order by columns writes a position for
 /// every column, used or not.
-///
-/// # Errors
-/// Those of `writer`.
 pub(crate) fn write_npz(
     dataset: &Dataset<'_>,
     layout: MatrixLayout,

@@ -19,9 +19,6 @@ pub(super) fn refused(message: String) -> io::Error {
 
 /// The identifier of each query, all different, none empty and none with a `forbidden`
 /// character; nameless queries are numbered from 1.
-///
-/// # Errors
-/// [`io::ErrorKind::InvalidInput`] for others.
 pub(super) fn tokens<'q>(
     queries: &'q Queries,
     forbidden: &[char],

@@ -53,10 +53,6 @@ fn write(
 /// columns after the last that is used, and the order that the rows had before they were moved.
 ///
 /// Allocates 12 bytes an entry and 8 a row, to have the entries by row.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] when a query identifier comes twice or is
-/// no token (empty, or with a blank, line end or `#`), or an index is over 2^32 - 2.
 pub fn write_svmlight(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
     write_rows(&Rows::new(dataset, dataset.index_base())?, writer)
 }

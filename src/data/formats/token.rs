@@ -251,10 +251,6 @@ const LARGEST: f64 = 1.340_780_792_994_259_6e154;
 
 /// The value of a feature, if it can be computed with and is none by which programs say that there is
 /// none.
-///
-/// # Errors
-/// [`BadNumber::Marker`] for the largest numbers of 32 and 64 bits and `NetCDF`'s, in any rounding;
-/// [`BadNumber::TooLarge`] from [`LARGEST`] on.
 #[inline]
 pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
     let size = value.abs();

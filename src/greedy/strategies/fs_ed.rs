@@ -118,10 +118,6 @@ struct Distribution {
 impl<'a> ExpectedDivergence<'a> {
     /// The filter for `train`, at the values of its [validation
     /// rows](Dataset::with_validation) if there are any.
-    ///
-    /// # Errors
-    /// [`DatasetError::Grades`] for labels that are no grades: more than 16 different ones, or
-    /// numbers below 0 or from 1024 on.
     pub fn new(train: &'a Dataset<'a>) -> Result<Self, DatasetError> {
         let labels = train.labels();
         let refuse = |found: String| Err(DatasetError::Grades { found });

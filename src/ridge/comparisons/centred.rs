@@ -42,9 +42,6 @@ impl Centred {
     }
 
     /// The rows of `dataset` by query; of all queries where the `objective` orders all pairs.
-    ///
-    /// # Errors
-    /// [`TrainError::Queries`] for data of several queries where all pairs are to be ordered.
     pub(crate) fn labelled<'a>(
         dataset: &'a Dataset<'_>,
         objective: Objective,

@@ -44,10 +44,6 @@ pub struct Preferences {
 impl Preferences {
     /// Checks preferences among the rows of the input of `data`, 0-based, and finds these rows in
     /// `data`: `O(p)` time for `p` preferences.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] for a row that is not there, a magnitude that is not finite, or a
-    /// weight that is not above 0; [`TrainError::NoPreferences`] if no two rows are compared.
     pub fn new(mut list: Vec<Preference>, data: &Dataset<'_>) -> Result<Self, TrainError> {
         let (places, rows) = (data.rows_of_input(), data.rows());
         for (number, one) in list.iter_mut().enumerate() {
@@ -112,10 +108,6 @@ pub(crate) struct Differences {
 
 impl Differences {
     /// The rows of `dataset`, as many as the preferences are among.
-    ///
-    /// # Errors
-    /// [`TrainError::Queries`] for data of several queries, [`TrainError::Unexpected`] for preferences
-    /// among other rows, [`TrainError::Data`] for more of them than data may have rows.
     pub(crate) fn labelled(
         preferences: &Preferences,
         dataset: &Dataset<'_>,
@@ -132,9 +124,6 @@ impl Differences {
     }
 
     /// The differences of `list`, of rows of these queries.
-    ///
-    /// # Errors
-    /// [`TrainError::Data`] for more of them than data may have rows.
     pub(super) fn of(
         list: &[Preference],
         queries: &Queries,

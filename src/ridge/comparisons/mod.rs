@@ -49,9 +49,6 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
     }
 
     /// The ridge parameter of the system without `out` rows of `B`, where users say `lambda`.
-    ///
-    /// # Errors
-    /// [`TrainError::OneGroup`] when no row is left, and the parameter depends on their number.
     fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
         let _ = out;
         Ok(lambda.value())
@@ -82,9 +79,6 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
     fn mean_diagonal(&self, features: &Features<'_>) -> f64;
 
     /// Refuses a kernel by which rows that are compared differ in rounding alone.
-    ///
-    /// # Errors
-    /// [`TrainError::ConstantKernel`].
     fn check_kernel(&self, kernel: &Square, mean_diagonal: f64) -> Result<(), TrainError> {
         let _ = (kernel, mean_diagonal);
         Ok(())

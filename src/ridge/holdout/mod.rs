@@ -58,9 +58,6 @@ pub struct LeftPair {
 
 impl Trained<'_> {
     /// Leaves out the groups of `scheme`, or every pair where it has none ([`Scheme::groups`]).
-    ///
-    /// # Errors
-    /// As [`Scheme::groups`], [`leave_out`](Self::leave_out) and [`leave_pair_out`](Self::leave_pair_out).
     pub fn leave_out_by(&self, scheme: &Scheme) -> Result<Holdout, TrainError> {
         match scheme.groups(self.problem.system.design.queries())? {
             Some(groups) => self.leave_out(&groups),
@@ -69,9 +66,6 @@ impl Trained<'_> {
     }
 
     /// Leaves out every query on its own, as [`leave_out`](Self::leave_out) does: one prediction a row.
-    ///
-    /// # Errors
-    /// As [`leave_out`](Self::leave_out), and [`TrainError::OneQuery`] for data of one query.
     pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
         self.leave_out_by(&Scheme::Queries)
     }
@@ -82,11 +76,6 @@ impl Trained<'_> {
     /// `dual` and `primal` take them from the factors of the whole system, in `O(t^2 u + t^3)` time for a group
     /// of `t` rows and `u` unknowns (Pahikkala et al., 2009; An, Liu and Venkatesh, 2007). `cg` trains again for
     /// every group, to a residual of [`TOLERANCE`].
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] for groups of other data, [`TrainError::OneGroup`] for one of
-    /// everything under the global objective, [`TrainError::NothingToCompare`] for groups of a row
-    /// of a query each; [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
     pub fn leave_out(&self, groups: &Groups) -> Result<Holdout, TrainError> {
         let model = Model {
             lambda: self.lambda,
@@ -140,9 +129,6 @@ impl RidgeProblem<'_> {
     /// assert_eq!(holdouts[1].predictions.len(), data.rows());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`Trained::leave_out`].
     pub fn leave_out(
         &self,
         lambdas: &[Lambda],

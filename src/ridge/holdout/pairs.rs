@@ -71,11 +71,6 @@ impl Trained<'_> {
     /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
     /// within 1e-10 of the largest label count as equal. `O(n^2)` time after the factorisation and
     /// the inverse of what the query has in it; memory of the block of the query.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] with conjugate gradients, [`TrainError::OneGroup`] for two examples
-    /// under the global objective, [`TrainError::NothingToCompare`] for queries of one example each,
-    /// [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
     pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout, TrainError> {
         let (problem, system) = (self.problem, &self.problem.system);
         if self.solution.factored.is_none() {

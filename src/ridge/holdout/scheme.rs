@@ -84,10 +84,6 @@ impl Scheme {
     /// The groups of these `queries` that are held out, or of the rows of the only query; `None` for pairs,
     /// which are no partition, for nothing, and for [`Auto`](Self::Auto) and [`Factored`](Self::Factored), which
     /// depend on the solver.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] for less than two folds, and for more folds than queries, or than rows where
-    /// there is one query; [`TrainError::OneQuery`] for leave-query-out of one query.
     pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>, TrainError> {
         Ok(Some(match self {
             Self::Queries if queries.len() == 1 => return Err(TrainError::OneQuery),
@@ -192,9 +188,6 @@ impl Groups {
 
     /// These groups as groups of the rows of `queries`: `O(m)` time for `m` rows. Groups of rows stay as they
     /// are.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] unless there are as many queries, or as many rows.
     pub fn rows(mut self, queries: &Queries) -> Result<Self, TrainError> {
         if self.count == queries.len() {
             let rows = |group: &Vec<usize>| {
@@ -227,9 +220,6 @@ impl Groups {
     /// assert!(Groups::of_rows([1, 1, 1]).is_err());
     /// # Ok::<(), rankrls::ridge::TrainError>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`TrainError::OneGroup`] unless there are two groups at least.
     pub fn of_rows<T: Hash + Eq>(
         group_of_row: impl IntoIterator<Item = T>,
     ) -> Result<Self, TrainError> {
@@ -252,10 +242,6 @@ impl Groups {
 
     /// Groups from the fold of each row of the input of `data`, `m` numbers or names; with `preferences`, from
     /// the fold of each of them, in the order in which they were given.
-    ///
-    /// # Errors
-    /// [`TrainError::Data`] with [`DatasetError::Lengths`] for another number of `folds` than rows or
-    /// preferences; [`TrainError::OneGroup`] unless there are two groups at least.
     pub fn of_folds<T: Copy + Hash + Eq>(
         folds: &[T],
         data: &Dataset<'_>,
@@ -282,9 +268,6 @@ impl Groups {
 
     /// `folds` groups of `queries` queries drawn at random by `ChaCha8`, of sizes that differ by one at most.
     /// Equal seeds give equal groups on every platform.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] for less than two folds or more than queries.
     pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self, TrainError> {
         Self::folds_of("queries", queries, folds, seed)
     }
@@ -315,9 +298,6 @@ impl Groups {
     }
 
     /// Groups of positions from 0 to `queries - 1`, each in one group. Empty groups are left out.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] for a position that is not there, is in no group, or comes twice.
     pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self, TrainError> {
         let refuse = |query: usize, problem: &str| {
             let what = format!("query {query} {problem}");

@@ -189,10 +189,6 @@ impl Kernel {
     /// nothing, whatever their values.
     ///
     /// `gamma` is in units of one over the squared values, `coef0` in those of `gamma x . z`, which has none.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] unless those that count are in range: `gamma` finite and above 0, `coef0` finite
-    /// and not below 0 (the kernel would be indefinite), `degree` above 0.
     pub fn new(kind: KernelKind, gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
         let kernel = Self {
             kind,
@@ -205,26 +201,17 @@ impl Kernel {
 
     /// `exp(-gamma |x - z|^2)`, from 0 to 1. `gamma` is in units of one over the squared values: rows much
     /// further apart than `gamma^-1/2` have nothing in common.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] unless `gamma` is finite and above 0.
     pub fn gaussian(gamma: f64) -> Result<Self, TrainError> {
         Self::new(KernelKind::Gaussian, gamma, 0.0, 1)
     }
 
     /// `(gamma x . z + coef0)^degree`. `gamma` is in units of one over the squared values.
-    ///
-    /// # Errors
-    /// As [`new`](Self::new): for `gamma`, `coef0` or `degree` out of range.
     pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
         Self::new(KernelKind::Polynomial, gamma, coef0, degree)
     }
 
     /// This kernel, unless one of its parameters is out of range; parameters that its formula does not have are
     /// those of [`LINEAR`](Self::LINEAR).
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`], as of [`new`](Self::new).
     pub(crate) fn checked(self) -> Result<Self, TrainError> {
         let refuse = |name: &str, expected: &str, found: f64| {
             let what = format!("{name} of the kernel");

@@ -40,11 +40,6 @@ impl ReducedSet {
     ///
     /// `O(m b^2 + b^3)` time, `O(m b)` memory. A given kernel is checked as a whole first, in
     /// `O(m^3)` time and `O(m^2)` memory.
-    ///
-    /// # Errors
-    /// [`TrainError::Unexpected`] for no rows, a row that is not there or is there twice;
-    /// [`TrainError::ConstantKernel`] for values of the basis that vanish, [`TrainError::NoEigenvalues`] where
-    /// its eigenvalues are not found; else as [`Kernel::matrix`].
     pub fn new(dataset: &Dataset<'_>, kernel: &Kernel, rows: &[usize]) -> Result<Self, TrainError> {
         let basis = checked_basis(rows, dataset.rows())?;
         let values = values_with(&basis, dataset, kernel)?;

@@ -40,11 +40,6 @@ impl Kernel {
     /// without a negative eigenvalue, each but for rounding.
     ///
     /// `O(sum over columns of squared entries + m^2)` time, `O(m^3)` for given columns.
-    ///
-    /// # Errors
-    /// [`TrainError::Overflow`] for a value that is no finite number. For given columns also
-    /// [`TrainError::Unexpected`] unless there is one for each row, [`TrainError::Asymmetric`] and
-    /// [`TrainError::Indefinite`].
     pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix, TrainError> {
         if self.kind == KernelKind::Precomputed {
             return given(dataset).map(KernelMatrix);

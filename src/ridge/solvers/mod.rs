@@ -50,10 +50,6 @@ pub(crate) trait Solve: fmt::Debug + Send + Sync {
     ///
     /// Solvers that iterate end at a residual of `tolerance`, as a share of the labels. Groups are
     /// rows, ascending; every row is in one.
-    ///
-    /// # Errors
-    /// [`TrainError::OneGroup`] for one group of everything under the global objective,
-    /// [`TrainError::Singular`] where numbers fail.
     fn leave_out(
         &self,
         system: &System<'_>,

@@ -76,9 +76,6 @@ impl Serialize for Measures {
 
 /// The folders of the folds in `directory`: the one that it is, or its folders `Fold1`, `Fold2` and
 /// so on, by number.
-///
-/// # Errors
-/// A folder that cannot be listed or is without folds, or a fold without one of its files.
 pub(super) fn find(directory: &Path) -> Result<Vec<PathBuf>> {
     let unlisted = |error| anyhow!("{}: cannot list the folder: {error}", directory.display());
     let mut numbered = Vec::new();

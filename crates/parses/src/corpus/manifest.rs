@@ -362,17 +362,11 @@ struct Document {
 
 impl Listing {
     /// Reads the manifest at `path`.
-    ///
-    /// # Errors
-    /// [`ManifestError`] for a file that cannot be read or is no manifest.
     pub fn read(path: &Path) -> Result<Self, ManifestError> {
         Self::parse(&read_regular(path, LARGEST)?, path)
     }
 
     /// Reads the text of a manifest, which messages call `path`.
-    ///
-    /// # Errors
-    /// As [`Self::read`].
     pub fn parse(text: &[u8], path: &Path) -> Result<Self, ManifestError> {
         let document: Document =
             serde_json::from_slice(text).map_err(|error| ManifestError::Json {

@@ -90,10 +90,6 @@ pub fn files(candidates: &Candidates, prefix: &Path, options: &BuildOptions) -> 
 /// Builds a corpus of the sentences in the CoNLL-U file `treebank`; the files' names begin with
 /// `prefix`. Time is the parser's for the most part: it runs once a thread of the current rayon
 /// pool. Memory is that of the treebank, of the file of candidates and of the names of the columns.
-///
-/// # Errors
-/// [`BuildError`]: options out of range, files that cannot be read or written, malformed
-/// sentences unless they are skipped, a parser that does not work, or nothing to train on.
 pub fn build(
     treebank: &Path,
     candidates: &Candidates,

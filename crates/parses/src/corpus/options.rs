@@ -226,9 +226,6 @@ impl Default for BuildOptions {
 
 impl BuildOptions {
     /// Refuses options outside their ranges.
-    ///
-    /// # Errors
-    /// [`BuildError::Option`].
     pub(super) fn validate(&self) -> Result<(), BuildError> {
         let refused = |option, expected: &str| {
             Err(BuildError::Option {

@@ -107,9 +107,6 @@ struct Limits<'a> {
 
 impl LinkParser {
     /// Starts the program and waits until it parses.
-    ///
-    /// # Errors
-    /// [`LinkGrammarError`] when it is not there or does not start.
     pub fn start(options: &Options) -> Result<Self, LinkGrammarError> {
         Self::start_until(options, &Arc::default())
     }
@@ -141,9 +138,6 @@ impl LinkParser {
     }
 
     /// Parses a sentence. Whatever the program does about it is an answer.
-    ///
-    /// # Errors
-    /// [`LinkGrammarError`] when the program cannot be started again after it ended.
     pub fn parse(&mut self, sentence: &str) -> Result<Answer, LinkGrammarError> {
         if sentence.len() > LONGEST {
             let reason = format!(

@@ -32,9 +32,6 @@ pub use sentence::{NBest, Sentence, Word};
 const LARGEST: u64 = 4 << 30;
 
 /// The whole text of a file of sentences, which may be compressed; `-` is standard input.
-///
-/// # Errors
-/// [`ReadError`] when the file cannot be read or has more than 4 GiB of text.
 pub fn read(path: &Path) -> Result<Vec<u8>, ReadError> {
     read_whole(path, LARGEST)
 }

@@ -1,0 +1,136 @@
+//! What is wrong, where, and what to do.
+//!
+//! Every function of the library that can fail fails with an [`Error`]. Its text is written where the fault is
+//! known: the place, what was expected, what was found, and a remedy where one is certain.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+
+use rankrls_files::{ReadError, ReadErrorKind};
+
+/// What a function of the library returns that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of thing is wrong: for programs, which may go on by it. The text says the rest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Kind {
+    /// An option out of its range, without effect, or against another.
+    Options,
+    /// Data that cannot be what was asked: labels, queries, values, sizes.
+    Data,
+    /// Arithmetic that left the range or the digits of a float.
+    Numbers,
+    /// More memory than is allowed.
+    Memory,
+    /// A file that cannot be read or written, or holds something else.
+    File,
+    /// The work was asked to end before it had a result.
+    Stopped,
+}
+
+/// Why a function could not do what it was asked.
+///
+#[derive(Debug, Clone)]
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    kind: Kind,
+    text: String,
+    source: Option<Arc<dyn StdError + Send + Sync>>,
+}
+
+impl Error {
+    /// An error of this kind with this text.
+    pub fn new(kind: Kind, text: impl Into<String>) -> Self {
+        let (text, source) = (text.into(), None);
+        Self(Box::new(Inner { kind, text, source }))
+    }
+
+    /// The same with the error that it comes from.
+    #[must_use]
+    pub fn from_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+        self.0.source = Some(Arc::new(source));
+        self
+    }
+
+    /// The same fault with this before its text.
+    #[must_use]
+    pub fn within(mut self, place: impl fmt::Display) -> Self {
+        self.0.text = format!("{place}{}", self.0.text);
+        self
+    }
+
+    /// What kind of thing is wrong.
+    pub fn kind(&self) -> Kind {
+        self.0.kind
+    }
+
+    /// A parameter that is not what it may be.
+    pub fn options(text: impl Into<String>) -> Self {
+        Self::new(Kind::Options, text)
+    }
+
+    /// Data that cannot be worked with.
+    pub fn data(text: impl Into<String>) -> Self {
+        Self::new(Kind::Data, text)
+    }
+
+    /// Numbers that left the range of floats.
+    pub fn numbers(text: impl Into<String>) -> Self {
+        Self::new(Kind::Numbers, text)
+    }
+
+    /// More memory than is allowed.
+    pub fn memory(text: impl Into<String>) -> Self {
+        Self::new(Kind::Memory, text)
+    }
+
+    /// The work was asked to end before it had a result.
+    pub fn stopped() -> Self {
+        Self::new(Kind::Stopped, "interrupted before there was a result")
+    }
+}
+
+/// The text counts, and the kind.
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        (self.0.kind, &self.0.text) == (other.0.kind, &other.0.text)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0.text)
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        let source = self.0.source.as_deref()?;
+        Some(source)
+    }
+}
+
+impl From<ReadError> for Error {
+    fn from(error: ReadError) -> Self {
+        let kind = match error.kind() {
+            ReadErrorKind::TooLarge => Kind::Memory,
+            _ => Kind::File,
+        };
+        Self::new(kind, error.to_string()).from_source(error)
+    }
+}
+
+/// `ensure!(legal, kind, "text {with} values")` returns an [`Error`] of the constructor `kind` unless it is
+/// legal.
+macro_rules! ensure {
+    ($legal:expr, $kind:ident, $($text:tt)+) => {
+        if !$legal {
+            return Err($crate::error::Error::$kind(format!($($text)+)));
+        }
+    };
+}
+pub(crate) use ensure;
