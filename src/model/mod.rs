@@ -13,11 +13,9 @@ mod file;
 mod tests;
 
 use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use thiserror::Error;
 
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
@@ -28,7 +26,7 @@ use crate::objective::Objective;
 use crate::ridge::{Cell, Fit, TrainOptions};
 
 pub use expansion::{BasisRow, Expansion};
-pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};
+pub use explain::{Contribution, ExplainedRow, Explanation};
 pub use features::read_features;
 pub use file::SCHEMA;
 
@@ -501,29 +499,4 @@ impl<'de> Deserialize<'de> for FeatureChoice {
             ))
         })
     }
-}
-
-/// A model file that cannot be read or written.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// The file cannot be read or decompressed, is a document of another kind or version, or has a
-    /// value out of its range or contradicting another.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The text is not JSON, or the JSON has not the form of a model.
-    #[error("{path}:{line}:{column}: expected a model of rankrls in JSON, found: {message}", path = path.display())]
-    Json {
-        /// The file.
-        path: PathBuf,
-        /// Line, counted from 1.
-        line: usize,
-        /// Column, counted from 1.
-        column: usize,
-        /// The fault there.
-        message: String,
-    },
-    /// The file cannot be written.
-    #[error("{}: cannot write the model", .0.display())]
-    Write(PathBuf, #[source] io::Error),
 }

@@ -14,7 +14,7 @@ use rankrls::model::FeatureChoice;
 use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
-use rankrls::warning::{Idle, Warning};
+use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Lambda, Model, Ridge, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
@@ -351,7 +351,7 @@ impl Job<'_> {
             ));
         }
         if let (None, Some(strategy)) = (selection.options.sample, selection.strategy) {
-            self.session.warn_of_seed(Idle::Strategy(strategy));
+            self.session.warn_of_seed(Some(strategy));
         }
     }
 }

@@ -18,7 +18,7 @@ use rankrls::ridge::{
     Preferences, Scheme, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
-use rankrls::warning::{Idle, Warning};
+use rankrls::warning::Warning;
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
 use rankrls_plot::{AxisScale, Figure, Hue, LinePlot, Series, Tone};
@@ -482,7 +482,7 @@ impl Report {
         console.warn_all(self.outcome.warnings());
         let drawn = args.kernel.draws() || scheme.and_then(Scheme::drawn_by).is_some();
         if !drawn {
-            session.warn_of_seed(Idle::NothingDrawn);
+            session.warn_of_seed(None);
         }
         if !args.objective.objective.is_query() {
             return;
@@ -496,7 +496,7 @@ impl Report {
         }
         console.warn_all(Warning::of_queries(train));
         if self.data.queries == 1 && scheme.is_none() {
-            console.warn(Warning::NoHoldOut);
+            console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
         }
     }
 
