@@ -609,7 +609,7 @@ mod tests {
         found.model().write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(&read, found.model());
-        assert_eq!((read.strategy().name(), read.selection(9)), ("own", None));
+        assert_eq!((read.strategy.name(), read.selection(9)), ("own", None));
         let refused = own.max_memory(1 << 40).fit(&data).unwrap_err();
         let error = refused.to_string();
         assert!(

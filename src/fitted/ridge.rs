@@ -242,7 +242,7 @@ mod tests {
         let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
         assert_eq!(scaled.weights(), params.fit(&before).unwrap().weights());
         assert_eq!(
-            scaled.model().settings().target.labels,
+            scaled.model().settings.target.labels,
             Some(LabelScale::Unit)
         );
         let iterated = params.solver(Solver::ConjugateGradients);

@@ -133,7 +133,7 @@ impl Metric {
     }
 
     /// The names of the measures that take any labels, separated by commas.
-    pub fn names_for_any_label() -> String {
+    pub(crate) fn names_for_any_label() -> String {
         let rows = ROWS.iter().filter(|row| !row.labels().are_grades());
         rows.map(Row::name).collect::<Vec<_>>().join(", ")
     }

@@ -1,5 +1,7 @@
 //! Why the rows of a query are in their order: what each feature adds to their scores.
 
+use std::ops::Range;
+
 use rankrls_files::counted;
 use serde::Serialize;
 
@@ -49,7 +51,7 @@ pub struct ExplainedRow<'a> {
 /// The part of a feature in a difference of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Contribution<'a> {
-    /// The position of the feature among [`Model::features`].
+    /// The position of the feature among the [`features`](Model::features) of the model.
     #[serde(skip)]
     pub position: usize,
     /// The feature, as the training data counts columns.
@@ -155,7 +157,36 @@ impl Model {
             Some(at) => of_rows[at],
             None => of_rows.iter().sum::<f64>() / count as f64,
         };
-        let mut values = vec![0.0; count];
+        self.contribute(dataset, &own, rows, reference_of);
+        let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
+        explained.reference = reference_of(&scores);
+        for row in rows.iter_mut() {
+            row.difference = row.score - explained.reference;
+            let parts = &mut row.contributions;
+            let finite = parts.iter().all(|part| part.contribution.is_finite());
+            ensure!(
+                row.difference.is_finite() && finite,
+                numbers,
+                "the score of row {} is no finite number, or a contribution to it: its values or the weights are too \
+                 large",
+                row.row
+            );
+            parts.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+        }
+        rank(rows);
+        explained.versus = rows.iter().find(|row| Some(row.row) == versus).cloned();
+        Ok(explained)
+    }
+
+    /// Adds to `rows`, those of a query in `own`, their scores and the contributions of the features.
+    fn contribute<'a>(
+        &'a self,
+        dataset: &Dataset<'_>,
+        own: &Range<usize>,
+        rows: &mut [ExplainedRow<'a>],
+        reference_of: impl Fn(&[f64]) -> f64,
+    ) {
+        let mut values = vec![0.0; own.len()];
         for (position, feature) in self.features.iter().enumerate() {
             let Some(stored) = dataset.position(feature.feature) else {
                 continue;
@@ -183,33 +214,6 @@ impl Model {
                 }
             }
         }
-        let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
-        let reference = reference_of(&scores);
-        for row in rows.iter_mut() {
-            row.difference = row.score - reference;
-            let parts = &mut row.contributions;
-            let finite = parts.iter().all(|part| part.contribution.is_finite());
-            ensure!(
-                row.difference.is_finite() && finite,
-                numbers,
-                "the score of row {} is no finite number, or a contribution to it: its values or the weights are too large",
-                row.row
-            );
-            parts.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
-        }
-        // Adding 0 makes one zero of the two.
-        rows.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
-        let mut rank = 0;
-        for tied in rows.chunk_by_mut(|a, b| a.score == b.score) {
-            let others = tied.len() - 1;
-            for row in tied {
-                rank += 1;
-                (row.rank, row.tied) = (rank, others);
-            }
-        }
-        explained.reference = reference;
-        explained.versus = rows.iter().find(|row| Some(row.row) == versus).cloned();
-        Ok(explained)
     }
 
     /// Refuses models without features, data without them, and queries that there are not.
@@ -239,5 +243,19 @@ impl Model {
             counted(self.features.len(), "feature")
         );
         Ok(())
+    }
+}
+
+/// Puts the highest score first and numbers the places.
+fn rank(rows: &mut [ExplainedRow<'_>]) {
+    // Adding 0 makes one zero of the two.
+    rows.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
+    let mut rank = 0;
+    for tied in rows.chunk_by_mut(|a, b| a.score == b.score) {
+        let others = tied.len() - 1;
+        for row in tied {
+            rank += 1;
+            (row.rank, row.tied) = (rank, others);
+        }
     }
 }

@@ -26,14 +26,14 @@ pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u
 }
 
 fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
-    if model.expansion().is_some() {
+    if model.expansion.is_some() {
         let found = "rows of a kernel in their place";
         return Err(refusal("features", "features", found));
     }
-    let features: Vec<u32> = model.features().iter().map(|f| f.feature).collect();
+    let features: Vec<u32> = model.features.iter().map(|f| f.feature).collect();
     if let Some(&absent) = features.iter().find(|&&feature| feature as usize >= width) {
         let expected = format!("features of the data, which has {width} columns");
-        let index = model.index_base().written(absent);
+        let index = model.index_base.written(absent);
         let found = format!("index {index}");
         return Err(refusal("features", expected, found));
     }

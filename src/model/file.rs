@@ -313,7 +313,10 @@ impl Document<Vec<SelectedFeature>> {
         let own = given.strategy.is_none() && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
         Ok(SelectionOptions {
-            strategy: self.strategy.selects_by(),
+            strategy: match self.strategy {
+                FeatureChoice::Strategy(strategy) => Some(strategy),
+                _ => None,
+            },
             lambda: lambda.into(),
             k,
             ..given.clone()

@@ -22,9 +22,6 @@ use std::collections::HashSet;
 
 use rayon::prelude::*;
 
-use rankrls_files::Remedy;
-
-use super::Warning;
 use crate::data::{Column, Dataset};
 
 /// Fewer rows tell nothing: 1, 2, 3 and 4 may be a feature.
@@ -65,31 +62,13 @@ const MANY: usize = 8;
 
 /// The pattern of the numbers of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbering {
+pub(super) enum Numbering {
     /// They count the rows.
     Rows,
     /// Each row has another one.
     Identifiers,
     /// They count the rows of each query, which are in the order of their labels.
     Places,
-}
-
-impl Numbering {
-    /// Words that follow the name of the column.
-    fn fault(self) -> &'static str {
-        match self {
-            Self::Rows => {
-                "counts the rows, as an index of pandas or R does, and says nothing of other rows"
-            }
-            Self::Identifiers => {
-                "has another whole number in each row, as identifiers are, which say nothing of other rows"
-            }
-            Self::Places => {
-                "counts the rows of each query, and these are in the order of their labels: it tells the labels, \
-                 and says nothing of rows in another order"
-            }
-        }
-    }
 }
 
 /// Columns that number rows, found among columns that come some at a time.
@@ -127,25 +106,8 @@ impl Numberings {
         self.found.par_extend(found);
     }
 
-    /// Warns of those found, as `data` name and count the columns.
-    pub fn warnings(self, data: &Dataset<'_>) -> Vec<Warning> {
-        let warning = |(feature, numbering): (u32, Numbering)| {
-            let name = data.name_of(feature);
-            let called = match name {
-                Some(name) => format!("column {name:?}"),
-                None => format!("column {}", data.index_base().written(feature)),
-            };
-            let remedy = Remedy::LeaveOut(name.map(str::to_owned));
-            Warning {
-                column: Some((feature, called)),
-                text: format!("{}; {remedy}", numbering.fault()),
-            }
-        };
-        self.found().into_iter().map(warning).collect()
-    }
-
     /// The features of the columns that number rows.
-    fn found(self) -> Vec<(u32, Numbering)> {
+    pub(super) fn found(self) -> Vec<(u32, Numbering)> {
         if self.found.len() > MANY && 2 * self.found.len() > self.columns {
             return Vec::new();
         }

@@ -34,7 +34,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
         let sum: f64 = parts.clone().map(|part| part.contribution).sum();
         // All terms of the scores have rounding, those that are equal and contribute nothing, too.
         let terms = |row: usize| {
-            let features = model.features().iter();
+            let features = model.features.iter();
             let terms = features.map(|one| one.weight * x[[row, one.feature as usize]]);
             terms.map(f64::abs).sum::<f64>()
         };
@@ -49,7 +49,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
             row.difference
         );
         for part in parts {
-            let weight = model.features()[part.position].weight;
+            let weight = model.features[part.position].weight;
             assert_eq!(part.weight, weight);
             assert_eq!(part.contribution, weight * (part.value - part.reference));
         }

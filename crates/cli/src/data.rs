@@ -167,7 +167,7 @@ impl DataArgs {
 
     /// How to read tables that `model` is for: what was not said is as in its training.
     pub(crate) fn table_for(&self, model: &Model, wanted: Wanted) -> Result<TableOptions> {
-        let (mut table, trained) = (self.table(), model.table());
+        let (mut table, trained) = (self.table(), &model.table);
         if let (Some(given), Some(expected)) = (table.missing, trained.missing)
             && given != expected
         {
@@ -246,13 +246,13 @@ impl DataArgs {
         let options = self
             .options(0)
             .table(self.table_for(model, wanted)?)
-            .width(model.data().columns)
+            .width(model.data.columns)
             .columns(self.by_name(path).then(of_model))
             .unlabelled(wanted != Wanted::Labels)
-            .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
+            .zero_based(self.zero_based || model.index_base == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
-        if model.expansion().is_some() && loaded.dropped_entries > 0 {
-            let expected = model.data().columns;
+        if model.expansion.is_some() && loaded.dropped_entries > 0 {
+            let expected = model.data.columns;
             let error = DatasetError::OtherColumns { expected };
             return Err(error).with_context(|| path.display().to_string());
         }

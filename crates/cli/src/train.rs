@@ -409,8 +409,8 @@ impl TrainArgs {
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let model = Model::from_cell(best, features, source, &summary, &options);
-        let model = model.with_table(self.data.read.table());
+        let mut model = Model::from_cell(best, features, source, &summary, &options);
+        model.table = self.data.read.table();
         let (cells, scheme) = (outcome.cells.iter(), outcome.scheme.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
@@ -422,7 +422,7 @@ impl TrainArgs {
             measure: self.measure.metric(),
             options: options.solver(outcome.solver),
             features,
-            weights: model.features().len(),
+            weights: model.features.len(),
             data: Sizes {
                 unit: outcome.unit,
                 ..Sizes::new(train, &summary)

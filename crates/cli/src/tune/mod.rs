@@ -343,8 +343,9 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
             writer.write_all(page.as_bytes())
         })?;
         model_file.write(|writer| {
-            let model = Model::from_selection(&selection, train, &summary);
-            model.with_table(input.table.clone()).write_to(writer)
+            let mut model = Model::from_selection(&selection, train, &summary);
+            model.table = input.table.clone();
+            model.write_to(writer)
         })
     };
     let saved: Result<()> = save();
