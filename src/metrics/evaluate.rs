@@ -26,7 +26,7 @@ pub struct Score {
 
 impl Score {
     /// Summarises the values of queries.
-    pub fn of(per_query: &[Option<f64>]) -> Self {
+    pub(crate) fn of(per_query: &[Option<f64>]) -> Self {
         let values: Vec<f64> = per_query.iter().flatten().copied().collect();
         let queries = values.len();
         let count = queries as f64;

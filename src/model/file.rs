@@ -23,7 +23,7 @@ use rankrls_files::error::Fault;
 use rankrls_files::{Output, Remedy, read_whole};
 
 /// The schema of model files.
-pub const SCHEMA: &str = "rankrls.model/1";
+pub(super) const SCHEMA: &str = "rankrls.model/1";
 
 /// Most bytes of text that are taken for a model.
 pub(super) const LARGEST: u64 = 256 << 20;

@@ -28,7 +28,6 @@ use crate::ridge::{Cell, Fit, TrainOptions};
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainedRow, Explanation};
 pub use features::read_features;
-pub use file::SCHEMA;
 
 /// A model that was selected or trained: linear over features that were selected, over given ones, or over all,
 /// or a kernel [`Expansion`] over rows. It scores rows of data with the columns of the training data.

@@ -3,6 +3,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::file::SCHEMA;
 use super::*;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
