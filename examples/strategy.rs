@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         aligned.write(&path)?;
         let read = Model::read(&path)?;
         assert_eq!(read.scores(&test), aligned.predict(&test).to_vec());
-        println!("the model of strategy {} is saved", read.strategy());
+        println!("the model of strategy {} is saved", read.strategy);
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let model = GreedyRankRls::new(15).tuned(tune).fit(&sample::train())?;
     let lambda = model.selection().lambda;
     println!("lambda {lambda}, {} features", model.features().len());
-    for feature in model.model().features() {
+    for feature in &model.model().features {
         let name = feature.name.as_deref().unwrap_or_default();
         println!("{:9.5}  {name}", feature.weight);
     }

@@ -40,7 +40,7 @@ impl Lambda {
     }
 
     /// Each of `lambdas` once, ascending: a grid to search.
-    pub fn grid(lambdas: &[Self]) -> Vec<Self> {
+    pub(crate) fn grid(lambdas: &[Self]) -> Vec<Self> {
         let mut grid = lambdas.to_vec();
         grid.sort_by(|&a, &b| a.total_cmp(b));
         grid.dedup();

@@ -72,8 +72,7 @@ pub use fitted::{FittedGreedyRankRls, FittedRankRls, GreedyRankRls, RankRls, Ste
 pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
 pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
-pub use model::{Model, ModelError};
-pub use names::UnknownName;
+pub use model::Model;
 pub use objective::Objective;
 pub use rankrls_files::{Parameter, Remedy};
 pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};

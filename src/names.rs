@@ -1,24 +1,13 @@
 //! Enums whose values have names: on the command line, in JSON and in messages.
 
-use thiserror::Error;
+use crate::error::Error;
 
-/// A name that no value has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no {kind} is called {found:?}: expected one of {expected}")]
-pub struct UnknownName {
-    kind: &'static str,
-    found: String,
-    expected: String,
-}
-
-impl UnknownName {
-    pub(crate) fn new(kind: &'static str, found: &str, names: &[&str]) -> Self {
-        Self {
-            kind,
-            found: found.to_owned(),
-            expected: names.join(", "),
-        }
-    }
+/// The error of a name that none of the values of this `kind` has.
+pub(crate) fn unknown(kind: &str, found: &str, names: &[&str]) -> Error {
+    let expected = names.join(", ");
+    Error::options(format!(
+        "no {kind} is called {found:?}: expected one of {expected}"
+    ))
 }
 
 /// Gives an enum the names of its values, all of which are listed: `ALL`, `name` and the traits of
@@ -51,12 +40,12 @@ macro_rules! named {
         }
 
         impl std::str::FromStr for $type {
-            type Err = $crate::names::UnknownName;
+            type Err = $crate::error::Error;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
                 let found = Self::ALL.into_iter().find(|value| value.name() == name);
                 let names = Self::ALL.map(Self::name);
-                found.ok_or_else(|| $crate::names::UnknownName::new($kind, name, &names))
+                found.ok_or_else(|| $crate::names::unknown($kind, name, &names))
             }
         }
 

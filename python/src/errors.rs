@@ -8,10 +8,8 @@ use numpy::AsSliceError;
 use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::{PyErr, pyfunction};
 use rankrls::data::read::{ReadError, ReadErrorKind};
-use rankrls::metrics::MetricsError;
-use rankrls::model::ExplainError;
 use rankrls::tune::TuneError;
-use rankrls::{DatasetError, ModelError, SelectError, TrainError};
+use rankrls::{DatasetError, Kind, SelectError, TrainError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
@@ -53,7 +51,7 @@ macro_rules! errors {
 
 errors! {
     python: PyErr, AsSliceError;
-    mistakes: DatasetError, MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
+    mistakes: DatasetError, serde_json::Error, io::Error
 }
 
 impl From<ReadError> for Error {
@@ -63,6 +61,15 @@ impl From<ReadError> for Error {
                 Self(PyFileNotFoundError::new_err(error.to_string()))
             }
             ReadErrorKind::TooLarge => memory(error),
+            _ => value(error),
+        }
+    }
+}
+
+impl From<rankrls::Error> for Error {
+    fn from(error: rankrls::Error) -> Self {
+        match error.kind() {
+            Kind::Memory => memory(error),
             _ => value(error),
         }
     }

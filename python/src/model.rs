@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
 use rankrls::data::read::Missing;
-use rankrls::model::Estimator;
+use rankrls::model::SelectedFeature;
 use rankrls::{FeatureNames, Model as Inner, Queries};
 use serde_json::json;
 
@@ -41,7 +41,7 @@ impl Model {
         match names {
             None => self.0.write_to(&mut text)?,
             Some(names) => {
-                let (columns, found) = (self.0.data().columns, names.len());
+                let (columns, found) = (self.0.data.columns, names.len());
                 if found != columns {
                     let names = format!("expected {columns} names of columns, found {found}");
                     return Err(value(names));
@@ -61,8 +61,9 @@ impl Model {
 
     /// The model with the parameters of the estimator that made it, a document of its own.
     fn with_estimator(&self, text: &str) -> Result<Self> {
-        let estimator: Estimator = serde_json::from_str(text)?;
-        Ok(Self(self.0.clone().with_estimator(estimator)))
+        let mut model = self.0.clone();
+        model.estimator = Some(serde_json::from_str(text)?);
+        Ok(Self(model))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -74,35 +75,35 @@ impl Model {
     /// 0-based columns, in order of selection.
     #[getter]
     fn features(&self) -> Array<i64> {
-        let features = self.0.features().iter();
+        let features = self.0.features.iter();
         Array(features.map(|feature| feature.feature.into()).collect())
     }
 
     /// A weight for each of them.
     #[getter]
     fn weights(&self) -> Array<f64> {
-        let features = self.0.features().iter();
+        let features = self.0.features.iter();
         Array(features.map(|feature| feature.weight).collect())
     }
 
     /// A coefficient for each row of the basis, under a kernel that is not linear in the columns.
     #[getter]
     fn coefficients(&self) -> Array<f64> {
-        let rows = self.0.expansion().into_iter().flat_map(|basis| &basis.rows);
+        let rows = self.0.expansion.iter().flat_map(|basis| &basis.rows);
         Array(rows.map(|row| row.coefficient).collect())
     }
 
     /// Names of the features, as far as they are known.
     #[getter]
     fn names(&self) -> Vec<Option<&str>> {
-        let features = self.0.features().iter();
+        let features = self.0.features.iter();
         features.map(|feature| feature.name.as_deref()).collect()
     }
 
     /// Names of all columns, where the document has them.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
-        self.0.column_names().iter().map(String::as_str).collect()
+        self.0.column_names.iter().map(String::as_str).collect()
     }
 
     /// All else of it in JSON. `identical` are the columns that centre to the same one up to sign, for
@@ -110,23 +111,23 @@ impl Model {
     #[getter]
     fn facts(&self) -> String {
         let model = &self.0;
-        let features = if model.strategy().is_selection() {
-            model.features()
+        let features: &[SelectedFeature] = if model.strategy.is_selection() {
+            &model.features
         } else {
             &[]
         };
         let identical = features.iter().map(|feature| &feature.identical);
         let facts = json!({
-            "strategy": model.strategy().name(),
-            "objective": model.objective(),
-            "settings": model.settings(),
-            "kernel": model.expansion().map(|basis| basis.kernel),
-            "missing": model.table().missing,
-            "rows": model.data().rows,
-            "columns": model.data().columns,
-            "basis": model.expansion().map(|basis| basis.rows.len()),
-            "estimator": model.estimator(),
-            "path": model.path(),
+            "strategy": model.strategy.name(),
+            "objective": model.objective,
+            "settings": model.settings,
+            "kernel": model.expansion.as_ref().map(|basis| basis.kernel),
+            "missing": model.table.missing,
+            "rows": model.data.rows,
+            "columns": model.data.columns,
+            "basis": model.expansion.as_ref().map(|basis| basis.rows.len()),
+            "estimator": model.estimator,
+            "path": model.path,
             "identical": identical.collect::<Vec<_>>(),
         });
         facts.to_string()

@@ -56,6 +56,7 @@ fn name(parameter: Parameter) -> Option<&'static str> {
         Parameter::Refit => "refit",
         Parameter::RefitLambda => "refit_alpha",
         Parameter::Blend => "blend",
+        Parameter::Lambda => "alpha",
         Parameter::Teacher => "teacher",
         Parameter::TeacherLambda => "teacher_alpha",
         Parameter::Validation => "X_validation",

@@ -7,7 +7,7 @@ use numpy::ndarray::Array2;
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
 use rankrls::greedy::job::{Event, Observer, WeightsPath, select_among};
-use rankrls::greedy::{Ending, Selection, Step, TargetOptions};
+use rankrls::greedy::{Selection, Step, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::tune::{self, TuneError};
 use rankrls::{Candidates, Dataset, Lambda, Model as Fitted, SelectionOptions, Warning};
@@ -156,24 +156,13 @@ fn work(
         let told = (number, step.feature, step.lqo_error, step.lqo_cindex);
         watch.tell(move |py| told.into_pyobject(py))
     };
-    let selection = select_among(&candidates, &data, &options, &mut observer)?;
+    let mut selection = select_among(&candidates, &data, &options, &mut observer)?;
+    selection.options.k = asked;
     let path = taken.path.as_ref();
     let mut warnings = data.warnings();
     warnings.extend(Warning::of_criterion(options.criterion, data.labels()));
     warnings.extend(edge);
     warnings.extend(selection.warnings());
-    let taken = selection.steps.len();
-    if selection.ending == Ending::Complete && taken < asked {
-        warnings.push(Warning::Exhausted { taken, asked });
-    }
-    for warning in &mut warnings {
-        if let Warning::Exhausted {
-            asked: of_columns, ..
-        } = warning
-        {
-            *of_columns = asked;
-        }
-    }
     Ok(Some(Found {
         warnings,
         model: Fitted::from_selection(&selection, &data, &candidates.summary()),

@@ -15,7 +15,7 @@ use crate::greedy::{
     State, Step, Strategy, StrategyKind, on_pool, plan_with,
 };
 use crate::lambda::{Lambdas, Ridge};
-use crate::model::{Model, ModelError};
+use crate::model::Model;
 use crate::setters::setters;
 use crate::tune::{Tune, TuneError, Tuned, choose_lambda_with};
 use crate::warning::Warning;
@@ -436,7 +436,7 @@ impl FittedGreedyRankRls {
     }
 
     /// Writes the model to a file, compressed if its name ends in `.gz` or `.zst`.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+    pub fn write(&self, path: impl AsRef<Path>) -> crate::error::Result<()> {
         self.model.write(path)
     }
 
@@ -609,7 +609,7 @@ mod tests {
         found.model().write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(&read, found.model());
-        assert_eq!((read.strategy().name(), read.selection(9)), ("own", None));
+        assert_eq!((read.strategy.name(), read.selection(9)), ("own", None));
         let refused = own.max_memory(1 << 40).fit(&data).unwrap_err();
         let error = refused.to_string();
         assert!(

@@ -8,7 +8,7 @@ use ndarray::{Array1, ArrayView1};
 use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, LabelScale};
 use crate::lambda::{Lambdas, Ridge};
-use crate::model::{FeatureChoice, Model, ModelError};
+use crate::model::{FeatureChoice, Model};
 use crate::objective::Objective;
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
@@ -203,7 +203,7 @@ impl FittedRankRls {
     }
 
     /// Writes the model to a file, compressed if its name ends in `.gz` or `.zst`.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+    pub fn write(&self, path: impl AsRef<Path>) -> crate::error::Result<()> {
         self.model.write(path)
     }
 
@@ -242,7 +242,7 @@ mod tests {
         let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
         assert_eq!(scaled.weights(), params.fit(&before).unwrap().weights());
         assert_eq!(
-            scaled.model().settings().target.labels,
+            scaled.model().settings.target.labels,
             Some(LabelScale::Unit)
         );
         let iterated = params.solver(Solver::ConjugateGradients);

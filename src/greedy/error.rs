@@ -9,7 +9,7 @@ use crate::data::DatasetError;
 use crate::greedy::{Criterion, Refit, StrategyKind};
 use crate::lambda::Lambda;
 use crate::memory::Bytes;
-use crate::metrics::{Metric, MetricsError};
+use crate::metrics::Metric;
 use crate::ridge::TrainError;
 
 /// Why a selection could not start.
@@ -184,7 +184,7 @@ pub enum SelectError {
     },
     /// The criterion cannot be taken of the labels.
     #[error("as the criterion, {0}")]
-    Criterion(MetricsError),
+    Criterion(crate::error::Error),
     /// The criterion has a value for no query.
     #[error(
         "the criterion {metric} is undefined for every query of the training data, whatever the ranking: {cause}"

@@ -291,7 +291,7 @@ impl SelectionOptions {
         let Criterion::Ranking { metric, convention } = self.criterion else {
             return Ok(None);
         };
-        check_labels(&[metric], labels, queries, &convention.into())
+        check_labels(&[metric], labels, queries, &convention.into(), None)
             .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
         Ok(Some(criterion.ok_or_else(|| SelectError::Undefined {

@@ -7,7 +7,7 @@ use ndarray::{Array2, ArrayView1};
 
 use crate::data::Dataset;
 use crate::greedy::{Event, Observer};
-use crate::metrics::{Convention, Metric, MetricsError, Rules, distinct, evaluate};
+use crate::metrics::{Convention, Metric, Rules, distinct, evaluate};
 
 /// Keeps the weights after each step of a selection that it observes.
 #[derive(Debug, Clone, Default)]
@@ -55,7 +55,7 @@ pub struct TestPath<'a> {
     features: Vec<u32>,
     steps: Vec<Vec<Option<f64>>>,
     standard_errors: Vec<Vec<Option<f64>>>,
-    error: Option<MetricsError>,
+    error: Option<crate::error::Error>,
 }
 
 impl<'a> TestPath<'a> {
@@ -94,7 +94,7 @@ impl<'a> TestPath<'a> {
     }
 
     /// The error that stopped the selection, if the scores of a step could not be evaluated.
-    pub fn error(&self) -> Option<&MetricsError> {
+    pub fn error(&self) -> Option<&crate::error::Error> {
         self.error.as_ref()
     }
 
@@ -102,7 +102,7 @@ impl<'a> TestPath<'a> {
     ///
     /// # Panics
     /// Unless there are as many weights as features.
-    pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), MetricsError> {
+    pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), crate::error::Error> {
         self.features.push(feature);
         let scores = self.dataset.scores(&self.features, weights);
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
@@ -199,7 +199,10 @@ mod tests {
         let test = test.unwrap();
         let mut path = TestPath::new(&test, &["map".parse().unwrap()], Convention::Standard);
         let found = path.push(0, &[1e9]).unwrap_err();
-        assert!(matches!(found, MetricsError::NotFinite { .. }));
+        assert_eq!(
+            found.to_string(),
+            "the score of row 0 is inf: scores must be finite"
+        );
         let mut path = TestPath::new(&test, &[], Convention::Standard);
         let options = SelectionOptions::new(2, Lambda::new(1e-18).unwrap());
         let selection = select(&train, &options, &mut path).unwrap();

@@ -4,11 +4,11 @@ use rayon::prelude::*;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::MetricsError;
 use super::metric::{LabelUse, Metric, distinct};
 use super::ranking::{Ranking, mean};
 use super::rules::Rules;
 use crate::data::Queries;
+use crate::error::{Error, Result, ensure};
 use crate::interrupt::{check_interrupt, least_part};
 
 /// A mean over the queries where a measure is defined.
@@ -26,7 +26,7 @@ pub struct Score {
 
 impl Score {
     /// Summarises the values of queries.
-    pub fn of(per_query: &[Option<f64>]) -> Self {
+    pub(crate) fn of(per_query: &[Option<f64>]) -> Self {
         let values: Vec<f64> = per_query.iter().flatten().copied().collect();
         let queries = values.len();
         let count = queries as f64;
@@ -101,9 +101,9 @@ pub fn evaluate(
     scores: &[f64],
     queries: &Queries,
     rules: impl Into<Rules>,
-) -> Result<Evaluation, MetricsError> {
+) -> Result<Evaluation> {
     let rules: Rules = rules.into();
-    check_labels(metrics, labels, queries, &rules)?;
+    check_labels(metrics, labels, queries, &rules, None)?;
     check("score", scores, queries)?;
     let metrics = distinct(metrics);
     let values = per_query(&metrics, labels, scores, queries, rules.of(labels));
@@ -147,67 +147,59 @@ pub(crate) fn per_query(
 }
 
 /// Refuses labels that `metrics` cannot be taken of: [`evaluate()`] does so itself, but scores may
-/// take long to compute.
+/// take long to compute. `inputs` are the rows of the input, from 0, where they are in another order
+/// there.
 pub fn check_labels(
     metrics: &[Metric],
     labels: &[f64],
     queries: &Queries,
     rules: &Rules,
-) -> Result<(), MetricsError> {
+    inputs: Option<&[u32]>,
+) -> Result<()> {
     check("label", labels, queries)?;
-    let query_of = |row| {
-        let query = queries.of_row(row);
-        queries
-            .id(query)
-            .map_or_else(|| (query + 1).to_string(), str::to_owned)
-    };
     let first = |labels_of: fn(LabelUse) -> bool, refused: &dyn Fn(f64) -> bool| {
         let metric = metrics.iter().find(|metric| labels_of(metric.labels()))?;
         let row = labels.iter().position(|&label| refused(label))?;
-        Some((*metric, row))
+        let query = queries.of_row(row);
+        let number = || (query + 1).to_string();
+        let query = queries.id(query).map_or_else(number, str::to_owned);
+        let (label, row) = (
+            labels[row],
+            1 + inputs.map_or(row, |rows| rows[row] as usize),
+        );
+        let place = format!("the label of row {row}, in query {query}, is {label}");
+        Some((metric, place))
     };
-    if let Some((metric, row)) = first(LabelUse::are_grades, &|label| label < 0.0) {
-        return Err(MetricsError::BelowZero {
-            metric,
-            row,
-            query: query_of(row),
-            label: labels[row],
-        });
+    if let Some((metric, place)) = first(LabelUse::are_grades, &|label| label < 0.0) {
+        let any = Metric::names_for_any_label();
+        return Err(Error::data(format!(
+            "{metric} needs grades, from 0 on: {place}; these measures take any label: {any}"
+        )));
     }
-    let Some(max_grade) = rules.max_grade else {
-        return Ok(());
-    };
-    match first(|labels| labels == LabelUse::Scale, &|label| {
-        label > max_grade
-    }) {
+    let largest = rules.max_grade.unwrap_or(f64::INFINITY);
+    match first(|labels| labels == LabelUse::Scale, &|label| label > largest) {
         None => Ok(()),
-        Some((metric, row)) => Err(MetricsError::AboveScale {
-            metric,
-            row,
-            query: query_of(row),
-            label: labels[row],
-            max_grade,
-        }),
+        Some((metric, place)) => Err(Error::data(format!(
+            "{metric} has {largest} as the largest grade: {place}"
+        ))),
     }
 }
 
 /// Refuses what is not one finite value a row.
-fn check(what: &'static str, values: &[f64], queries: &Queries) -> Result<(), MetricsError> {
-    if values.len() != queries.rows() {
-        return Err(MetricsError::Lengths {
-            what,
-            expected: queries.rows(),
-            found: values.len(),
-        });
-    }
-    match values.iter().position(|value| !value.is_finite()) {
-        Some(row) => Err(MetricsError::NotFinite {
-            what,
-            row,
-            value: values[row],
-        }),
-        None => Ok(()),
-    }
+fn check(what: &str, values: &[f64], queries: &Queries) -> Result<()> {
+    let (rows, found) = (queries.rows(), values.len());
+    ensure!(
+        found == rows,
+        data,
+        "{what}s: expected {rows}, one a row of the queries, found {found}"
+    );
+    let Some(row) = values.iter().position(|value| !value.is_finite()) else {
+        return Ok(());
+    };
+    let value = values[row];
+    Err(Error::numbers(format!(
+        "the {what} of row {row} is {value}: {what}s must be finite"
+    )))
 }
 
 /// A map from the names of measures to their values.

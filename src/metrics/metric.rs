@@ -7,7 +7,6 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::MetricsError;
 use super::concordance;
 use super::measures::{
     average_precision, expected_reciprocal_rank, first_label, mean_ndcg, ndcg, precision,
@@ -16,6 +15,7 @@ use super::measures::{
 use super::ranking::Ranking;
 use super::rules::Rules;
 use crate::data::Queries;
+use crate::error::{Error, Result, ensure};
 
 /// A ranking measure; all are better when larger. Its name, which
 /// [`Display`](fmt::Display) writes and [`FromStr`] reads, is its JSON key.
@@ -133,7 +133,7 @@ impl Metric {
     }
 
     /// The names of the measures that take any labels, separated by commas.
-    pub fn names_for_any_label() -> String {
+    pub(crate) fn names_for_any_label() -> String {
         let rows = ROWS.iter().filter(|row| !row.labels().are_grades());
         rows.map(Row::name).collect::<Vec<_>>().join(", ")
     }
@@ -213,9 +213,9 @@ impl fmt::Display for Metric {
 }
 
 impl FromStr for Metric {
-    type Err = MetricsError;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+    fn from_str(text: &str) -> Result<Self> {
         let (name, written) = text.split_once('@').unwrap_or((text, ""));
         for row in &ROWS {
             match row {
@@ -226,19 +226,26 @@ impl FromStr for Metric {
                     return k
                         .filter(|k| k.to_string() == written)
                         .map(metric)
-                        .ok_or_else(|| MetricsError::CutOff(text.to_owned()));
+                        .ok_or_else(|| {
+                            Error::options(format!(
+                                "metric {text:?} has no valid cut-off: expected a whole number from 1 on after the @"
+                            ))
+                        });
                 }
                 _ => {}
             }
         }
-        Err(MetricsError::Metric(text.to_owned()))
+        let names = Self::names();
+        Err(Error::options(format!(
+            "unknown metric {text:?}: expected one of {names}, with K a number from 1 on such as ndcg@10"
+        )))
     }
 }
 
 impl TryFrom<String> for Metric {
-    type Error = MetricsError;
+    type Error = Error;
 
-    fn try_from(name: String) -> Result<Self, Self::Error> {
+    fn try_from(name: String) -> Result<Self> {
         name.parse()
     }
 }
@@ -251,12 +258,14 @@ impl From<Metric> for String {
 
 /// The measures of a comma-separated list such as `map, ndcg@10`, each once, in
 /// the order first named. Blanks around names are ignored.
-pub fn parse_list(list: &str) -> Result<Vec<Metric>, MetricsError> {
+pub fn parse_list(list: &str) -> Result<Vec<Metric>> {
     let mut metrics = Vec::new();
     for name in list.split(',').map(str::trim) {
-        if name.is_empty() {
-            return Err(MetricsError::EmptyItem(list.to_owned()));
-        }
+        ensure!(
+            !name.is_empty(),
+            options,
+            "empty name in the list of metrics {list:?}: expected names separated by single commas, such as map,ndcg@10"
+        );
         metrics.push(name.parse()?);
     }
     Ok(distinct(&metrics))
@@ -294,9 +303,9 @@ mod tests {
             "", "MAP", "ndcg5", "map@3", "cindex ", "@3", "label", "label@", "label@2", "label@01",
         ] {
             let error = name.parse::<Metric>().unwrap_err();
-            assert_eq!(error, MetricsError::Metric(name.to_owned()));
-            let known = "map, p@K, ndcg@K, mean-ndcg, err, mrr, cindex, label@1, with K";
-            assert!(error.to_string().contains(known), "{error}");
+            let begin = format!("unknown metric {name:?}: expected one of map, p@K, ndcg@K, ");
+            let message = begin + "mean-ndcg, err, mrr, cindex, label@1, with K";
+            assert!(error.to_string().starts_with(&message), "{error}");
         }
         assert!(serde_json::from_str::<Metric>("\"nope\"").is_err());
     }
@@ -305,7 +314,8 @@ mod tests {
     fn a_cut_off_is_a_plain_positive_number() {
         for name in ["p@0", "p@", "ndcg@-1", "ndcg@+1", "p@01", "p@1.5", "ndcg"] {
             let error = name.parse::<Metric>().unwrap_err();
-            assert_eq!(error, MetricsError::CutOff(name.to_owned()));
+            let message = format!("metric {name:?} has no valid cut-off");
+            assert!(error.to_string().starts_with(&message), "{error}");
         }
     }
 
@@ -321,13 +331,14 @@ mod tests {
 
     #[test]
     fn lists_keep_order_and_drop_repeats() {
-        let names = |list| -> Result<Vec<String>, MetricsError> {
+        let names = |list| -> Result<Vec<String>> {
             Ok(parse_list(list)?.iter().map(Metric::to_string).collect())
         };
         assert_eq!(names("mrr, map,mrr ,p@3").unwrap(), ["mrr", "map", "p@3"]);
         for list in ["", "map,", "map,,mrr", " "] {
-            let error = MetricsError::EmptyItem(list.to_owned());
-            assert_eq!(names(list), Err(error));
+            let message = format!("empty name in the list of metrics {list:?}");
+            let error = names(list).unwrap_err().to_string();
+            assert!(error.starts_with(&message), "{error}");
         }
     }
 }

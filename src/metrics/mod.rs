@@ -70,8 +70,6 @@ pub mod paired;
 mod ranking;
 mod rules;
 
-use thiserror::Error;
-
 pub use concordance::concordance;
 pub(crate) use concordance::{
     PAIR_TIE, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
@@ -82,84 +80,3 @@ pub(crate) use metric::distinct;
 pub use metric::{LabelUse, Metric, parse_list};
 pub use paired::{Paired, PairedOptions, paired};
 pub use rules::{Convention, Gain, Rules};
-
-/// Why a measure has no such name, or labels and scores cannot be evaluated.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum MetricsError {
-    /// No such measure.
-    #[error(
-        "unknown metric {0:?}: expected one of {names}, with K a number from 1 on such as ndcg@10",
-        names = Metric::names()
-    )]
-    Metric(String),
-    /// `p@K` or `ndcg@K` with a `K` that is no plain positive number.
-    #[error("metric {0:?} has no valid cut-off: expected a whole number from 1 on after the @")]
-    CutOff(String),
-    /// A list with an empty item.
-    #[error(
-        "empty name in the list of metrics {0:?}: expected names separated by single commas, such as map,ndcg@10"
-    )]
-    EmptyItem(String),
-    /// A label below 0, of which a measure that needs grades has no value.
-    #[error(
-        "{metric} needs grades, from 0 on: the label of row {number}, in query {query}, is {label}; these measures take any label: {any}",
-        number = row + 1,
-        any = Metric::names_for_any_label()
-    )]
-    BelowZero {
-        /// The measure.
-        metric: Metric,
-        /// The row, from 0.
-        row: usize,
-        /// Its query by its identifier, or by its number from 1.
-        query: String,
-        /// The label.
-        label: f64,
-    },
-    /// A label above the largest grade.
-    #[error(
-        "{metric} has {max_grade} as the largest grade: the label of row {number}, in query {query}, is {label}",
-        number = row + 1
-    )]
-    AboveScale {
-        /// The measure.
-        metric: Metric,
-        /// The row, from 0.
-        row: usize,
-        /// Its query by its identifier, or by its number from 1.
-        query: String,
-        /// The label.
-        label: f64,
-        /// The largest grade.
-        max_grade: f64,
-    },
-    /// Two rankings were measured on different queries.
-    #[error("the values of {first} queries cannot be paired with those of {second}")]
-    Pairs {
-        /// Queries of the first ranking.
-        first: usize,
-        /// Queries of the second one.
-        second: usize,
-    },
-    /// Labels or scores are not one a row.
-    #[error("{what}s: expected {expected}, one a row of the queries, found {found}")]
-    Lengths {
-        /// The numbers that were counted: `label` or `score`.
-        what: &'static str,
-        /// Rows of the queries.
-        expected: usize,
-        /// How many there are.
-        found: usize,
-    },
-    /// A label or score that is nan or infinite.
-    #[error("the {what} of row {row} is {value}: {what}s must be finite")]
-    NotFinite {
-        /// The kind of number: `label` or `score`.
-        what: &'static str,
-        /// Its row, from 0.
-        row: usize,
-        /// Its value.
-        value: f64,
-    },
-}

@@ -27,8 +27,8 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::MetricsError;
 use super::evaluate::Score;
+use crate::error::{Result, ensure};
 use crate::interrupt::{check_interrupt, least_part};
 
 /// Queries that differ up to which the randomisation test is exact.
@@ -94,19 +94,19 @@ pub struct Paired {
 /// assert_eq!(found.difference, Some(0.25));
 /// // Both signs of both differences: two of four are as far out.
 /// assert_eq!((found.p, found.exact), (Some(0.5), true));
-/// # Ok::<(), rankrls::metrics::MetricsError>(())
+/// # Ok::<(), rankrls::Error>(())
 /// ```
 pub fn paired(
     first: &[Option<f64>],
     second: &[Option<f64>],
     options: &PairedOptions,
-) -> Result<Paired, MetricsError> {
-    if first.len() != second.len() {
-        return Err(MetricsError::Pairs {
-            first: first.len(),
-            second: second.len(),
-        });
-    }
+) -> Result<Paired> {
+    let (queries, others) = (first.len(), second.len());
+    ensure!(
+        queries == others,
+        data,
+        "the values of {queries} queries cannot be paired with those of {others}"
+    );
     let values = first.iter().chain(second).flatten();
     let largest = values.fold(0.0, |largest: f64, value| largest.max(value.abs()));
     let difference = |(first, second): (&Option<f64>, &Option<f64>)| {
@@ -294,13 +294,8 @@ mod tests {
         let none = paired(&[None, Some(1.0)], &[Some(1.0), None], &options).unwrap();
         assert_eq!((none.difference, none.p, none.queries), (None, None, 0));
         let error = paired(&[None], &[], &options).unwrap_err();
-        assert_eq!(
-            error,
-            MetricsError::Pairs {
-                first: 1,
-                second: 0
-            }
-        );
+        let message = "the values of 1 queries cannot be paired with those of 0";
+        assert_eq!(error.to_string(), message);
     }
 
     #[test]

@@ -1,10 +1,13 @@
 //! Why the rows of a query are in their order: what each feature adds to their scores.
 
+use std::ops::Range;
+
+use rankrls_files::counted;
 use serde::Serialize;
-use thiserror::Error;
 
 use super::Model;
 use crate::data::Dataset;
+use crate::error::{Error, Result, ensure};
 
 /// The rows of a query as a model ranks them: the document of `rankrls explain`. Rows are counted from
 /// 1, as in the file of the data.
@@ -48,7 +51,7 @@ pub struct ExplainedRow<'a> {
 /// The part of a feature in a difference of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Contribution<'a> {
-    /// The position of the feature among [`Model::features`].
+    /// The position of the feature among the [`features`](Model::features) of the model.
     #[serde(skip)]
     pub position: usize,
     /// The feature, as the training data counts columns.
@@ -65,58 +68,15 @@ pub struct Contribution<'a> {
     pub contribution: f64,
 }
 
-/// An order that cannot be explained.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum ExplainError {
-    /// Features have no weights of their own.
-    #[error(
-        "a kernel model has no features to explain an order by: its scores are sums over rows of the training data; train with the linear kernel, or select features"
-    )]
-    Kernel,
-    /// Data of other columns.
-    #[error(
-        "no row of the data has an entry in any of the {features} of the model: are the data others, or do they count columns otherwise?",
-        features = if *features == 1 { "1 feature".to_owned() } else { format!("{features} features") }
-    )]
-    NoFeature {
-        /// Features of the model.
-        features: usize,
-    },
-    /// A query that the data do not have, counted from 0.
-    #[error("there is no query {query} among {queries}")]
-    Query {
-        /// The query.
-        query: usize,
-        /// How many there are.
-        queries: usize,
-    },
-    /// A row of another query, or of none.
-    #[error("row {row} is not of query {query}, which has {rows}")]
-    Row {
-        /// The row.
-        row: usize,
-        /// The query.
-        query: String,
-        /// The rows that it has.
-        rows: String,
-    },
-    /// A score, or a contribution to it, that is beyond all numbers.
-    #[error(
-        "the score of row {0} is no finite number, or a contribution to it: its values or the weights are too large"
-    )]
-    NotFinite(usize),
-}
-
 impl Explanation<'_> {
     /// Leaves out all rows but one.
-    pub fn keep_row(&mut self, row: usize) -> Result<(), ExplainError> {
+    pub fn keep_row(&mut self, row: usize) -> Result<()> {
         self.check_row(row)?;
         self.rows.retain(|own| own.row == row);
         Ok(())
     }
 
-    fn check_row(&self, row: usize) -> Result<(), ExplainError> {
+    fn check_row(&self, row: usize) -> Result<()> {
         let mut rows: Vec<usize> = self.rows.iter().map(|own| own.row).collect();
         if rows.contains(&row) {
             return Ok(());
@@ -124,15 +84,17 @@ impl Explanation<'_> {
         rows.sort_unstable();
         let (first, last) = (rows[0], rows[rows.len() - 1]);
         let numbers = rows.iter().map(usize::to_string);
-        Err(ExplainError::Row {
-            row,
-            query: self.query.clone(),
-            rows: if last - first + 1 == rows.len() {
+        let (query, has) = (
+            &self.query,
+            if last - first + 1 == rows.len() {
                 format!("{first} to {last}")
             } else {
                 numbers.collect::<Vec<_>>().join(", ")
             },
-        })
+        );
+        Err(Error::options(format!(
+            "row {row} is not of query {query}, which has {has}"
+        )))
     }
 }
 
@@ -161,7 +123,7 @@ impl Model {
         dataset: &Dataset<'_>,
         query: usize,
         versus: Option<usize>,
-    ) -> Result<Explanation<'_>, ExplainError> {
+    ) -> Result<Explanation<'_>> {
         self.check_explained(dataset, query)?;
         let (queries, inputs) = (dataset.queries(), dataset.input_rows());
         let own = queries.range(query);
@@ -195,7 +157,36 @@ impl Model {
             Some(at) => of_rows[at],
             None => of_rows.iter().sum::<f64>() / count as f64,
         };
-        let mut values = vec![0.0; count];
+        self.contribute(dataset, &own, rows, reference_of);
+        let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
+        explained.reference = reference_of(&scores);
+        for row in rows.iter_mut() {
+            row.difference = row.score - explained.reference;
+            let parts = &mut row.contributions;
+            let finite = parts.iter().all(|part| part.contribution.is_finite());
+            ensure!(
+                row.difference.is_finite() && finite,
+                numbers,
+                "the score of row {} is no finite number, or a contribution to it: its values or the weights are too \
+                 large",
+                row.row
+            );
+            parts.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+        }
+        rank(rows);
+        explained.versus = rows.iter().find(|row| Some(row.row) == versus).cloned();
+        Ok(explained)
+    }
+
+    /// Adds to `rows`, those of a query in `own`, their scores and the contributions of the features.
+    fn contribute<'a>(
+        &'a self,
+        dataset: &Dataset<'_>,
+        own: &Range<usize>,
+        rows: &mut [ExplainedRow<'a>],
+        reference_of: impl Fn(&[f64]) -> f64,
+    ) {
+        let mut values = vec![0.0; own.len()];
         for (position, feature) in self.features.iter().enumerate() {
             let Some(stored) = dataset.position(feature.feature) else {
                 continue;
@@ -223,49 +214,48 @@ impl Model {
                 }
             }
         }
-        let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
-        let reference = reference_of(&scores);
-        for row in rows.iter_mut() {
-            row.difference = row.score - reference;
-            let parts = &mut row.contributions;
-            let finite = parts.iter().all(|part| part.contribution.is_finite());
-            if !(row.difference.is_finite() && finite) {
-                return Err(ExplainError::NotFinite(row.row));
-            }
-            parts.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
-        }
-        // Adding 0 makes one zero of the two.
-        rows.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
-        let mut rank = 0;
-        for tied in rows.chunk_by_mut(|a, b| a.score == b.score) {
-            let others = tied.len() - 1;
-            for row in tied {
-                rank += 1;
-                (row.rank, row.tied) = (rank, others);
-            }
-        }
-        explained.reference = reference;
-        explained.versus = rows.iter().find(|row| Some(row.row) == versus).cloned();
-        Ok(explained)
     }
 
     /// Refuses models without features, data without them, and queries that there are not.
-    fn check_explained(&self, dataset: &Dataset<'_>, query: usize) -> Result<(), ExplainError> {
-        if self.expansion.is_some() {
-            return Err(ExplainError::Kernel);
-        }
+    fn check_explained(&self, dataset: &Dataset<'_>, query: usize) -> Result<()> {
+        ensure!(
+            self.expansion.is_none(),
+            options,
+            "a kernel model has no features to explain an order by: its scores are sums over rows of the \
+             training data; train with the linear kernel, or select features"
+        );
         let queries = dataset.queries().len();
-        if query >= queries {
-            return Err(ExplainError::Query { query, queries });
-        }
+        ensure!(
+            query < queries,
+            options,
+            "there is no query {query} among {queries}"
+        );
         let has_entry = |feature: u32| {
             let position = dataset.position(feature);
             position.is_some_and(|at| dataset.column(at).values.iter().any(|v| *v != 0.0))
         };
-        let features = self.features.len();
-        if features > 0 && !self.features.iter().any(|known| has_entry(known.feature)) {
-            return Err(ExplainError::NoFeature { features });
-        }
+        let mut features = self.features.iter();
+        ensure!(
+            self.features.is_empty() || features.any(|known| has_entry(known.feature)),
+            data,
+            "no row of the data has an entry in any of the {} of the model: are the data others, or do they \
+             count columns otherwise?",
+            counted(self.features.len(), "feature")
+        );
         Ok(())
+    }
+}
+
+/// Puts the highest score first and numbers the places.
+fn rank(rows: &mut [ExplainedRow<'_>]) {
+    // Adding 0 makes one zero of the two.
+    rows.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
+    let mut rank = 0;
+    for tied in rows.chunk_by_mut(|a, b| a.score == b.score) {
+        let others = tied.len() - 1;
+        for row in tied {
+            rank += 1;
+            (row.rank, row.tied) = (rank, others);
+        }
     }
 }

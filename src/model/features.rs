@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::Model;
 use super::file::{LARGEST, refusal, short};
-use super::{Model, ModelError};
 use crate::data::IndexBase;
+use crate::error::Result;
 use rankrls_files::error::Fault;
 use rankrls_files::input::Source;
 use rankrls_files::text::{checked, each_line};
@@ -14,7 +15,7 @@ use rankrls_files::text::{checked, each_line};
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
 /// list, and what comes after a `#`, do not count. The file may be compressed; `-` is standard
 /// input.
-pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u32>, ModelError> {
+pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u32>> {
     let mut source = Source::open(path, Some(LARGEST))?;
     if source.first_byte() == Some(b'{') {
         let model = Model::parse(&source.read_all(LARGEST)?, path)?;
@@ -25,21 +26,21 @@ pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u
 }
 
 fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
-    if model.expansion().is_some() {
+    if model.expansion.is_some() {
         let found = "rows of a kernel in their place";
         return Err(refusal("features", "features", found));
     }
-    let features: Vec<u32> = model.features().iter().map(|f| f.feature).collect();
+    let features: Vec<u32> = model.features.iter().map(|f| f.feature).collect();
     if let Some(&absent) = features.iter().find(|&&feature| feature as usize >= width) {
         let expected = format!("features of the data, which has {width} columns");
-        let index = model.index_base().written(absent);
+        let index = model.index_base.written(absent);
         let found = format!("index {index}");
         return Err(refusal("features", expected, found));
     }
     Ok(features)
 }
 
-fn of_list(source: Source<'_>, base: IndexBase, width: usize) -> Result<Vec<u32>, ModelError> {
+fn of_list(source: Source<'_>, base: IndexBase, width: usize) -> Result<Vec<u32>> {
     let first = u64::from(base.first());
     let last = (width as u64 + first).saturating_sub(1);
     let range = format!("an index from {first} to {last}");

@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
 use super::{
-    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, ModelError, PathStep,
-    SelectedFeature,
+    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, PathStep, SelectedFeature,
 };
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
+use crate::error::{Error, Kind, Result};
 use crate::greedy::{SelectionOptions, is_default};
 use crate::lambda::Lambda;
 use crate::objective::Objective;
@@ -23,20 +23,20 @@ use rankrls_files::error::Fault;
 use rankrls_files::{Output, Remedy, read_whole};
 
 /// The schema of model files.
-pub const SCHEMA: &str = "rankrls.model/1";
+pub(super) const SCHEMA: &str = "rankrls.model/1";
 
 /// Most bytes of text that are taken for a model.
 pub(super) const LARGEST: u64 = 256 << 20;
 
 impl Model {
     /// Reads the model file at `path`, or standard input for `-`; compressed or not, at most 256 MiB of text.
-    pub fn read(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+    pub fn read(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
         Self::parse(&read_whole(path, LARGEST)?, path)
     }
 
     /// Reads the text of a model file, which messages call `path`.
-    pub fn parse(text: &[u8], path: &Path) -> Result<Self, ModelError> {
+    pub fn parse(text: &[u8], path: &Path) -> Result<Self> {
         check_schema(text, path)?;
         let document: Document<Vec<SelectedFeature>> =
             serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
@@ -47,14 +47,17 @@ impl Model {
 
     /// Writes the model to the file at `path`, which appears whole or not at all. It is
     /// compressed if its name ends in `.gz` or `.zst`.
-    pub fn write(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+    pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let write = || {
             let mut output = Output::create(path)?;
             self.write_to(&mut output)?;
             output.finish()
         };
-        write().map_err(|error| ModelError::Write(path.to_owned(), error))
+        write().map_err(|error| {
+            let text = format!("{}: cannot write the model", path.display());
+            Error::new(Kind::File, text).from_source(error)
+        })
     }
 
     /// Writes the text of the model file.
@@ -83,7 +86,7 @@ impl Model {
 }
 
 /// Tells other documents and other versions from models that are damaged.
-fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
+fn check_schema(text: &[u8], path: &Path) -> Result<()> {
     #[derive(Deserialize)]
     struct Header {
         schema: Option<String>,
@@ -107,16 +110,14 @@ pub(super) fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn json_error(path: &Path, error: &serde_json::Error) -> ModelError {
-    let (line, column) = (error.line(), error.column());
+fn json_error(path: &Path, error: &serde_json::Error) -> Error {
+    let (path, line, column) = (path.display(), error.line(), error.column());
     let message = error.to_string();
     let place = format!(" at line {line} column {column}");
-    ModelError::Json {
-        path: path.to_owned(),
-        line,
-        column,
-        message: message.strip_suffix(&place).unwrap_or(&message).to_owned(),
-    }
+    let found = message.strip_suffix(&place).unwrap_or(&message);
+    let text =
+        format!("{path}:{line}:{column}: expected a model of rankrls in JSON, found: {found}");
+    Error::new(Kind::File, text)
 }
 
 /// A model as it is written: all columns are counted as in the data file. The settings are its first
@@ -312,7 +313,10 @@ impl Document<Vec<SelectedFeature>> {
         let own = given.strategy.is_none() && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
         Ok(SelectionOptions {
-            strategy: self.strategy.selects_by(),
+            strategy: match self.strategy {
+                FeatureChoice::Strategy(strategy) => Some(strategy),
+                _ => None,
+            },
             lambda: lambda.into(),
             k,
             ..given.clone()

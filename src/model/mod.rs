@@ -13,11 +13,9 @@ mod file;
 mod tests;
 
 use std::fmt;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use thiserror::Error;
+use serde::{Deserialize, Serialize};
 
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
@@ -28,28 +26,42 @@ use crate::objective::Objective;
 use crate::ridge::{Cell, Fit, TrainOptions};
 
 pub use expansion::{BasisRow, Expansion};
-pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};
+pub use explain::{Contribution, ExplainedRow, Explanation};
 pub use features::read_features;
-pub use file::SCHEMA;
 
 /// A model that was selected or trained: linear over features that were selected, over given ones, or over all,
 /// or a kernel [`Expansion`] over rows. It scores rows of data with the columns of the training data.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Model {
-    strategy: FeatureChoice,
-    objective: Objective,
-    lambda: Lambda,
-    settings: SelectionOptions,
-    index_base: IndexBase,
-    table: TableOptions,
-    features: Vec<SelectedFeature>,
-    /// In place of features, where the kernel is not linear.
-    expansion: Option<Expansion>,
-    path: Vec<PathStep>,
-    data: DataSummary,
-    /// Names of all columns of the training data; empty where they are not known.
-    column_names: Vec<String>,
-    estimator: Option<Estimator>,
+    /// How the features were chosen.
+    pub strategy: FeatureChoice,
+    /// The pairs that the model is to order.
+    pub objective: Objective,
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// The settings that the model was made with, with every choice made: all of a selection; of a
+    /// training its ridge parameter, labels, scale and query weight.
+    pub settings: SelectionOptions,
+    /// How the training data counted its columns.
+    pub index_base: IndexBase,
+    /// The kinds of the columns of the table of training data, and what was taken for missing values, as
+    /// far as it was said: other data for the model are read alike.
+    pub table: TableOptions,
+    /// The features, in order of selection; ascending if they were not selected.
+    pub features: Vec<SelectedFeature>,
+    /// The rows of training data that the model scores by, where its kernel is not linear: then it has
+    /// no features.
+    pub expansion: Option<Expansion>,
+    /// Leave-query-out measures after each step of a selection.
+    pub path: Vec<PathStep>,
+    /// The training data.
+    pub data: DataSummary,
+    /// Names of all columns of the training data; empty where they are not known, as only those of the
+    /// features are kept of data in files.
+    pub column_names: Vec<String>,
+    /// The estimator that made the model, if it said so.
+    pub estimator: Option<Estimator>,
 }
 
 /// The parameters of an estimator as they were given, where they are not the settings of its model:
@@ -262,58 +274,6 @@ impl Model {
         self
     }
 
-    /// Names of all columns of the training data; empty where they are not known, as only those of the
-    /// features are kept of data in files.
-    pub fn column_names(&self) -> &[String] {
-        &self.column_names
-    }
-
-    /// This model, made by an `estimator` with these parameters.
-    #[must_use]
-    pub fn with_estimator(mut self, estimator: Estimator) -> Self {
-        self.estimator = Some(estimator);
-        self
-    }
-
-    /// The estimator that made the model, if it said so.
-    pub fn estimator(&self) -> Option<&Estimator> {
-        self.estimator.as_ref()
-    }
-
-    /// This model, of data that `table` says how to read.
-    #[must_use]
-    pub fn with_table(mut self, table: TableOptions) -> Self {
-        self.table = table;
-        self
-    }
-
-    /// How the features were chosen.
-    pub fn strategy(&self) -> FeatureChoice {
-        self.strategy
-    }
-
-    /// The ridge parameter.
-    pub fn lambda(&self) -> Lambda {
-        self.lambda
-    }
-
-    /// The settings that the model was made with, with every choice made: all of a selection; of a
-    /// training its ridge parameter, labels, scale and query weight.
-    pub fn settings(&self) -> &SelectionOptions {
-        &self.settings
-    }
-
-    /// The pairs that the model is to order.
-    pub fn objective(&self) -> Objective {
-        self.objective
-    }
-
-    /// The rows of training data that the model scores by, where its kernel is not linear: then it has
-    /// no features.
-    pub fn expansion(&self) -> Option<&Expansion> {
-        self.expansion.as_ref()
-    }
-
     /// The selection that this model is the end of, to go on with
     /// ([`resume_among`](crate::greedy::job::resume_among)): its options, with room for `k` features,
     /// and its steps. `None` for a model whose features no strategy of the library selected.
@@ -332,34 +292,8 @@ impl Model {
             k,
             ..self.settings.clone()
         };
-        self.strategy.selects_by()?;
+        self.settings.strategy?;
         Some((options, steps.collect()))
-    }
-
-    /// How the training data counted its columns.
-    pub fn index_base(&self) -> IndexBase {
-        self.index_base
-    }
-
-    /// The kinds of the columns of the table of training data, and what was taken for missing values, as
-    /// far as it was said: other data for the model are read alike.
-    pub fn table(&self) -> &TableOptions {
-        &self.table
-    }
-
-    /// The features, in order of selection; ascending if they were not selected.
-    pub fn features(&self) -> &[SelectedFeature] {
-        &self.features
-    }
-
-    /// Leave-query-out measures after each step of a selection.
-    pub fn path(&self) -> &[PathStep] {
-        &self.path
-    }
-
-    /// The training data.
-    pub fn data(&self) -> &DataSummary {
-        &self.data
     }
 
     /// Scores of the `m` rows of `dataset`, in row order, in units of the labels: sums over the features in their
@@ -375,7 +309,7 @@ impl Model {
     }
 
     /// Refuses data with entries in other columns, where a kernel would count them.
-    pub fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), DatasetError> {
+    pub(crate) fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), DatasetError> {
         let expected = self.data.columns;
         let last = dataset.stored_columns().checked_sub(1);
         let beyond = last.is_some_and(|last| dataset.feature(last) as usize >= expected);
@@ -433,8 +367,9 @@ impl Model {
     }
 }
 
-/// How the features of a model were chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// How the features of a model were chosen. As JSON: its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "&str")]
 pub enum FeatureChoice {
     /// Selected by a strategy of the library.
     Strategy(StrategyKind),
@@ -463,14 +398,6 @@ impl FeatureChoice {
         }
     }
 
-    /// The strategy of the library, if one selected them.
-    fn selects_by(self) -> Option<StrategyKind> {
-        match self {
-            Self::Strategy(strategy) => Some(strategy),
-            Self::Own | Self::All | Self::Given => None,
-        }
-    }
-
     /// Whether features were added one at a time, so that there is a path.
     pub fn is_selection(self) -> bool {
         !matches!(self, Self::All | Self::Given)
@@ -483,47 +410,21 @@ impl fmt::Display for FeatureChoice {
     }
 }
 
-impl Serialize for FeatureChoice {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
+impl From<FeatureChoice> for &str {
+    fn from(choice: FeatureChoice) -> Self {
+        choice.name()
     }
 }
 
-impl<'de> Deserialize<'de> for FeatureChoice {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
+impl TryFrom<String> for FeatureChoice {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
         let found = Self::every().find(|choice| choice.name() == name);
         found.ok_or_else(|| {
             let names: Vec<String> = Self::every().map(|choice| format!("`{choice}`")).collect();
             let expected = names.join(", ");
-            serde::de::Error::custom(format_args!(
-                "unknown variant `{name}`, expected one of {expected}"
-            ))
+            format!("unknown variant `{name}`, expected one of {expected}")
         })
     }
-}
-
-/// A model file that cannot be read or written.
-#[derive(Debug, Error)]
-#[non_exhaustive]
-pub enum ModelError {
-    /// The file cannot be read or decompressed, is a document of another kind or version, or has a
-    /// value out of its range or contradicting another.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// The text is not JSON, or the JSON has not the form of a model.
-    #[error("{path}:{line}:{column}: expected a model of rankrls in JSON, found: {message}", path = path.display())]
-    Json {
-        /// The file.
-        path: PathBuf,
-        /// Line, counted from 1.
-        line: usize,
-        /// Column, counted from 1.
-        column: usize,
-        /// The fault there.
-        message: String,
-    },
-    /// The file cannot be written.
-    #[error("{}: cannot write the model", .0.display())]
-    Write(PathBuf, #[source] io::Error),
 }

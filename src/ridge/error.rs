@@ -7,7 +7,7 @@ use super::solvers::Solver;
 use crate::columns::{none_compares, none_varies};
 use crate::data::{Dataset, DatasetError};
 use crate::memory::Bytes;
-use crate::metrics::{Metric, MetricsError};
+use crate::metrics::Metric;
 
 /// Why a model could not be trained or tested.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -179,7 +179,7 @@ pub enum TrainError {
     DualOnly,
     /// A measure to choose by that the labels do not have.
     #[error(transparent)]
-    Measure(#[from] MetricsError),
+    Measure(#[from] crate::error::Error),
     /// The measure has no value for any model.
     #[error(
         "{metric} is undefined in every query that is held out, so there is nothing to choose by: {cause}; take another measure, such as squared"

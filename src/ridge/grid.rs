@@ -441,6 +441,7 @@ impl TrainGrid {
             data.labels(),
             data.queries(),
             rules,
+            None,
         )?)
     }
 

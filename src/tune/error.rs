@@ -7,7 +7,6 @@ use super::Measure;
 use crate::data::DatasetError;
 use crate::greedy::SelectError;
 use crate::lambda::Lambda;
-use crate::metrics::MetricsError;
 
 /// Why lambda and k could not be chosen.
 #[derive(Debug, Error)]
@@ -83,7 +82,7 @@ pub enum TuneError {
     },
     /// A measure cannot be taken of the labels that models are judged by.
     #[error("cannot judge models: {0}")]
-    Judge(MetricsError),
+    Judge(crate::error::Error),
     /// The measure has no value anywhere.
     #[error(
         "{measure} is undefined in every query of the evidence, so there is nothing to choose by: \

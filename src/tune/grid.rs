@@ -42,7 +42,8 @@ pub(super) fn outcomes(
     let judged = tuning.judged()?;
     let folds = Fold::all(dataset, candidates, options)?;
     let (labels, queries) = (judged.labels(), judged.queries());
-    check_labels(&options.measures(), labels, queries, &options.rules).map_err(TuneError::Judge)?;
+    check_labels(&options.measures(), labels, queries, &options.rules, None)
+        .map_err(TuneError::Judge)?;
     let meter = |data| Meter::new(data, options, labels);
     let meters: Vec<Meter<'_>> = match &folds[..] {
         [] => vec![meter(judged)],

@@ -59,7 +59,7 @@ pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
 pub use outcome::{Outcome, PathEnding, Point, TuneEvent, TuneObserver};
 pub use rule::{Choice, Curve, Rule};
-pub use score::{Measure, UnknownMeasure};
+pub use score::Measure;
 pub use stability::{Frequency, Stability};
 
 use crate::candidates::Candidates;

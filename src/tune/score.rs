@@ -4,12 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::TuneOptions;
 use crate::data::Dataset;
+use crate::error::{Error, Result};
 use crate::linalg::centring::centre;
-use crate::metrics::{Metric, MetricsError, Rules, Score, per_query};
+use crate::metrics::{Metric, Rules, Score, per_query};
 
 /// Values that differ by no more than this share are equal: they are in exact arithmetic where
 /// rounding tells them apart.
@@ -26,11 +26,6 @@ pub enum Measure {
     /// A ranking measure. Higher is better.
     Metric(Metric),
 }
-
-/// A name that is no measure.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[error("expected squared or the name of a metric; {0}")]
-pub struct UnknownMeasure(MetricsError);
 
 impl Measure {
     /// Whether lower values are better.
@@ -86,20 +81,21 @@ impl fmt::Display for Measure {
 }
 
 impl FromStr for Measure {
-    type Err = UnknownMeasure;
+    type Err = Error;
 
-    fn from_str(name: &str) -> Result<Self, UnknownMeasure> {
+    fn from_str(name: &str) -> Result<Self> {
         if name == "squared" {
             return Ok(Self::SquaredError);
         }
-        name.parse().map(Self::Metric).map_err(UnknownMeasure)
+        let metric = name.parse().map(Self::Metric);
+        metric.map_err(|error: Error| error.within("expected squared or the name of a metric; "))
     }
 }
 
 impl TryFrom<String> for Measure {
-    type Error = UnknownMeasure;
+    type Error = Error;
 
-    fn try_from(name: String) -> Result<Self, UnknownMeasure> {
+    fn try_from(name: String) -> Result<Self> {
         name.parse()
     }
 }

@@ -1,4 +1,4 @@
-//! Warnings: values that say which data and results deserve a second look. Each front end words them.
+//! Warnings: texts that say which data and results deserve a second look.
 //!
 //! Nothing is wrong for certain, so that nothing is refused; on sound data there are none.
 //!
@@ -17,7 +17,6 @@
 
 mod numbering;
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt;
 
@@ -25,415 +24,112 @@ use rankrls_files::{Parameter, Remedy, counted, short};
 
 use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
-use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
+use crate::greedy::{Criterion, Ending, Selection};
 use crate::lambda::Lambda;
 use crate::metrics::{Gain, LabelUse, Metric, Rules};
-use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
+use crate::ridge::{GridOutcome, Groups, TOLERANCE};
 use crate::tune::{self, Tuned};
 
-use numbering::{Numbering, Numberings};
+use numbering::Numbering;
+pub use numbering::Numberings;
 
 /// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Warning {
-    /// There are more names than columns.
-    Names {
-        /// Names of columns.
-        names: usize,
-        /// Columns of the data.
-        columns: usize,
-        /// How the source counts columns.
-        base: IndexBase,
-    },
-    /// All names in the header of a table are numbers.
-    NumericHeader {
-        /// The first name of a feature.
-        first: String,
-    },
-    /// A column counts the rows.
-    RowNumbers(SuspectColumn),
-    /// A column has another whole number in each row.
-    Identifiers(SuspectColumn),
-    /// A column counts the rows of each query, which are in the order of their labels.
-    Places(SuspectColumn),
-    /// Ids of queries that are the numbers of their rows.
-    SizesAsQueries {
-        /// The id of the first query.
-        first: String,
-    },
-    /// Hold-outs of few queries say little.
-    FewQueries {
-        /// Queries of the data.
-        queries: usize,
-    },
-    /// The labels are constant within every query.
-    ConstantLabels,
-    /// Labels so large that gains of 2 to their power leave nothing of others.
-    LargeGrades {
-        /// The measure.
-        metric: Metric,
-        /// The largest label, or grade.
-        largest: f64,
-        /// Whether another gain may be asked for.
-        choice: bool,
-    },
-    /// A parameter that nothing heeds.
-    NoEffect {
-        /// The parameter.
-        parameter: Parameter,
-        /// Why.
-        reason: Idle,
-    },
-    /// A chosen number is the least or the largest of those tried.
-    Edge {
-        /// The number, as in "the chosen lambda".
-        what: Cow<'static, str>,
-        /// Its value.
-        chosen: f64,
-        /// Whether it is the largest.
-        largest: bool,
-    },
-    /// The ridge parameter of the teacher is the least or the largest of those tried.
-    TeacherEdge {
-        /// The ridge parameter.
-        lambda: Lambda,
-    },
-    /// Rounding is amplified.
-    LostDigits {
-        /// The factor.
-        condition: f64,
-        /// Whether this is a bound, mostly far above the loss, and no estimate.
-        bound: bool,
-    },
-    /// The chosen model has as many features as there were to be at most.
-    AllFeatures {
-        /// Its features.
-        k: usize,
-    },
-    /// There were not as many features to select.
-    Exhausted {
-        /// Features selected.
-        taken: usize,
-        /// Features asked for.
-        asked: usize,
-    },
-    /// Conjugate gradients ended early.
-    Residual {
-        /// The ridge parameter.
-        lambda: Lambda,
-        /// The models that were solved for.
-        solved: Solved,
-        /// Norm of the residual, as a share of that of the labels.
-        residual: f64,
-        /// The norm to reach.
-        tolerance: f64,
-    },
-    /// Nothing was held out, of data of one query.
-    NoHoldOut,
-    /// Folds that cut queries.
-    CutQueries {
-        /// How many are cut.
-        queries: usize,
-        /// The id of the first of them, or its number from 1 on.
-        first: String,
-    },
-    /// Columns that were read but not known.
-    Dropped {
-        /// Non-zeros in them.
-        entries: u64,
-        /// Columns.
-        columns: u64,
-        /// Who does not know them, such as "the model".
-        unknown_to: String,
-    },
-}
-
-/// The models that conjugate gradients solve for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Solved {
-    /// A model of all examples.
-    Model,
-    /// Models that hold something out.
-    HoldOuts,
-    /// The same, of a teacher.
-    Teacher,
-}
-
-/// Why a parameter has no effect.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Idle {
-    /// None of the measures depends on it.
-    Measures,
-    /// There is nothing to draw.
-    NothingDrawn,
-    /// This strategy draws nothing unless it is told how many candidates to judge.
-    Strategy(StrategyKind),
-}
-
-/// A column that may be no feature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SuspectColumn {
-    /// 0-based.
-    pub feature: u32,
-    /// The index as the data write it.
-    pub index: u64,
-    /// Its name, if it has one.
-    pub name: Option<String>,
+#[non_exhaustive]
+pub struct Warning {
+    /// The column that it is about: its number from 0 on, and what the data call it.
+    pub column: Option<(u32, String)>,
+    /// What was seen, and what to do about it; of a column what comes after its name.
+    pub text: String,
 }
 
-impl fmt::Display for SuspectColumn {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.name {
-            Some(name) => write!(formatter, "column {name:?}"),
-            None => write!(formatter, "column {}", self.index),
-        }
+impl From<String> for Warning {
+    fn from(text: String) -> Self {
+        let column = None;
+        Self { column, text }
     }
-}
-
-const COUNTS_ROWS: &str =
-    "counts the rows, as an index of pandas or R does, and says nothing of other rows";
-
-const IDENTIFIES_ROWS: &str = "has another whole number in each row, as identifiers are, which say nothing of \
-    other rows";
-
-const PLACES_ROWS: &str = "counts the rows of each query, and these are in the order of their labels: it tells \
-    the labels, and says nothing of rows in another order";
-
-fn tell_column(f: &mut fmt::Formatter<'_>, column: &SuspectColumn, fault: &str) -> fmt::Result {
-    let remedy = Remedy::LeaveOut(column.name.clone());
-    write!(f, "{column} {fault}; {remedy}")
 }
 
 impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Names {
-                names,
-                columns,
-                base,
-            } => f.write_str(&more_names(*names, *columns, *base)),
-            Self::NumericHeader { first } => write!(
-                f,
-                "the header has numbers alone, such as {first:?}: is it the first row of the data? Then \
-                 write a header before it"
-            ),
-            Self::RowNumbers(column) => tell_column(f, column, COUNTS_ROWS),
-            Self::Identifiers(column) => tell_column(f, column, IDENTIFIES_ROWS),
-            Self::Places(column) => tell_column(f, column, PLACES_ROWS),
-            Self::SizesAsQueries { first } => write!(
-                f,
-                "the queries have as many rows as their ids say, such as {first:?}: are these the sizes of \
-                 queries? Queries of one size are one query then; give each an id of its own"
-            ),
-            Self::FewQueries { queries } => write!(
-                f,
-                "there are only {queries} queries: predictions for one by a model of the others say little"
-            ),
-            Self::ConstantLabels => f.write_str(
-                "the labels are constant within every query: there is nothing to learn, and every \
-                 weight is 0",
-            ),
-            Self::LargeGrades {
-                metric,
-                largest,
-                choice,
-            } => f.write_str(&large_grades(*metric, *largest, *choice)),
-            Self::NoEffect { parameter, reason } => {
-                write!(f, "{parameter} has no effect{reason}")
-            }
-            Self::Edge {
-                what,
-                chosen,
-                largest,
-            } => f.write_str(&edge(what, *chosen, *largest)),
-            Self::TeacherEdge { lambda } => write!(
-                f,
-                "the teacher's lambda {} is at the edge of those tried: {} takes others",
-                short(lambda.value()),
-                Parameter::TeacherLambda
-            ),
-            Self::LostDigits { condition, bound } => f.write_str(&lost_digits(*condition, *bound)),
-            Self::AllFeatures { k } => write!(
-                f,
-                "the chosen model has all {k} features: more may do better"
-            ),
-            Self::Exhausted { taken, asked } => write!(
-                f,
-                "selected {taken} features, not {asked}: the data has {} to select from",
-                counted(*taken, "column class")
-            ),
-            Self::Residual {
-                lambda,
-                solved,
-                residual,
-                tolerance,
-            } => {
-                let part = match solved {
-                    Solved::Model => "",
-                    Solved::HoldOuts => "hold-outs by ",
-                    Solved::Teacher => "the teacher's hold-outs by ",
-                };
-                write!(
-                    f,
-                    "with lambda {} {part}conjugate gradients came to a residual of {residual:.1e}, not \
-                     {tolerance:.0e}",
-                    short(lambda.value())
-                )
-            }
-            Self::NoHoldOut => write!(f, "no hold-out: {}", TrainError::OneQuery),
-            Self::CutQueries { queries, first } => write!(
-                f,
-                "the folds cut {}, the first of them {first:?}: a model that has seen rows of a query \
-                 predicts the others too well; give all rows of a query one fold",
-                counted(*queries, "query")
-            ),
-            Self::Dropped {
-                entries,
-                columns,
-                unknown_to,
-            } => write!(
-                f,
-                "dropped {} in {} unknown to {unknown_to}",
-                counted(*entries, "non-zero"),
-                counted(*columns, "column")
-            ),
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((_, called)) = &self.column {
+            write!(formatter, "{called} ")?;
         }
+        formatter.write_str(&self.text)
     }
 }
 
-impl fmt::Display for Idle {
-    /// The words after "has no effect".
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Measures => f.write_str(" on these measures"),
-            Self::NothingDrawn => f.write_str(": nothing is drawn at random"),
-            Self::Strategy(strategy) => write!(
-                f,
-                ": {strategy} draws nothing at random without {}",
-                Parameter::Candidates
-            ),
-        }
-    }
-}
-
-fn more_names(names: usize, columns: usize, base: IndexBase) -> String {
-    let (names, columns) = (counted(names, "name"), counted(columns, "column"));
-    let text = format!("there are {names} for {columns}: names after the last column are ignored");
-    match base {
-        IndexBase::Zero => text,
-        IndexBase::One => format!(
-            "{text}; is the file zero-based? Then its names are shifted by one: pass {}",
-            Remedy::Set(Parameter::ZeroBased, "true")
-        ),
-    }
-}
-
-fn large_grades(metric: Metric, largest: f64, choice: bool) -> String {
-    let remedy = if choice {
-        let linear = Remedy::Set(Parameter::Gain, Gain::Linear.name());
-        format!("take {linear}")
-    } else {
-        let measures = Metric::names_for_any_label();
-        format!("judge by {measures}, or make grades of them")
-    };
-    format!(
-        "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other labels \
-         hardly count; if they are counts, {remedy}",
-        short(largest)
-    )
-}
-
-fn edge(what: &str, chosen: f64, largest: bool) -> String {
-    let (which, other) = if largest {
-        ("largest", "larger")
-    } else {
-        ("smallest", "smaller")
-    };
-    let chosen = short(chosen);
-    format!("{what} {chosen} is the {which} of the grid: a {other} one may do better")
-}
-
-fn lost_digits(condition: f64, bound: bool) -> String {
-    let (about, most) = if bound {
-        ("up to", " at most")
-    } else {
-        ("about", "")
-    };
-    let lost = if condition < 1e15 {
-        let digits = condition.log10();
-        format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
-    } else {
-        "errors and weights may have no digit that is right".to_owned()
-    };
-    format!(
-        "{lost}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or columns \
-         are nearly the same; {}, or scale the columns: {}",
-        Remedy::RaiseLambda,
-        Remedy::Set(Parameter::Scale, "sd")
-    )
+/// `warning!("text {with} values")` is a [`Warning`] with this text.
+macro_rules! warning {
+    ($($text:tt)+) => { Warning::from(format!($($text)+)) };
 }
 
 /// The largest label whose gain is a number that people have in mind.
 const LARGEST_GRADE: f64 = 31.0;
 
-/// Columns that look as if the data were read wrongly, found among columns that come some at a time.
-#[derive(Debug, Default)]
-pub struct Suspects(Numberings);
-
-impl Suspects {
-    /// Looks at the columns of `data`, some of all.
-    pub fn look(&mut self, data: &Dataset<'_>) {
-        self.0.look(data);
+impl Numbering {
+    /// Words that follow the name of the column.
+    fn fault(self) -> &'static str {
+        match self {
+            Self::Rows => {
+                "counts the rows, as an index of pandas or R does, and says nothing of other rows"
+            }
+            Self::Identifiers => {
+                "has another whole number in each row, as identifiers are, which say nothing of other rows"
+            }
+            Self::Places => {
+                "counts the rows of each query, and these are in the order of their labels: it tells the labels, \
+                 and says nothing of rows in another order"
+            }
+        }
     }
+}
 
+impl Numberings {
     /// Warns of those found, as `data` name and count the columns.
     pub fn warnings(self, data: &Dataset<'_>) -> Vec<Warning> {
-        let warning = |(feature, numbering)| {
-            let column = SuspectColumn {
-                feature,
-                index: data.index_base().written(feature),
-                name: data.name_of(feature).map(str::to_owned),
+        let warning = |(feature, numbering): (u32, Numbering)| {
+            let name = data.name_of(feature);
+            let called = match name {
+                Some(name) => format!("column {name:?}"),
+                None => format!("column {}", data.index_base().written(feature)),
             };
-            match numbering {
-                Numbering::Rows => Warning::RowNumbers(column),
-                Numbering::Identifiers => Warning::Identifiers(column),
-                Numbering::Places => Warning::Places(column),
+            let remedy = Remedy::LeaveOut(name.map(str::to_owned));
+            Warning {
+                column: Some((feature, called)),
+                text: format!("{}; {remedy}", numbering.fault()),
             }
         };
-        self.0.found().into_iter().map(warning).collect()
+        self.found().into_iter().map(warning).collect()
     }
 }
 
 impl Warning {
-    /// The column that it is about.
-    pub fn column(&self) -> Option<&SuspectColumn> {
-        match self {
-            Self::RowNumbers(column) | Self::Identifiers(column) | Self::Places(column) => {
-                Some(column)
-            }
-            _ => None,
-        }
-    }
-
     /// Warns of more names than columns.
     pub fn of_names(data: &Dataset<'_>) -> Option<Self> {
         let names = data.names().map_or(0, FeatureNames::len);
         let (columns, base) = (data.width(), data.index_base());
-        (names > columns).then_some(Self::Names {
-            names,
-            columns,
-            base,
+        if names <= columns {
+            return None;
+        }
+        let (names, columns) = (counted(names, "name"), counted(columns, "column"));
+        let text =
+            format!("there are {names} for {columns}: names after the last column are ignored");
+        Some(match base {
+            IndexBase::Zero => text.into(),
+            IndexBase::One => warning!(
+                "{text}; is the file zero-based? Then its names are shifted by one: pass {}",
+                Remedy::Set(Parameter::ZeroBased, "true")
+            ),
         })
     }
 
     /// Warns of names, columns and query identifiers that look as if the data were read wrongly.
     pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
         let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
-        let mut suspects = Suspects::default();
-        suspects.look(data);
-        warnings.extend(suspects.warnings(data));
+        let mut numberings = Numberings::default();
+        numberings.look(data);
+        warnings.extend(numberings.warnings(data));
         warnings.extend(sizes_as_queries(data.queries()));
         warnings
     }
@@ -451,9 +147,10 @@ impl Warning {
         let places: HashSet<String> = (0..titles.len()).map(|place| place.to_string()).collect();
         let counted = titles.iter().all(|&title| places.contains(title));
         let first = titles.first().filter(|_| !counted)?;
-        Some(Self::NumericHeader {
-            first: (*first).to_owned(),
-        })
+        Some(warning!(
+            "the header has numbers alone, such as {first:?}: is it the first row of the data? Then write a header \
+             before it"
+        ))
     }
 
     /// Warns of queries and labels that teach little or nothing.
@@ -461,16 +158,19 @@ impl Warning {
         let (queries, labels) = (data.queries(), data.labels());
         let mut warnings = Vec::new();
         if (2..5).contains(&queries.len()) {
-            warnings.push(Self::FewQueries {
-                queries: queries.len(),
-            });
+            warnings.push(warning!(
+                "there are only {} queries: predictions for one by a model of the others say little",
+                queries.len()
+            ));
         }
         let constant = queries.ranges().all(|range| {
             let mut pairs = labels[range].windows(2);
             pairs.all(|pair| pair[0] == pair[1])
         });
         if constant {
-            warnings.push(Self::ConstantLabels);
+            warnings.push(warning!(
+                "the labels are constant within every query: there is nothing to learn, and every weight is 0"
+            ));
         }
         warnings
     }
@@ -487,15 +187,27 @@ impl Warning {
         let gains = first(LabelUse::Gains).filter(|_| rules.gain == Gain::Exponential);
         let scale = first(LabelUse::Scale);
         let limits = [(gains, largest, choice), (scale, grade, false)];
-        let mut warnings = limits.into_iter().filter_map(|(metric, largest, choice)| {
-            (largest > LARGEST_GRADE).then_some(Self::LargeGrades {
-                metric: metric?,
-                largest,
-                choice,
-            })
-        });
+        let of_measure = |(metric, largest, choice): (Option<Metric>, f64, bool)| {
+            let metric = metric.filter(|_| largest > LARGEST_GRADE)?;
+            let remedy = if choice {
+                let linear = Remedy::Set(Parameter::Gain, Gain::Linear.name());
+                format!("take {linear}")
+            } else {
+                let measures = Metric::names_for_any_label();
+                format!("judge by {measures}, or make grades of them")
+            };
+            Some(warning!(
+                "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other labels \
+                 hardly count; if they are counts, {remedy}",
+                short(largest)
+            ))
+        };
         // The second would say the same.
-        warnings.next().into_iter().collect()
+        limits
+            .into_iter()
+            .find_map(of_measure)
+            .into_iter()
+            .collect()
     }
 
     /// Warns of a criterion that makes gains of these large `labels`.
@@ -530,10 +242,8 @@ impl Warning {
         let idle = given.into_iter().filter(|&(_, labels, given)| {
             given && !metrics.iter().any(|metric| metric.labels() == labels)
         });
-        let warnings = idle.map(|(parameter, ..)| Self::NoEffect {
-            parameter,
-            reason: Idle::Measures,
-        });
+        let warnings =
+            idle.map(|(parameter, ..)| warning!("{parameter} has no effect on these measures"));
         warnings.collect()
     }
 
@@ -555,16 +265,18 @@ impl Warning {
         let cut: Vec<usize> = (0..queries.len()).filter(is_cut).collect();
         let &first = cut.first()?;
         let number = || (first + 1).to_string();
-        Some(Self::CutQueries {
-            queries: cut.len(),
-            first: queries.id(first).map_or_else(number, str::to_owned),
-        })
+        Some(warning!(
+            "the folds cut {}, the first of them {:?}: a model that has seen rows of a query predicts the others \
+             too well; give all rows of a query one fold",
+            counted(cut.len(), "query"),
+            queries.id(first).map_or_else(number, str::to_owned)
+        ))
     }
 
     /// Warns of a number `chosen`, called `what`, that is the least or the largest of those `tried`: a
     /// number beyond them may do better.
     pub fn of_edge(
-        what: impl Into<Cow<'static, str>>,
+        what: impl fmt::Display,
         chosen: f64,
         tried: impl IntoIterator<Item = f64>,
     ) -> Option<Self> {
@@ -572,20 +284,62 @@ impl Warning {
         for one in tried {
             (least, most) = (least.min(one), most.max(one));
         }
-        let at_edge = least < most && (chosen == least || chosen == most);
-        at_edge.then(|| Self::Edge {
-            what: what.into(),
-            chosen,
-            largest: chosen == most,
-        })
+        if least >= most || (chosen != least && chosen != most) {
+            return None;
+        }
+        let (which, other) = if chosen == most {
+            ("largest", "larger")
+        } else {
+            ("smallest", "smaller")
+        };
+        let chosen = short(chosen);
+        Some(warning!(
+            "{what} {chosen} is the {which} of the grid: a {other} one may do better"
+        ))
     }
 
-    /// Warns of a large condition number.
+    /// Warns of a selection of `taken` features, where more were `asked` for.
+    pub fn of_exhausted(taken: usize, asked: usize) -> Self {
+        warning!(
+            "selected {taken} features, not {asked}: the data has {} to select from",
+            counted(taken, "column class")
+        )
+    }
+
+    /// Warns of conjugate gradients that ended early, at this `residual`; `part` are words for the models that were
+    /// solved for, such as "hold-outs by ".
+    pub fn of_residual(part: &str, lambda: Lambda, residual: f64, tolerance: f64) -> Self {
+        warning!(
+            "with {} {} {part}conjugate gradients came to a residual of {residual:.1e}, not {tolerance:.0e}",
+            Parameter::Lambda,
+            short(lambda.value())
+        )
+    }
+
+    /// Warns of a large condition number, or of a large `bound` of it, mostly far above the loss.
     fn of_condition(condition: f64, bound: bool) -> Option<Self> {
         // Nothing is said where half of the digits are left, or three quarters lost at most.
-        let silent = if bound { 1e12 } else { 1e8 };
-        let lost = condition > silent || condition.is_nan();
-        lost.then_some(Self::LostDigits { condition, bound })
+        let (silent, about, most) = if bound {
+            (1e12, "up to", " at most")
+        } else {
+            (1e8, "about", "")
+        };
+        if condition <= silent {
+            return None;
+        }
+        let lost = if condition < 1e15 {
+            let digits = condition.log10();
+            format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
+        } else {
+            "errors and weights may have no digit that is right".to_owned()
+        };
+        Some(warning!(
+            "{lost}: the condition number is {condition:.0e}{most}, as {} is small beside the values or columns \
+             are nearly the same; {}, or scale the columns: {}",
+            Parameter::Lambda,
+            Remedy::RaiseLambda,
+            Remedy::Set(Parameter::Scale, "sd")
+        ))
     }
 }
 
@@ -602,8 +356,12 @@ fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
         same += usize::from(rows.len() == size);
     }
     let sizes = 2 * same >= ids.len();
-    sizes.then(|| Warning::SizesAsQueries {
-        first: ids.iter().next().unwrap_or_default().to_owned(),
+    sizes.then(|| {
+        warning!(
+            "the queries have as many rows as their ids say, such as {:?}: are these the sizes of queries? \
+             Queries of one size are one query then; give each an id of its own",
+            ids.iter().next().unwrap_or_default()
+        )
     })
 }
 
@@ -620,24 +378,28 @@ impl Selection {
     /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let (taken, asked) = (self.steps.len(), self.options.k);
-        let none_left = self.ending == Ending::Exhausted;
-        let exhausted = none_left.then_some(Warning::Exhausted { taken, asked });
-        let at_edge = self.teacher.filter(|teacher| teacher.at_edge);
-        let edge = at_edge.and_then(|teacher| {
-            let lambda = teacher.lambda?;
-            Some(Warning::TeacherEdge { lambda })
-        });
-        let residual = self.teacher.and_then(|teacher| {
-            Some(Warning::Residual {
-                lambda: teacher.lambda?,
-                solved: Solved::Teacher,
-                residual: teacher.residual?,
-                tolerance: TOLERANCE,
-            })
-        });
-        let digits = Warning::of_condition(self.condition, false);
-        let all = digits.into_iter().chain(edge).chain(residual);
-        all.chain(exhausted).collect()
+        let mut warnings: Vec<Warning> = Vec::new();
+        warnings.extend(Warning::of_condition(self.condition, false));
+        if let Some((teacher, lambda)) = self.teacher.and_then(|known| Some((known, known.lambda?)))
+        {
+            let residual = |residual| {
+                Warning::of_residual("the teacher's hold-outs by ", lambda, residual, TOLERANCE)
+            };
+            let edge = teacher.at_edge.then(|| {
+                warning!(
+                    "the teacher's {} {} is at the edge of those tried: {} takes others",
+                    Parameter::Lambda,
+                    short(lambda.value()),
+                    Parameter::TeacherLambda
+                )
+            });
+            warnings.extend(edge);
+            warnings.extend(teacher.residual.map(residual));
+        }
+        if self.ending != Ending::Interrupted && taken < asked {
+            warnings.push(Warning::of_exhausted(taken, asked));
+        }
+        warnings
     }
 }
 
@@ -649,7 +411,8 @@ impl Tuned {
     pub fn edge(&self) -> Option<Warning> {
         let tried = self.outcomes.iter();
         let tried = tried.map(|outcome| outcome.lambda.value());
-        Warning::of_edge("the chosen lambda", self.lambda().value(), tried)
+        let what = format!("the chosen {}", Parameter::Lambda);
+        Warning::of_edge(what, self.lambda().value(), tried)
     }
 
     /// Warnings about the result.
@@ -659,7 +422,8 @@ impl Tuned {
     pub fn warnings(&self) -> Vec<Warning> {
         let (path, k) = (self.chosen(), self.choice.k);
         let all = path.ending == tune::PathEnding::Complete && k == path.points.len() && k > 1;
-        let all = all.then_some(Warning::AllFeatures { k });
+        let all =
+            all.then(|| warning!("the chosen model has all {k} features: more may do better"));
         let mut warnings: Vec<Warning> = self.edge().into_iter().collect();
         warnings.extend(self.selection().warnings());
         warnings.extend(all);
@@ -676,24 +440,16 @@ impl GridOutcome {
         // Each kernel has a grid of its own.
         let grid = self.cells.iter().filter(|cell| cell.kernel == best.kernel);
         let lambdas = grid.map(|cell| cell.lambda.value());
-        warnings.extend(Warning::of_edge(
-            "the chosen lambda",
-            best.lambda.value(),
-            lambdas,
-        ));
+        let what = format!("the chosen {}", Parameter::Lambda);
+        warnings.extend(Warning::of_edge(what, best.lambda.value(), lambdas));
         if let Some(gamma) = best.kernel.gamma() {
             let gammas = self.cells.iter().filter_map(|cell| cell.kernel.gamma());
             warnings.extend(Warning::of_edge("the chosen gamma", gamma, gammas));
         }
-        warnings.extend(self.shortfalls().map(|shortfall| Warning::Residual {
-            lambda: shortfall.lambda,
-            solved: if shortfall.held_out {
-                Solved::HoldOuts
-            } else {
-                Solved::Model
-            },
-            residual: shortfall.convergence.residual,
-            tolerance: shortfall.tolerance,
+        warnings.extend(self.shortfalls().map(|known| {
+            let part = if known.held_out { "hold-outs by " } else { "" };
+            let residual = known.convergence.residual;
+            Warning::of_residual(part, known.lambda, residual, known.tolerance)
         }));
         warnings
     }
@@ -704,7 +460,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
     use crate::fitted::GreedyRankRls;
-    use crate::greedy::SelectError;
+    use crate::greedy::{SelectError, StrategyKind};
     use crate::ridge::{Solver, TrainGrid, TrainOptions};
     use crate::tune::TuneError;
 
@@ -721,45 +477,47 @@ mod tests {
         (row * 5 % 4) as f64
     }
 
+    fn told(warnings: &[Warning]) -> Vec<String> {
+        warnings.iter().map(Warning::to_string).collect()
+    }
+
     #[test]
     fn data_are_told_of() {
-        assert_eq!(data(48, grades).warnings(), []);
-        assert_eq!(data(48, |_| 1.0).warnings(), [Warning::ConstantLabels]);
-        let few = data(16, grades).warnings();
-        assert_eq!(few, [Warning::FewQueries { queries: 4 }]);
         let names = ["bias", "price", "age"].iter().collect();
-        let named = data(48, grades).with_names(names).unwrap().warnings();
-        assert!(matches!(
-            named[..],
-            [Warning::Names {
-                names: 3,
-                columns: 2,
-                ..
-            }]
-        ));
-        let remedy = "by one: pass ReadOptions::zero_based = true";
-        assert!(named[0].to_string().ends_with(remedy), "{}", named[0]);
+        let named = data(48, grades).with_names(names).unwrap();
         let sizes = [3, 5, 4].map(|size| format!("1 qid:{size} 1:1\n").repeat(size));
-        let warnings = parsed(&sizes.concat()).warnings();
-        assert!(matches!(&warnings[0], Warning::SizesAsQueries { first } if first == "3"));
+        for (data, begin) in [
+            (data(48, |_| 1.0), "the labels are constant"),
+            (data(16, grades), "there are only 4 queries"),
+            (
+                named,
+                "there are 3 names for 2 columns: names after the last column",
+            ),
+            (
+                parsed(&sizes.concat()),
+                "the queries have as many rows as their ids say, such as \"3\"",
+            ),
+        ] {
+            let found = told(&data.warnings());
+            assert!(found[0].starts_with(begin), "{found:?}");
+        }
+        assert_eq!(data(48, grades).warnings(), []);
     }
 
     #[test]
     fn results_are_told_of() {
         let data = data(48, grades);
         let params = GreedyRankRls::new(5);
-        let found = params.fit(&data).unwrap().selection().warnings();
-        let exhausted = Warning::Exhausted { taken: 2, asked: 5 };
+        let found = told(&params.fit(&data).unwrap().selection().warnings());
+        let exhausted = "selected 2 features, not 5: the data has 2 column classes to select from";
         assert_eq!(found, [exhausted]);
         let options = TrainOptions::new().solver(Solver::Dual);
         let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
         let grid = TrainGrid::new(&lambdas, options);
-        let outcome = grid.train(&data, None).unwrap();
-        let edge = |warning: &Warning| {
-            matches!(warning, Warning::Edge { chosen, .. } if *chosen
-            == outcome.best().lambda.value())
-        };
-        assert!(outcome.warnings().iter().any(edge));
+        let found = told(&grid.train(&data, None).unwrap().warnings());
+        let edge =
+            |text: &String| text.starts_with("the chosen lambda ") && text.contains(" of the grid");
+        assert!(found.iter().any(edge), "{found:?}");
     }
 
     #[test]

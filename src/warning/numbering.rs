@@ -73,15 +73,15 @@ pub(super) enum Numbering {
 
 /// Columns that number rows, found among columns that come some at a time.
 #[derive(Debug, Default)]
-pub(super) struct Numberings {
+pub struct Numberings {
     found: Vec<(u32, Numbering)>,
     /// Stored columns that were looked at.
     columns: usize,
 }
 
 impl Numberings {
-    /// Looks at the stored columns of `data`.
-    pub(super) fn look(&mut self, data: &Dataset<'_>) {
+    /// Looks at the stored columns of `data`, which may be some of all.
+    pub fn look(&mut self, data: &Dataset<'_>) {
         self.columns += data.stored_columns();
         let (rows, queries) = (data.rows(), data.queries().len());
         if rows < LEAST_ROWS {
@@ -269,225 +269,129 @@ fn chance_of_no_repetition(draws: usize, numbers: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::fmt::Write as _;
+    use Numbering::{Identifiers, Places, Rows};
 
     use super::*;
 
-    /// The columns of `data` that number its rows.
-    fn numberings(data: &Dataset<'_>) -> Vec<(u32, Numbering)> {
+    /// The pattern of the numbers in a column of rows with these labels, in queries of so many rows. Another
+    /// column is sound.
+    fn found(size: usize, labels: &[u32], values: &[f64]) -> Option<Numbering> {
+        let row = |(row, value): (usize, &f64)| {
+            let label = labels[row % labels.len()];
+            format!("{label} qid:{} 1:{value} 2:{}\n", row / size, row * row % 4)
+        };
+        let rows: Vec<String> = values.iter().enumerate().map(row).collect();
         let mut numberings = Numberings::default();
-        numberings.look(data);
-        numberings.found()
-    }
-    use crate::data::Queries;
-    use Numbering::{Identifiers, Places, Rows};
-
-    /// The pattern of the numbers of queries of so many rows.
-    fn found(size: usize, values: &[f64]) -> Option<Numbering> {
-        let mut data = String::new();
-        for (row, value) in values.iter().enumerate() {
-            let query = row / size;
-            writeln!(data, "{} qid:{query} 1:{value} 2:{}", row % 3, row % 4).unwrap();
-        }
-        let found = numberings(&crate::data::parsed(&data));
-        assert!(
-            found.iter().all(|&(position, _)| position == 0),
-            "{found:?}"
-        );
+        numberings.look(&crate::data::parsed(&rows.concat()));
+        let found = numberings.found();
+        assert!(found.iter().all(|&(feature, _)| feature == 0), "{found:?}");
         found.first().map(|&(_, numbering)| numbering)
     }
 
+    /// `value` of each of the numbers from 0 on.
+    fn all(rows: u32, value: impl Fn(f64) -> f64) -> Vec<f64> {
+        (0..rows).map(|row| value(row.into())).collect()
+    }
+
     /// `values` in an order that follows nothing.
-    fn shuffled(values: impl IntoIterator<Item = f64>) -> Vec<f64> {
-        let mut values: Vec<f64> = values.into_iter().collect();
+    fn shuffled(mut values: Vec<f64>) -> Vec<f64> {
         let rows = values.len();
         (0..rows).for_each(|row| values.swap(row, (row * 7 + 3) % rows));
         values
     }
 
-    fn counted(from: u32, rows: u32) -> Vec<f64> {
-        (from..from + rows).map(f64::from).collect()
-    }
-
     #[test]
-    fn row_numbers_are_found_in_any_order_and_scale() {
-        for rows in [10, 17, 60] {
-            for from in [0, 1, 5000] {
-                let numbers = counted(from, rows);
-                let backwards: Vec<f64> = numbers.iter().rev().copied().collect();
-                let scaled = numbers.iter().map(|number| number / 7.0 - 3.0);
-                // The numbers as a column of 32 bits has them.
-                #[expect(clippy::cast_possible_truncation)]
-                let narrow = scaled.clone().map(|number| f64::from(number as f32));
-                for values in [
-                    shuffled(numbers.clone()),
-                    shuffled(scaled.clone()),
-                    shuffled(narrow),
-                    scaled.collect(),
-                    backwards,
-                    numbers,
-                ] {
-                    assert_eq!(found(5, &values), Some(Rows), "{values:?}");
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn indices_of_parts_that_were_put_together_are_found() {
-        let twice = [counted(0, 20), counted(0, 16)].concat();
-        assert_eq!(found(4, &twice), Some(Rows));
-        // Places in queries may be a feature.
-        let places: Vec<f64> = (0..36).map(|row| f64::from(row % 4)).collect();
-        assert_eq!(found(4, &places), None);
-    }
-
-    #[test]
-    fn identifiers_are_found() {
-        let gaps: Vec<f64> = counted(0, 50)
+    fn columns_that_number_rows_are_told_from_others() {
+        // As a column of 32 bits has it.
+        #[expect(clippy::cast_possible_truncation)]
+        let narrow = |row: f64| f64::from((row / 7.0 - 3.0) as f32);
+        let parts = [all(20, |row| row), all(16, |row| row)].concat();
+        let gaps = all(50, |row| row)
             .into_iter()
             .filter(|id| id % 5.0 != 2.0)
-            .collect();
-        assert_eq!(found(4, &gaps), Some(Identifiers));
-        assert_eq!(found(4, &shuffled(gaps)), Some(Identifiers));
-        let rising = [
+            .collect::<Vec<_>>();
+        let rising = vec![
             3.0, 90.0, 1234.0, 1240.0, 5001.0, 5100.0, 7e4, 8e4, 9e4, 9.5e4, 9.9e4,
         ];
-        assert_eq!(found(4, &rising), Some(Identifiers));
-        assert_eq!(found(4, &shuffled(rising)), None);
-    }
-
-    #[test]
-    fn few_rows_are_counted_in_order_or_from_the_first_number() {
-        for rows in 6..10 {
-            for values in [
-                counted(0, rows),
-                counted(1, rows),
-                counted(100, rows),
-                counted(3, rows).into_iter().rev().collect(),
-                shuffled(counted(0, rows)),
-                shuffled(counted(1, rows)),
-                (0..rows).map(|row| f64::from(row * 10)).collect(),
-            ] {
-                assert_eq!(found(2, &values), Some(Rows), "{values:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn long_numbers_are_identifiers() {
-        let times = (0..20).map(|row| 1.6e9 + f64::from(row * row * 1_000_003));
-        assert_eq!(found(4, &shuffled(times)), Some(Identifiers));
-        let numbers = (0..12).map(|row| 100_000.0 + f64::from(row * row * 7001 % 899_999));
-        assert_eq!(found(4, &shuffled(numbers)), Some(Identifiers));
-    }
-
-    #[test]
-    fn names_of_identifiers_are_told_from_others() {
-        for name in [
-            "id",
-            "ID",
-            "doc_id",
-            "docId",
-            "Row.ID",
-            "docid",
-            "index",
-            "Time-Stamp id",
-            "rowID",
+        let times = all(20, |row| 1.6e9 + row * row * 1_000_003.0);
+        for (size, expected, values) in [
+            // Row numbers in any order and scale.
+            (5, Some(Rows), shuffled(all(10, |row| row))),
+            (5, Some(Rows), shuffled(all(17, |row| 5000.0 + row))),
+            (5, Some(Rows), shuffled(all(60, narrow))),
+            (5, Some(Rows), all(60, |row| row / 7.0 - 3.0)),
+            (5, Some(Rows), all(17, |row| 17.0 - row)),
+            // Few of them in order, or from the first number on.
+            (2, Some(Rows), all(6, |row| 100.0 + row)),
+            (2, Some(Rows), all(9, |row| 12.0 - row)),
+            (2, Some(Rows), shuffled(all(7, |row| 1.0 + row))),
+            (2, Some(Rows), all(8, |row| 10.0 * row)),
+            (2, None, shuffled(all(7, |row| 2.0 + row))),
+            (2, None, all(5, |row| 1.0 + row)),
+            // Indices of parts that were put together; places in queries may be a feature.
+            (4, Some(Rows), parts),
+            (4, None, all(36, |row| row % 4.0)),
+            // A single query has places, but no years.
+            (40, Some(Rows), all(40, |row| 1.0 + row)),
+            (40, None, all(40, |row| 1990.0 + row)),
+            (4, Some(Identifiers), gaps.clone()),
+            (4, Some(Identifiers), shuffled(gaps)),
+            (4, Some(Identifiers), rising.clone()),
+            (4, None, shuffled(rising)),
+            (4, Some(Identifiers), shuffled(times)),
+            // Numbers of any kind that are all different, counts that come back, lengths, a number a query.
+            (4, None, all(40, f64::sqrt)),
+            (4, None, shuffled(all(40, f64::exp2))),
+            (4, None, all(40, |row| row * row % 31.0)),
+            (4, None, shuffled(all(40, |row| row * row * row))),
+            (4, None, all(40, |row| (row / 4.0).floor())),
         ] {
-            assert!(names_identifiers(name), "{name}");
+            assert_eq!(found(size, &[0, 1, 2], &values), expected, "{values:?}");
         }
-        for name in [
-            "acid",
-            "grid",
-            "humid",
-            "id_of_text_length",
-            "body mass",
-            "",
-            "indexed",
-            "ID5",
-        ] {
-            assert!(!names_identifiers(name), "{name}");
-        }
-    }
-
-    /// The pattern of the places of rows in their queries, for these labels of queries of three rows.
-    fn places(labels: [u32; 9], place: impl Fn(u32) -> u32) -> Option<Numbering> {
-        let mut data = String::new();
-        for (row, label) in (0..).zip(labels) {
-            let place = place(row % 3);
-            writeln!(
-                data,
-                "{label} qid:{} 1:{place} 2:{}",
-                row / 3,
-                row * row % 4
-            )
-            .unwrap();
-        }
-        let found = numberings(&crate::data::parsed(&data));
-        found.first().map(|&(_, numbering)| numbering)
     }
 
     #[test]
     fn places_in_queries_are_told_where_labels_are_in_order() {
-        let falling = [2, 1, 0, 2, 2, 1, 1, 0, 0];
-        let rising = [0, 1, 2, 1, 1, 2, 0, 0, 1];
-        for labels in [falling, rising] {
-            for from in [0, 1] {
-                assert_eq!(places(labels, |place| from + place), Some(Places));
-                assert_eq!(places(labels, |place| from + 2 - place), Some(Places));
+        for (labels, expected) in [
+            ([2, 1, 0, 2, 2, 1, 1, 0, 0], Some(Places)),
+            ([0, 1, 2, 1, 1, 2, 0, 0, 1], Some(Places)),
+            // The ranks of a first search say something of rows in other queries.
+            ([2, 1, 0, 0, 2, 1, 1, 0, 0], None),
+            // Too few rows to know.
+            ([1, 1, 0, 1, 1, 1, 1, 0, 0], None),
+        ] {
+            for values in [all(9, |row| 1.0 + row % 3.0), all(9, |row| 2.0 - row % 3.0)] {
+                assert_eq!(found(3, &labels, &values), expected, "{labels:?}");
             }
-            assert_eq!(places(labels, |place| place * place), None);
+            assert_eq!(
+                found(3, &labels, &all(9, |row| row % 3.0 * (row % 3.0))),
+                None
+            );
         }
-        // The ranks of a first search say something of rows in other queries.
-        assert_eq!(places([2, 1, 0, 0, 2, 1, 1, 0, 0], |place| place), None);
         // In pairs a feature of 0 and 1 may know the labels.
-        let rows = (0..24)
-            .map(|row| format!("{0} qid:{1} 1:{0} 2:{2}\n", row % 2, row / 2, row * row % 5));
-        let pairs: Vec<String> = rows.collect();
-        assert_eq!(numberings(&crate::data::parsed(&pairs.concat())), []);
-        // Too few rows to know.
-        assert_eq!(places([1, 1, 0, 1, 1, 1, 1, 0, 0], |place| place), None);
+        assert_eq!(found(2, &[0, 1], &all(24, |row| row % 2.0)), None);
     }
 
     #[test]
-    fn sound_columns_are_let_through() {
-        let sound = [
-            // Few rows.
-            counted(1, 5),
-            shuffled((2..9).map(f64::from)),
-            // Numbers of any kind that are all different.
-            (1..40).map(|row| f64::from(row).sqrt()).collect(),
-            shuffled((1..40).map(|row| f64::from(row).exp2())),
-            // Counts that come back.
-            (0..40).map(|row| f64::from(row * row % 31)).collect(),
-            // Whole numbers of several sizes, such as lengths.
-            shuffled((1..40).map(|row| f64::from(row * row * row))),
-            // One number for each query.
-            (0..40).map(|row| f64::from(row / 4)).collect(),
-        ];
-        for values in sound {
-            assert_eq!(found(4, &values), None, "{values:?}");
+    fn names_of_identifiers_are_told_from_others() {
+        for name in "id ID doc_id docId Row.ID docid index rowID Time-Stamp\tid".split(' ') {
+            assert!(names_identifiers(name), "{name}");
         }
-        // A single query has places, but no years.
-        assert_eq!(found(40, &counted(1990, 40)), None);
-        assert_eq!(found(40, &counted(1, 40)), Some(Rows));
+        for name in "acid grid humid id_of_text_length body\tmass indexed ID5 ".split(' ') {
+            assert!(!names_identifiers(name), "{name}");
+        }
     }
 
     #[test]
-    fn features_in_ranks_are_let_through() {
-        let rows = 36;
-        let labels: Vec<f64> = (0..rows).map(|row| f64::from(row % 3)).collect();
-        let columns = 12;
-        let ranks = (0..columns * rows).map(|cell| {
-            let (column, row) = (cell / rows, cell % rows);
-            f64::from((row + 1) * (2 * column + 1) % 37)
-        });
-        let values: Vec<f64> = ranks.collect();
-        let indptr: Vec<usize> = (0..=columns as usize).map(|j| j * rows as usize).collect();
-        let indices: Vec<u32> = (0..columns * rows).map(|cell| cell % rows).collect();
-        let queries = Queries::from_sizes(&[4; 9]).unwrap();
-        let data = Dataset::from_csc(indptr, indices, values, labels, queries).unwrap();
-        assert_eq!(numberings(&data), []);
+    fn many_features_in_ranks_are_let_through() {
+        let ranks = |row: usize| {
+            let rank = |column: usize| format!(" {column}:{}", (row + 1) * (2 * column - 1) % 37);
+            (1..=12).map(rank).collect::<String>()
+        };
+        let rows = (0..36).map(|row| format!("{} qid:{}{}\n", row % 3, row / 4, ranks(row)));
+        let mut numberings = Numberings::default();
+        numberings.look(&crate::data::parsed(&rows.collect::<String>()));
+        assert!(numberings.found.len() > MANY, "{numberings:?}");
+        assert_eq!(numberings.found(), []);
     }
 }

@@ -2,7 +2,6 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
-use rankrls::model::ExplainError;
 use rankrls::ridge::{Kernel, Scheme};
 use rankrls::{Dataset, GreedyRankRls, Model, Queries, RankRls, Scale};
 
@@ -35,7 +34,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
         let sum: f64 = parts.clone().map(|part| part.contribution).sum();
         // All terms of the scores have rounding, those that are equal and contribute nothing, too.
         let terms = |row: usize| {
-            let features = model.features().iter();
+            let features = model.features.iter();
             let terms = features.map(|one| one.weight * x[[row, one.feature as usize]]);
             terms.map(f64::abs).sum::<f64>()
         };
@@ -50,7 +49,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
             row.difference
         );
         for part in parts {
-            let weight = model.features()[part.position].weight;
+            let weight = model.features[part.position].weight;
             assert_eq!(part.weight, weight);
             assert_eq!(part.contribution, weight * (part.value - part.reference));
         }
@@ -113,7 +112,8 @@ fn orders_that_cannot_be_explained_are_refused() {
         .fit(&data)
         .unwrap();
     let error = kernel.model().explain(&data, 0, None).unwrap_err();
-    assert_eq!(error, ExplainError::Kernel);
+    let message = "a kernel model has no features to explain an order by: ";
+    assert!(error.to_string().starts_with(message), "{error}");
     let params = GreedyRankRls::new(1).lambda(1.0);
     let fitted = params.fit(&data).unwrap();
     let model = fitted.model();
@@ -132,5 +132,6 @@ fn orders_that_cannot_be_explained_are_refused() {
     ]);
     let others = of_two_queries(&elsewhere);
     let error = model.explain(&others, 0, None).unwrap_err();
-    assert_eq!(error, ExplainError::NoFeature { features: 1 });
+    let message = "no row of the data has an entry in any of the 1 feature of the model: ";
+    assert!(error.to_string().starts_with(message), "{error}");
 }

@@ -16,11 +16,11 @@ use rankrls::data::{DataHash, sample};
 use rankrls::greedy::SelectionOptions;
 use rankrls::greedy::job::TestPath;
 use rankrls::greedy::strategy::State;
-use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, MetricsError, Rules};
+use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
 use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
-use rankrls::warning::Suspects;
+use rankrls::warning::Numberings;
 use rankrls::{Candidates, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
 
@@ -167,7 +167,7 @@ impl DataArgs {
 
     /// How to read tables that `model` is for: what was not said is as in its training.
     pub(crate) fn table_for(&self, model: &Model, wanted: Wanted) -> Result<TableOptions> {
-        let (mut table, trained) = (self.table(), model.table());
+        let (mut table, trained) = (self.table(), &model.table);
         if let (Some(given), Some(expected)) = (table.missing, trained.missing)
             && given != expected
         {
@@ -246,13 +246,13 @@ impl DataArgs {
         let options = self
             .options(0)
             .table(self.table_for(model, wanted)?)
-            .width(model.data().columns)
+            .width(model.data.columns)
             .columns(self.by_name(path).then(of_model))
             .unlabelled(wanted != Wanted::Labels)
-            .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
+            .zero_based(self.zero_based || model.index_base == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
-        if model.expansion().is_some() && loaded.dropped_entries > 0 {
-            let expected = model.data().columns;
+        if model.expansion.is_some() && loaded.dropped_entries > 0 {
+            let expected = model.data.columns;
             let error = DatasetError::OtherColumns { expected };
             return Err(error).with_context(|| path.display().to_string());
         }
@@ -485,13 +485,13 @@ impl Input {
         options: &SelectionOptions,
         console: Console,
     ) -> Result<Candidates> {
-        let mut suspects = Suspects::default();
+        let mut numberings = Numberings::default();
         let (weight, scale) = (options.query_weight, options.scale);
         let memory = options.memory.holding(self.train.memory());
-        let look = |columns: &Dataset<'_>| suspects.look(columns);
+        let look = |columns: &Dataset<'_>| numberings.look(columns);
         let (rows, classes) = packed.classes(&self.train, weight, scale, memory, look)?;
         self.train = rows;
-        console.warn_all(suspects.warnings(&self.train));
+        console.warn_all(numberings.warnings(&self.train));
         Ok(classes.into())
     }
 
@@ -610,11 +610,10 @@ pub(crate) fn read_named(
 
 /// A warning of columns that were read but that `to`, such as a model, does not know.
 pub(crate) fn dropped(loaded: &Loaded, to: &str) -> Option<Warning> {
-    (loaded.dropped_columns > 0).then(|| Warning::Dropped {
-        entries: loaded.dropped_entries,
-        columns: loaded.dropped_columns,
-        unknown_to: to.to_owned(),
-    })
+    let entries = counted(loaded.dropped_entries, "non-zero");
+    let columns = counted(loaded.dropped_columns, "column");
+    let text = format!("dropped {entries} in {columns} unknown to {to}");
+    (loaded.dropped_columns > 0).then_some(text.into())
 }
 
 /// Refuses rows without queries.
@@ -655,17 +654,16 @@ pub(crate) fn check_labels(
     rules: &Rules,
 ) -> Result<()> {
     let data = &loaded.dataset;
-    let checked = metrics::check_labels(metrics, data.labels(), data.queries(), rules);
-    let Err(mut error) = checked else {
+    let (labels, queries, rows) = (data.labels(), data.queries(), data.input_rows());
+    let Err(error) = metrics::check_labels(metrics, labels, queries, rules, rows) else {
         return Ok(());
     };
-    let mut remedy = "";
-    if let MetricsError::BelowZero { row, .. } | MetricsError::AboveScale { row, .. } = &mut error {
-        *row = data.input_rows().map_or(*row, |rows| rows[*row] as usize);
-    }
-    if let MetricsError::BelowZero { .. } = error {
-        remedy = " (name them by --metrics; --relevant-from says which labels are relevant)";
-    }
+    let below = labels.iter().any(|&label| label < 0.0);
+    let remedy = if below && metrics.iter().any(|metric| metric.labels().are_grades()) {
+        " (name them by --metrics; --relevant-from says which labels are relevant)"
+    } else {
+        ""
+    };
     bail!("{}: {error}{remedy}", path.display())
 }
 

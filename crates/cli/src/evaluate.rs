@@ -142,7 +142,7 @@ impl EvaluateArgs {
                      of these data by --label and --query",
                 ));
             }
-            let columns = (model.data().columns, model.index_base(), table.missing);
+            let columns = (model.data.columns, model.index_base, table.missing);
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => {
                     let names = &self.names;
@@ -165,7 +165,7 @@ impl EvaluateArgs {
             let scores = model.scores(&loaded.dataset);
             let name = path.display().to_string();
             rankings.push(self.ranking(name, &loaded, &scores, dropped)?);
-            one_query |= model.data().queries == 1;
+            one_query |= model.data.queries == 1;
             read = Some((columns, loaded));
         }
         let loaded = if let Some((_, loaded)) = read {

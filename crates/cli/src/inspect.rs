@@ -50,10 +50,10 @@ pub(crate) struct InspectArgs {
 
 /// The `most` largest weights of a model by name or number.
 fn weights(model: &Model, most: usize) -> Figure {
-    let (lambda, count) = (short(model.lambda().value()), model.features().len());
-    let selected = model.strategy().is_selection();
+    let (lambda, count) = (short(model.lambda.value()), model.features.len());
+    let selected = model.strategy.is_selection();
     let (origin, order) = if selected {
-        let by = format!("selected by {}", model.strategy());
+        let by = format!("selected by {}", model.strategy);
         (by, "in order of selection")
     } else {
         ("trained without selection".to_owned(), "the largest first")
@@ -67,7 +67,7 @@ fn weights(model: &Model, most: usize) -> Figure {
         shown => format!("The {shown} largest of {count} weights"),
     };
     let bars = kept.into_iter().map(|(_, feature)| {
-        let number = model.index_base().written(feature.feature);
+        let number = model.index_base.written(feature.feature);
         let own = feature.name.clone().filter(|name| !name.is_empty());
         let name = own.unwrap_or_else(|| format!("feature {number}"));
         (name, feature.weight)
@@ -82,7 +82,7 @@ fn weights(model: &Model, most: usize) -> Figure {
 
 /// The features of the `most` largest weights, the largest first, and their places in the model.
 fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
-    let mut features: Vec<_> = model.features().iter().enumerate().collect();
+    let mut features: Vec<_> = model.features.iter().enumerate().collect();
     features.sort_by(|(_, a), (_, b)| b.weight.abs().total_cmp(&a.weight.abs()));
     features.truncate(most);
     features
@@ -91,7 +91,7 @@ fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
     let plot = args.plot.create(session)?;
     let model = Model::read(&args.model)?;
-    if model.expansion().is_some() && (session.is_given("plot") || args.members) {
+    if model.expansion.is_some() && (session.is_given("plot") || args.members) {
         bail!("the model has no features: its kernel compares rows");
     }
     plot.write(|| weights(&model, args.top.unwrap_or(DRAWN)))?;
@@ -100,9 +100,9 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
         return Ok(session.code());
     }
     let mut text = heading(&model);
-    if model.strategy().is_selection() {
+    if model.strategy.is_selection() {
         let _ = writeln!(text, "\n{}", path(&model, args.top));
-        let strategy = model.settings().strategy;
+        let strategy = model.settings.strategy;
         if strategy.is_some_and(StrategyKind::distils) {
             text += BIASED;
         }
@@ -111,7 +111,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
             "nothing was selected for this model: each of its features has its own weight, and \
              none stands for others"
         );
-    } else if let Some(expansion) = model.expansion() {
+    } else if let Some(expansion) = &model.expansion {
         let kernel = expansion.kernel;
         let gamma = kernel
             .gamma()
@@ -129,18 +129,18 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
 }
 
 fn heading(model: &Model) -> String {
-    let data = model.data();
+    let data = model.data;
     let mut text = format!(
         "strategy {}, lambda {}{}",
-        model.strategy(),
-        short(model.lambda().value()),
-        settings(model.settings()),
+        model.strategy,
+        short(model.lambda.value()),
+        settings(&model.settings),
     );
-    if !model.objective().is_query() {
-        let _ = write!(text, ", objective {}", model.objective());
+    if !model.objective.is_query() {
+        let _ = write!(text, ", objective {}", model.objective);
     }
     let sizes = sizes(data.rows, data.queries, data.columns, data.nonzeros);
-    let first = model.index_base().first();
+    let first = model.index_base.first();
     let constant = counted(data.constant_columns, "column");
     let classes = counted(data.column_classes, "column class");
     let _ = writeln!(
@@ -157,20 +157,20 @@ const LARGEST: usize = 20;
 
 /// A table of the features of the largest weights.
 fn weight_table(model: &Model, top: usize) -> String {
-    let (features, base) = (largest(model, top), model.index_base());
+    let (features, base) = (largest(model, top), model.index_base);
     let table = Sheet::of(&features)
         .number("feature", |(_, feature)| base.written(feature.feature))
         .words("name", |(_, feature)| feature.name.as_deref())
         .number("weight", |(_, feature)| feature.weight);
-    let (table, shown, all) = (table.text(), features.len(), model.features().len());
+    let (table, shown, all) = (table.text(), features.len(), model.features.len());
     format!("\n{table}\n\n{shown} of {all} features, largest weights first\n")
 }
 
 fn path(model: &Model, top: Option<usize>) -> String {
-    let steps = model.features().iter().zip(model.path()).zip(1..);
+    let steps = model.features.iter().zip(&model.path).zip(1..);
     let rows = steps.map(|((feature, step), number)| PathRow {
         step: number,
-        feature: model.index_base().written(feature.feature),
+        feature: model.index_base.written(feature.feature),
         name: feature.name.as_deref(),
         weight: feature.weight,
         lqo_error: step.lqo_error,
@@ -183,9 +183,9 @@ fn path(model: &Model, top: Option<usize>) -> String {
 }
 
 fn members(model: &Model) -> String {
-    let base = model.index_base();
+    let base = model.index_base;
     let mut text = String::new();
-    for feature in model.features() {
+    for feature in &model.features {
         let _ = write!(text, "identical to {}", base.written(feature.feature));
         if let Some(name) = &feature.name {
             let _ = write!(text, " ({})", printable(name));

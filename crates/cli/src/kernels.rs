@@ -8,7 +8,7 @@ use clap::Args;
 use rankrls::data::read::read_rows;
 use rankrls::memory::Memory;
 use rankrls::ridge::{Basis, Kernel, KernelKind, KernelParameter};
-use rankrls::{Lambda, Lambdas, TrainError, UnknownName};
+use rankrls::{Error, Lambda, Lambdas, TrainError};
 
 use super::args::usage;
 use super::files::{InPath, Named, Names};
@@ -45,7 +45,7 @@ impl FromStr for KernelChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         let (name, after) = text.split_once(':').unzip();
         let named = name.unwrap_or(text).parse::<KernelKind>();
-        let kind = named.map_err(|error: UnknownName| error.to_string())?;
+        let kind = named.map_err(|error: Error| error.to_string())?;
         let asked = kind.parameters();
         if asked.is_empty() && after.is_some() {
             return Err(expected("no parameters", text));

@@ -68,6 +68,8 @@ fn flag(parameter: Parameter) -> Option<&'static str> {
         Parameter::Refit => "--refit",
         Parameter::RefitLambda => "--refit-lambda",
         Parameter::Blend => "--blend",
+        // A word of sentences.
+        Parameter::Lambda => "lambda",
         Parameter::Teacher => "--teacher",
         Parameter::TeacherLambda => "--teacher-lambda",
         Parameter::Validation => "--validation",

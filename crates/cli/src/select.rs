@@ -14,7 +14,7 @@ use rankrls::model::FeatureChoice;
 use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
-use rankrls::warning::{Idle, Warning};
+use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Lambda, Model, Ridge, StrategyKind};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
@@ -197,7 +197,7 @@ impl SelectArgs {
             return Ok(None);
         };
         let model = Model::read(path)?;
-        let features = model.features().len();
+        let features = model.features.len();
         if features >= self.k {
             bail!(
                 "{} has {features} features: expected more than that as -k, found {}",
@@ -206,7 +206,7 @@ impl SelectArgs {
             );
         }
         let Some((options, steps)) = model.selection(self.k) else {
-            if model.strategy() == FeatureChoice::Own {
+            if model.strategy == FeatureChoice::Own {
                 bail!(
                     "{}: a program with a strategy of its own selected the features: go on there",
                     path.display()
@@ -215,12 +215,12 @@ impl SelectArgs {
             bail!(
                 "{}: the features were not selected but {}: there is no path to go on from",
                 path.display(),
-                model.strategy()
+                model.strategy
             );
         };
-        let path = PathId::new(&options, model.lambda(), options.strategy);
+        let path = PathId::new(&options, model.lambda, options.strategy);
         Ok(Some(Extended {
-            data: model.data().hash,
+            data: model.data.hash,
             options,
             path: Recorded {
                 steps,
@@ -312,8 +312,9 @@ impl Job<'_> {
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
         let saved = output.write(|writer| {
-            let model = Model::from_selection(&selection, &input.train, &summary);
-            model.with_table(input.table.clone()).write_to(writer)
+            let mut model = Model::from_selection(&selection, &input.train, &summary);
+            model.table = input.table.clone();
+            model.write_to(writer)
         });
         let drawn = plot.write(|| {
             let unit = candidates.unit();
@@ -351,7 +352,7 @@ impl Job<'_> {
             ));
         }
         if let (None, Some(strategy)) = (selection.options.sample, selection.strategy) {
-            self.session.warn_of_seed(Idle::Strategy(strategy));
+            self.session.warn_of_seed(Some(strategy));
         }
     }
 }

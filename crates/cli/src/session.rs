@@ -7,9 +7,8 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use rankrls::Parameter;
 use rankrls::peers::Peers;
-use rankrls::warning::{Idle, Warning};
+use rankrls::{Parameter, StrategyKind};
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
@@ -37,12 +36,18 @@ struct Document<'a, R> {
 }
 
 impl Session<'_> {
-    /// Warns of a seed that was given where nothing is drawn, for this `reason`.
-    pub(crate) fn warn_of_seed(&self, reason: Idle) {
-        if self.is_given("seed") {
-            let parameter = Parameter::Seed;
-            self.console.warn(Warning::NoEffect { parameter, reason });
+    /// Warns of a seed that was given where nothing is drawn, as by this `strategy`.
+    pub(crate) fn warn_of_seed(&self, strategy: Option<StrategyKind>) {
+        if !self.is_given("seed") {
+            return;
         }
+        let (seed, candidates) = (Parameter::Seed, Parameter::Candidates);
+        let reason = match strategy {
+            Some(strategy) => format!("{strategy} draws nothing at random without {candidates}"),
+            None => "nothing is drawn at random".to_owned(),
+        };
+        self.console
+            .warn(format_args!("{seed} has no effect: {reason}"));
     }
 
     /// Does the `work` that one rank does for all, reading, writing or printing: on the first rank. The others

@@ -18,7 +18,7 @@ use rankrls::ridge::{
     Preferences, Scheme, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
-use rankrls::warning::{Idle, Warning};
+use rankrls::warning::Warning;
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
 use rankrls_plot::{AxisScale, Figure, Hue, LinePlot, Series, Tone};
@@ -409,8 +409,8 @@ impl TrainArgs {
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let model = Model::from_cell(best, features, source, &summary, &options);
-        let model = model.with_table(self.data.read.table());
+        let mut model = Model::from_cell(best, features, source, &summary, &options);
+        model.table = self.data.read.table();
         let (cells, scheme) = (outcome.cells.iter(), outcome.scheme.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
@@ -422,7 +422,7 @@ impl TrainArgs {
             measure: self.measure.metric(),
             options: options.solver(outcome.solver),
             features,
-            weights: model.features().len(),
+            weights: model.features.len(),
             data: Sizes {
                 unit: outcome.unit,
                 ..Sizes::new(train, &summary)
@@ -482,7 +482,7 @@ impl Report {
         console.warn_all(self.outcome.warnings());
         let drawn = args.kernel.draws() || scheme.and_then(Scheme::drawn_by).is_some();
         if !drawn {
-            session.warn_of_seed(Idle::NothingDrawn);
+            session.warn_of_seed(None);
         }
         if !args.objective.objective.is_query() {
             return;
@@ -496,7 +496,7 @@ impl Report {
         }
         console.warn_all(Warning::of_queries(train));
         if self.data.queries == 1 && scheme.is_none() {
-            console.warn(Warning::NoHoldOut);
+            console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
         }
     }
 

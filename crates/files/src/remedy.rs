@@ -96,6 +96,8 @@ parameters! {
     RefitLambda => "TargetOptions::refit_lambda",
     /// Share of the labels in what is learnt from.
     Blend => "TargetOptions::blend",
+    /// The ridge parameter.
+    Lambda => "lambda",
     /// Scores of a teacher.
     Teacher => "Dataset::with_teacher",
     /// Ridge parameters of a teacher.

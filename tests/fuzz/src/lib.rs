@@ -513,7 +513,7 @@ pub fn model(input: &[u8]) -> bool {
     let again = Model::parse(&written, Path::new(NAME)).expect("what was written can be read");
     assert_eq!(model, again);
     assert_eq!(model.scores(&tiny()).len(), tiny().rows());
-    if let Some((options, steps)) = model.selection(model.features().len() + 1) {
+    if let Some((options, steps)) = model.selection(model.features.len() + 1) {
         replay(&options, &steps);
     }
     true

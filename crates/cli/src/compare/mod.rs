@@ -179,7 +179,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     console.warn_all(Warning::of_queries(&input.train));
     for entry in comparison.ran().filter(|entry| entry.steps.len() < args.k) {
         let (name, taken, asked) = (&entry.one.name, entry.steps.len(), args.k);
-        let warning = Warning::Exhausted { taken, asked };
+        let warning = Warning::of_exhausted(taken, asked);
         console.warn(format_args!("{name} {warning}"));
     }
     let drawn = plot.write(|| comparison.figure());

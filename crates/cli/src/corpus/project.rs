@@ -75,7 +75,7 @@ pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode>
         None
     };
     let model = Model::read(&args.model)?;
-    if model.expansion().is_some() {
+    if model.expansion.is_some() {
         let path = printable(&args.model.display().to_string());
         bail!("{path}: the model has no features to keep: its kernel compares rows");
     }

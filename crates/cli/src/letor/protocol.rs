@@ -16,14 +16,14 @@ use rankrls::columns::Summary;
 use rankrls::data::Dataset;
 use rankrls::data::read::{Loaded, ReadError, ReadOptions};
 use rankrls::greedy::{Selection, SelectionOptions, StrategyKind};
-use rankrls::metrics::{Convention, Metric, MetricsError, evaluate};
+use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::{
     Convergence, RidgeProblem, Solver, TOLERANCE, TrainError, TrainOptions, Weights,
 };
 use rankrls::tune::{
     Curve, Evidence, Measure, Outcome, Point, Rule, TuneError, TuneObserver, TuneOptions, Tuning,
 };
-use rankrls::warning::{Solved, Warning};
+use rankrls::warning::Warning;
 use rankrls::{Lambda, Lambdas};
 use rankrls_files::error::Fault;
 use serde::{Serialize, Serializer};
@@ -50,7 +50,7 @@ pub(super) struct Measures(pub(super) [Option<f64>; 4]);
 
 impl Measures {
     /// Measures the `scores` of the rows of `dataset`.
-    pub(super) fn of(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Self, MetricsError> {
+    pub(super) fn of(dataset: &Dataset<'_>, scores: &[f64]) -> rankrls::Result<Self> {
         let (labels, queries) = (dataset.labels(), dataset.queries());
         let evaluation = evaluate(&MEASURES, labels, scores, queries, Convention::Letor)?;
         let mean = |metric| evaluation.get(metric).and_then(|values| values.mean);
@@ -344,12 +344,9 @@ impl FoldOutcome {
             edge("all columns", &self.all_features),
         ];
         let ended = self.convergence.filter(|ended| !ended.is_converged());
-        let residual = ended.map(|ended| Warning::Residual {
-            lambda: self.all_features.lambda,
-            solved: Solved::Model,
-            residual: ended.residual,
-            tolerance: TOLERANCE,
-        });
+        let lambda = self.all_features.lambda;
+        let residual =
+            ended.map(|ended| Warning::of_residual("", lambda, ended.residual, TOLERANCE));
         let mut warnings: Vec<Warning> = edges.into_iter().flatten().collect();
         warnings.extend(residual);
         warnings.extend(self.selection.warnings());

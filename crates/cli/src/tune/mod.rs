@@ -16,7 +16,7 @@ use rankrls::greedy::job::Recorded;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, Evidence, Measure, Outcome, PathEnding, TuneError, TuneOptions, Tuned};
-use rankrls::warning::{Idle, Warning};
+use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
 use rankrls_files::memory;
 
@@ -319,7 +319,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
     if let (false, None, Some(strategy)) = (folds, selection.options.sample, selection.strategy) {
-        session.warn_of_seed(Idle::Strategy(strategy));
+        session.warn_of_seed(Some(strategy));
     }
     warn(&tuned, &left, console);
     let (labels, rules) = (train.labels(), &options.rules);
@@ -343,8 +343,9 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
             writer.write_all(page.as_bytes())
         })?;
         model_file.write(|writer| {
-            let model = Model::from_selection(&selection, train, &summary);
-            model.with_table(input.table.clone()).write_to(writer)
+            let mut model = Model::from_selection(&selection, train, &summary);
+            model.table = input.table.clone();
+            model.write_to(writer)
         })
     };
     let saved: Result<()> = save();
