@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::greedy::State;
-use crate::greedy::state::{Products, QueryMatrices};
+use crate::greedy::matrices::{Products, QueryMatrices};
 use crate::greedy::strategies::clock::{Clock, SURCHARGE, no_less};
 use crate::linalg::kernels::{self, LANES, Lanes};
 
