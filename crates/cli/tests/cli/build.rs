@@ -606,9 +606,9 @@ done
         child.kill().unwrap();
         child.wait().unwrap();
         folder.refused(&format!(
-            "{BUILD} -o cut => cut.journal has the parses of a run that did not end"
+            "{BUILD} -o cut => cut.journal: expected no file, found the work of a run that did not end"
         ));
-        folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => another number of linkages: 20, where this one has 5"));
+        folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => cut.journal:1:1: expected the work of a run with linkages 5, found linkages 20"));
         let torn = fs::read(folder.path("cut.journal")).unwrap();
         folder.write("cut.journal", &torn[..torn.len() - 3]);
         folder.run(&format!("{BUILD} --resume --keep-journal -o cut"));
@@ -664,7 +664,7 @@ done
         folder.write("c.journal", &damaged);
         let resume = format!("{BUILD} --resume -o c");
         folder.refused(&format!(
-            "{resume} => c.journal:7:1: expected the line that was written, by its checksum, found a \
+            "{resume} => c.journal:7:1: expected the line that was written, by its hash, found a \
              damaged one (keep only the lines before it to go on from there, or delete the file"
         ));
         assert_eq!(fs::read(folder.path("c.journal")).unwrap(), damaged);
@@ -680,7 +680,7 @@ done
         wait_for_journal(&folder, "cut.journal");
         for resume in ["", "--resume"] {
             folder.refused(&format!(
-                "{BUILD} {resume} -o cut => cut.journal: expected a journal that no other process writes"
+                "{BUILD} {resume} -o cut => cut.journal: expected a file that no other process writes"
             ));
         }
         assert!(child.wait().unwrap().success());

@@ -150,6 +150,7 @@ fn pool(
             let parser = LinkParser::start(&how)?;
             let version = parser.version();
             let key = Key {
+                schema: journal::SCHEMA,
                 treebank: gold.source.blake3.clone(),
                 sentences: gold.sentences.len(),
                 parser: version.parser.clone(),
