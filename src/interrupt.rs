@@ -110,11 +110,12 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
-    use crate::fitted::{GreedyRankRls, RankRls};
+    use crate::fitted::GreedyRankRls;
     use crate::greedy::job::select_among;
     use crate::greedy::{Ending, SelectionOptions, StrategyKind};
     use crate::lambda::Lambda;
     use crate::metrics::Metric;
+    use crate::ridge::RankRls;
     use crate::tune::{Evidence, Measure, TuneError, TuneEvent, TuneOptions, Tuning};
 
     #[test]
@@ -212,7 +213,7 @@ mod tests {
         assert!(interrupt.is_requested());
         assert!(
             interrupt
-                .run(2, || RankRls::new().fit(&data))
+                .run(2, || RankRls::default().fit(&data))
                 .unwrap()
                 .is_none()
         );

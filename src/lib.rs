@@ -28,7 +28,7 @@
 //! - [`candidates`]: column classes wherever they are: in memory, on other ranks or in files.
 //! - [`packed`]: data whose columns are put together some at a time.
 //! - [`shards`]: data in parts, as files.
-//! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
+//! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
 //!   [`greedy::job`] for front ends.
 //! - [`model`]: fitted models, and models as files.
@@ -66,9 +66,9 @@ pub mod warning;
 
 pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
-pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
+pub use data::{Dataset, DatasetError, FeatureNames, HoldOut, IndexBase, Queries};
 pub use error::{Error, Kind, Result};
-pub use fitted::{FittedGreedyRankRls, FittedRankRls, GreedyRankRls, RankRls, Steps};
+pub use fitted::{FittedGreedyRankRls, GreedyRankRls, Steps};
 pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
 pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
@@ -76,7 +76,7 @@ pub use model::{Model, ModelError};
 pub use names::UnknownName;
 pub use objective::Objective;
 pub use rankrls_files::{Parameter, Remedy};
-pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
+pub use ridge::{Kernel, RankRls, Solver};
 pub use tune::{Tune, TuneError};
 pub use warning::Warning;
 

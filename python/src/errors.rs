@@ -11,7 +11,7 @@ use rankrls::data::read::{ReadError, ReadErrorKind};
 use rankrls::metrics::MetricsError;
 use rankrls::model::ExplainError;
 use rankrls::tune::TuneError;
-use rankrls::{DatasetError, ModelError, SelectError, TrainError};
+use rankrls::{DatasetError, Kind, ModelError, SelectError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
@@ -86,10 +86,10 @@ impl From<SelectError> for Error {
     }
 }
 
-impl From<TrainError> for Error {
-    fn from(error: TrainError) -> Self {
-        match error {
-            TrainError::Memory { .. } | TrainError::KernelMemory { .. } => memory(error),
+impl From<rankrls::Error> for Error {
+    fn from(error: rankrls::Error) -> Self {
+        match error.kind() {
+            Kind::Memory => memory(error),
             _ => value(error),
         }
     }

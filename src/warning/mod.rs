@@ -24,11 +24,11 @@ use std::fmt;
 use rankrls_files::{Parameter, Remedy, counted, short};
 
 use crate::data::read::TableOptions;
-use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
+use crate::data::{Dataset, FeatureNames, Groups, IndexBase, Queries, one_query};
 use crate::greedy::{Criterion, Ending, Selection, StrategyKind};
 use crate::lambda::Lambda;
 use crate::metrics::{Gain, LabelUse, Metric, Rules};
-use crate::ridge::{GridOutcome, Groups, TOLERANCE, TrainError};
+use crate::ridge::{TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
 use numbering::{Numbering, Numberings};
@@ -282,7 +282,7 @@ impl fmt::Display for Warning {
                     short(lambda.value())
                 )
             }
-            Self::NoHoldOut => write!(f, "no hold-out: {}", TrainError::OneQuery),
+            Self::NoHoldOut => write!(f, "no hold-out: {}", one_query()),
             Self::CutQueries { queries, first } => write!(
                 f,
                 "the folds cut {}, the first of them {first:?}: a model that has seen rows of a query \
@@ -667,7 +667,7 @@ impl Tuned {
     }
 }
 
-impl GridOutcome {
+impl Training {
     /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let best = self.best();
@@ -705,7 +705,7 @@ mod tests {
     use crate::data::parsed;
     use crate::fitted::GreedyRankRls;
     use crate::greedy::SelectError;
-    use crate::ridge::{Solver, TrainGrid, TrainOptions};
+    use crate::ridge::{RankRls, Solver};
     use crate::tune::TuneError;
 
     /// Queries of four rows with the `label` of each row, and two columns.
@@ -751,10 +751,12 @@ mod tests {
         let found = params.fit(&data).unwrap().selection().warnings();
         let exhausted = Warning::Exhausted { taken: 2, asked: 5 };
         assert_eq!(found, [exhausted]);
-        let options = TrainOptions::new().solver(Solver::Dual);
-        let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
-        let grid = TrainGrid::new(&lambdas, options);
-        let outcome = grid.train(&data, None).unwrap();
+        let params = RankRls {
+            lambdas: "0.5,1".parse().unwrap(),
+            solver: Some(Solver::Dual),
+            ..RankRls::default()
+        };
+        let outcome = params.train(&data, None).unwrap();
         let edge = |warning: &Warning| {
             matches!(warning, Warning::Edge { chosen, .. } if *chosen
             == outcome.best().lambda.value())

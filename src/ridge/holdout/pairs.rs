@@ -20,13 +20,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Holdout, LeftPair, Trained};
+use super::{Holdout, LeftPair, Trained, nothing_to_compare};
+use crate::error::{Error, Result};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
-use crate::ridge::error::TrainError;
 use crate::ridge::kernel::row_number;
-use crate::ridge::solvers::{Solver, batches, blocks};
+use crate::ridge::solvers::{Solver, batches, blocks, singular};
+use crate::ridge::system::too_large;
 
 /// Rows whose pairs with all later ones are a task.
 const ROWS: usize = 64;
@@ -71,17 +72,18 @@ impl Trained<'_> {
     /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
     /// within 1e-10 of the largest label count as equal. `O(n^2)` time after the factorisation and
     /// the inverse of what the query has in it; memory of the block of the query.
-    pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout, TrainError> {
+    pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout> {
         let (problem, system) = (self.problem, &self.problem.system);
         if self.solution.factored.is_none() {
-            return Err(TrainError::unexpected(
-                format!("solver {} has no hold-outs by lpo", self.solver()),
-                format!("lqo or folds:N, or solver {}", Solver::factoring()),
-            ));
+            return Err(Error::options(format!(
+                "solver {} has no hold-outs by lpo: expected lqo or folds:N, or solver {}",
+                self.solver(),
+                Solver::factoring()
+            )));
         }
-        let queries = system.design.queries();
+        let queries = system.queries();
         if queries.largest() < 2 {
-            return Err(TrainError::NothingToCompare);
+            return Err(nothing_to_compare());
         }
         let other;
         let mut solution = &self.solution;
@@ -89,14 +91,11 @@ impl Trained<'_> {
             other = problem.solution(self.lambda, 2)?;
             solution = &other;
         }
-        let singular = TrainError::Singular {
-            lambda: self.lambda.value(),
-        };
         let Some(factored) = solution.factored.as_deref() else {
-            return Err(singular);
+            return Err(singular(self.lambda));
         };
         let (right, average) = (factored.right(system, solution), factored.average());
-        let scale = |row: usize| system.design.rows.scale(row);
+        let scale = |row: usize| system.rows.scale(row);
         let labels = system.labels.iter().enumerate();
         let unscaled = labels.map(|(row, label)| (label / scale(row)).abs());
         let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
@@ -107,7 +106,7 @@ impl Trained<'_> {
                 right: &right[range.clone()],
                 average,
                 labels: &system.labels[range.clone()],
-                as_given: &problem.as_given[range],
+                as_given: &system.as_given[range],
                 scale: scale(first),
                 tie,
                 block,
@@ -137,10 +136,10 @@ impl Trained<'_> {
             });
         }
         if sum.singular {
-            return Err(singular);
+            return Err(singular(self.lambda));
         }
         if !sum.squares.is_finite() {
-            return Err(TrainError::NotFinite);
+            return Err(too_large());
         }
         let mean = || indices.iter().sum::<f64>() / indices.len() as f64;
         Ok(Holdout {
