@@ -134,7 +134,7 @@ impl Training {
         let classes = params.column_classes(data);
         let mut outcome = params.train(data, Some(&classes))?;
         let mut warnings = Warning::of_columns(data);
-        if self.options.compares_queries() {
+        if self.options.objective.is_within_queries() {
             warnings.extend(Warning::of_queries(data));
             if let Some(HoldOut::Given { groups, .. }) = &outcome.held_out {
                 warnings.extend(Warning::of_folds(groups, data.queries()));

@@ -27,7 +27,7 @@ mod tests {
     use ndarray::arr2;
 
     use super::*;
-    use crate::data::{LabelScale, Queries, sample};
+    use crate::data::{Groups, LabelScale, Queries, sample};
     use crate::lambda::Lambda;
     use crate::objective::Objective;
     use crate::ridge::{Fit, RidgeProblem, Solver};
@@ -55,9 +55,9 @@ mod tests {
         };
         let free = held_out(HoldOut::Factored, None);
         assert_eq!(free, Some(trained.leave_query_out().unwrap()));
-        let folds: HoldOut = "folds:3".parse().unwrap();
-        let expected = trained.leave_out_by(&folds).unwrap();
-        assert_eq!(held_out(folds, None), Some(expected));
+        let folds = Groups::folds(data.queries().len(), 3, 1).unwrap();
+        let expected = trained.leave_out(&folds).unwrap();
+        assert_eq!(held_out("folds:3".parse().unwrap(), None), Some(expected));
         let iterated = Some(Solver::ConjugateGradients);
         assert_eq!(held_out(HoldOut::Factored, iterated), None);
         let training = plain.train(&data, None).unwrap();

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::comparisons::Preferences;
 use super::holdout::Holdout;
-use super::kernel::{Kernel, KernelKind, ReducedSet};
+use super::kernel::{Kernel, KernelKind, KernelMatrix, ReducedSet};
 use super::options::{RankRls, no_choice};
 use super::problem::RidgeProblem;
 use super::shape::TrainShape;
@@ -12,7 +12,7 @@ use super::solvers::{Convergence, HOLDOUT_TOLERANCE, Shortfall, Solver, TOLERANC
 use super::system::too_large;
 use super::trained::Trained;
 use super::weights::Weights;
-use crate::columns::{ColumnClasses, QueryWeight};
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Groups, HoldOut, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch};
@@ -162,7 +162,7 @@ impl RankRls {
         classes: Option<&ColumnClasses>,
     ) -> Result<Training> {
         let one;
-        let data = if self.compares_queries() {
+        let data = if self.objective.is_within_queries() {
             given
         } else {
             one = given.as_one_query();
@@ -180,27 +180,13 @@ impl RankRls {
         self.check_kernel(data, kernel.kind(), basis.as_deref(), memory, largest)?;
         let map = |rows: Vec<usize>| ReducedSet::counted(data, &kernel, &rows, self.rows_from);
         let reduced = basis.map(map).transpose()?;
-        let found = |rows| {
-            Cow::Owned(ColumnClasses::scaled(
-                rows,
-                QueryWeight::Uniform,
-                self.scale,
-            ))
-        };
         let problem = if let Some(known) = &reduced {
             let (mapped, memory) = (known.mapped(), memory.holding(data.memory()));
-            RidgeProblem::of_columns(mapped, found(mapped), self, memory, largest)?
+            RidgeProblem::of_columns(mapped, None, self, memory, largest)?
         } else if kernel.kind() == KernelKind::Linear {
-            let of_data = classes.map_or_else(|| found(data), Cow::Borrowed);
-            RidgeProblem::of_columns(data, of_data, self, memory, largest)?
+            RidgeProblem::of_columns(data, classes, self, memory, largest)?
         } else {
-            let values = kernel.counted(data, self.rows_from)?;
-            // A grid may go on to gammas with which no two rows are alike, as others are better
-            // then; its least gamma may not.
-            let mut gammas = self.kernels.iter().map(Kernel::gamma);
-            if gammas.all(|gamma| gamma >= kernel.gamma()) {
-                kernel.check_alike(&values)?;
-            }
+            let values = self.values(kernel, data)?;
             RidgeProblem::of_values(data, values, self, memory, largest)?
         };
         let held_out = self.held_out(&problem, given)?;
@@ -221,6 +207,17 @@ impl RankRls {
             pairs: held_out == Some(HoldOut::Pairs),
         };
         search.train(held_out)
+    }
+
+    /// The values of a kernel. A grid may go on to gammas with which no two rows are alike, as others are better
+    /// then; its least gamma may not.
+    fn values(&self, kernel: Kernel, data: &Dataset<'_>) -> Result<KernelMatrix> {
+        let values = kernel.counted(data, self.rows_from)?;
+        let mut gammas = self.kernels.iter().map(Kernel::gamma);
+        if gammas.all(|gamma| gamma >= kernel.gamma()) {
+            kernel.check_alike(&values)?;
+        }
+        Ok(values)
     }
 
     /// What is less for a better model; infinity where there is nothing to judge it by.
@@ -276,7 +273,7 @@ impl RankRls {
     /// What is held out: as asked for, or what is a matter of seconds.
     fn held_out(&self, problem: &RidgeProblem<'_>, data: &Dataset<'_>) -> Result<Option<HoldOut>> {
         let factors = problem.solver().factors();
-        let within = self.compares_queries();
+        let within = self.objective.is_within_queries();
         Ok(match &self.holdout {
             HoldOut::Nothing => None,
             HoldOut::Factored if !factors => None,

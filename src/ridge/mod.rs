@@ -8,7 +8,7 @@
 //! lambdas and kernels. `docs/rankrls.md` has the derivation, and a table of the letters.
 //!
 //! ```
-//! use rankrls::data::sample;
+//! use rankrls::data::{Groups, sample};
 //! use rankrls::ridge::RidgeProblem;
 //! use rankrls::{Lambda, RankRls};
 //!
@@ -20,7 +20,8 @@
 //!     println!("{lambda:5} {:9.5} {:?}", lqo.error, lqo.cindex);
 //! }
 //! let trained = problem.train(Lambda::new(16.0)?)?;
-//! assert!(trained.leave_out_by(&"folds:5".parse()?)?.cindex > Some(0.5));
+//! let folds = Groups::folds(data.queries().len(), 5, 1)?;
+//! assert!(trained.leave_out(&folds)?.cindex > Some(0.5));
 //! assert_eq!(trained.weights().scores(&data).len(), data.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -29,10 +30,10 @@
 //!
 //! - `blocks`: the part of the system in which a query meets itself, which preconditions;
 //! - `features`: columns, or a kernel in their place; `comparisons`: the rows that a loss compares, of
-//!   queries or of preferences; `design`: the matrix `X^` of both, never formed, and the least squares on it;
+//!   queries or of preferences; `system`: the matrix `X^` of both, never formed, and the least squares on it;
 //! - `solvers`: a file for each; `problem` and `trained`: a problem with its solver, and its models;
-//! - `holdout`: models that have not seen some rows, and what they are worth; `kernel`; `grid`: every
-//!   ridge parameter with every kernel.
+//! - `holdout`: models that have not seen some rows, and what they are worth; `kernel`; `options`: all
+//!   parameters; `grid`: every ridge parameter with every kernel.
 //!
 //! # Sources
 //!

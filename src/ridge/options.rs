@@ -188,15 +188,10 @@ impl RankRls {
         self.lambdas.count() * self.kernels.len()
     }
 
-    /// [`Objective::is_within_queries`].
-    pub fn compares_queries(&self) -> bool {
-        self.objective.is_within_queries()
-    }
-
     /// The classes of the columns of `data` that the objective tells apart.
     pub fn column_classes(&self, data: &Dataset<'_>) -> ColumnClasses {
         let weight = QueryWeight::Uniform;
-        if self.compares_queries() {
+        if self.objective.is_within_queries() {
             return ColumnClasses::scaled(data, weight, self.scale);
         }
         ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)

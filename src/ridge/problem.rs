@@ -7,7 +7,7 @@ use super::features::Features;
 use super::kernel::KernelMatrix;
 use super::options::{RankRls, choose};
 use super::shape::TrainShape;
-use super::solvers::{Model, Residuals, Solution, Solve, Solver, singular};
+use super::solvers::{Solution, Solve, Solver, singular};
 use super::system::{System, too_large};
 use crate::columns::{ColumnClasses, QueryWeight, none_compares, none_varies};
 use crate::data::Dataset;
@@ -29,7 +29,7 @@ pub struct RidgeProblem<'a> {
     /// The unit of ridge parameters.
     unit: f64,
     solver: Solver,
-    solve: Box<dyn Solve>,
+    pub(super) solve: Box<dyn Solve>,
 }
 
 /// Refuses data in which no row is compared with another.
@@ -62,8 +62,7 @@ impl<'a> RidgeProblem<'a> {
     /// Classes take `O(nnz + n log n)` time. `dual` then forms `K = X^ X^'`, `m` x `m`, and `primal` forms
     /// `C = X^' X^`, `c` x `c`; [`Solver::memory`] has the bytes and [`Solver::cost`] the seconds.
     pub fn new(dataset: &'a Dataset<'a>, options: &RankRls) -> Result<Self> {
-        let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
-        Self::of_columns(dataset, Cow::Owned(classes), options, options.memory, 0)
+        Self::of_columns(dataset, None, options, options.memory, 0)
     }
 
     /// Prepares `dataset` with column classes that [`RankRls::column_classes`] found in it before: their
@@ -76,24 +75,20 @@ impl<'a> RidgeProblem<'a> {
         candidates: &'a ColumnClasses,
         options: &RankRls,
     ) -> Result<Self> {
-        Self::of_columns(
-            dataset,
-            Cow::Borrowed(candidates),
-            options,
-            options.memory,
-            0,
-        )
+        Self::of_columns(dataset, Some(candidates), options, options.memory, 0)
     }
 
-    /// Groups of up to `largest` rows are going to be held out; the `memory` takes the place of that of the
-    /// options.
+    /// With the classes of the columns where they are `known`. Groups of up to `largest` rows are going to be held
+    /// out; the `memory` takes the place of that of the options.
     pub(super) fn of_columns(
         dataset: &'a Dataset<'a>,
-        classes: Cow<'a, ColumnClasses>,
+        known: Option<&'a ColumnClasses>,
         options: &RankRls,
         memory: Memory,
         largest: usize,
     ) -> Result<Self> {
+        let find = || ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
+        let classes = known.map_or_else(|| Cow::Owned(find()), Cow::Borrowed);
         let weight = classes.query_weight();
         assert!(
             weight == QueryWeight::Uniform,
@@ -111,8 +106,8 @@ impl<'a> RidgeProblem<'a> {
         let shape = comparisons.rows.shape(shape).with_groups(largest);
         let solver = choose(options.solver, &shape, memory.holding(held))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
-        let problem = Self::prepare(comparisons, Features::of_classes(classes), solver)?;
-        Ok(problem.of_data(dataset))
+        let features = Features::of_classes(classes);
+        Self::prepare(Some(dataset), comparisons, features, solver)
     }
 
     /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`:
@@ -147,8 +142,7 @@ impl<'a> RidgeProblem<'a> {
         let shape = comparisons.rows.shape(shape).with_groups(largest);
         let solver = choose(Some(Solver::OF_KERNELS), &shape, memory.holding(held))?;
         let features = Features::Kernel(kernel.into_square());
-        let problem = Self::prepare(comparisons, features, solver)?;
-        Ok(problem.of_data(dataset))
+        Self::prepare(Some(dataset), comparisons, features, solver)
     }
 
     /// The problem of column classes, weighted as they are, and of `labels` that are centred and
@@ -165,25 +159,23 @@ impl<'a> RidgeProblem<'a> {
             labels: labels.to_vec(),
         };
         let features = Features::of_classes(Cow::Borrowed(candidates));
-        Self::prepare(comparisons, features, solver)
+        Self::prepare(None, comparisons, features, solver)
     }
 
-    fn prepare(comparisons: Labelled<'a>, features: Features<'a>, solver: Solver) -> Result<Self> {
+    fn prepare(
+        dataset: Option<&'a Dataset<'a>>,
+        comparisons: Labelled<'a>,
+        features: Features<'a>,
+        solver: Solver,
+    ) -> Result<Self> {
         let system = System::new(comparisons, features)?;
         Ok(Self {
-            dataset: None,
+            dataset,
             unit: system.unit(),
             solver,
             solve: solver.build(&system),
             system,
         })
-    }
-
-    fn of_data(self, dataset: &'a Dataset<'a>) -> Self {
-        Self {
-            dataset: Some(dataset),
-            ..self
-        }
     }
 
     /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred,
@@ -221,16 +213,5 @@ impl<'a> RidgeProblem<'a> {
             return Err(too_large());
         }
         Ok(solution)
-    }
-
-    /// [`Solve::leave_out`].
-    pub(super) fn residuals(
-        &self,
-        models: &[Model<'_>],
-        groups: &[&[usize]],
-        tolerance: f64,
-    ) -> Result<Vec<Residuals>> {
-        self.solve
-            .leave_out(&self.system, models, groups, tolerance)
     }
 }

@@ -29,16 +29,6 @@ impl<'a> RidgeProblem<'a> {
 }
 
 impl Trained<'_> {
-    /// The ridge parameter, in the unit of [`RidgeProblem::unit`].
-    pub fn lambda(&self) -> Lambda {
-        self.lambda
-    }
-
-    /// [`RidgeProblem::condition`] with its ridge parameter.
-    pub fn condition(&self) -> f64 {
-        self.problem.condition(self.lambda)
-    }
-
     /// The solver.
     pub fn solver(&self) -> Solver {
         self.problem.solver()

@@ -18,7 +18,7 @@ use rankrls::ridge::{
     Training,
 };
 use rankrls::warning::{Idle, Warning};
-use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
 use rankrls_plot::{AxisScale, Figure, Hue, LinePlot, Series, Tone};
 use serde::Serialize;
@@ -363,6 +363,29 @@ impl TrainArgs {
         Ok(())
     }
 
+    /// The columns of `train` that the file at `path` lists, and their classes.
+    fn restricted(
+        &self,
+        path: &InPath,
+        train: &Dataset<'_>,
+        params: &RankRls,
+    ) -> Result<(Dataset<'static>, ColumnClasses)> {
+        let listed = read_features(path, train.index_base(), train.width())?;
+        let restricted = train.features_subset(&listed)?;
+        let classes = params.column_classes(&restricted);
+        if classes.is_empty() && self.kernel.is_linear() {
+            let given = match listed.len() {
+                1 => "the given feature is".to_owned(),
+                count => format!("all {count} given features are"),
+            };
+            bail!(
+                "nothing to train on: {given} constant within every query, and cannot tell \
+                 the examples of a query apart"
+            );
+        }
+        Ok((restricted, classes))
+    }
+
     /// The best model, of data that were read in `load_seconds`.
     fn train(
         &self,
@@ -377,26 +400,16 @@ impl TrainArgs {
         };
         self.place(&mut params, train)?;
         let candidates = params.column_classes(train);
-        let (restricted, own);
-        let (data, found) = match &self.features {
+        let restricted = match &self.features {
+            None => None,
+            Some(path) => Some(self.restricted(path, train, &params)?),
+        };
+        let (data, found) = match &restricted {
             None => (train, &candidates),
-            Some(path) => {
-                let listed = read_features(path, train.index_base(), train.width())?;
-                restricted = train.features_subset(&listed)?;
-                own = params.column_classes(&restricted);
-                if own.is_empty() && self.kernel.is_linear() {
-                    let given = match listed.len() {
-                        1 => "the given feature is".to_owned(),
-                        count => format!("all {count} given features are"),
-                    };
-                    bail!(
-                        "nothing to train on: {given} constant within every query, and cannot tell \
-                         the examples of a query apart"
-                    );
-                }
+            Some((data, classes)) => {
                 let held = train.memory() + candidates.memory();
                 params.memory = params.memory.holding(held);
-                (&restricted, &own)
+                (data, classes)
             }
         };
         let several = params.models() > 1;

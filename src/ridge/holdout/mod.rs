@@ -9,9 +9,9 @@ mod pairs;
 use super::comparisons::{Parts, Predicted, pick};
 use super::problem::RidgeProblem;
 use super::solvers::{Convergence, Model, Residuals, TOLERANCE};
-use super::system::too_large;
+use super::system::{System, too_large};
 use super::trained::Trained;
-use crate::data::{Groups, HoldOut, Queries};
+use crate::data::{Groups, Queries, one_query};
 use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::centring::centre;
@@ -55,17 +55,13 @@ pub struct LeftPair {
 }
 
 impl Trained<'_> {
-    /// Leaves out the groups of `holdout`, or every pair where it has none ([`HoldOut::groups`]).
-    pub fn leave_out_by(&self, holdout: &HoldOut) -> Result<Holdout> {
-        match holdout.groups(self.problem.system.queries())? {
-            Some(groups) => self.leave_out(&groups),
-            None => self.leave_pair_out(false),
-        }
-    }
-
     /// Leaves out every query on its own, as [`leave_out`](Self::leave_out) does: one prediction a row.
     pub fn leave_query_out(&self) -> Result<Holdout> {
-        self.leave_out_by(&HoldOut::Queries)
+        let queries = self.problem.system.queries().len();
+        if queries == 1 {
+            return Err(one_query());
+        }
+        self.leave_out(&Groups::queries(queries))
     }
 
     /// Predictions for every row, `m`, by models that were trained without its group: exactly, but for rounding
@@ -152,9 +148,11 @@ impl RidgeProblem<'_> {
         let queries = self.system.queries();
         let of_rows = groups.clone().rows(queries)?;
         let rows: Vec<&[usize]> = of_rows.iter().collect();
-        let by_model = self.residuals(models, &rows, tolerance)?.into_iter();
-        by_model
-            .map(|residuals| Holdout::of(self, &parts_of(&of_rows, queries)?, residuals))
+        let system = &self.system;
+        let by_model = self.solve.leave_out(system, models, &rows, tolerance)?;
+        let parts = parts_of(&of_rows, queries)?;
+        let all = by_model.into_iter();
+        all.map(|residuals| Holdout::of(system, &parts, residuals))
             .collect()
     }
 }
@@ -182,13 +180,13 @@ fn parts_of(groups: &Groups, queries: &Queries) -> Result<Parts> {
 }
 
 impl Holdout {
-    fn of(problem: &RidgeProblem<'_>, parts: &Parts, residuals: Residuals) -> Result<Self> {
-        let rows = &problem.system.rows;
+    fn of(system: &System<'_>, parts: &Parts, residuals: Residuals) -> Result<Self> {
+        let rows = &system.rows;
         let unscaled = |scaled: &[f64]| -> Vec<f64> {
             let by_row = scaled.iter().enumerate();
             by_row.map(|(row, value)| value / rows.scale(row)).collect()
         };
-        let labels = unscaled(&problem.system.labels);
+        let labels = unscaled(&system.labels);
         let Residuals {
             mut values,
             convergence,
@@ -208,7 +206,7 @@ impl Holdout {
             return Err(too_large());
         }
         let cindex = rows.concordance(&Predicted {
-            as_given: &problem.system.as_given,
+            as_given: &system.as_given,
             labels: &labels,
             predictions: &predictions,
             parts,

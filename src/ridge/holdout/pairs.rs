@@ -26,8 +26,8 @@ use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::kernel::row_number;
-use crate::ridge::solvers::{Solver, batches, blocks, singular};
-use crate::ridge::system::too_large;
+use crate::ridge::solvers::{Factored, Solution, Solver, batches, blocks, singular};
+use crate::ridge::system::{System, too_large};
 
 /// Rows whose pairs with all later ones are a task.
 const ROWS: usize = 64;
@@ -35,7 +35,7 @@ const ROWS: usize = 64;
 /// The outcome of some pairs of a query.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Sum of the squared errors of differences.
+    /// Sum of the squared errors of differences; of a query, divided by its rows.
     squares: f64,
     /// Pairs of different labels.
     pairs: usize,
@@ -94,47 +94,10 @@ impl Trained<'_> {
         let Some(factored) = solution.factored.as_deref() else {
             return Err(singular(self.lambda));
         };
-        let (right, average) = (factored.right(system, solution), factored.average());
-        let scale = |row: usize| system.rows.scale(row);
-        let labels = system.labels.iter().enumerate();
-        let unscaled = labels.map(|(row, label)| (label / scale(row)).abs());
-        let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
-        let tally = |rows: &[usize], block: Square| {
-            let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
-            let query = Query {
-                first,
-                right: &right[range.clone()],
-                average,
-                labels: &system.labels[range.clone()],
-                as_given: &system.as_given[range],
-                scale: scale(first),
-                tie,
-                block,
-                keep,
-            };
-            query.tally_all()
-        };
-        let rows: Vec<Vec<usize>> = queries.ranges().map(Iterator::collect).collect();
-        let groups: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
-        let tasks = batches(&groups).into_par_iter();
-        let of_batches = tasks.flat_map_iter(|batch| {
-            let of_batch = blocks(factored, system, &batch);
-            let found = of_batch.map(|(group, block)| tally(group, block));
-            found.collect::<Vec<_>>()
-        });
-        let tallies: Vec<Tally> = of_batches.collect();
-        let mut sum = Tally::default();
-        let mut indices = Vec::new();
-        for (of_query, range) in tallies.into_iter().zip(queries.ranges()) {
-            if of_query.pairs > 0 {
-                indices.push(of_query.ordered / of_query.pairs as f64);
-            }
-            let squares = of_query.squares / range.len() as f64;
-            sum = sum.with(Tally {
-                squares,
-                ..of_query
-            });
-        }
+        let tallies = tallies(system, solution, factored, keep);
+        let ordered = tallies.iter().filter(|of_query| of_query.pairs > 0);
+        let indices: Vec<f64> = ordered.map(|own| own.ordered / own.pairs as f64).collect();
+        let sum = tallies.into_iter().fold(Tally::default(), Tally::with);
         if sum.singular {
             return Err(singular(self.lambda));
         }
@@ -152,6 +115,42 @@ impl Trained<'_> {
     }
 }
 
+/// The outcome of the pairs of each query.
+fn tallies(
+    system: &System<'_>,
+    solution: &Solution,
+    factored: &dyn Factored,
+    keep: bool,
+) -> Vec<Tally> {
+    let (right, average) = (factored.right(system, solution), factored.average());
+    let labels = system.labels.iter().enumerate();
+    let unscaled = labels.map(|(row, label)| (label / system.rows.scale(row)).abs());
+    let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
+    let tally = |rows: &[usize], block: Square| {
+        let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
+        let query = Query {
+            first,
+            right: &right[range.clone()],
+            average,
+            labels: &system.labels[range.clone()],
+            as_given: &system.as_given[range],
+            scale: system.rows.scale(first),
+            tie,
+            block,
+            keep,
+        };
+        query.tally_all()
+    };
+    let rows: Vec<Vec<usize>> = system.queries().ranges().map(Iterator::collect).collect();
+    let groups: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
+    let of_batches = batches(&groups).into_par_iter().flat_map_iter(|batch| {
+        let of_batch = blocks(factored, system, &batch);
+        let found = of_batch.map(|(group, block)| tally(group, block));
+        found.collect::<Vec<_>>()
+    });
+    of_batches.collect()
+}
+
 impl Query<'_> {
     /// All pairs.
     fn tally_all(&self) -> Tally {
@@ -160,7 +159,9 @@ impl Query<'_> {
         let parts: Vec<Tally> = tasks
             .map(|start| self.tally(start..size.min(start + ROWS)))
             .collect();
-        parts.into_iter().fold(Tally::default(), Tally::with)
+        let mut all = parts.into_iter().fold(Tally::default(), Tally::with);
+        all.squares /= size as f64;
+        all
     }
 
     /// The pairs of these rows with every later one.

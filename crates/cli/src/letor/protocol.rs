@@ -344,7 +344,7 @@ impl FoldOutcome {
             edge("features", &self.greedy),
             edge("all columns", &self.all_features),
         ];
-        let ended = self.convergence.filter(|ended| !ended.is_converged());
+        let ended = self.convergence.filter(|ended| !ended.is_within(TOLERANCE));
         let residual = ended.map(|ended| Warning::Residual {
             lambda: self.all_features.lambda,
             solved: Solved::Model,
