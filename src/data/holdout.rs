@@ -264,13 +264,11 @@ impl Groups {
             data,
             "{what}: expected {expected}, found {found}"
         );
-        match preferences {
-            Some(_) => Self::of_rows(folds),
-            None => {
-                let ordered = data.in_row_order(folds);
-                Self::of_rows(ordered.map_err(|error| Error::data(error.to_string()))?)
-            }
+        if preferences.is_some() {
+            return Self::of_rows(folds);
         }
+        let ordered = data.in_row_order(folds);
+        Self::of_rows(ordered.map_err(|error| Error::data(error.to_string()))?)
     }
 
     /// `folds` groups of `queries` queries drawn at random by `ChaCha8`, of sizes that differ by one at most.
@@ -390,6 +388,18 @@ mod tests {
         let of_three = Groups::of_rows([1, 2, 1]).unwrap();
         let error = of_three.rows(&four).unwrap_err().to_string();
         assert!(error.starts_with("the groups are of 3 rows"), "{error}");
+    }
+
+    #[test]
+    fn json_has_the_kind_and_how_it_is_drawn() {
+        let folds = HoldOut::Folds { count: 5, seed: 2 };
+        for (holdout, json) in [
+            (HoldOut::Queries, r#"{"kind":"lqo"}"#),
+            (folds, r#"{"kind":"folds","count":5,"seed":2}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&holdout).unwrap(), json);
+            assert_eq!(serde_json::from_str::<HoldOut>(json).unwrap(), holdout);
+        }
     }
 
     #[test]

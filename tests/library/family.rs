@@ -662,7 +662,7 @@ fn objectives_meet_where_they_are_the_same() {
         };
         match params.train(dataset, None).unwrap().fit {
             Fit::Linear(weights) => weights.values,
-            fit => panic!("{fit:?}"),
+            fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
         }
     };
     let pairs = |dataset: &Dataset<'_>| {
