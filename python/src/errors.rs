@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::{PyErr, pyfunction};
 use rankrls::data::read::{ReadError, ReadErrorKind};
 use rankrls::tune::TuneError;
-use rankrls::{DatasetError, Kind, SelectError, TrainError};
+use rankrls::{DatasetError, Kind, SelectError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
@@ -93,10 +93,10 @@ impl From<SelectError> for Error {
     }
 }
 
-impl From<TrainError> for Error {
-    fn from(error: TrainError) -> Self {
-        match error {
-            TrainError::Memory { .. } | TrainError::KernelMemory { .. } => memory(error),
+impl From<rankrls::Error> for Error {
+    fn from(error: rankrls::Error) -> Self {
+        match error.kind() {
+            Kind::Memory => memory(error),
             _ => value(error),
         }
     }

@@ -10,7 +10,6 @@ use crate::greedy::{Criterion, Refit, StrategyKind};
 use crate::lambda::Lambda;
 use crate::memory::Bytes;
 use crate::metrics::Metric;
-use crate::ridge::TrainError;
 
 /// Why a selection could not start.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -119,7 +118,7 @@ pub enum SelectError {
     SharedTeacher,
     /// The teacher cannot be trained.
     #[error("the teacher, RankRLS on all columns, cannot be trained: {0}")]
-    Teacher(#[from] TrainError),
+    Teacher(#[from] crate::error::Error),
     /// Squares of the labels are out of the range of floating point.
     #[error(
         "the labels are too {size}: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels",

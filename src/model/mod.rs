@@ -9,6 +9,7 @@ mod expansion;
 mod explain;
 mod features;
 mod file;
+mod fit;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +24,7 @@ use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::lambda::Lambda;
 use crate::objective::Objective;
-use crate::ridge::{Cell, Fit, TrainOptions};
+use crate::ridge::{Fit, RankRls, Training};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainedRow, Explanation};
@@ -189,21 +190,18 @@ impl Model {
         }
     }
 
-    /// The model of `cell`, which was trained on features of `dataset`, all or given ones, by these
+    /// The best model of a `training` on features of `dataset`, all or given ones, by these
     /// `options`: weights of features, or coefficients of rows. A kernel that is linear in the columns
     /// becomes weights.
-    ///
-    /// # Panics
-    /// For a cell without its [`fit`](Cell::fit), which the best of a grid has.
-    pub fn from_cell(
-        cell: &Cell,
+    pub fn from_training(
+        training: &Training,
         strategy: FeatureChoice,
         dataset: &Dataset<'_>,
         summary: &Summary,
-        options: &TrainOptions,
+        options: &RankRls,
     ) -> Self {
+        let (cell, fit) = (training.best(), &training.fit);
         let kernel = cell.kernel;
-        let fit = cell.fit.as_ref().expect("the best of a grid has its fit");
         let expansion = match fit {
             Fit::Kernel { rows, coefficients } if !kernel.is_linear() => {
                 Some(Expansion::new(kernel, dataset, rows, coefficients))

@@ -2,8 +2,8 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
-use rankrls::ridge::{Kernel, Scheme};
-use rankrls::{Dataset, GreedyRankRls, Model, Queries, RankRls, Scale};
+use rankrls::ridge::Kernel;
+use rankrls::{Dataset, Lambda, Model, Queries, RankRls, Scale, SelectionOptions};
 
 use crate::oracle::drawn_problems;
 use crate::oracle::problems::problems;
@@ -80,8 +80,9 @@ proptest! {
     ) {
         let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
         let selected = GreedyRankRls::new(4).lambda(lambda).scale(Scale::Sd).fit(&data);
-        let trained = RankRls::new().lambda(lambda).holdout(Scheme::Nothing).fit(&data);
-        let models = [selected.map(|found| found.model().clone()).ok(), trained.map(|found| found.model().clone()).ok()];
+        let params = RankRls { lambdas: Lambda::new(lambda).unwrap().into(), ..RankRls::default() };
+        let trained = params.fit(&data);
+        let models = [selected.map(|found| found.model().clone()).ok(), trained.ok()];
         for model in models.iter().flatten() {
             for query in 0..data.queries().len() {
                 check(model, &data, query, None);
@@ -107,11 +108,12 @@ fn orders_that_cannot_be_explained_are_refused() {
         [0.0, 3.0, 0.0],
     ]);
     let data = of_two_queries(&x);
-    let kernel = RankRls::new()
-        .kernel(Kernel::gaussian(0.1).unwrap())
-        .fit(&data)
-        .unwrap();
-    let error = kernel.model().explain(&data, 0, None).unwrap_err();
+    let params = RankRls {
+        kernels: vec![Kernel::gaussian(0.1).unwrap()],
+        ..RankRls::default()
+    };
+    let kernel = params.fit(&data).unwrap();
+    let error = kernel.explain(&data, 0, None).unwrap_err();
     let message = "a kernel model has no features to explain an order by: ";
     assert!(error.to_string().starts_with(message), "{error}");
     let params = GreedyRankRls::new(1).lambda(1.0);

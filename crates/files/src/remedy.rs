@@ -107,19 +107,19 @@ parameters! {
     /// The divisor of columns.
     Scale => "SelectionOptions::scale",
     /// Which pairs of rows are to be ordered.
-    Objective => "TrainOptions::objective",
+    Objective => "RankRls::objective",
     /// Preferences among rows.
-    Preferences => "TrainGrid::preferences",
+    Preferences => "RankRls::preferences",
     /// The weight of a query.
-    QueryWeight => "TrainOptions::query_weight",
+    QueryWeight => "RankRls::query_weight",
     /// The scale of the labels.
-    Labels => "TrainOptions::labels",
+    Labels => "RankRls::labels",
     /// The kernel.
-    Kernel => "TrainGrid::kernels",
+    Kernel => "RankRls::kernels",
     /// Rows that a kernel model is over.
-    Basis => "TrainGrid::basis",
+    Basis => "RankRls::basis",
     /// The hold-outs.
-    Holdout => "TrainGrid::holdout",
+    Holdout => "RankRls::holdout",
     /// The format of data.
     Format => "ReadOptions::format",
     /// Whether a file counts its columns from 0.

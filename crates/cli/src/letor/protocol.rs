@@ -16,15 +16,13 @@ use rankrls::columns::Summary;
 use rankrls::data::Dataset;
 use rankrls::data::read::{Loaded, ReadError, ReadOptions};
 use rankrls::greedy::{Selection, SelectionOptions, StrategyKind};
-use rankrls::metrics::{Convention, Metric, evaluate};
-use rankrls::ridge::{
-    Convergence, RidgeProblem, Solver, TOLERANCE, TrainError, TrainOptions, Weights,
-};
+use rankrls::metrics::{Convention, Metric, MetricsError, evaluate};
+use rankrls::ridge::{Convergence, RankRls, RidgeProblem, Solver, TOLERANCE, Weights};
 use rankrls::tune::{
     Curve, Evidence, Measure, Outcome, Point, Rule, TuneError, TuneObserver, TuneOptions, Tuning,
 };
-use rankrls::warning::Warning;
-use rankrls::{Lambda, Lambdas};
+use rankrls::warning::{Solved, Warning};
+use rankrls::{Error, Kind, Lambda, Lambdas};
 use rankrls_files::error::Fault;
 use serde::{Serialize, Serializer};
 
@@ -248,25 +246,28 @@ pub(super) fn run(
     }
     let summary = candidates.summary();
     drop(candidates);
-    let training = TrainOptions::new()
-        .query_weight(options.selection.query_weight)
-        .labels(options.selection.target.labels.unwrap_or_default())
-        .scale(options.selection.scale)
-        .lambdas(tuned.outcomes.len())
-        .memory(options.selection.memory.holding(validation.memory()));
+    let lambdas: Vec<Lambda> = tuned.outcomes.iter().map(|path| path.lambda).collect();
+    let training = RankRls {
+        lambdas: Lambdas::of(&lambdas),
+        query_weight: options.selection.query_weight,
+        labels: options.selection.target.labels.unwrap_or_default(),
+        scale: options.selection.scale,
+        memory: options.selection.memory.holding(validation.memory()),
+        ..RankRls::default()
+    };
     let classes = training.column_classes(&fold.train);
     let problem = RidgeProblem::among(&fold.train, &classes, &training)?;
     let trained = tuned.outcomes.iter().map(|path| {
         let weights = match problem.train(path.lambda) {
             Ok(trained) => Some((trained.weights(), trained.convergence())),
-            Err(TrainError::Singular { .. } | TrainError::NotFinite) => None,
+            Err(error) if error.kind() == Kind::Numbers => None,
             Err(error) => return Err(error),
         };
         let judged = fold.judged(path, weights.as_ref().map(|(weights, _)| weights));
         Ok((judged, weights))
     });
     let (paths, mut models): (Vec<Judged>, Vec<_>) = trained
-        .collect::<Result<Vec<_>, TrainError>>()?
+        .collect::<Result<Vec<_>, Error>>()?
         .into_iter()
         .unzip();
     let all = |path: &Judged| path.all_features.and_then(|measures| measures.0[0]);
@@ -343,10 +344,13 @@ impl FoldOutcome {
             edge("features", &self.greedy),
             edge("all columns", &self.all_features),
         ];
-        let ended = self.convergence.filter(|ended| !ended.is_converged());
-        let lambda = self.all_features.lambda;
-        let residual =
-            ended.map(|ended| Warning::of_residual("", lambda, ended.residual, TOLERANCE));
+        let ended = self.convergence.filter(|ended| !ended.is_within(TOLERANCE));
+        let residual = ended.map(|ended| Warning::Residual {
+            lambda: self.all_features.lambda,
+            solved: Solved::Model,
+            residual: ended.residual,
+            tolerance: TOLERANCE,
+        });
         let mut warnings: Vec<Warning> = edges.into_iter().flatten().collect();
         warnings.extend(residual);
         warnings.extend(self.selection.warnings());

@@ -9,7 +9,7 @@ use std::path::Path;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::select;
 use rankrls::interrupt::Interrupt;
-use rankrls::ridge::{RidgeProblem, TrainOptions};
+use rankrls::ridge::{RankRls, RidgeProblem};
 use rankrls::tune::TuneEvent;
 use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 
@@ -120,7 +120,10 @@ fn queries_weigh_as_they_do_in_training() {
         outcome(&fold, &options, &lambdas)
     };
     for weight in QueryWeight::ALL {
-        let training = TrainOptions::new().query_weight(weight);
+        let training = RankRls {
+            query_weight: weight,
+            ..RankRls::default()
+        };
         let problem = RidgeProblem::new(&fold.train, &training).unwrap();
         let weights = problem.train(lambdas[0]).unwrap().weights();
         let scores = weights.scores(&fold.test.dataset);

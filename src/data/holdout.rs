@@ -1,4 +1,4 @@
-//! Hold-outs: schemes by name, and the queries, or rows, that they hold out together.
+//! Hold-outs: which rows are predicted by models that have not seen them, by name and as groups.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,30 +8,27 @@ use std::str::FromStr;
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
+use rankrls_files::Remedy;
+use serde::{Deserialize, Serialize};
 
-use crate::data::{Dataset, DatasetError, Queries};
-use crate::ridge::comparisons::Preferences;
-use crate::ridge::error::TrainError;
-use crate::ridge::shape::TrainShape;
-use crate::ridge::solvers::Solver;
-
-/// Folds in place of leave-query-out.
-const FOLDS: usize = 5;
+use super::{DataHash, Dataset, Queries};
+use crate::error::{Error, Result, ensure};
 
 /// The rows to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
 /// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query; `auto`,
 /// the one of these that takes seconds; `none` (`docs/rankrls.md`, "Held-out queries").
 ///
 /// ```
-/// use rankrls::ridge::Scheme;
+/// use rankrls::HoldOut;
 ///
-/// let scheme: Scheme = "folds:5".parse()?;
-/// assert_eq!(scheme.seed(7).to_string(), "folds:5");
-/// assert!("folds".parse::<Scheme>().is_err());
-/// # Ok::<(), rankrls::TrainError>(())
+/// let folds: HoldOut = "folds:5".parse()?;
+/// assert_eq!(folds.seed(7).to_string(), "folds:5");
+/// assert!("folds".parse::<HoldOut>().is_err());
+/// # Ok::<(), rankrls::Error>(())
 /// ```
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum Scheme {
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum HoldOut {
     /// For the objective `query`: every query, or five folds where conjugate gradients would take more than
     /// 20 seconds; nothing of data of one query. For other objectives: every pair where the solver factors and
     /// there are at most 5,000 rows, else five folds.
@@ -39,12 +36,16 @@ pub enum Scheme {
     Auto,
     /// Every query, or every pair under another objective, where that comes from the factors of the
     /// solver; else nothing.
+    #[serde(skip)]
     Factored,
     /// Nothing.
+    #[serde(rename = "none")]
     Nothing,
     /// Every query on its own.
+    #[serde(rename = "lqo")]
     Queries,
     /// Every pair of examples of a query, with all other pairs that they are in.
+    #[serde(rename = "lpo")]
     Pairs,
     /// Groups drawn at random.
     Folds {
@@ -54,23 +55,31 @@ pub enum Scheme {
         seed: u64,
     },
     /// Groups of one's own.
+    #[serde(skip)]
     Given {
         /// Their name for people.
         name: String,
         /// The groups.
         groups: Groups,
     },
+    /// Other data with the same columns.
+    #[serde(rename = "validation")]
+    Data {
+        /// Their rows.
+        rows: usize,
+        /// Their queries.
+        queries: usize,
+        /// Their hash.
+        data: DataHash,
+    },
 }
 
-impl Scheme {
-    /// The names of the schemes that hold something out, as a list for people.
+impl HoldOut {
+    /// The names of those that hold something out, as a list for people.
     pub const NAMES: &str = "lqo, lpo, folds:N";
 
-    /// Five folds.
-    pub(crate) const FIVE_FOLDS: Self = Self::Folds {
-        count: FOLDS,
-        seed: 1,
-    };
+    /// Folds where each query on its own would take long.
+    pub(crate) const FIVE_FOLDS: Self = Self::Folds { count: 5, seed: 1 };
 
     /// The seed of random draws, 1 by default.
     #[must_use]
@@ -82,43 +91,31 @@ impl Scheme {
     }
 
     /// The groups of these `queries` that are held out, or of the rows of the only query; `None` for pairs,
-    /// which are no partition, for nothing, and for [`Auto`](Self::Auto) and [`Factored`](Self::Factored), which
-    /// depend on the solver.
-    pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>, TrainError> {
+    /// which are no partition, for nothing, for other data, and for [`Auto`](Self::Auto) and
+    /// [`Factored`](Self::Factored), which depend on the solver.
+    pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>> {
         Ok(Some(match self {
-            Self::Queries if queries.len() == 1 => return Err(TrainError::OneQuery),
+            Self::Queries if queries.len() == 1 => return Err(one_query()),
             Self::Queries => Groups::queries(queries.len()),
             Self::Folds { count, seed } if queries.len() == 1 => {
                 Groups::folds_of("rows", queries.rows(), *count, *seed)?
             }
             Self::Folds { count, seed } => Groups::folds(queries.len(), *count, *seed)?,
             Self::Given { groups, .. } => groups.clone(),
-            Self::Auto | Self::Factored | Self::Nothing | Self::Pairs => return Ok(None),
+            _ => return Ok(None),
         }))
     }
 
-    /// The seed of random draws, where the scheme makes any.
+    /// The seed of random draws, where there are any.
     pub fn drawn_by(&self) -> Option<u64> {
         match self {
             Self::Folds { seed, .. } => Some(*seed),
             _ => None,
         }
     }
-
-    /// Leave-query-out where it is a matter of seconds, as it is for solvers that factor; else five
-    /// folds.
-    pub(crate) fn affordable(solver: Solver, shape: &TrainShape) -> Self {
-        // A hundred iterations for each group and ridge parameter, in lanes.
-        let seconds = 1e-7 * shape.nonzeros as f64 * (shape.lambdas * shape.queries) as f64;
-        let few = shape.queries <= FOLDS || seconds <= Solver::PATIENCE;
-        if few || solver.factors() {
-            return Self::Queries;
-        }
-        Self::FIVE_FOLDS
-    }
 }
 
-impl fmt::Display for Scheme {
+impl fmt::Display for HoldOut {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Auto | Self::Factored => formatter.pad("auto"),
@@ -127,14 +124,15 @@ impl fmt::Display for Scheme {
             Self::Pairs => formatter.pad("lpo"),
             Self::Folds { count, .. } => formatter.pad(&format!("folds:{count}")),
             Self::Given { name, .. } => formatter.pad(name),
+            Self::Data { .. } => formatter.pad("validation"),
         }
     }
 }
 
-impl FromStr for Scheme {
-    type Err = TrainError;
+impl FromStr for HoldOut {
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, TrainError> {
+    fn from_str(text: &str) -> Result<Self> {
         let folds = text
             .strip_prefix("folds:")
             .and_then(|number| number.parse().ok());
@@ -144,25 +142,40 @@ impl FromStr for Scheme {
             ("lqo", _) => Ok(Self::Queries),
             ("lpo", _) => Ok(Self::Pairs),
             (_, Some(count)) => Ok(Self::Folds { count, seed: 1 }),
-            _ => Err(TrainError::unexpected(
-                format!("no hold-out scheme is called {text:?}"),
-                format!("one of {}", Self::NAMES),
-            )),
+            _ => Err(Error::options(format!(
+                "no hold-out scheme is called {text:?}: expected one of {}",
+                Self::NAMES
+            ))),
         }
     }
+}
+
+/// There is no other query to train on when the only one is left out.
+pub fn one_query() -> Error {
+    Error::data(format!(
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",
+        Remedy::GiveQueries
+    ))
+}
+
+/// A group of everything.
+pub(crate) fn one_group() -> Error {
+    Error::options(
+        "all examples are in one group: without it nothing is left to train on; expected two groups or more",
+    )
 }
 
 /// A partition of queries, or of rows, into groups: each group is predicted by a model that was
 /// trained on the others. Groups of rows may cut queries. Positions are 0-based.
 ///
 /// ```
-/// use rankrls::ridge::Groups;
+/// use rankrls::data::Groups;
 ///
 /// let groups = Groups::folds(10, 3, 1)?;
 /// let sizes: Vec<usize> = groups.iter().map(<[usize]>::len).collect();
 /// assert_eq!(sizes, [4, 3, 3]);
 /// assert!(Groups::new(vec![vec![0, 1], vec![1]], 2).is_err());
-/// # Ok::<(), rankrls::ridge::TrainError>(())
+/// # Ok::<(), rankrls::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
@@ -188,7 +201,7 @@ impl Groups {
 
     /// These groups as groups of the rows of `queries`: `O(m)` time for `m` rows. Groups of rows stay as they
     /// are.
-    pub fn rows(mut self, queries: &Queries) -> Result<Self, TrainError> {
+    pub fn rows(mut self, queries: &Queries) -> Result<Self> {
         if self.count == queries.len() {
             let rows = |group: &Vec<usize>| {
                 let ranges = group.iter().map(|&query| queries.range(query));
@@ -196,14 +209,10 @@ impl Groups {
             };
             self.members = self.members.iter().map(rows).collect();
         } else if self.count != queries.rows() {
-            return Err(TrainError::unexpected(
-                format!("the groups are of {} rows or queries", self.count),
-                format!(
-                    "{} rows or {} queries, those of the data",
-                    queries.rows(),
-                    queries.len()
-                ),
-            ));
+            let (count, rows, queries) = (self.count, queries.rows(), queries.len());
+            return Err(Error::options(format!(
+                "the groups are of {count} rows or queries: expected {rows} rows or {queries} queries, those of the data"
+            )));
         }
         self.count = queries.rows();
         Ok(self)
@@ -212,17 +221,15 @@ impl Groups {
     /// Groups of rows from the group of each row, `m` numbers or names, in the order in which they first come.
     ///
     /// ```
-    /// use rankrls::ridge::Groups;
+    /// use rankrls::data::Groups;
     ///
     /// let groups = Groups::of_rows(["a", "b", "a"])?;
     /// let groups: Vec<&[usize]> = groups.iter().collect();
     /// assert_eq!(groups, [&[0, 2][..], &[1]]);
     /// assert!(Groups::of_rows([1, 1, 1]).is_err());
-    /// # Ok::<(), rankrls::ridge::TrainError>(())
+    /// # Ok::<(), rankrls::Error>(())
     /// ```
-    pub fn of_rows<T: Hash + Eq>(
-        group_of_row: impl IntoIterator<Item = T>,
-    ) -> Result<Self, TrainError> {
+    pub fn of_rows<T: Hash + Eq>(group_of_row: impl IntoIterator<Item = T>) -> Result<Self> {
         let mut places = HashMap::new();
         let mut members: Vec<Vec<usize>> = Vec::new();
         let mut count = 0;
@@ -235,56 +242,48 @@ impl Groups {
             count += 1;
         }
         if members.len() < 2 {
-            return Err(TrainError::OneGroup);
+            return Err(one_group());
         }
         Ok(Self { members, count })
     }
 
-    /// Groups from the fold of each row of the input of `data`, `m` numbers or names; with `preferences`, from
-    /// the fold of each of them, in the order in which they were given.
+    /// Groups from the fold of each row of the input of `data`, `m` numbers or names; or from the fold of each of
+    /// so many `preferences`, in the order in which they were given.
     pub fn of_folds<T: Copy + Hash + Eq>(
         folds: &[T],
         data: &Dataset<'_>,
-        preferences: Option<&Preferences>,
-    ) -> Result<Self, TrainError> {
+        preferences: Option<usize>,
+    ) -> Result<Self> {
         let (what, expected) = match preferences {
-            Some(list) => ("folds, one for each preference", list.len()),
+            Some(count) => ("folds, one for each preference", count),
             None => ("folds, one for each row", data.rows()),
         };
         let found = folds.len();
-        if found != expected {
-            return Err(DatasetError::Lengths {
-                what,
-                expected,
-                found,
-            }
-            .into());
+        ensure!(
+            found == expected,
+            data,
+            "{what}: expected {expected}, found {found}"
+        );
+        if preferences.is_some() {
+            return Self::of_rows(folds);
         }
-        match preferences {
-            Some(_) => Self::of_rows(folds),
-            None => Self::of_rows(data.in_row_order(folds)?),
-        }
+        let ordered = data.in_row_order(folds);
+        Self::of_rows(ordered.map_err(|error| Error::data(error.to_string()))?)
     }
 
     /// `folds` groups of `queries` queries drawn at random by `ChaCha8`, of sizes that differ by one at most.
     /// Equal seeds give equal groups on every platform.
-    pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self, TrainError> {
+    pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self> {
         Self::folds_of("queries", queries, folds, seed)
     }
 
     /// Draws folds of things that messages call `what`.
-    pub(crate) fn folds_of(
-        what: &str,
-        count: usize,
-        folds: usize,
-        seed: u64,
-    ) -> Result<Self, TrainError> {
-        if folds < 2 || folds > count {
-            return Err(TrainError::unexpected(
-                format!("{folds} folds of {count} {what}"),
-                format!("from 2 to as many folds as {what}"),
-            ));
-        }
+    pub(crate) fn folds_of(what: &str, count: usize, folds: usize, seed: u64) -> Result<Self> {
+        ensure!(
+            (2..=count).contains(&folds),
+            options,
+            "{folds} folds of {count} {what}: expected from 2 to as many folds as {what}"
+        );
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let order = index::sample(&mut generator, count, count).into_vec();
         let mut members = vec![Vec::new(); folds];
@@ -298,13 +297,11 @@ impl Groups {
     }
 
     /// Groups of positions from 0 to `queries - 1`, each in one group. Empty groups are left out.
-    pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self, TrainError> {
+    pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self> {
         let refuse = |query: usize, problem: &str| {
-            let what = format!("query {query} {problem}");
-            Err(TrainError::unexpected(
-                what,
-                "every query of the data in one group",
-            ))
+            Err(Error::options(format!(
+                "query {query} {problem}: expected every query of the data in one group"
+            )))
         };
         let mut seen = vec![false; queries];
         for &query in groups.iter().flatten() {
@@ -394,25 +391,25 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_long_is_held_out_in_folds() {
-        let shape = TrainShape {
-            nonzeros: 3_100_000,
-            queries: 1_120,
-            ..TrainShape::of_rows(&Queries::single(20_000).unwrap(), 3)
-        };
-        let scheme = |solver| Scheme::affordable(solver, &shape);
-        assert_eq!(scheme(Solver::ConjugateGradients), Scheme::FIVE_FOLDS);
-        assert_eq!(scheme(Solver::Dual), Scheme::Queries);
+    fn json_has_the_kind_and_how_it_is_drawn() {
+        let folds = HoldOut::Folds { count: 5, seed: 2 };
+        for (holdout, json) in [
+            (HoldOut::Queries, r#"{"kind":"lqo"}"#),
+            (folds, r#"{"kind":"folds","count":5,"seed":2}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&holdout).unwrap(), json);
+            assert_eq!(serde_json::from_str::<HoldOut>(json).unwrap(), holdout);
+        }
     }
 
     #[test]
-    fn schemes_have_names() {
+    fn hold_outs_have_names() {
         for name in ["auto", "none", "lqo", "lpo", "folds:3"] {
-            let scheme: Scheme = name.parse().unwrap();
+            let scheme: HoldOut = name.parse().unwrap();
             assert_eq!(scheme.to_string(), name);
         }
         for name in ["", "lqo:1", "folds", "folds:", "folds:x", "folds:-1"] {
-            let error = name.parse::<Scheme>().unwrap_err().to_string();
+            let error = name.parse::<HoldOut>().unwrap_err().to_string();
             assert!(error.ends_with("expected one of lqo, lpo, folds:N"));
         }
     }

@@ -1,27 +1,55 @@
-//! The design matrix of the rows that the loss compares, never formed: `X^ = B X diag(sqrt(k))`.
+//! The least squares of the rows that the loss compares. Their matrix `X^ = B X diag(sqrt(k))` is never formed.
 //!
 //! `B` compares rows ([`Comparisons`]), `X` has a column for each class of `k` equal ones ([`Features`]).
 //! Centring is implicit throughout: products with vectors that are centred need none, and results are
 //! centred after (`docs/rankrls.md`, "The problem").
 
+use std::borrow::Cow;
+
+use rankrls_files::{Parameter, Remedy};
 use rayon::prelude::*;
 
-use super::comparisons::Comparisons;
-use super::error::TrainError;
+use super::comparisons::{Comparisons, Labelled};
 use super::features::{Features, LEAST_SQUARES, Mean};
 use crate::data::Queries;
+use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::factor::{Panel, Square};
 use crate::linalg::kernels::add_scaled;
 
-/// `X^`: rows of comparisons x classes.
+/// The least squares that solvers solve: `min_w |y^ - X^ w|^2 + ridge |w|^2`, for rows of comparisons x classes.
 #[derive(Debug)]
-pub(crate) struct Design<'a> {
+pub(crate) struct System<'a> {
     pub(crate) rows: Comparisons,
     pub(crate) features: Features<'a>,
+    /// `y^`: centred, weighted labels, one for each row.
+    pub(crate) labels: Vec<f64>,
+    /// [`Labelled::as_given`].
+    pub(crate) as_given: Cow<'a, [f64]>,
+    /// The mean of the diagonal of `X^ X^'`. The dual solver also uses it as `mu` in `K + mu J`.
+    pub(crate) mean_diagonal: f64,
 }
 
-impl Design<'_> {
+impl<'a> System<'a> {
+    pub(crate) fn new(comparisons: Labelled<'a>, features: Features<'a>) -> Result<Self> {
+        check_labels(&comparisons.labels)?;
+        let mean_diagonal = comparisons.rows.mean_diagonal(&features);
+        if !mean_diagonal.is_finite() {
+            return Err(too_large());
+        }
+        let system = Self {
+            rows: comparisons.rows,
+            features,
+            labels: comparisons.labels,
+            as_given: comparisons.as_given,
+            mean_diagonal,
+        };
+        system.check_size()?;
+        Ok(system)
+    }
+}
+
+impl System<'_> {
     pub(crate) fn queries(&self) -> &Queries {
         self.rows.queries()
     }
@@ -148,18 +176,37 @@ impl Design<'_> {
         }
     }
 
+    /// [`Loss::unit`](super::comparisons::Loss::unit).
+    pub(crate) fn unit(&self) -> f64 {
+        self.rows.unit(&self.features, self.mean_diagonal)
+    }
+
+    /// [`Loss::ridge`](super::comparisons::Loss::ridge).
+    pub(crate) fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64> {
+        self.rows.ridge(lambda, out)
+    }
+
+    /// The rest that the model with these totals leaves of the labels.
+    pub(crate) fn residuals(&self, totals: &[f64]) -> Vec<f64> {
+        let mut residuals = self.labels.clone();
+        add_scaled(&mut residuals, -1.0, &self.predictions(totals));
+        residuals
+    }
+
     /// Refuses columns whose products vanish, and a kernel by which rows that are compared differ in
-    /// rounding alone, for the mean diagonal that the centred kernel has.
-    fn check_size(&self, mean_diagonal: f64) -> Result<(), TrainError> {
+    fn check_size(&self) -> Result<()> {
         match &self.features {
             Features::Columns(columns) => {
                 let squares = columns.classes.largest_squared_norm();
                 if squares < LEAST_SQUARES {
-                    return Err(TrainError::SmallValues { squares });
+                    return Err(Error::numbers(format!(
+                        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; scale the columns: {}",
+                        Remedy::Set(Parameter::Scale, "sd")
+                    )));
                 }
                 Ok(())
             }
-            Features::Kernel(kernel) => self.rows.check_kernel(kernel, mean_diagonal),
+            Features::Kernel(kernel) => self.rows.check_kernel(kernel, self.mean_diagonal),
         }
     }
 
@@ -200,65 +247,25 @@ impl Design<'_> {
     }
 }
 
+/// Products of values or labels that are no finite numbers.
+pub(crate) fn too_large() -> Error {
+    Error::numbers(
+        "the values or labels are too large: their products are no finite numbers; scale the data",
+    )
+}
+
 /// Least sum of squared labels that leaves errors their digits.
 const LEAST_LABELS: f64 = 1e-280;
 
-/// The least squares that solvers solve: `min_w |y^ - X^ w|^2 + ridge |w|^2`.
-#[derive(Debug)]
-pub(crate) struct System<'a> {
-    pub(crate) design: Design<'a>,
-    /// `y^`: centred, weighted labels, one for each row of the design.
-    pub(crate) labels: Vec<f64>,
-    /// The mean of the diagonal of `X^ X^'`. The dual solver also uses it as `mu` in `K + mu J`.
-    pub(crate) mean_diagonal: f64,
-}
-
-impl<'a> System<'a> {
-    pub(crate) fn new(
-        rows: Comparisons,
-        labels: Vec<f64>,
-        features: Features<'a>,
-    ) -> Result<Self, TrainError> {
-        check_labels(&labels)?;
-        let mean_diagonal = rows.mean_diagonal(&features);
-        if !mean_diagonal.is_finite() {
-            return Err(TrainError::NotFinite);
-        }
-        let design = Design { rows, features };
-        design.check_size(mean_diagonal)?;
-        Ok(Self {
-            design,
-            labels,
-            mean_diagonal,
-        })
-    }
-
-    /// [`Loss::unit`](super::comparisons::Loss::unit).
-    pub(crate) fn unit(&self) -> f64 {
-        let Design { rows, features } = &self.design;
-        rows.unit(features, self.mean_diagonal)
-    }
-
-    /// [`Loss::ridge`](super::comparisons::Loss::ridge).
-    pub(crate) fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
-        self.design.rows.ridge(lambda, out)
-    }
-
-    /// The rest that the model with these totals leaves of the labels.
-    pub(crate) fn residuals(&self, totals: &[f64]) -> Vec<f64> {
-        let mut residuals = self.labels.clone();
-        add_scaled(&mut residuals, -1.0, &self.design.predictions(totals));
-        residuals
-    }
-}
-
 /// Refuses centred, weighted labels whose squares vanish: every model would look alike.
-fn check_labels(labels: &[f64]) -> Result<(), TrainError> {
+fn check_labels(labels: &[f64]) -> Result<()> {
     let larger = |most: f64, label: &f64| most.max(label.abs());
     let largest = labels.iter().fold(0.0, larger);
     let squares: f64 = labels.iter().map(|label| label * label).sum();
     if largest > 0.0 && squares < LEAST_LABELS {
-        return Err(TrainError::SmallLabels { largest });
+        return Err(Error::numbers(format!(
+            "the labels are too small: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels"
+        )));
     }
     Ok(())
 }
