@@ -22,6 +22,7 @@ mod formats;
 pub(crate) mod hash;
 mod label_scale;
 pub(crate) mod merge;
+mod missing;
 mod queries;
 mod ranker;
 pub(crate) mod runs;
@@ -36,23 +37,21 @@ pub(crate) use columns::{Columns, pieces};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 use examples::Examples;
-pub use formats::{DataFiles, FilePart, MatrixLayout, write_names, write_svmlight};
-pub(crate) use formats::{columns_of_npz, fill_missing, write_npz};
+pub use formats::{write_names, write_svmlight, write_svmlight_as_wide};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
+pub use sidecar::names_file;
 
 pub mod read {
     //! Readers of ranking data; each [`Format`] is described in `docs/formats.md`.
     //!
     //! A row of svmlight / LETOR text is a line, `<label> qid:<id> <index>:<value> … # comment`: `qid` is
     //! an opaque token, on all rows or on none (all rows are one query then), the rows of a query are next
-    //! to each other, and indices count from 1 and ascend. RLScore's `X.features` has `index:value` with
-    //! indices from 0, beside `X.labels` and perhaps `X.qids` with a line each row. SciPy's `X.npz` and
-    //! NumPy's `X.npy` have `X.labels.npy`, and perhaps `X.qids.npy` and `X.names.txt`, beside them. Tables
-    //! name their columns in a header ([`TableOptions`]). Text may be compressed by gzip or zstd, which is
+    //! to each other, and indices count from 1 and ascend. Tables name their columns in a header
+    //! ([`TableOptions`]). Text may be compressed by gzip or zstd, which is
     //! known by its first bytes. Zeros are not stored.
     //!
     //! Text that is not understood is refused: see [`ReadErrorKind`].
@@ -71,10 +70,10 @@ pub mod read {
     //! ```
 
     pub use super::formats::{
-        Format, Loaded, Missing, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions,
-        RowQueries, TableOptions, read_folds, read_names, read_preferences, read_rows, read_scores,
-        read_texts,
+        Format, Loaded, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions, RowQueries,
+        TableOptions, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
     };
+    pub use super::missing::Missing;
     pub use super::sidecar::names_beside;
 }
 
@@ -88,7 +87,7 @@ pub(crate) fn parsed(text: &str) -> Dataset<'static> {
 /// The number a data file gives its first column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum IndexBase {
-    /// Columns count from 0, as in RLScore's files.
+    /// Columns count from 0.
     Zero,
     /// Columns count from 1, as in svmlight files.
     #[default]

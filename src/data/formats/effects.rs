@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use rankrls_files::error::Fault;
+use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::is_stdin;
 use rankrls_files::{Parameter, Remedy};
 
-use super::{Format, ReadError, ReadOptions, RowQueries};
+use super::format::Format;
+use super::options::{ReadOptions, RowQueries};
 
 impl ReadOptions {
     /// Refuses options that were given for nothing: that none of the data at `paths`, which are read
@@ -17,7 +18,7 @@ impl ReadOptions {
         paths: impl IntoIterator<Item = &'a Path>,
     ) -> Result<(), ReadError> {
         // Folders have no format.
-        let format = |path: &Path| (!path.is_dir()).then(|| self.format.read(path));
+        let format = |path: &Path| (!path.is_dir()).then(|| self.format.at(path));
         let data: Vec<_> = paths.into_iter().map(|path| (path, format(path))).collect();
         let heeds = |parameter| data.iter().any(|(_, format)| heeds(*format, parameter));
         let idle = self.given().find(|&parameter| !heeds(parameter));
@@ -91,8 +92,9 @@ fn heeds(format: Option<Format>, parameter: Parameter) -> bool {
 mod tests {
     use std::path::PathBuf;
 
-    use super::super::{Missing, TableOptions};
+    use super::super::options::TableOptions;
     use super::*;
+    use crate::data::missing::Missing;
 
     /// The refusal of options for data in a folder, or `None` where all is heeded.
     fn refusal(options: &ReadOptions, paths: &[&str]) -> Option<String> {
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn each_option_is_heeded_by_its_formats() {
-        let all = ["a.svm", "a.features", "a.npz", "a.npy", "a.csv", "a.tsv"];
+        let all = ["a.svm", "a.csv", "a.tsv"];
         let temporary = std::env::temp_dir();
         let folder = temporary.to_str().unwrap();
         let new = ReadOptions::new;
@@ -116,21 +118,21 @@ mod tests {
                     label: name(),
                     ..none()
                 }),
-                &all[4..],
+                &all[1..],
             ),
             (
                 table(TableOptions {
                     query: name(),
                     ..none()
                 }),
-                &all[4..],
+                &all[1..],
             ),
             (
                 table(TableOptions {
                     ignore: vec!["x".to_owned()],
                     ..none()
                 }),
-                &all[4..],
+                &all[1..],
             ),
             (
                 table(TableOptions {
@@ -176,18 +178,8 @@ mod tests {
             ..TableOptions::default()
         };
         let options = ReadOptions::new().table(table);
-        for (path, expected) in [
-            (
-                "a.txt",
-                "a.txt: expected a table, in which TableOptions::label names columns, found svmlight (leave TableOptions::label out; if it is a table, read it as csv: set ReadOptions::format)",
-            ),
-            (
-                "a.npz",
-                "a.npz: expected a table, in which TableOptions::label names columns, found a matrix of SciPy (leave TableOptions::label out)",
-            ),
-        ] {
-            assert_eq!(refusal(&options, &[path]).as_deref(), Some(expected));
-        }
+        let expected = "a.txt: expected a table, in which TableOptions::label names columns, found svmlight (leave TableOptions::label out; if it is a table, read it as csv: set ReadOptions::format)";
+        assert_eq!(refusal(&options, &["a.txt"]).as_deref(), Some(expected));
         let options = ReadOptions::new().zero_based(true);
         let expected = "a.csv: expected svmlight, for ReadOptions::zero_based, found a table of comma-separated values (leave ReadOptions::zero_based out)";
         assert_eq!(refusal(&options, &["a.csv"]).as_deref(), Some(expected));

@@ -2,10 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::error::{Fault, quote};
+use rankrls_files::error::{Fault, quote};
+use rankrls_files::text::{checked, is_plain};
+
 use super::token::number;
 use super::words::is_missing;
-use rankrls_files::text::{checked, is_plain};
 
 /// A cell of a record.
 pub(super) struct Cell<'l> {

@@ -1,96 +1,47 @@
 //! svmlight / LETOR text.
 
-use std::io::{self, Write};
+use rankrls_files::error::ReadError;
+use rankrls_files::input::Source;
 
-use super::error::ReadError;
-use super::input::Source;
-use super::piece;
-use super::rows::{Rows, tokens};
+use super::build::build;
+use super::options::{Loaded, ReadOptions};
+use super::parsed::Grammar;
 use super::text::Text;
-use super::{DataFiles, Facts, FilePart, Loaded, ReadOptions, Reader};
-use crate::data::sidecar::prefix;
-use crate::data::{Dataset, IndexBase};
-use rankrls_files::push_number;
+use crate::data::IndexBase;
+use crate::data::missing::Missing;
 
-pub(super) const FACTS: Facts = Facts {
-    name: "svmlight",
-    title: "svmlight",
-    files: "NAME.svm and the like",
-    ending: |_| false,
-    reader: Reader::Stream(read),
-    parts: &[],
-    prefix: |path| (prefix(path), ""),
-    compressed: true,
-    names_beside: false,
-    write: Some(write),
-};
-
-fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub(super) fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let base = if options.zero_based {
         IndexBase::Zero
     } else {
         IndexBase::One
     };
-    let grammar = options.grammar(piece::Lines::Svmlight, base);
-    let text = Text::read(source, options, grammar)?;
-    options.build(text, base)
-}
-
-fn write(
-    _: FilePart,
-    dataset: &Dataset<'_>,
-    files: &DataFiles,
-    writer: &mut dyn Write,
-) -> io::Result<()> {
-    write_rows(&Rows::new(dataset, files.base)?.with_width()?, writer)
-}
-
-/// Writes `dataset` as svmlight text with query ids, rows in order.
-///
-/// Numbers have the fewest digits that read back to the same value, indices count as
-/// [`Dataset::index_base`] says. A data set of one nameless query has no `qid`; several nameless
-/// queries are numbered from 1. What the format does not hold is not written: names, empty
-/// columns after the last that is used, and the order that the rows had before they were moved.
-///
-/// Allocates 12 bytes an entry and 8 a row, to have the entries by row.
-pub fn write_svmlight(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
-    write_rows(&Rows::new(dataset, dataset.index_base())?, writer)
-}
-
-fn write_rows(rows: &Rows<'_>, writer: impl Write) -> io::Result<()> {
-    let queries = rows.dataset.queries();
-    let named = queries.ids().is_some() || queries.len() > 1;
-    let ids = if named {
-        tokens(queries, &[' ', '\t', '\r', '\n', '#'])?
-    } else {
-        Vec::new()
+    let grammar = Grammar {
+        first: base.first(),
+        width: options.width,
+        missing: options.table.missing.map(Missing::in_place),
     };
-    let mut query = 0;
-    rows.write(writer, |text, row| {
-        push_number(text, rows.dataset.labels()[row]);
-        if row >= queries.range(query).end {
-            query += 1;
-        }
-        if let Some(id) = ids.get(query) {
-            text.extend_from_slice(b" qid:");
-            text.extend_from_slice(id.as_bytes());
-        }
-    })
+    let text = Text::read(source, options, grammar)?;
+    build(text, base, options)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
+    use std::io::{self, Write as _};
 
     use proptest::collection::vec;
     use proptest::prelude::*;
     use rayon::prelude::*;
 
+    use rankrls_files::{Place, ReadErrorKind, Remedy};
+
     use super::super::compressed::{gz, zst};
+    use super::super::options::TableOptions;
     use super::super::token::LARGEST_INDEX;
-    use super::super::{Missing, Place, ReadErrorKind, TableOptions};
+    use super::super::write::write_svmlight;
     use super::*;
-    use crate::data::Queries;
+    use crate::data::{Dataset, Queries};
 
     fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
         ReadOptions::new().read_from(text.as_ref(), "f")
@@ -265,11 +216,7 @@ mod tests {
             let error = ReadOptions::new()
                 .read_from(text.as_bytes(), "f")
                 .unwrap_err();
-            assert_eq!(
-                error.remedy(),
-                Some(&super::super::Remedy::ReadMissing),
-                "{error}"
-            );
+            assert_eq!(error.remedy(), Some(&Remedy::ReadMissing), "{error}");
             let filled = options(Missing::Value(-1.0)).read_from(text.as_bytes(), "f");
             assert_eq!(rows(&filled.unwrap().dataset), ["1 - 0:-1 1:3"]);
         }

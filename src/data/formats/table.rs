@@ -7,71 +7,21 @@
 
 use std::collections::HashMap;
 
-use serde::{Deserialize, Serialize};
+use rankrls_files::error::{Fault, ReadError, quote};
+use rankrls_files::input::Source;
+use rankrls_files::text::{each_line, utf8};
+use rankrls_files::{Remedy, Strings};
 
-use super::error::{Fault, ReadError, quote};
-use super::input::Source;
-use super::missing::Missing;
+use super::build::build;
+use super::options::{Loaded, ReadOptions, TableOptions};
 use super::records::{Cell, Records, cells, check_lines, named_separator, placed};
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
 use super::words::{cause, is_missing, with_cause};
-use super::{Facts, Loaded, ReadOptions, Reader, Remedy};
+use crate::data::missing::Missing;
 use crate::data::queries::Groups;
 use crate::data::runs::RowPacker;
-use crate::data::sidecar::{has_extension, plain, prefix};
-use crate::data::{FeatureNames, IndexBase, Strings};
-use rankrls_files::text::{each_line, utf8};
-
-/// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
-/// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TableOptions {
-    /// The column that has the labels. Data with labels are refused without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// The column that has the queries; without it all rows are one query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
-    /// What to take for missing values, which are refused without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<Missing>,
-    /// Columns to leave out, whatever their cells hold.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ignore: Vec<String>,
-}
-
-impl TableOptions {
-    /// Whether nothing was said.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// Values separated by commas.
-pub(super) const CSV: Facts = Facts {
-    name: "csv",
-    title: "a table of comma-separated values",
-    files: "NAME.csv",
-    ending: |path| has_extension(&plain(path), "csv"),
-    reader: Reader::Stream(|source, options| read(source, options, b',')),
-    parts: &[],
-    prefix: |path| (prefix(path), ""),
-    compressed: true,
-    names_beside: false,
-    write: None,
-};
-
-/// Values separated by tabs.
-pub(super) const TSV: Facts = Facts {
-    name: "tsv",
-    title: "a table of tab-separated values",
-    files: "NAME.tsv",
-    ending: |path| has_extension(&plain(path), "tsv"),
-    reader: Reader::Stream(|source, options| read(source, options, b'\t')),
-    ..CSV
-};
+use crate::data::{FeatureNames, IndexBase};
 
 /// Bytes of an entry while it is read, and once more in columns.
 const ENTRY: u64 = 2 * 12;
@@ -436,7 +386,11 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Res
     })
 }
 
-fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Loaded, ReadError> {
+pub(super) fn read(
+    source: Source<'_>,
+    options: &ReadOptions,
+    delimiter: u8,
+) -> Result<Loaded, ReadError> {
     let name = source.name.clone();
     let mut header = None;
     let mut rows = TableRows {
@@ -491,7 +445,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
     };
     rows.text.runs = rows.packer.finish();
     rows.text.width = header.names.len();
-    let mut loaded = options.build(rows.text, IndexBase::One)?;
+    let mut loaded = build(rows.text, IndexBase::One, options)?;
     if options.names.is_none() && options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| Fault::data(&error).of(&name))?;
@@ -501,9 +455,11 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, ReadErrorKind, RowQueries};
+    use super::super::format::Format;
+    use super::super::options::RowQueries;
     use super::*;
     use crate::data::Dataset;
+    use rankrls_files::ReadErrorKind;
 
     const TABLE: &str = "query,first,grade,\"a, b\",last\n\
         q1,0.5,2,0,-1\nq1,0,0, 3 ,\"1e2\"\nq2,1,1,0,0\n";

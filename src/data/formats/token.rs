@@ -6,8 +6,9 @@
 //! correctly rounded value (Clinger, "How to read floating point numbers
 //! accurately", 1990). Everything else goes through `fast_float2`.
 
-use super::Remedy;
-use super::error::{Fault, quote};
+use rankrls_files::Remedy;
+use rankrls_files::error::{Fault, quote};
+
 use super::words::{is_missing, with_cause};
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their

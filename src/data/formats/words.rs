@@ -1,6 +1,7 @@
 //! Text in the place of a number: words for a missing value, and numbers written for people.
 
-use super::error::Fault;
+use rankrls_files::error::Fault;
+
 use super::token::number;
 
 /// Whether a word means that a value is missing: an empty cell, and the words of pandas, R, Julia,

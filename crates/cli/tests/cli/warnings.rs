@@ -233,7 +233,6 @@ fn sound_data_get_no_warning() {
         "letor-mq2008-fold3/train.txt.zst",
         "letor-mq2008-fold3/test.txt.zst",
         "ewt-parse/train_2000.svm.zst",
-        "rlscore-parse/train.features",
     ] {
         let path = corpora.join(data);
         let run = format!("corpus info {}", path.display());
