@@ -8,9 +8,9 @@ use rankrls_files::input::Source;
 use super::Dataset;
 
 mod build;
-mod effects;
 mod format;
 mod lists;
+mod number;
 mod options;
 mod parsed;
 mod query_lines;
@@ -19,7 +19,6 @@ mod svmlight;
 mod table;
 mod text;
 mod token;
-mod words;
 mod write;
 
 pub use format::Format;

@@ -1,8 +1,11 @@
 //! How data are read, and what comes of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rankrls_files::Parameter;
+use rankrls_files::error::{Fault, ReadError};
+use rankrls_files::input::is_stdin;
 use serde::{Deserialize, Serialize};
 
 use super::format::Format;
@@ -140,5 +143,104 @@ impl ReadOptions {
     pub(crate) fn spilling(mut self, spill: Arc<Spill>) -> Self {
         self.spill = Some(spill);
         self
+    }
+
+    /// Refuses options that none of the data at `paths`, which are read together, heed: names of columns
+    /// without a table, and indices from 0 without svmlight text.
+    pub fn check_effects<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a Path, IntoIter: Clone>,
+    ) -> Result<(), ReadError> {
+        let mut paths = paths.into_iter();
+        let mut tables = paths.clone().map(|path| self.format.is_table(path));
+        let table = tables.clone().any(|is_table| is_table);
+        let text = tables.any(|is_table| !is_table);
+        let names = &self.table;
+        let idle = [
+            (Parameter::Label, names.label.is_some() && !table),
+            (Parameter::Query, names.query.is_some() && !table),
+            (Parameter::Ignore, !names.ignore.is_empty() && !table),
+            (Parameter::ZeroBased, self.zero_based && !text),
+        ];
+        let idle = idle.into_iter().find(|(_, idle)| *idle);
+        let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {
+            return Ok(());
+        };
+        let leave = format!("leave {parameter} out");
+        let fault = if parameter == Parameter::ZeroBased {
+            Fault::mismatch(
+                format!("svmlight, for {parameter}"),
+                self.format.at(first).title(),
+            )
+            .remedy(leave)
+        } else {
+            let expected = format!("a table, in which {parameter} names columns");
+            let remedy = format!("{leave}; if it is a table, say so by {}", Parameter::Format);
+            Fault::mismatch(expected, "svmlight").remedy(remedy)
+        };
+        let name = if is_stdin(first) {
+            "<stdin>".into()
+        } else {
+            first.to_string_lossy()
+        };
+        Err(fault.of(&name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_without_effect_are_refused() {
+        let new = ReadOptions::new;
+        let (x, none) = (|| Some("x".to_owned()), TableOptions::default);
+        let table = |table| new().table(table);
+        let label = table(TableOptions {
+            label: x(),
+            ..none()
+        });
+        let query = table(TableOptions {
+            query: x(),
+            ..none()
+        });
+        let ignore = table(TableOptions {
+            ignore: x().into_iter().collect(),
+            ..none()
+        });
+        let missing = table(TableOptions {
+            missing: Some(Missing::Mean),
+            ..none()
+        });
+        let label_of = "a.svm: expected a table, in which TableOptions::label names columns, found svmlight (leave TableOptions::label out; if it is a table, say so by ReadOptions::format)";
+        let zero_of = "a.csv: expected svmlight, for ReadOptions::zero_based, found a table of comma-separated values (leave ReadOptions::zero_based out)";
+        for (options, refused) in [
+            (label, [label_of, ""]),
+            (
+                query,
+                ["a.svm: expected a table, in which TableOptions::query", ""],
+            ),
+            (
+                ignore,
+                ["a.svm: expected a table, in which TableOptions::ignore", ""],
+            ),
+            (missing, ["", ""]),
+            (new().zero_based(true), ["", zero_of]),
+            (
+                new().regroup(true).row_queries(RowQueries::Size(2)),
+                ["", ""],
+            ),
+        ] {
+            let paths = ["a.svm", "a.csv"].map(Path::new);
+            assert!(options.check_effects(paths).is_ok());
+            for (path, message) in paths.into_iter().zip(refused) {
+                let error = options.check_effects([path]).err();
+                let error = error.map(|error| error.to_string()).unwrap_or_default();
+                assert!(
+                    error.starts_with(message) && error.is_empty() == message.is_empty(),
+                    "{error}"
+                );
+            }
+        }
     }
 }

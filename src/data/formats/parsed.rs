@@ -1,7 +1,7 @@
 //! The rows of a chunk of svmlight text.
 
 use rankrls_files::error::{Fault, ReadErrorKind};
-use rankrls_files::{Remedy, Strings, text};
+use rankrls_files::{Strings, text};
 
 use super::token::{self, LARGEST_INDEX};
 use crate::data::runs::{RowPacker, Run};
@@ -107,8 +107,7 @@ impl Parsed {
         if at == line.len() {
             return Ok(());
         }
-        let found = token::decimal(line, at, "label");
-        let (label, label_end) = found.map_err(|fault| self.perhaps_a_table(fault, line))?;
+        let (label, label_end) = token::decimal(line, at, "label")?;
         let at = token::start(line, label_end);
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
@@ -121,21 +120,6 @@ impl Parsed {
         self.labels.push(label);
         self.rows += 1;
         Ok(())
-    }
-
-    /// The fault of a `line` without a label, with how to read it if it is the first of a table.
-    fn perhaps_a_table(&self, fault: Fault, line: &[u8]) -> Fault {
-        let has = |byte| memchr::memchr(byte, line).is_some();
-        let json = matches!(line.trim_ascii_start(), [b'{' | b'[', ..]);
-        match (has(b'\t'), has(b',') || has(b';')) {
-            _ if self.rows > 0 => fault,
-            _ if json => {
-                fault.remedy("is it JSON? Write the data as a table, .csv, or as svmlight text")
-            }
-            (_, true) => fault.remedy(Remedy::ReadAs("csv")),
-            (true, false) if !has(b':') => fault.remedy(Remedy::ReadAs("tsv")),
-            _ => fault,
-        }
     }
 
     /// Adds a row of the query `id`, which stands at `at`.

@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use rankrls_files::error::{Fault, quote};
 use rankrls_files::text::{checked, is_plain};
 
-use super::token::number;
-use super::words::is_missing;
+use super::number::{is_missing, number};
 
 /// A cell of a record.
 pub(super) struct Cell<'l> {

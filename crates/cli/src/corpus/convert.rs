@@ -5,11 +5,14 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
+use rankrls::data::read::Format;
 use rankrls::data::{names_file, write_names, write_svmlight_as_wide};
 use rankrls::{Dataset, IndexBase};
 
+use crate::args::usage;
 use crate::data::{DataArgs, read_named};
 use crate::files::{DataPath, InPath, OutPath};
+use crate::numbers::printable;
 use crate::output::{CompleteFile, OutputFile, print};
 use crate::session::Session;
 
@@ -83,6 +86,12 @@ impl TargetArgs {
         } else {
             IndexBase::One
         };
+        if Format::Auto.is_table(path) {
+            return Err(usage(format_args!(
+                "cannot write {}: tables are only read; name a file of svmlight text",
+                printable(&path.display().to_string())
+            )));
+        }
         let files = if path.as_os_str() == "-" {
             None
         } else {
