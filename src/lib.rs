@@ -66,7 +66,7 @@ pub mod warning;
 
 pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
-pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
+pub use data::{Dataset, FeatureNames, IndexBase, Queries};
 pub use error::{Error, Kind, Result};
 pub use fitted::{FittedGreedyRankRls, FittedRankRls, GreedyRankRls, RankRls, Steps};
 pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};

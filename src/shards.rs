@@ -50,8 +50,8 @@ use crate::data::read::{ReadError, ReadOptions, TableOptions, read_names};
 use crate::data::runs::{Packer, Run, nameless_file};
 use crate::data::spill::{Spill, each_columns};
 use crate::data::{
-    Columns, CompleteOutput, DataHash, Dataset, DatasetError, FeatureNames, IndexBase, Output,
-    write_names, write_svmlight,
+    Columns, CompleteOutput, DataHash, Dataset, FeatureNames, IndexBase, Output, write_names,
+    write_svmlight,
 };
 use crate::memory::Memory;
 
@@ -96,7 +96,7 @@ pub enum ShardError {
     Read(#[from] ReadError),
     /// Columns that are none of these rows.
     #[error(transparent)]
-    Data(#[from] DatasetError),
+    Data(#[from] crate::error::Error),
     /// The folder has files.
     #[error("{path} has files: expected a folder that is not there, or empty", path = path.display())]
     NotEmpty {

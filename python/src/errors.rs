@@ -11,7 +11,7 @@ use rankrls::data::read::{ReadError, ReadErrorKind};
 use rankrls::metrics::MetricsError;
 use rankrls::model::ExplainError;
 use rankrls::tune::TuneError;
-use rankrls::{DatasetError, ModelError, SelectError, TrainError};
+use rankrls::{ModelError, SelectError, TrainError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
@@ -53,7 +53,7 @@ macro_rules! errors {
 
 errors! {
     python: PyErr, AsSliceError;
-    mistakes: DatasetError, MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
+    mistakes: rankrls::Error, MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
 }
 
 impl From<ReadError> for Error {

@@ -6,7 +6,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use super::{DatasetError, Queries, missing};
+use super::{Queries, missing};
+use crate::error::{Error, Result};
 
 /// Values that are looked at by a task.
 const CHUNK: usize = 1 << 16;
@@ -71,10 +72,10 @@ impl<'a> Columns<'a> {
         starts: Cow<'a, [usize]>,
         rows: Cow<'a, [u32]>,
         values: Cow<'a, [f64]>,
-    ) -> Result<Self, DatasetError> {
+    ) -> Result<Self> {
         Self::check_starts(&starts)?;
         CsMatViewI::try_new_csc(shape, &starts[..], &rows[..], &values[..])
-            .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
+            .map_err(|(.., error)| no_matrix(error))?;
         Ok(Self {
             height: shape.0,
             width: shape.1,
@@ -86,12 +87,13 @@ impl<'a> Columns<'a> {
     }
 
     /// `sprs` takes bounds that begin elsewhere for those of a part of a matrix.
-    pub(super) fn check_starts(starts: &[usize]) -> Result<(), DatasetError> {
-        match starts.first() {
-            Some(&first) if first > 0 => Err(DatasetError::Structure(format!(
-                "expected bounds that begin with 0, found {first}"
-            ))),
-            _ => Ok(()),
+    pub(super) fn check_starts(starts: &[usize]) -> Result<()> {
+        let first = starts.first().copied().unwrap_or(0);
+        let found = format!("expected bounds that begin with 0, found {first}");
+        if first > 0 {
+            Err(no_matrix(found))
+        } else {
+            Ok(())
         }
     }
 
@@ -301,6 +303,11 @@ impl<'a> Columns<'a> {
         };
         columns.into_par_iter().for_each(move_entries);
     }
+}
+
+/// The refusal of arrays that are no matrix.
+pub(super) fn no_matrix(why: impl std::fmt::Display) -> Error {
+    Error::data(format!("not a compressed sparse matrix: {why}"))
 }
 
 /// Brings entries into the order of their indices.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::{Dataset, DatasetError, Queries};
+use super::{Dataset, Queries, check};
+use crate::error::{Error, Result};
 
 /// Labels and queries of the examples, and what else is known of them.
 #[derive(Debug, Clone)]
@@ -19,11 +20,13 @@ pub(super) struct Examples<'a> {
 }
 
 impl<'a> Examples<'a> {
-    pub(super) fn new(labels: Cow<'a, [f64]>, queries: Queries) -> Result<Self, DatasetError> {
-        DatasetError::check_length("labels", queries.rows(), labels.len())?;
+    pub(super) fn new(labels: Cow<'a, [f64]>, queries: Queries) -> Result<Self> {
+        check::length("labels", queries.rows(), labels.len())?;
         if let Some(row) = labels.iter().position(|label| !label.is_finite()) {
             let value = labels[row];
-            return Err(DatasetError::Label { row, value });
+            return Err(Error::data(format!(
+                "the label of row {row} is {value}: labels must be finite"
+            )));
         }
         Ok(Self {
             labels,
@@ -109,12 +112,8 @@ mod tests {
         for values in [&[1, 2][..], &[1, 2, 3, 4], &[]] {
             let error = data.in_row_order(values).unwrap_err();
             let found = values.len();
-            let expected = DatasetError::Lengths {
-                what: "values of rows",
-                expected: 3,
-                found,
-            };
-            assert_eq!(error, expected);
+            let expected = format!("values of rows: expected 3, found {found}");
+            assert_eq!(error.to_string(), expected);
         }
     }
 

@@ -13,10 +13,12 @@ use std::sync::Arc;
 use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, quote};
 
+use crate::error::{Error, Result};
+
 mod arrays;
+mod check;
 mod columns;
 mod description;
-mod error;
 mod examples;
 mod formats;
 pub(crate) mod hash;
@@ -35,7 +37,6 @@ mod subset;
 pub use columns::Column;
 pub(crate) use columns::{Columns, pieces};
 pub use description::{Description, Labels, LongColumn, Spread};
-pub use error::DatasetError;
 use examples::Examples;
 pub use formats::{write_names, write_svmlight, write_svmlight_as_wide};
 pub use hash::{DataHash, InvalidHash};
@@ -246,12 +247,8 @@ struct Whole {
 
 impl<'a> Dataset<'a> {
     /// Checks the parts and puts them together.
-    fn assemble(
-        columns: Columns<'a>,
-        labels: Cow<'a, [f64]>,
-        queries: Queries,
-    ) -> Result<Self, DatasetError> {
-        DatasetError::check_columns(columns.width)?;
+    fn assemble(columns: Columns<'a>, labels: Cow<'a, [f64]>, queries: Queries) -> Result<Self> {
+        check::columns(columns.width)?;
         let examples = Examples::new(labels, queries)?;
         let dataset = Self {
             columns,
@@ -265,9 +262,9 @@ impl<'a> Dataset<'a> {
 
     /// Names the features; there must be a name for every column. Empty names after the last column do not
     /// count.
-    pub fn with_names(mut self, names: FeatureNames) -> Result<Self, DatasetError> {
+    pub fn with_names(mut self, names: FeatureNames) -> Result<Self> {
         let width = self.width();
-        DatasetError::check_length("feature names", width, names.len().min(width))?;
+        check::length("feature names", width, names.len().min(width))?;
         let names = names.for_columns(width);
         self.names = Some(names);
         Ok(self)
@@ -282,14 +279,14 @@ impl<'a> Dataset<'a> {
 
     /// Records at which position of the input each row stood, for a source whose rows were
     /// moved to make queries contiguous.
-    pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self, DatasetError> {
+    pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self> {
         let rows = self.rows();
-        DatasetError::check_length("input rows", rows, input_rows.len())?;
+        check::length("input rows", rows, input_rows.len())?;
         let mut seen = vec![false; rows];
         for &row in &input_rows {
             match seen.get_mut(row as usize) {
                 Some(mark) if !*mark => *mark = true,
-                _ => return Err(DatasetError::Structure(format!("input row {row} twice"))),
+                _ => return Err(columns::no_matrix(format!("input row {row} twice"))),
             }
         }
         self.examples.input_rows = Some(input_rows);
@@ -300,18 +297,19 @@ impl<'a> Dataset<'a> {
     /// score has seen the labels of the row's query. The strategy `distil` and cross-fitted weights
     /// learn from them in place of RankRLS on all columns. They stay with the rows in
     /// [`queries_subset`](Self::queries_subset).
-    pub fn with_teacher(mut self, scores: Vec<f64>) -> Result<Self, DatasetError> {
-        DatasetError::check_length("teacher's scores", self.rows(), scores.len())?;
+    pub fn with_teacher(mut self, scores: Vec<f64>) -> Result<Self> {
+        check::length("teacher's scores", self.rows(), scores.len())?;
         if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
-            return Err(DatasetError::Score {
-                row,
-                value: scores[row],
-            });
+            let value = scores[row];
+            return Err(Error::data(format!(
+                "the teacher's score of row {row} is {value}: scores must be finite"
+            )));
         }
         let constant =
             |range: std::ops::Range<usize>| scores[range].windows(2).all(|pair| pair[0] == pair[1]);
         if self.queries().ranges().all(constant) {
-            return Err(DatasetError::ConstantScores);
+            let text = "the teacher's scores are constant in every query: they teach nothing";
+            return Err(Error::data(text));
         }
         self.examples.teacher = Some(scores);
         Ok(self.hashed_again())
@@ -365,10 +363,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The examples with other `columns`, which have the names of the present ones if there are as many.
-    pub(crate) fn with_columns<'c>(
-        &self,
-        columns: Columns<'c>,
-    ) -> Result<Dataset<'c>, DatasetError> {
+    pub(crate) fn with_columns<'c>(&self, columns: Columns<'c>) -> Result<Dataset<'c>> {
         let dataset = Dataset {
             examples: self.examples.clone().into_owned(),
             names: self.names.clone().filter(|_| columns.width == self.width()),
@@ -404,14 +399,14 @@ impl<'a> Dataset<'a> {
     }
 
     /// The data set, if it has as many rows as queries and all values are finite.
-    fn checked(mut self) -> Result<Self, DatasetError> {
+    fn checked(mut self) -> Result<Self> {
         let columns = &mut self.columns;
         // Features of all columns are their positions.
         let width = columns.width;
         columns.features.take_if(|features| features.len() == width);
         let height = columns.height;
         let finite = !columns.any(|value| !value.is_finite());
-        DatasetError::check_length("rows", self.rows(), height)?;
+        check::length("rows", self.rows(), height)?;
         if finite {
             return Ok(self);
         }
@@ -419,7 +414,10 @@ impl<'a> Dataset<'a> {
             let mut entries = self.column(position).iter();
             if let Some((row, value)) = entries.find(|(_, value)| !value.is_finite()) {
                 let column = self.feature(position) as usize;
-                return Err(DatasetError::Value { row, column, value });
+                return Err(Error::data(format!(
+                    "the value at row {row}, column {column} is {value}: values must be finite; {}",
+                    Remedy::FillGaps
+                )));
             }
         }
         Ok(self)
@@ -544,8 +542,8 @@ impl<'a> Dataset<'a> {
     }
 
     /// Values of the rows of the input, in the order of the rows here.
-    pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Result<Vec<T>, DatasetError> {
-        DatasetError::check_length("values of rows", self.rows(), values.len())?;
+    pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Result<Vec<T>> {
+        check::length("values of rows", self.rows(), values.len())?;
         Ok(match self.input_rows() {
             Some(order) => order.iter().map(|&row| values[row as usize]).collect(),
             None => values.to_vec(),

@@ -6,7 +6,8 @@ use std::path::Path;
 use ndarray::{Array1, ArrayView1};
 
 use crate::columns::{QueryWeight, Scale};
-use crate::data::{Dataset, DatasetError, LabelScale};
+use crate::data::{Dataset, LabelScale};
+use crate::error::Error;
 use crate::lambda::{Lambdas, Ridge};
 use crate::model::{FeatureChoice, Model, ModelError};
 use crate::objective::Objective;
@@ -197,7 +198,7 @@ impl FittedRankRls {
 
     /// Scores of the rows of `data`, in row order, whatever their labels and queries. Features that
     /// `data` does not have count nothing.
-    pub fn predict(&self, data: &Dataset<'_>) -> Result<Array1<f64>, DatasetError> {
+    pub fn predict(&self, data: &Dataset<'_>) -> Result<Array1<f64>, Error> {
         self.model.check_columns(data)?;
         Ok(self.model.scores(data).into())
     }

@@ -5,7 +5,8 @@ use thiserror::Error;
 
 use super::solvers::Solver;
 use crate::columns::{none_compares, none_varies};
-use crate::data::{Dataset, DatasetError};
+use crate::data::Dataset;
+use crate::error::Error as DataError;
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
 
@@ -234,7 +235,7 @@ pub enum TrainError {
     },
     /// A restricted data set that cannot be made.
     #[error(transparent)]
-    Data(#[from] DatasetError),
+    Data(#[from] DataError),
 }
 
 impl TrainError {

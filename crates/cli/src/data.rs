@@ -21,7 +21,7 @@ use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::warning::Suspects;
-use rankrls::{Candidates, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning};
+use rankrls::{Candidates, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
@@ -228,9 +228,7 @@ impl DataArgs {
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
         if model.expansion().is_some() && loaded.dropped_entries > 0 {
-            let expected = model.data().columns;
-            let error = DatasetError::OtherColumns { expected };
-            return Err(error).with_context(|| path.display().to_string());
+            return Err(model.other_columns()).with_context(|| path.display().to_string());
         }
         console.warn_all(dropped(&loaded, "the model"));
         Ok(loaded)

@@ -9,7 +9,8 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use crate::data::{Dataset, DatasetError, Queries};
+use crate::data::{Dataset, Queries};
+use crate::error::Error;
 use crate::ridge::comparisons::Preferences;
 use crate::ridge::error::TrainError;
 use crate::ridge::shape::TrainShape;
@@ -253,12 +254,8 @@ impl Groups {
         };
         let found = folds.len();
         if found != expected {
-            return Err(DatasetError::Lengths {
-                what,
-                expected,
-                found,
-            }
-            .into());
+            let text = format!("{what}: expected {expected}, found {found}");
+            return Err(Error::data(text).into());
         }
         match preferences {
             Some(_) => Self::of_rows(folds),
