@@ -5,11 +5,14 @@ use std::borrow::Cow;
 use ndarray::ArrayView2;
 use sprs::{CsMatViewI, SpIndex};
 
+use super::check;
+use super::columns::Columns;
 use super::columns::no_matrix;
+use super::dataset::Dataset;
 use super::merge::columns_of;
+use super::queries::Queries;
 use super::queries::group;
 use super::runs::runs_of_rows;
-use super::{Columns, Dataset, Queries, check};
 use crate::error::Result;
 use crate::interrupt::check_interrupt;
 

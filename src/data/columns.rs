@@ -6,7 +6,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use super::{Queries, missing};
+use super::missing;
+use super::queries::Queries;
 use crate::error::{Error, Result};
 
 /// Values that are looked at by a task.

@@ -6,9 +6,10 @@ use std::ops::Range;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 
-use super::{Strings, check};
+use super::check;
 use crate::error::{Error, Result, ensure};
 use crate::linalg::centring::centre_twice;
+use rankrls_files::Strings;
 
 /// A partition of the rows `0..m` into queries, each a contiguous run of rows.
 ///

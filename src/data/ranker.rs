@@ -2,7 +2,9 @@
 
 use std::io::{self, Write};
 
-use super::{Dataset, IndexBase, Queries};
+use super::dataset::Dataset;
+use super::names::IndexBase;
+use super::queries::Queries;
 use crate::error::Result;
 use crate::names::names;
 

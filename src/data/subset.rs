@@ -2,7 +2,9 @@
 
 use std::iter::repeat_n;
 
-use super::{Columns, Dataset, Queries};
+use super::columns::Columns;
+use super::dataset::Dataset;
+use super::queries::Queries;
 use crate::error::{Error, Result};
 
 impl Dataset<'_> {

@@ -7,8 +7,8 @@ use super::lists;
 use super::options::{Loaded, ReadOptions, RowQueries};
 use super::query_lines;
 use super::text::Text;
-use crate::data::IndexBase;
 use crate::data::missing::Missing;
+use crate::data::names::IndexBase;
 
 /// The data set of the rows of `text`, whose queries may come from elsewhere.
 pub(super) fn build(

@@ -7,8 +7,10 @@ use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::{Source, mark_for};
 use rankrls_files::text::{each_item, read_strings, utf8};
 
-use crate::data::{Dataset, FeatureNames, Strings};
+use crate::data::dataset::Dataset;
+use crate::data::names::FeatureNames;
 use crate::memory::Memory;
+use rankrls_files::Strings;
 
 use super::token;
 use super::write::refused;

@@ -8,13 +8,14 @@ use rankrls_files::input::Source;
 use super::Dataset;
 
 mod build;
+mod cells;
 mod format;
+mod header;
 mod lists;
 mod number;
 mod options;
 mod parsed;
 mod query_lines;
-mod records;
 mod svmlight;
 mod table;
 mod text;

@@ -9,9 +9,10 @@ use rankrls_files::input::is_stdin;
 use serde::{Deserialize, Serialize};
 
 use super::format::Format;
+use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
+use crate::data::names::FeatureNames;
 use crate::data::spill::Spill;
-use crate::data::{Dataset, FeatureNames};
 use crate::memory::Memory;
 use crate::setters::setters;
 

@@ -7,8 +7,8 @@ use super::build::build;
 use super::options::{Loaded, ReadOptions};
 use super::parsed::Grammar;
 use super::text::Text;
-use crate::data::IndexBase;
 use crate::data::missing::Missing;
+use crate::data::names::IndexBase;
 
 pub(super) fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let base = if options.zero_based {

@@ -14,7 +14,7 @@ use rankrls_files::input::Source;
 use rankrls_files::text::{CHUNK, Chunks};
 use rayon::prelude::*;
 
-use crate::data::Dataset;
+use crate::data::dataset::Dataset;
 use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
 use crate::data::runs::Run;

@@ -7,7 +7,9 @@ use std::io::{self, Write};
 use rankrls_files::{push_integer, push_number};
 
 use super::token::LARGEST_INDEX;
-use crate::data::{Dataset, IndexBase, Queries};
+use crate::data::dataset::Dataset;
+use crate::data::names::IndexBase;
+use crate::data::queries::Queries;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;

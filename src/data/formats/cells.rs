@@ -1,4 +1,4 @@
-//! Records of a table: lines cut into cells, several lines where a quoted cell has line breaks.
+//! Lines of a table, cut into cells, several lines where a quoted cell has line breaks.
 
 use std::borrow::Cow;
 
