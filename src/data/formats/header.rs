@@ -169,7 +169,11 @@ impl Header {
 
     /// What the cells of the column at a place are.
     pub(super) fn cells(&self, place: usize) -> Cells {
-        self.cells[place].unwrap_or(Cells::Others)
+        self.cells
+            .get(place)
+            .copied()
+            .flatten()
+            .unwrap_or(Cells::Others)
     }
 
     /// Bytes that it takes, and the names with it.

@@ -38,7 +38,7 @@ struct TableRows<'o> {
 impl TableRows<'_> {
     /// Adds the row of `record`, which is on `line`.
     fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
-        let width = header.cells.len();
+        let width = header.titles.len();
         if record.len() != width {
             let expected = format!("{width} cells, as in the header");
             return Err(Fault::mismatch(expected, record.len().to_string()));
@@ -158,11 +158,8 @@ pub(super) fn read(
             let delimiter = records.delimiter;
             let cells = cells(&record, delimiter)?;
             let numbers = |place: usize| {
-                let known = header.as_ref();
-                known.is_some_and(|header: &Header| {
-                    place < header.cells.len()
-                        && matches!(header.cells(place), Cells::Label | Cells::Values(_))
-                })
+                let cells = header.as_ref().map(|header: &Header| header.cells(place));
+                matches!(cells, Some(Cells::Label | Cells::Values(_)))
             };
             check_lines(&record, delimiter, &cells, numbers)?;
             match &header {
