@@ -67,7 +67,7 @@ pub mod warning;
 
 pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
-pub use data::{Dataset, DatasetError, FeatureNames, HoldOut, IndexBase, Queries};
+pub use data::{Dataset, FeatureNames, HoldOut, IndexBase, Queries};
 pub use error::{Error, Kind, Result};
 pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
 pub use lambda::{Lambda, Lambdas, Ridge};

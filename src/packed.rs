@@ -26,11 +26,12 @@
 use std::sync::Arc;
 
 use crate::columns::{ColumnClasses, Gathering, QueryWeight, Scale};
+use crate::data::Dataset;
 use crate::data::hash::Content;
 use crate::data::read::ReadOptions;
 use crate::data::runs::Run;
 use crate::data::spill::{Spill, each_columns};
-use crate::data::{Dataset, DatasetError};
+use crate::error::{Error, Result};
 use crate::memory::Memory;
 
 /// How many batches columns come in: each time, half a page of every run is read for nothing.
@@ -77,7 +78,7 @@ impl Packed {
         scale: Scale,
         memory: Memory,
         mut look: impl FnMut(&Dataset<'_>),
-    ) -> Result<(Dataset<'static>, ColumnClasses), DatasetError> {
+    ) -> Result<(Dataset<'static>, ColumnClasses)> {
         let (held, runs) = (self.memory(), self.0.runs());
         let all: u64 = runs.iter().map(Run::entries).sum();
         let left = memory.holding(held).left().unwrap_or(u64::MAX);
@@ -102,10 +103,10 @@ impl Packed {
 }
 
 /// Columns that cannot be put together.
-struct BatchError(DatasetError);
+struct BatchError(Error);
 
-impl From<DatasetError> for BatchError {
-    fn from(error: DatasetError) -> Self {
+impl From<Error> for BatchError {
+    fn from(error: Error) -> Self {
         Self(error)
     }
 }
@@ -113,7 +114,7 @@ impl From<DatasetError> for BatchError {
 impl From<std::io::Error> for BatchError {
     /// Runs in memory are read without errors.
     fn from(error: std::io::Error) -> Self {
-        Self(DatasetError::Structure(error.to_string()))
+        Self(Error::data(error.to_string()))
     }
 }
 

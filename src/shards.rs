@@ -4,7 +4,7 @@
 //! manifest.json      rankrls.shards/1: sizes and hashes of the data and of every part
 //! rows.svm           labels and queries, a row a line
 //! names.txt          names of all columns, if they have any
-//! part-1.npz         the first of the parts, and so on: a matrix of SciPy of all rows and columns
+//! part-1.svm         the first of the parts, and so on: all rows, with the entries of some columns
 //! ```
 //!
 //! Columns of one class are in one part ([`Partition`]), so that selecting from each part, and from
@@ -46,12 +46,12 @@ use crate::candidates::{Candidates, Partition};
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::hash::Content;
 use crate::data::merge::columns_of;
-use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, read_names};
+use crate::data::read::{ReadError, ReadOptions, TableOptions, read_names};
 use crate::data::runs::{Packer, Run, nameless_file};
 use crate::data::spill::{Spill, each_columns};
 use crate::data::{
-    Columns, CompleteOutput, DataHash, Dataset, DatasetError, FeatureNames, IndexBase,
-    MatrixLayout, Output, columns_of_npz, write_names, write_npz, write_svmlight,
+    Columns, CompleteOutput, DataHash, Dataset, FeatureNames, IndexBase, Output, write_names,
+    write_svmlight,
 };
 use crate::memory::Memory;
 
@@ -96,7 +96,7 @@ pub enum ShardError {
     Read(#[from] ReadError),
     /// Columns that are none of these rows.
     #[error(transparent)]
-    Data(#[from] DatasetError),
+    Data(#[from] crate::error::Error),
     /// The folder has files.
     #[error("{path} has files: expected a folder that is not there, or empty", path = path.display())]
     NotEmpty {
@@ -257,7 +257,7 @@ fn check_regular(
 
 /// The file of a part, which counts from 0.
 fn part_name(part: usize) -> String {
-    format!("part-{}.npz", part + 1)
+    format!("part-{}.svm", part + 1)
 }
 
 /// Data in parts.
@@ -430,19 +430,16 @@ impl Shards {
         };
         let size = self.manifest.parts.get(part).ok_or_else(absent)?;
         let path = self.folder.join(part_name(part));
-        let read = columns_of_npz(&path, rows.rows(), size.nonzeros);
-        let columns = read.map_err(|error| match error.kind() {
-            ReadErrorKind::TooLarge => {
-                ShardError::damaged(&path, format!("{} entries", size.nonzeros), "more")
-            }
-            _ => error.into(),
-        })?;
-        if columns.width != self.width() {
-            let matrix = |width| format!("a matrix of {width} columns");
-            let (expected, found) = (matrix(self.width()), matrix(columns.width));
+        let options = ReadOptions::new()
+            .zero_based(rows.index_base() == IndexBase::Zero)
+            .width(self.width());
+        let read = options.read(&path)?.dataset;
+        if read.rows() != rows.rows() {
+            let many = |rows| format!("{rows} rows");
+            let (expected, found) = (many(rows.rows()), many(read.rows()));
             return Err(ShardError::damaged(&path, expected, found));
         }
-        let data = rows.with_columns(columns)?;
+        let data = rows.with_columns(read.columns().clone())?;
         let found = PartSize::of(&data);
         if found == *size {
             let query_of_row = data.queries().of_rows();
@@ -598,7 +595,7 @@ impl Sharding {
             let columns = columns_of(&[columns], rows.width()).map_err(ShardError::io(folder))?;
             let part = rows.with_columns(columns)?;
             parts.push(PartSize::of(&part));
-            let write = |output: &mut Output| write_npz(&part, MatrixLayout::Rows, output);
+            let write = |output: &mut Output| write_svmlight(&part, output);
             complete.push(completed(
                 &folder.join(part_name(number)),
                 Ok(output),

@@ -11,7 +11,7 @@ use std::io;
 
 use rayon::prelude::*;
 
-use super::Columns;
+use super::columns::Columns;
 use super::columns::cut;
 use super::runs::{Page, Reader, Run};
 

@@ -4,9 +4,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::columns::Columns;
+use super::dataset::Dataset;
 use super::merge::each_batch;
 use super::runs::{Packer, Run, nameless_file};
-use super::{Columns, Dataset};
 
 /// Rows on their way: the last in memory, those before in files without names, which are gone when
 /// this is.

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 use crate::candidates::Candidates;
 use crate::columns::{none_compares, none_varies};
-use crate::data::DatasetError;
+use crate::error::Error as DataError;
 use crate::greedy::{Criterion, Refit, StrategyKind};
 use crate::lambda::Lambda;
 use crate::memory::Bytes;
@@ -86,7 +86,7 @@ pub enum SelectError {
     },
     /// Labels that are no grades.
     #[error("strategy fs-ed: {0}")]
-    Grades(DatasetError),
+    Grades(DataError),
     /// A target without the columns that a filter judges.
     #[error(
         "strategy fs-ed judges columns as the data have them: expected a data set with the columns of the candidates, found labels without them"

@@ -20,7 +20,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
-use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
+use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
+use crate::error::Error;
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::lambda::Lambda;
 use crate::objective::Objective;
@@ -306,19 +307,28 @@ impl Model {
     }
 
     /// Refuses data with entries in other columns, where a kernel would count them.
-    pub(crate) fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), DatasetError> {
+    pub(crate) fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), Error> {
         let expected = self.data.columns;
         let last = dataset.stored_columns().checked_sub(1);
         let beyond = last.is_some_and(|last| dataset.feature(last) as usize >= expected);
         if self.expansion.is_some() && beyond {
-            return Err(DatasetError::OtherColumns { expected });
+            return Err(self.other_columns());
         }
         Ok(())
     }
 
+    /// The refusal of such data.
+    pub fn other_columns(&self) -> Error {
+        let expected = self.data.columns;
+        Error::data(format!(
+            "the data have entries in columns beyond the {expected} of the model: a kernel compares \
+             rows of the same columns"
+        ))
+    }
+
     /// `dataset` with the features of the model as its columns, in order of selection and with
     /// the names that the model has: data to train other rankers on.
-    pub fn project(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
+    pub fn project(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, Error> {
         let projected = dataset.project(&self.columns())?;
         if self.features.iter().all(|feature| feature.name.is_none()) {
             return Ok(projected);
@@ -329,7 +339,7 @@ impl Model {
     }
 
     /// `dataset` with entries in the features of the model alone, all columns under their numbers.
-    pub fn keep(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
+    pub fn keep(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, Error> {
         dataset.keep(&self.columns())
     }
 

@@ -67,12 +67,3 @@ pub use shape::TrainShape;
 pub use solvers::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, Solver, TOLERANCE};
 pub use trained::Trained;
 pub use weights::Weights;
-
-use crate::data::DatasetError;
-use crate::error::Error;
-
-impl From<DatasetError> for Error {
-    fn from(error: DatasetError) -> Self {
-        Self::data(error.to_string())
-    }
-}

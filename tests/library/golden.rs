@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use rankrls::data::Groups;
-use rankrls::data::read::{Format, ReadOptions};
+use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::select;
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
 use rankrls::ridge::{RidgeProblem, Solver};
@@ -56,6 +56,18 @@ fn load(path: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
     )
 }
 
+/// RLScore's three files as svmlight text, a row a line.
+fn rlscore(name: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
+    let path = corpus(&format!("rlscore-parse/{name}"))?;
+    let file = |ending| std::fs::read_to_string(path.with_extension(ending)).unwrap();
+    let [labels, qids, features] = ["labels", "qids", "features"].map(file);
+    let rows = labels.lines().zip(qids.lines()).zip(features.lines());
+    let rows = rows.map(|((label, id), pairs)| format!("{label} qid:{} {pairs}\n", id.trim()));
+    let text: String = rows.collect();
+    let options = options.clone().zero_based(true);
+    Some(options.read_from(text.as_bytes(), name).unwrap().dataset)
+}
+
 fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
     select(data, &by(strategy, k, lambda), &mut ()).unwrap()
 }
@@ -78,8 +90,7 @@ struct Greedy {
 
 #[test]
 fn agrees_with_the_authors_implementation() {
-    let options = ReadOptions::new().format(Format::Rlscore);
-    let Some(data) = load("rlscore-parse/train.features", &options) else {
+    let Some(data) = rlscore("train", &ReadOptions::new()) else {
         return;
     };
     let summary = ColumnClasses::new(&data).summary();
@@ -121,12 +132,10 @@ fn by_solver(solver: Solver) -> RankRls {
 
 #[test]
 fn trains_on_all_features_as_the_authors_implementation() {
-    let options = ReadOptions::new().format(Format::Rlscore);
-    let Some(train) = load("rlscore-parse/train.features", &options) else {
+    let Some(train) = rlscore("train", &ReadOptions::new()) else {
         return;
     };
-    let options = options.width(train.width());
-    let Some(test) = load("rlscore-parse/test.features", &options) else {
+    let Some(test) = rlscore("test", &ReadOptions::new().width(train.width())) else {
         return;
     };
     for solver in Solver::ALL {
@@ -167,8 +176,7 @@ const EWT_LAST_ERRORS: [f64; 3] = [6.487799246377643, 6.408247963173719, 6.32014
 
 #[test]
 fn the_family_agrees_with_rlscore_on_its_parses() {
-    let options = ReadOptions::new().format(Format::Rlscore);
-    let Some(train) = load("rlscore-parse/train.features", &options) else {
+    let Some(train) = rlscore("train", &ReadOptions::new()) else {
         return;
     };
     let one = train.as_one_query();

@@ -249,24 +249,24 @@ fn damaged_and_mixed_parts_are_refused() {
     let folder = temporary.path();
     sharded(folder, 2);
     assert_eq!(error_of(folder), None);
-    let part = folder.join("part-2.npz");
+    let part = folder.join("part-2.svm");
     let bytes = fs::read(&part).unwrap();
     let refused = |expected: &str| {
         let error = error_of(folder).unwrap();
         assert!(error.contains(expected), "{error}");
     };
     fs::write(&part, &bytes[..bytes.len() / 2]).unwrap();
-    refused("part-2.npz: expected a zip archive");
+    refused("part-2.svm: expected ");
     let mut changed = bytes.clone();
     changed[bytes.len() / 2] ^= 1;
     fs::write(&part, &changed).unwrap();
-    refused("part-2.npz: ");
+    refused("part-2.svm: ");
     fs::remove_file(&part).unwrap();
-    refused("part-2.npz: ");
+    refused("part-2.svm: ");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("/dev/zero", &part).unwrap();
-        refused("part-2.npz: expected a regular file");
+        refused("part-2.svm: expected a regular file");
         fs::remove_file(&part).unwrap();
     }
     // Columns of other data, as many as there are.
@@ -277,12 +277,12 @@ fn damaged_and_mixed_parts_are_refused() {
         .unwrap()
         .replace(":1 ", ":2 ");
     shards_of(doubled.as_bytes(), other.path(), 2);
-    fs::copy(other.path().join("part-2.npz"), &part).unwrap();
-    refused("part-2.npz: expected ");
+    fs::copy(other.path().join("part-2.svm"), &part).unwrap();
+    refused("part-2.svm: expected ");
     refused(" columns of the hash ");
-    let first = folder.join("part-1.npz");
+    let first = folder.join("part-1.svm");
     fs::copy(&first, &part).unwrap();
-    refused("part-2.npz: expected ");
+    refused("part-2.svm: expected ");
     fs::write(&part, &bytes).unwrap();
     let own = fs::read(&first).unwrap();
     fs::copy(&part, &first).unwrap();
@@ -324,7 +324,7 @@ fn edited_manifests_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path();
     let (_, first) = sharded(folder, 2).sizes(0);
-    let part = folder.join("part-2.npz");
+    let part = folder.join("part-2.svm");
     let refused = |expected: &str| {
         let error = error_of(folder).unwrap();
         assert!(error.contains(expected), "{error}");
@@ -370,7 +370,7 @@ fn edited_manifests_are_refused() {
     });
     refused("rows.svm: expected rows that make ");
     // A part twice, with the hash of such data.
-    let first_part = folder.join("part-1.npz");
+    let first_part = folder.join("part-1.svm");
     let other = fs::read(&first_part).unwrap();
     fs::copy(&part, &first_part).unwrap();
     let twice = |hash: &str| {

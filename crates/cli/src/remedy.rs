@@ -26,12 +26,7 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
                     .into(),
             );
         }
-        Remedy::NameIndex => {
-            "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
-             and leave it out by --ignore COLUMN; in R, write.csv(row.names = FALSE)"
-        }
         Remedy::IgnoreColumn => "to leave a column out, pass --ignore COLUMN",
-        Remedy::ReadAs(format) => return Some(format!("pass --format {format}").into()),
         Remedy::GiveLambda => "give one with --lambda",
         Remedy::RaiseLambda => "raise --lambda",
         Remedy::FillGaps => "read missing values with --missing",

@@ -46,7 +46,7 @@ use super::watch::Watch;
 Examples:
   rankrls select @parses -k 10 --lambda 16 --test @parses-test
   rankrls select train.svm -k 50 --lambda 16 -o model.json
-  rankrls select train.features -k 10 --lambda 1 --json
+  rankrls select grades.csv --label grade --query query -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10

@@ -28,12 +28,8 @@ pub enum Remedy {
     Regroup,
     /// Leave the column of this name out.
     Ignore(String),
-    /// Name the first column of a table, perhaps an index, and leave it out.
-    NameIndex,
     /// Leave a column out.
     IgnoreColumn,
-    /// Read the data in the format of this name.
-    ReadAs(&'static str),
     /// Give the ridge parameter, and do not leave it open.
     GiveLambda,
     /// Take a larger ridge parameter.
@@ -192,10 +188,8 @@ impl Remedy {
             Self::ReadMissing => Self::CountFromZero,
             Self::CountFromZero => Self::Regroup,
             Self::Regroup => Self::Ignore("name".to_owned()),
-            Self::Ignore(_) => Self::NameIndex,
-            Self::NameIndex => Self::IgnoreColumn,
-            Self::IgnoreColumn => Self::ReadAs("csv"),
-            Self::ReadAs(_) => Self::GiveLambda,
+            Self::Ignore(_) => Self::IgnoreColumn,
+            Self::IgnoreColumn => Self::GiveLambda,
             Self::GiveLambda => Self::RaiseLambda,
             Self::RaiseLambda => Self::FillGaps,
             Self::FillGaps => Self::MoreMemory,
@@ -235,16 +229,9 @@ impl Remedy {
             Self::Ignore(name) => {
                 format!("leave it out: put {name:?} into TableOptions::ignore").into()
             }
-            Self::NameIndex => {
-                "is it an index of pandas? Write the table by to_csv(index=False), or \
-                name the column and put it into TableOptions::ignore; in R, \
-                write.csv(row.names = FALSE)"
-                    .into()
-            }
             Self::IgnoreColumn => {
                 "to leave a column out, put its name into TableOptions::ignore".into()
             }
-            Self::ReadAs(format) => format!("read it as {format}: set ReadOptions::format").into(),
             Self::GiveLambda => "give a lambda".into(),
             Self::RaiseLambda => "raise lambda".into(),
             Self::FillGaps => "fill gaps by Missing::fill".into(),

@@ -20,7 +20,7 @@ use super::session::Session;
 #[command(after_help = "\
 Examples:
   rankrls corpus info @parses
-  rankrls corpus convert @parses parses.npz
+  rankrls corpus convert @parses parses.svm
   rankrls corpus build treebank.conllu --link-grammar -o parses")]
 pub(crate) struct CorpusArgs {
     #[command(subcommand)]

@@ -28,7 +28,7 @@ Examples:
   rankrls corpus project train.svm --model model.json -o selected.svm
   rankrls corpus project test.svm --model model.json -o selected-test.svm
   rankrls corpus project train.svm --model model.json -o boost.svm --for lightgbm
-  rankrls corpus project train.svm --model model.json -o selected.npz --keep-numbers")]
+  rankrls corpus project train.svm --model model.json -o selected.svm --keep-numbers")]
 pub(crate) struct ProjectArgs {
     /// Data to reduce; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
@@ -54,16 +54,9 @@ pub(crate) struct ProjectArgs {
 }
 
 pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode> {
-    // Names are written unless the numbers of the columns stay, and they are others.
-    let kept_names = args
-        .data
-        .names_at(&args.path, None)
-        .filter(|_| args.keep_numbers);
-    let target = (args.target).create("--output", &args.output, kept_names.as_deref(), session)?;
-    if args.ranker.is_some() && !target.is_plain_svmlight() {
-        return Err(usage(
-            "--for writes svmlight: name a file without .npz, .features, .gz or .zst",
-        ));
+    let target = (args.target).create("--output", &args.output, None, session)?;
+    if args.ranker.is_some() && !target.is_plain_file() {
+        return Err(usage("--for writes a file without .gz or .zst"));
     }
     // Found writable before the work.
     let sizes = if args.ranker == Some(Ranker::LightGbm) {

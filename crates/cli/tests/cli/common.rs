@@ -54,9 +54,7 @@ fn examples_work() {
     let folder = Folder::new();
     folder.write("train.svm.zst", crate::support::zst(crate::support::TRAIN));
     folder.write("vali.svm", crate::support::TEST);
-    folder.write("train.features", "0:1\n1:1\n0:2\n1:1\n");
-    folder.write("train.labels", "1\n0\n1\n0\n");
-    folder.write("train.qids", "1\n1\n2\n2\n");
+    folder.write("grades.csv", "query,grade,x\n1,1,0\n1,0,1\n2,1,2\n2,0,1\n");
     folder.write("scores.txt", "1\n2\n3\n4\n5\n");
     folder.write("preferences.txt", "1 3\n4 5\n");
     for model in ["model", "a", "b"] {

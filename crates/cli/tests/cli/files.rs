@@ -176,8 +176,7 @@ fn a_descriptor_is_written_to_and_shares_no_stream_with_results() {
 #[test]
 fn files_that_belong_to_data_are_inputs() {
     let folder = folder();
-    folder.run("corpus convert train.svm x.npz --names names.txt");
-    folder.run("corpus convert train.svm y.features --names names.txt");
+    folder.run("corpus convert train.svm x.svm --names names.txt");
     folder.run("shard train.svm --parts 2 --names names.txt -o shards");
     fs::create_dir(folder.path("shards/sub")).unwrap();
     symlink(folder.path("shards"), folder.path("parts")).unwrap();
@@ -186,26 +185,12 @@ fn files_that_belong_to_data_are_inputs() {
     folder.write("boost.svm.query", "1\n");
     let select = |rest: &str| format!("select {rest} -k 1 --lambda 1");
     for arguments in [
-        select("x.npz -o x.labels.npy"),
-        select("x.npz -o x.qids.npy"),
-        select("x.npz -o here/x.names.txt"),
-        select("x.npz --checkpoint x.names.txt --resume"),
-        select("y -o y.features"),
-        select("y -o y.labels"),
-        select("y.features -o y.qids"),
-        select("y --format rlscore -o y.qids"),
         select("shards -o shards/manifest.json"),
         select("shards -o shards/rows.svm"),
-        select("shards -o parts/part-1.npz"),
+        select("shards -o parts/part-1.svm"),
         select("parts -o shards/sub/new.json"),
-        select("train.svm --test x.npz -o x.labels.npy"),
-        "predict model.json x.npz -o x.labels.npy".to_owned(),
-        "tune train.svm -k 1 --evidence x.npz -o x.labels.npy".to_owned(),
-        "corpus convert x.npz x.names.txt".to_owned(),
         "corpus convert x.names.txt x.svm".to_owned(),
         "corpus convert train.svm n.svm --query-file n.names.txt".to_owned(),
-        "corpus convert train.svm z --to rlscore --names z.features".to_owned(),
-        "corpus project x.npz --model model.json -o x.svm".to_owned(),
         "corpus project boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
         "corpus build q.svm --link-grammar --compression none -o q".to_owned(),
         "corpus build q-texts.txt --link-grammar --compression none -o ./q".to_owned(),
@@ -216,8 +201,8 @@ fn files_that_belong_to_data_are_inputs() {
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.list(), before, "{arguments}");
     }
-    folder.run("corpus convert x.npz c.svm");
-    folder.run("corpus convert x.npz c-test.svm");
+    folder.run("corpus convert x.svm c.svm");
+    folder.run("corpus convert x.svm c-test.svm");
     let entry = |file: &str| serde_json::json!({"file": file, "blake3": "0".repeat(64)});
     let files = serde_json::json!({
         "train": entry("c.svm"), "test": entry("c-test.svm"), "texts": entry("c-texts.txt"),
@@ -235,14 +220,10 @@ fn files_that_belong_to_data_are_inputs() {
     }
     folder.run("select train.svm -k 1 --lambda 1 -o c-manifest.json");
     // What is written anew is the same, or no file of the data.
-    folder.run("corpus convert x.npz x.svm");
-    folder.run("corpus convert x.npz x.features");
-    folder.run("corpus convert train.svm w.npz --names x.names.txt");
-    folder.run("corpus convert w.npz w.svm --names w.names.txt");
-    folder.run("corpus project x.npz --model model.json -o x.svm --keep-numbers");
+    folder.run("corpus convert train.svm w.svm --names x.names.txt");
+    folder.run("corpus convert train.svm x.svm --names x.names.txt");
     assert_eq!(folder.read("x.names.txt"), folder.read("w.names.txt"));
     folder.run("select shards -k 1 --lambda 1 -o beside.json");
-    folder.run("select train.svm -k 1 --lambda 1 -o x.labels.npy");
 }
 
 #[test]

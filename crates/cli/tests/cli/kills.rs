@@ -198,7 +198,7 @@ fn builds_by_link_grammar_survive() {
 fn conversions_survive() {
     let folder = Folder::empty();
     folder.write("data.svm", generated(8000, 1600));
-    let arguments = "corpus convert data.svm out.npz";
-    let outputs = &["out.npz", "out.labels.npy", "out.qids.npy"];
+    let arguments = "corpus convert data.svm out.svm";
+    let outputs = &["out.svm"];
     job_in(folder, arguments, outputs, &[]).survive(long(5), 30);
 }

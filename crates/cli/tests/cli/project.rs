@@ -11,7 +11,7 @@ fn the_model_is_selected_again() {
         (names.collect::<Vec<_>>(), errors.collect::<Vec<_>>())
     };
     let expected = steps("@parses -k 8 -o model.json");
-    for output in ["few.svm.zst", "few.features", "few.npz"] {
+    for output in ["few.svm.zst", "few.svm"] {
         folder.run(&format!(
             "corpus project @parses --model model.json -o {output}"
         ));
@@ -19,8 +19,8 @@ fn the_model_is_selected_again() {
         assert_eq!(found, expected, "{output}");
     }
     // Test data gets the same columns, used or not.
-    folder.run("corpus project @parses-test --model model.json -o test.npz");
-    let info = folder.json("corpus info test.npz --json");
+    folder.run("corpus project @parses-test --model model.json -o test.svm");
+    let info = folder.json("corpus info test.svm --json");
     assert_eq!(info["data"]["columns"], 8);
 }
 
@@ -85,7 +85,7 @@ fn other_rankers_get_grades_and_their_queries() {
         assert!(grade.fract() == 0.0 && (0.0..=30.0).contains(&grade));
     }
     assert!(!folder.path("x.svm.query").exists());
-    for output in ["a.npz", "a.svm.zst", "-", "a.features"] {
+    for output in ["a.svm.zst", "-"] {
         folder.fails(&format!("{project} -o {output} --for xgboost"), 2);
     }
     folder.fails(&format!("{project} -o a.svm --for ranklib"), 2);

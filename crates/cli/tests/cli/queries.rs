@@ -100,8 +100,8 @@ fn queries_come_from_a_file_or_by_size() {
     ] {
         assert_eq!(steps(data), expected, "{data}");
     }
-    folder.run("corpus convert one.svm with.npz --query-file train.txt");
-    assert_eq!(steps("with.npz --test test.svm").1, expected.1);
+    folder.run("corpus convert one.svm with.svm --query-file train.txt");
+    assert_eq!(steps("with.svm --test test.svm").1, expected.1);
     let info = folder.json("corpus info one.svm --rows-per-query 2 --json");
     assert_eq!(info["data"]["queries"], 4);
     assert_eq!(info["query_sizes"]["largest"], 2);

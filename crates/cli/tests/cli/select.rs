@@ -30,16 +30,6 @@ fn indices_are_those_of_the_file() {
     assert_eq!(one["steps"][0]["feature"], zero["steps"][0]["feature"]);
     assert_eq!(one["data"]["columns"], 7);
     assert_eq!(zero["data"]["columns"], 8);
-    folder.write("x.features", "0:1 1:3\n1:3\n0:1 1:3\n1:3\n");
-    folder.write("x.labels", "1\n0\n1\n0\n");
-    folder.write("x.qids", "7\n7\n3\n3\n");
-    for data in ["x.features", "x", "x --format rlscore"] {
-        let document = folder.json(&format!("select {data} {select}"));
-        assert_eq!(document["steps"][0]["feature"], 0);
-        assert_eq!(document["data"]["queries"], 2);
-    }
-    folder
-        .refused("select x.features --format svmlight -k 1 --lambda 1 => x.features:1:1: expected");
 }
 
 #[test]

@@ -75,8 +75,8 @@ fn mistakes_are_found_before_any_work() {
         document["steps"][0]["name"].as_str().map(str::is_empty),
         Some(false)
     );
-    std::fs::remove_file(folder.path("parts/part-2.npz")).unwrap();
-    folder.refused("select parts -k 2 --lambda 1 => part-2.npz");
+    std::fs::remove_file(folder.path("parts/part-2.svm")).unwrap();
+    folder.refused("select parts -k 2 --lambda 1 => part-2.svm");
 }
 
 /// 4,000 rows of 1,000 of 4,000 columns: 48 MB in columns, and as much in classes.

@@ -80,7 +80,7 @@ fn a_table_is_the_data_that_it_shows() {
     folder.run(&format!("tune train.csv {NAMED} -k 2 --evidence test.csv"));
     folder.run(&format!("train train.csv {NAMED} --lambda 1"));
     folder.misused(&format!(
-        "corpus convert train.csv {NAMED} out.csv => a table of comma-separated values is only read"
+        "corpus convert train.csv {NAMED} out.csv => cannot write out.csv: tables are only read"
     ));
 }
 
@@ -168,11 +168,11 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
         assert_eq!(hash(data), hash("train.csv"), "{data}");
     }
     folder.misused(&format!(
-        "corpus info table.txt {NAMED} => if it is a table, pass --format csv"
+        "corpus info table.txt {NAMED} => if it is a table, say so by --format"
     ));
     for (data, message) in [
-        ("semicolons.csv", "found semicolons"),
-        ("bare.csv", "write a header"),
+        ("semicolons.csv", "found a header of"),
+        ("bare.csv", "found a header of"),
         (
             "lfs.csv",
             "found a pointer of Git LFS in place of the file (fetch the file by git lfs pull)",

@@ -3,19 +3,19 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use rankrls_files::input::mark_for;
+use rankrls_files::error::{Fault, ReadError};
+use rankrls_files::input::{Source, mark_for};
 use rankrls_files::text::{each_item, read_strings, utf8};
 
-use crate::data::{Dataset, FeatureNames, Strings};
+use crate::data::dataset::Dataset;
+use crate::data::names::FeatureNames;
 use crate::memory::Memory;
+use rankrls_files::Strings;
 
-use super::error::{Fault, ReadError};
-use super::input::Source;
-use super::rows::refused;
 use super::token;
+use super::write::refused;
 
-/// Reads names of features, one a line: the first line names the first column, which is 1 in
-/// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; blanks
+/// Reads names of features, one a line: the first line names the first column. The file may be compressed and have CRLF line ends; blanks
 /// around a name do not count, and an empty line is an empty name.
 pub fn read_names(path: &Path, memory: Memory) -> Result<FeatureNames, ReadError> {
     let names = read_strings(path, memory.limit, memory.held, "a feature name in UTF-8")?;
@@ -41,18 +41,9 @@ pub(super) fn attach(
 }
 
 /// Writes names one a line.
-pub fn write_names(names: &FeatureNames, writer: impl Write) -> io::Result<()> {
-    write_first_names(names, names.len(), writer)
-}
-
-/// Writes the names of the first `columns` columns.
-pub(super) fn write_first_names(
-    names: &FeatureNames,
-    columns: usize,
-    mut writer: impl Write,
-) -> io::Result<()> {
-    writer.write_all(mark_for(names.iter().take(columns)))?;
-    for name in names.iter().take(columns) {
+pub fn write_names(names: &FeatureNames, mut writer: impl Write) -> io::Result<()> {
+    writer.write_all(mark_for(names.iter()))?;
+    for name in names.iter() {
         if name.contains(['\n', '\r', '\0']) || name.trim_ascii() != name {
             let message = format!("the feature name {name:?} does not fit on a line");
             return Err(refused(message));
@@ -87,17 +78,12 @@ pub fn read_folds(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
 /// Reads scores, a finite decimal number a line, one for each row of a data set in the order of
 /// its file. The file may be compressed and have CRLF line ends; `-` is standard input.
 pub fn read_scores(path: &Path, memory: Memory) -> Result<Vec<f64>, ReadError> {
-    numbers(Source::open(path, memory.left())?, memory, "score")
+    scores_of(Source::open(path, memory.left())?, memory)
 }
 
-/// The numbers of a file, one a line, `what` messages call them.
-pub(super) fn numbers(
-    source: Source<'_>,
-    memory: Memory,
-    what: &str,
-) -> Result<Vec<f64>, ReadError> {
+fn scores_of(source: Source<'_>, memory: Memory) -> Result<Vec<f64>, ReadError> {
     items(source, memory, |line| {
-        token::only_decimal(line, what).map(Some)
+        token::only_decimal(line, "score").map(Some)
     })
 }
 
@@ -173,7 +159,7 @@ fn row(line: &[u8], at: usize, rows: usize) -> Result<(u32, usize), Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::ReadErrorKind;
+    use rankrls_files::ReadErrorKind;
     use rankrls_files::text::strings_of;
 
     use super::super::compressed::{gz, zst};
@@ -186,11 +172,7 @@ mod tests {
     }
 
     fn scores(bytes: &[u8]) -> Result<Vec<f64>, ReadError> {
-        numbers(
-            Source::new(bytes, "f", None)?,
-            Memory::limit(1 << 16),
-            "score",
-        )
+        scores_of(Source::new(bytes, "f", None)?, Memory::limit(1 << 16))
     }
 
     #[test]

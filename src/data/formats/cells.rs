@@ -1,11 +1,11 @@
-//! Records of a table: lines cut into cells, several lines where a quoted cell has line breaks.
+//! Lines of a table, cut into cells, several lines where a quoted cell has line breaks.
 
 use std::borrow::Cow;
 
-use super::error::{Fault, quote};
-use super::token::number;
-use super::words::is_missing;
+use rankrls_files::error::{Fault, quote};
 use rankrls_files::text::{checked, is_plain};
+
+use super::number::{is_missing, number};
 
 /// A cell of a record.
 pub(super) struct Cell<'l> {

@@ -8,8 +8,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::data::Queries;
-use crate::data::columns::nonzeros;
+use super::queries::Queries;
 
 /// The number taken for a value that is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -41,7 +40,7 @@ impl Missing {
     }
 
     /// The number in the place of a missing value before means are known.
-    pub(super) fn in_place(self) -> f64 {
+    pub(in crate::data) fn in_place(self) -> f64 {
         match self {
             Self::Mean => f64::NAN,
             Self::Value(value) => value,
@@ -74,12 +73,24 @@ impl FromStr for Missing {
 
 /// Puts means into the places of missing values of a column, whose `rows` ascend, and moves the
 /// entries other than 0 to the front. Returns how many they are.
-pub(crate) fn fill(rows: &mut [u32], values: &mut [f64], queries: &Queries) -> usize {
+pub(super) fn fill(rows: &mut [u32], values: &mut [f64], queries: &Queries) -> usize {
     if !values.iter().any(|value| value.is_nan()) {
         return values.len();
     }
     fill_means(rows, values, queries);
     nonzeros(rows, values)
+}
+
+/// Moves the entries other than 0 to the front. Returns how many they are.
+fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
+    let mut kept = 0;
+    for at in 0..values.len() {
+        if values[at] != 0.0 {
+            (rows[kept], values[kept]) = (rows[at], values[at]);
+            kept += 1;
+        }
+    }
+    kept
 }
 
 /// Puts means into the places of missing values of a column, whose `rows` ascend: only queries with

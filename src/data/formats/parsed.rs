@@ -1,26 +1,14 @@
-//! The content of a chunk of text.
+//! The rows of a chunk of svmlight text.
 
-use crate::data::Strings;
-use crate::data::runs::{RowPacker, Run};
+use rankrls_files::error::{Fault, ReadErrorKind};
+use rankrls_files::{Strings, text};
 
-use super::Remedy;
-use super::error::{Fault, ReadErrorKind};
 use super::token::{self, LARGEST_INDEX};
-use rankrls_files::text;
-
-/// The kind of the lines of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lines {
-    /// A label, perhaps a query, and pairs; comments and blank lines.
-    Svmlight,
-    /// Pairs.
-    Pairs,
-}
+use crate::data::runs::{RowPacker, Run};
 
 /// How the lines of a file are to be understood.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grammar {
-    pub(super) lines: Lines,
     /// The index of the first column, 0 or 1.
     pub(super) first: u32,
     /// Columns from this one on are dropped.
@@ -50,7 +38,7 @@ pub(super) struct Nameless {
 
 /// The rows of a chunk, up to the first bad line if there is one.
 #[derive(Debug, Default)]
-pub(super) struct Piece {
+pub(super) struct Parsed {
     pub(super) rows: usize,
     pub(super) lines: u64,
     packer: RowPacker,
@@ -70,29 +58,29 @@ pub(super) struct Piece {
     pub(super) fault: Option<Fault>,
 }
 
-impl Piece {
+impl Parsed {
     /// Reads `text`, whole lines of which the last may lack its line end.
     pub(super) fn parse(text: &[u8], grammar: Grammar) -> Self {
         // There are no more entries than colons.
         let entries = memchr::memchr_iter(b':', text).count();
-        let mut piece = Self {
+        let mut parsed = Self {
             packer: RowPacker::with_room(entries),
             ..Self::default()
         };
         let plain = text::is_plain(text);
         for line in text::lines(text) {
-            piece.lines += 1;
+            parsed.lines += 1;
             let line = if plain { Ok(line) } else { text::checked(line) };
-            piece.fault = line.and_then(|line| piece.line(line, grammar)).err();
-            if piece.fault.is_some() {
+            parsed.fault = line.and_then(|line| parsed.line(line, grammar)).err();
+            if parsed.fault.is_some() {
                 break;
             }
         }
-        piece.runs = std::mem::take(&mut piece.packer).finish();
-        piece.labels.shrink_to_fit();
-        piece.dropped_columns.sort_unstable();
-        piece.dropped_columns.dedup();
-        piece
+        parsed.runs = std::mem::take(&mut parsed.packer).finish();
+        parsed.labels.shrink_to_fit();
+        parsed.dropped_columns.sort_unstable();
+        parsed.dropped_columns.dedup();
+        parsed
     }
 
     /// Bytes that the rows take: here and, if `merged`, once more in columns.
@@ -114,24 +102,12 @@ impl Piece {
     }
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
-        match grammar.lines {
-            Lines::Svmlight => self.svmlight(token::without_comment(line), grammar),
-            Lines::Pairs => {
-                let line = token::trim_end(line);
-                self.pairs(line, token::start(line, 0), grammar)?;
-                self.rows += 1;
-                Ok(())
-            }
-        }
-    }
-
-    fn svmlight(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
+        let line = token::without_comment(line);
         let at = token::start(line, 0);
         if at == line.len() {
             return Ok(());
         }
-        let found = token::decimal(line, at, "label");
-        let (label, label_end) = found.map_err(|fault| self.perhaps_a_table(fault, line))?;
+        let (label, label_end) = token::decimal(line, at, "label")?;
         let at = token::start(line, label_end);
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
@@ -144,21 +120,6 @@ impl Piece {
         self.labels.push(label);
         self.rows += 1;
         Ok(())
-    }
-
-    /// The fault of a `line` without a label, with how to read it if it is the first of a table.
-    fn perhaps_a_table(&self, fault: Fault, line: &[u8]) -> Fault {
-        let has = |byte| memchr::memchr(byte, line).is_some();
-        let json = matches!(line.trim_ascii_start(), [b'{' | b'[', ..]);
-        match (has(b'\t'), has(b',') || has(b';')) {
-            _ if self.rows > 0 => fault,
-            _ if json => {
-                fault.remedy("is it JSON? Write the data as a table, .csv, or as svmlight text")
-            }
-            (_, true) => fault.remedy(Remedy::ReadAs("csv")),
-            (true, false) if !has(b':') => fault.remedy(Remedy::ReadAs("tsv")),
-            _ => fault,
-        }
     }
 
     /// Adds a row of the query `id`, which stands at `at`.
