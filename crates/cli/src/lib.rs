@@ -6,14 +6,12 @@ mod compare;
 mod console;
 mod corpus;
 mod data;
-mod document;
 mod evaluate;
 mod explain;
 mod figures;
 mod files;
 mod inspect;
 mod kernels;
-mod letor;
 mod numbers;
 mod output;
 mod plan;
@@ -123,7 +121,6 @@ commands! { Command:
     Evaluate(evaluate::EvaluateArgs) => evaluate::run,
     Explain(explain::ExplainArgs) => explain::run,
     Inspect(inspect::InspectArgs) => inspect::run,
-    Letor(letor::LetorArgs) => letor::run,
     Shard(shard::ShardArgs) => shard::run,
     Corpus(corpus::CorpusArgs) => corpus::run,
     Completions(CompletionsArgs) => completions,

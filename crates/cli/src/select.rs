@@ -330,7 +330,7 @@ impl Job<'_> {
         report.test_seconds = tested.path.as_ref().map(|_| tested.seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
-        let text = || report.document().text();
+        let text = || report.text();
         session.end(args.json, &report, text, saved.and(drawn))
     }
 

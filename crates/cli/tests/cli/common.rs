@@ -3,7 +3,7 @@ use std::process::Output;
 use crate::support::Folder;
 
 /// Commands with examples in their help, which read what the examples before them wrote.
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 17] = [
     "shard",
     "select",
     "tune",
@@ -13,7 +13,6 @@ const COMMANDS: [&str; 18] = [
     "evaluate",
     "explain",
     "inspect",
-    "letor",
     "corpus",
     "corpus build",
     "corpus check",
@@ -68,13 +67,7 @@ fn examples_work() {
     folder.write("texts.txt", "1\n2\n3\n4\n5\n");
     let mut examples = 0;
     // These need a treebank, or folders of others.
-    let elsewhere = [
-        "corpus build",
-        "corpus check",
-        "letor",
-        "completions",
-        "man",
-    ];
+    let elsewhere = ["corpus build", "corpus check", "completions", "man"];
     let run = |line: &str| !elsewhere.iter().any(|command| line.starts_with(command));
     for command in COMMANDS {
         let help = folder.stdout(&format!("{command} --help"));

@@ -36,13 +36,12 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
         "select test.svm -k 1 --lambda 1 --names train.svm -o train.svm",
         "select test.svm -k 1 --lambda 1 --query-file train.svm -o train.svm",
         "select train.svm -k 1 --lambda 1 --checkpoint train.svm --resume",
-        "tune train.svm -k 1 --csv train.svm.csv --html train.svm",
+        "tune train.svm -k 1 --csv train.svm.csv -o train.svm",
         "tune train.svm -k 1 --evidence test.svm -o test.svm",
         "train train.svm --lambda 1 -o train.svm",
         "train train.svm --lambda 1 --holdout-scores train.svm",
         "train train.svm --lambda 1 --objective pairs --pairs names.txt -o names.txt",
         "train train.svm --lambda 1 --holdout folds:folds.txt -o folds.txt",
-        "compare train.svm -k 1 --lambda 1 --csv train.svm",
         "predict model.json train.svm -o model.json",
         "predict model.json train.svm -o train.svm",
         "evaluate train.svm --model model.json --csv model.json",
@@ -93,9 +92,8 @@ fn standard_input_and_descriptors_are_files_too() {
         "select - -k 1 --lambda 1 --checkpoint train.svm --resume < train.svm",
         "train - --lambda 1 -o train.svm < train.svm",
         "train - --lambda 1 --holdout-scores train.svm < train.svm",
-        "tune - -k 1 --csv a.csv --html train.svm < train.svm",
+        "tune - -k 1 --csv a.csv -o train.svm < train.svm",
         "tune train.svm -k 1 --evidence - -o test.svm < test.svm",
-        "compare train.svm -k 1 --lambda 1 --test - --csv test.svm < test.svm",
         "predict model.json - -o train.svm < train.svm",
         "predict - train.svm -o model.json < model.json",
         "predict model.json - -o /dev/stdin < train.svm",
@@ -127,7 +125,6 @@ fn a_descriptor_is_written_to_and_shares_no_stream_with_results() {
         "select train.svm -k 1 --lambda 1 -o /dev/fd/3 >> log 3>> log",
         "train train.svm --lambda 1 --holdout-scores /proc/self/fd/1 >> log",
         "evaluate train.svm --model model.json --csv /dev/stdout >> log",
-        "compare train.svm -k 1 --lambda 1 --html /dev/stdout >> log",
     ] {
         refused_by_shell(&folder, arguments);
     }
@@ -246,28 +243,6 @@ fn files_that_belong_to_data_are_inputs() {
 }
 
 #[test]
-fn the_files_of_folds_are_inputs() {
-    let folder = Folder::empty();
-    fs::create_dir_all(folder.path("L/Fold1")).unwrap();
-    for part in ["train", "vali", "test"] {
-        let rows = "2 qid:1 1:1 2:2\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:3\n";
-        folder.write(&format!("L/Fold1/{part}.txt"), rows);
-    }
-    symlink(folder.path("L/Fold1/train.txt"), folder.path("p.svg")).unwrap();
-    symlink(folder.path("L/Fold1"), folder.path("fold")).unwrap();
-    symlink("Fold1/vali.txt", folder.path("L/v.svg")).unwrap();
-    for arguments in [
-        "letor L --plot p.svg",
-        "letor L/Fold1 --plot p.svg",
-        "letor fold --plot p.svg",
-        "letor L --plot L/v.svg",
-    ] {
-        folder.misused(&format!("{arguments} => a run reads it does not replace"));
-    }
-    folder.run("letor L --plot L/curves.svg --lambdas 1");
-}
-
-#[test]
 fn two_outputs_of_one_name_are_refused_before_any_work() {
     let folder = folder();
     symlink("new.svg", folder.path("first.svg")).unwrap();
@@ -286,16 +261,8 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--csv and --output",
         ),
         (
-            "tune train.svm -k 1 --csv new.csv --html new.csv",
-            "--csv and --html",
-        ),
-        (
             "train train.svm --lambda 1 -o new --holdout-scores new",
             "--holdout-scores and --output",
-        ),
-        (
-            "compare train.svm -k 1 --lambda 1 --csv new.svg --plot new.svg",
-            "--plot and --csv",
         ),
         // Where links lead that lead to nothing yet.
         (
@@ -307,8 +274,8 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--plot and --output",
         ),
         (
-            "tune train.svm -k 1 --csv here/new.csv --html new.csv",
-            "--csv and --html",
+            "tune train.svm -k 1 --csv here/new.csv -o new.csv",
+            "--csv and --output",
         ),
     ] {
         folder.misused(&format!("{arguments} => {options}"));

@@ -355,16 +355,6 @@ fn treebanks() {
 }
 
 #[test]
-fn folds_of_letor() {
-    let folder = Folder::new();
-    folder.write("data/Fold1/vali.txt", "1 qid:1 1:1\n0 qid:1 1:x\n");
-    let mut text = folder.refused(1, "letor data/Fold1");
-    fs::remove_file(folder.path("data/Fold1/vali.txt")).unwrap();
-    text += &folder.refused(1, "letor data");
-    hold("error-letor", &text);
-}
-
-#[test]
 fn lists_of_features() {
     refuse(
         "error-features",
