@@ -115,7 +115,7 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
         path.write_bytes(text)
         expected = load_svmlight_file(io.BytesIO(text), query_id=True, zero_based=False)
         output = folder / f"{number}.npz"
-        cli("corpus", "convert", path, output)
+        cli("convert", path, "-o", output)
         found = load_npz(output)
         if found[0].shape[1] == 0:
             # Where there are no columns scikit-learn takes one.
@@ -128,11 +128,11 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
 
 def check_matrices_are_those_of_scikit_learn(cli, folder):
     text = folder / "parses.svm"
-    cli("corpus", "convert", "@parses", text)
+    cli("convert", "@parses", "-o", text)
     expected = load_svmlight_file(str(text), query_id=True, zero_based=False)
     for layout in "csr", "csc":
         path = folder / f"parses-{layout}.npz"
-        cli("corpus", "convert", text, path, "--layout", layout)
+        cli("convert", text, "-o", path, "--layout", layout)
         matrix, labels, queries = load_npz(path)
         assert matrix.format == layout and matrix.has_canonical_format
         assert matrix.indices.dtype == np.int32 and matrix.data.dtype == np.float64
@@ -140,7 +140,7 @@ def check_matrices_are_those_of_scikit_learn(cli, folder):
         assert np.array_equal(labels, expected[1]) and np.array_equal(queries, expected[2])
         assert queries.dtype == np.int64
         again = folder / f"again-{layout}.svm"
-        cli("corpus", "convert", path, again)
+        cli("convert", path, "-o", again)
         assert again.read_bytes() == text.read_bytes()
 
 
@@ -171,12 +171,12 @@ def check_matrices_of_scipy_are_read(cli, folder):
                 ids = [queries, queries.astype("i4"), queries.astype("U"), queries.astype("S")]
                 path, output = folder / f"{number}.npz", folder / f"{number}-out.npz"
                 save_npz(path, matrix, labels, ids[number % 4], compressed=number % 2 == 0)
-                cli("corpus", "convert", path, output)
+                cli("convert", path, "-o", output)
                 found = load_npz(output)
                 assert same_matrix(found[0], matrix), path
                 assert np.array_equal(found[1], labels) and np.array_equal(found[2], queries)
                 text = folder / f"{number}.svm"
-                cli("corpus", "convert", path, text)
+                cli("convert", path, "-o", text)
                 read = load_svmlight_file(str(text), query_id=True, zero_based=False)
                 assert same_matrix(read[0], matrix) and np.array_equal(read[1], labels), path
                 number += 1
@@ -190,7 +190,7 @@ def check_big_ends_may_come_first(cli, folder):
     for name in "indices", "indptr", "data", "shape":
         arrays[name] = arrays[name].astype(arrays[name].dtype.newbyteorder(">"))
     np.savez(path, **arrays)
-    cli("corpus", "convert", path, output)
+    cli("convert", path, "-o", output)
     found = load_npz(output)
     assert same_matrix(found[0], matrix)
     assert found[1].tolist() == [-3, 2] and found[2].tolist() == ["é", "b"]
@@ -201,7 +201,7 @@ def check_identifiers_of_all_kinds_come_back(cli, folder):
     for ids in ["é", "é", "語z"], ["01", "01", "1"], ["a", "b", "c"]:
         path, output = folder / "a.npz", folder / "b.npz"
         save_npz(path, matrix, np.zeros(3), np.array(ids))
-        cli("corpus", "convert", path, output)
+        cli("convert", path, "-o", output)
         assert load_npz(output)[2].tolist() == ids
 
 
@@ -215,7 +215,7 @@ def check_matrices_that_are_none_are_refused(cli, folder):
             arrays = dict(np.load(path))
             arrays.update(changes)
             np.savez(path, **arrays)
-        error = cli.fails("corpus", "convert", path, folder / "out.npz")
+        error = cli.fails("convert", path, "-o", folder / "out.npz")
         assert part in error and "panicked" not in error, error
 
     refused("row[0]: expected each column once", indices=np.array([1, 1, 2]), indptr=np.array([0, 2, 2, 3]))
@@ -247,7 +247,7 @@ def check_matrices_that_are_none_are_refused(cli, folder):
     whole = path.read_bytes()
     for end in 0, 10, len(whole) // 2, len(whole) - 1:
         path.write_bytes(whole[:end])
-        error = cli.fails("corpus", "convert", path, folder / "out.npz")
+        error = cli.fails("convert", path, "-o", folder / "out.npz")
         assert "bad.npz" in error and "panicked" not in error, error
 
 
@@ -256,7 +256,7 @@ def check_a_bomb_is_stopped(cli, folder):
     matrix = scipy.sparse.csr_matrix((10**8, 3))
     save_npz(path, matrix, np.zeros(10**8, "i1"), None)
     assert path.stat().st_size < 2**20
-    error = cli.fails("corpus", "info", path, "--max-memory", "100MiB")
+    error = cli.fails("info", path, "--max-memory", "100MiB")
     assert "at most 104857600 bytes of memory" in error, error
 
 
@@ -266,9 +266,9 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     data = []
     for name in "@parses", "@parses-test":
         path = folder / f"{name}.svm"
-        cli("corpus", "project", name, "--model", model, "-o", path)
+        cli("convert", name, "--model", model, "-o", path)
         matrix = folder / f"{name}.npz"
-        cli("corpus", "project", name, "--model", model, "-o", matrix)
+        cli("convert", name, "--model", model, "-o", matrix)
         read = load_svmlight_file(str(path), query_id=True, zero_based=False)
         assert read[0].shape[1] == 30
         assert same_matrix(read[0], load_npz(matrix)[0])
@@ -299,7 +299,7 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     # The same from files that LightGBM reads by itself.
     files = {name: folder / f"{name}.txt" for name in ("@parses", "@parses-test")}
     for name, path in files.items():
-        cli("corpus", "project", name, "--model", model, "-o", path, "--for", "lightgbm")
+        cli("convert", name, "--model", model, "-o", path, "--for", "lightgbm")
     booster = lightgbm.train(options, lightgbm.Dataset(str(files["@parses"])), num_boost_round=100)
     assert np.array_equal(booster.predict(str(files["@parses-test"])), scores)
     path = folder / "scores.txt"

@@ -15,7 +15,7 @@ mod strings;
 pub mod text;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
-pub use input::{hash_text, read_regular, read_whole};
+pub use input::{read_regular, read_whole};
 pub use journal::{Journal, JournalError};
 pub use location::{Location, is_stdout};
 pub use number::{counted, exact, push_integer, push_number, short};

@@ -45,8 +45,8 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
         "predict model.json train.svm -o model.json",
         "predict model.json train.svm -o train.svm",
         "evaluate train.svm --model model.json --csv model.json",
-        "corpus convert train.svm train.svm",
-        "corpus project train.svm --model model.json -o model.json",
+        "convert train.svm -o train.svm",
+        "convert train.svm --model model.json -o model.json",
     ] {
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.read("train.svm"), TRAIN, "{arguments}");
@@ -98,12 +98,12 @@ fn standard_input_and_descriptors_are_files_too() {
         "predict - train.svm -o model.json < model.json",
         "predict model.json - -o /dev/stdin < train.svm",
         "evaluate - --model model.json --csv train.svm < train.svm",
-        "corpus convert - train.svm < train.svm",
-        "corpus project - --model model.json -o train.svm < train.svm",
-        "corpus build - --link-grammar --compression none -o train < train.svm",
+        "convert - -o train.svm < train.svm",
+        "convert - --model model.json -o train.svm < train.svm",
+        "build - --link-grammar --compression none -o train < train.svm",
         "select train.svm -k 1 --lambda 1 >> train.svm",
         "predict model.json train.svm >> train.svm",
-        "corpus convert train.svm - >> train.svm",
+        "convert train.svm -o - >> train.svm",
         "inspect model.json >> model.json",
         "select train.svm -k 1 --lambda 1 -o log >> log",
         "train train.svm --lambda 1 --plot log.svg >> log.svg",
@@ -173,8 +173,8 @@ fn a_descriptor_is_written_to_and_shares_no_stream_with_results() {
 #[test]
 fn files_that_belong_to_data_are_inputs() {
     let folder = folder();
-    folder.run("corpus convert train.svm x.npz --names names.txt");
-    folder.run("corpus convert train.svm y.features --names names.txt");
+    folder.run("convert train.svm -o x.npz --names names.txt");
+    folder.run("convert train.svm -o y.features --names names.txt");
     folder.run("shard train.svm --parts 2 --names names.txt -o shards");
     fs::create_dir(folder.path("shards/sub")).unwrap();
     symlink(folder.path("shards"), folder.path("parts")).unwrap();
@@ -198,23 +198,23 @@ fn files_that_belong_to_data_are_inputs() {
         select("train.svm --test x.npz -o x.labels.npy"),
         "predict model.json x.npz -o x.labels.npy".to_owned(),
         "tune train.svm -k 1 --evidence x.npz -o x.labels.npy".to_owned(),
-        "corpus convert x.npz x.names.txt".to_owned(),
-        "corpus convert x.names.txt x.svm".to_owned(),
-        "corpus convert train.svm n.svm --query-file n.names.txt".to_owned(),
-        "corpus convert train.svm z --to rlscore --names z.features".to_owned(),
-        "corpus project x.npz --model model.json -o x.svm".to_owned(),
-        "corpus project boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
-        "corpus build q.svm --link-grammar --compression none -o q".to_owned(),
-        "corpus build q-texts.txt --link-grammar --compression none -o ./q".to_owned(),
-        "corpus build t.conllu --candidates q-texts.txt --compression none -o here/q".to_owned(),
-        "corpus build t.conllu --link-grammar --columns n-texts.txt.zst -o n".to_owned(),
+        "convert x.npz -o x.names.txt".to_owned(),
+        "convert x.names.txt -o x.svm".to_owned(),
+        "convert train.svm -o n.svm --query-file n.names.txt".to_owned(),
+        "convert train.svm -o z --to rlscore --names z.features".to_owned(),
+        "convert x.npz --model model.json -o x.svm".to_owned(),
+        "convert boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
+        "build q.svm --link-grammar --compression none -o q".to_owned(),
+        "build q-texts.txt --link-grammar --compression none -o ./q".to_owned(),
+        "build t.conllu --candidates q-texts.txt --compression none -o here/q".to_owned(),
+        "build t.conllu --link-grammar --columns n-texts.txt.zst -o n".to_owned(),
     ] {
         let before = folder.list();
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.list(), before, "{arguments}");
     }
-    folder.run("corpus convert x.npz c.svm");
-    folder.run("corpus convert x.npz c-test.svm");
+    folder.run("convert x.npz -o c.svm");
+    folder.run("convert x.npz -o c-test.svm");
     let entry = |file: &str| serde_json::json!({"file": file, "blake3": "0".repeat(64)});
     let files = serde_json::json!({
         "train": entry("c.svm"), "test": entry("c-test.svm"), "texts": entry("c-texts.txt"),
@@ -232,11 +232,10 @@ fn files_that_belong_to_data_are_inputs() {
     }
     folder.run("select train.svm -k 1 --lambda 1 -o c-manifest.json");
     // What is written anew is the same, or no file of the data.
-    folder.run("corpus convert x.npz x.svm");
-    folder.run("corpus convert x.npz x.features");
-    folder.run("corpus convert train.svm w.npz --names x.names.txt");
-    folder.run("corpus convert w.npz w.svm --names w.names.txt");
-    folder.run("corpus project x.npz --model model.json -o x.svm --keep-numbers");
+    folder.run("convert x.npz -o x.svm");
+    folder.run("convert x.npz -o x.features");
+    folder.run("convert train.svm -o w.npz --names x.names.txt");
+    folder.run("convert w.npz -o w.svm --names w.names.txt");
     assert_eq!(folder.read("x.names.txt"), folder.read("w.names.txt"));
     folder.run("select shards -k 1 --lambda 1 -o beside.json");
     folder.run("select train.svm -k 1 --lambda 1 -o x.labels.npy");
@@ -295,7 +294,7 @@ fn what_takes_nothing_away_stays_legal() {
     assert_eq!(folder.read("train.svm"), TRAIN);
     folder.run("evaluate train.svm --model model.json --model model.json");
     // A name that a file of the data only looks like.
-    folder.run("corpus convert train.svm train");
+    folder.run("convert train.svm -o train");
     folder.run("select @parses -k 1 --lambda 1 -o @parses");
     folder.run("predict model.json train.svm -o model");
 }

@@ -201,16 +201,13 @@ fn matrices() {
             let bytes = if array == name { &bytes } else { &usual };
             folder.write(&format!("x.{array}.npy"), bytes);
         }
-        let refused = folder.refused(1, "corpus convert x.npz -");
+        let refused = folder.refused(1, "convert x.npz -o -");
         write!(text, "# {what}:\n{refused}").unwrap();
     }
     fs::remove_file(folder.path("x.labels.npy")).unwrap();
-    text += &folder.refused(1, "corpus convert x.npz -");
+    text += &folder.refused(1, "convert x.npz -o -");
     folder.write("x.npz", "1 1:1\n");
-    let lines = [
-        "corpus convert x.npz -",
-        "corpus convert - - --format npz < x.npz",
-    ];
+    let lines = ["convert x.npz -o -", "convert - -o - --format npz < x.npz"];
     text += &refusals(&folder, &lines);
     hold("error-matrices", &text);
 }
@@ -266,7 +263,7 @@ fn models() {
         &[
             "predict absent.json test.svm",
             "inspect trained.json --members",
-            "corpus project test.svm --model test.svm -o a.svm",
+            "convert test.svm --model test.svm -o a.svm",
             "select train.svm -k 3 --extend models/bounded.json",
             "select test.svm -k 9 --extend models/bounded.json",
             "select train.svm -k 9 --extend trained.json",
@@ -348,7 +345,7 @@ fn treebanks() {
     ] {
         folder.write("gold.conllu", gold);
         folder.write("nbest.conllu", nbest);
-        let line = "corpus build gold.conllu --candidates nbest.conllu -o c";
+        let line = "build gold.conllu --candidates nbest.conllu -o c";
         write!(text, "# {what}\n{}", folder.refused(1, line)).unwrap();
     }
     hold("error-treebanks", &text);

@@ -1,4 +1,4 @@
-//! `rankrls corpus info`.
+//! `rankrls info`.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -6,8 +6,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use rankrls::data::{self, DataHash, Description, Spread};
-use rankrls::greedy::SelectionOptions;
-use rankrls::{Candidates, ColumnClasses, Dataset, Ridge};
+use rankrls::greedy::job::{Estimate, estimates, plan};
+use rankrls::greedy::strategy::State;
+use rankrls::greedy::{SelectError, SelectionOptions};
+use rankrls::memory::Bytes;
+use rankrls::{Candidates, ColumnClasses, Dataset, Lambda, Ridge, StrategyKind};
+use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,21 +19,24 @@ use crate::args::at_least_one;
 use crate::data::{DataArgs, Sizes, read_named};
 use crate::files::{DataPath, InPath};
 use crate::numbers::{counted, exact, number, ridge};
-use crate::plan::Costs;
 use crate::session::Session;
 use crate::sheet::Sheet;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
+///
+/// In the table, takes is the memory of the strategy, with data adds the data and their column classes, as
+/// rankrls select holds them with --lambda, and --max-memory limits this sum. Process is the most that the
+/// whole process will have taken. This command holds the entries of the data, too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rankrls corpus info @parses
-  rankrls corpus info train.svm -k 100 --lambda 16 --json")]
+  rankrls info @parses
+  rankrls info train.svm -k 100 --lambda 16 --json")]
 pub(crate) struct InfoArgs {
     /// Data to describe; - is standard input, and @parses comes with the program
     #[arg(value_name = "DATA")]
     path: DataPath,
-    /// Features to select, for the memory that takes
+    /// Features to select, for the memory that this takes
     #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
     k: usize,
     /// Ridge parameter, for the same
@@ -45,7 +52,7 @@ pub(crate) struct InfoArgs {
     json: bool,
 }
 
-/// The JSON document of the schema `rankrls.corpus-info/1`.
+/// The JSON document of the schema `rankrls.info/1`.
 #[derive(Debug, Serialize)]
 struct InfoReport<'a> {
     schema: &'static str,
@@ -79,12 +86,34 @@ impl<'a> LongColumn<'a> {
     }
 }
 
+/// Memory that `select` with a lambda takes for the data, and would take for each strategy.
 #[derive(Debug, Serialize)]
 struct Memory {
     k: usize,
     lambda: f64,
+    data_bytes: u64,
+    /// The entries, which a selection holds besides while folds choose lambda.
+    entries_bytes: u64,
+    /// The most that the data took while they were read.
+    reading_bytes: u64,
+    candidate_bytes: u64,
+    limit_bytes: Option<u64>,
+    /// The strategy that `auto` takes, if one fits.
+    auto: Option<StrategyKind>,
+    strategies: Vec<Row>,
+    /// The bytes that one factor a query takes, besides these: only a run tells whether it is needed.
+    factors_bytes: u64,
+    #[serde(skip)]
+    idle: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
     #[serde(flatten)]
-    costs: Costs,
+    estimate: Estimate,
+    /// The most that the whole process will have taken, where the system tells: the peak of
+    /// reading, or the memory of now and that of the strategy.
+    peak_bytes: Option<u64>,
 }
 
 pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
@@ -100,23 +129,15 @@ impl<'a> InfoReport<'a> {
         let candidates = Candidates::from(ColumnClasses::new(dataset));
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
-        let options = SelectionOptions {
-            memory: args.data.memory(),
-            ..SelectionOptions::new(args.k, lambda)
-        };
         let description = Description::of(dataset);
         Ok(Self {
-            schema: "rankrls.corpus-info/1",
+            schema: "rankrls.info/1",
             data: Sizes::new(dataset, &summary),
             hash: DataHash::of(dataset),
             longest_columns: LongColumn::all(&description, dataset),
             description,
             single_query_classes: summary.single_query_classes,
-            memory: Memory {
-                k: args.k,
-                lambda: lambda.value(),
-                costs: Costs::new(dataset, &candidates, &options)?,
-            },
+            memory: Memory::new(dataset, &candidates, args, lambda)?,
         })
     }
 
@@ -160,7 +181,7 @@ impl<'a> InfoReport<'a> {
             memory.k,
             ridge(memory.lambda, data.unit)
         );
-        text + &memory.costs.text()
+        text + &memory.text()
     }
 
     fn spreads(&self) -> String {
@@ -196,6 +217,107 @@ impl<'a> InfoReport<'a> {
             .number("non-zeros", |column| column.nonzeros)
             .words("name", |column| column.name)
             .text()
+    }
+}
+
+impl Memory {
+    fn new(
+        dataset: &Dataset<'_>,
+        candidates: &Candidates,
+        args: &InfoArgs,
+        lambda: Lambda,
+    ) -> Result<Self> {
+        let (queries, columns) = (dataset.queries(), candidates.summary().column_classes);
+        let (memory, entries) = (args.data.memory(), 12 * dataset.nonzeros() as u64);
+        let limit = memory.limit;
+        // A selection does without the entries of the data, which count as held here.
+        let options = SelectionOptions {
+            memory: rankrls::memory::Memory::limit(
+                limit.map(|limit| limit.saturating_add(entries)),
+            ),
+            ..SelectionOptions::new(args.k, lambda)
+        };
+        let auto = match plan(candidates, dataset, &options) {
+            Ok(plan) => plan.strategy.kind(),
+            Err(
+                SelectError::Memory { .. }
+                | SelectError::NoCandidates { .. }
+                | SelectError::SingleRows { .. }
+                | SelectError::OneQuery,
+            ) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let row = |estimate| Row::new(estimate, entries, limit);
+        let estimates = estimates(candidates, dataset, &options).into_iter();
+        Ok(Self {
+            k: args.k,
+            lambda: lambda.value(),
+            data_bytes: dataset.memory().saturating_sub(entries),
+            entries_bytes: entries,
+            reading_bytes: dataset.reading_memory(),
+            candidate_bytes: candidates.memory(),
+            limit_bytes: limit,
+            auto,
+            strategies: estimates.map(row).collect(),
+            factors_bytes: State::folds_memory(queries.rows(), queries.len(), args.k.min(columns)),
+            idle: candidates.is_empty(),
+        })
+    }
+
+    /// The report for people.
+    fn text(&self) -> String {
+        let bytes = |bytes| Bytes(bytes).to_string();
+        let mut text = format!(
+            "data take {}, {} while read, column classes {}\n",
+            Bytes(self.data_bytes),
+            Bytes(self.reading_bytes),
+            Bytes(self.candidate_bytes)
+        );
+        if let Some(limit) = self.limit_bytes {
+            let _ = writeln!(text, "{} may be taken", Bytes(limit));
+        }
+        let table = Sheet::of(&self.strategies)
+            .words("strategy", |row| row.estimate.strategy.name())
+            .number("takes", |row| bytes(row.estimate.memory))
+            .number("with data", |row| bytes(row.estimate.total))
+            .number("process", |row| row.peak_bytes.map(bytes))
+            .number("exact", |row| row.estimate.exact)
+            .number("fits", |row| row.estimate.fits);
+        let _ = writeln!(text, "\n{}\n", table.text());
+        if self.idle {
+            return text + "nothing to select: no column varies in a query\n";
+        }
+        let (factors, entries) = (Bytes(self.factors_bytes), Bytes(self.entries_bytes));
+        let _ = writeln!(
+            text,
+            "one factor a query, if lambda is too small without, takes {factors} more\n\
+             lambda auto takes {entries} more, for the entries in its folds"
+        );
+        text += &self.auto.map_or_else(
+            || "auto takes none: no exact strategy fits\n".to_owned(),
+            |strategy| format!("auto takes {strategy}\n"),
+        );
+        text
+    }
+}
+
+impl Row {
+    /// `entries`: bytes that are held for the entries of the data. A strategy that judges columns as the
+    /// data have them needs them.
+    fn new(mut estimate: Estimate, entries: u64, limit: Option<u64>) -> Self {
+        let spared = if estimate.strategy.needs_grades() {
+            0
+        } else {
+            entries
+        };
+        estimate.total = estimate.total.saturating_sub(spared);
+        estimate.fits = estimate.able && limit.is_none_or(|limit| estimate.total <= limit);
+        let process = memory::peak().zip(memory::current());
+        let needed = |now: u64| now.saturating_sub(spared).saturating_add(estimate.memory);
+        Self {
+            peak_bytes: process.map(|(peak, now)| peak.max(needed(now))),
+            estimate,
+        }
     }
 }
 
