@@ -1,5 +1,6 @@
 //! `rankrls compare`: a selection by each strategy, one after the other, in one table.
 
+use std::fmt::Write as _;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
@@ -351,14 +352,14 @@ impl<'a> Comparison<'a> {
         if let (Some(path), Some(test)) = (&self.test_file, &self.test) {
             let (file, rules) = (printable(path), test.rules.text());
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
-            text += &format!("test data: {file}, {sizes}, {rules}\n");
+            let _ = writeln!(text, "test data: {file}, {sizes}, {rules}");
         }
-        text += &format!("\n{}\n", self.table().text());
+        let _ = writeln!(text, "\n{}", self.table().text());
         if self.ran().any(|row| row.one.kind.distils()) {
             text += BIASED;
         }
         for failure in self.failures() {
-            text += &format!("{}\n", printable(&failure));
+            let _ = writeln!(text, "{}", printable(&failure));
         }
         text
     }

@@ -228,7 +228,7 @@ impl Memory {
         lambda: Lambda,
     ) -> Result<Self> {
         let (queries, columns) = (dataset.queries(), candidates.summary().column_classes);
-        let (memory, entries) = (args.data.memory(), 12 * dataset.nonzeros() as u64);
+        let (memory, entries) = (args.data.memory(), entries_memory(dataset));
         let limit = memory.limit;
         // A selection does without the entries of the data, which count as held here.
         let options = SelectionOptions {
@@ -299,6 +299,13 @@ impl Memory {
         );
         text
     }
+}
+
+/// Bytes of the columns of `dataset`: entries, where each column begins, and its number where some are empty.
+fn entries_memory(dataset: &Dataset<'_>) -> u64 {
+    let stored = dataset.stored_columns();
+    let of_column = if stored < dataset.width() { 12 } else { 8 };
+    (12 * dataset.nonzeros() + of_column * stored) as u64
 }
 
 impl Row {

@@ -100,7 +100,7 @@ fn memory_that_is_not_there_is_refused_with_what_fits() {
         let row = rows.iter().find(|row| row["strategy"] == name).unwrap();
         row["total_bytes"].as_u64().unwrap()
     };
-    let limit = total("dense") - 1;
+    let limit = total("dense") / 100 * 99;
     let arguments = format!("select big.svm -k 5 --lambda 1 --threads 1 --max-memory {limit}");
     let error = folder.fails(&format!("{arguments} --strategy dense -o m.json"), 1);
     assert!(error.contains("strategy dense needs"), "{error}");
