@@ -129,7 +129,7 @@ fn one_point_is_a_dot() {
 #[test]
 fn strange_figures_are_xml_without_strange_numbers() {
     let text = strange().to_svg();
-    assert_eq!(says(&text, "no values"), 4);
+    assert_eq!(says(&text, "no values"), 3);
     let svg = parse(&text);
     let names = [
         "x", "y", "cx", "cy", "x1", "y2", "width", "height", "points", "viewBox",
