@@ -338,11 +338,6 @@ impl Model {
         projected.with_names(names.collect())
     }
 
-    /// `dataset` with entries in the features of the model alone, all columns under their numbers.
-    pub fn keep(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, Error> {
-        dataset.keep(&self.columns())
-    }
-
     /// Names of the features by their columns in the training data: to find the features in a table
     /// ([`ReadOptions::columns`](crate::data::read::ReadOptions::columns)).
     pub fn feature_names(&self) -> FeatureNames {

@@ -100,7 +100,7 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
         path.write_bytes(text)
         expected = load_svmlight_file(io.BytesIO(text), query_id=True, zero_based=False)
         output = folder / f"{number}-out.svm"
-        cli("corpus", "convert", path, output)
+        cli("convert", path, "-o", output)
         found = load_svmlight_file(str(output), query_id=True, zero_based=False)
         if found[0].shape[1] == 0:
             # Where there are no columns scikit-learn takes one.
@@ -113,11 +113,11 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
 
 def check_the_parses_are_those_of_scikit_learn(cli, folder):
     text, again = folder / "parses.svm", folder / "again.svm"
-    cli("corpus", "convert", "@parses", text)
+    cli("convert", "@parses", "-o", text)
     matrix, labels, queries = load_svmlight_file(str(text), query_id=True, zero_based=False)
     dump_svmlight_file(matrix, labels, str(again), zero_based=False, query_id=queries)
     written = folder / "written.svm"
-    cli("corpus", "convert", again, written)
+    cli("convert", again, "-o", written)
     assert written.read_bytes() == text.read_bytes()
 
 
@@ -127,7 +127,7 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     data = []
     for name in "@parses", "@parses-test":
         path = folder / f"{name}.svm"
-        cli("corpus", "project", name, "--model", model, "-o", path)
+        cli("convert", name, "--model", model, "-o", path)
         read = load_svmlight_file(str(path), query_id=True, zero_based=False)
         assert read[0].shape[1] == 30
         data.append(read)
@@ -157,7 +157,7 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     # The same from files that LightGBM reads by itself.
     files = {name: folder / f"{name}.txt" for name in ("@parses", "@parses-test")}
     for name, path in files.items():
-        cli("corpus", "project", name, "--model", model, "-o", path, "--for", "lightgbm")
+        cli("convert", name, "--model", model, "-o", path, "--for", "lightgbm")
     booster = lightgbm.train(options, lightgbm.Dataset(str(files["@parses"])), num_boost_round=100)
     assert np.array_equal(booster.predict(str(files["@parses-test"])), scores)
     path = folder / "scores.txt"

@@ -143,11 +143,8 @@ impl Files {
     /// output, by whatever path, and two inputs that are standard input, before any work. Pipes and
     /// devices may have any role, but that results and a file do not share a stream.
     pub(super) fn of(command: &Command, matches: &ArgMatches) -> Result<Self> {
-        let (mut command, mut matches) = (command, matches);
-        while let Some((name, inner)) = matches.subcommand() {
-            matches = inner;
-            command = command.find_subcommand(name).unwrap_or(command);
-        }
+        let (name, matches) = matches.subcommand().expect("there is a command");
+        let command = command.find_subcommand(name).unwrap_or(command);
         let (mut files, mut written, mut stdins) = (Self::default(), Vec::new(), 0);
         for argument in command.get_arguments() {
             let (name, id) = (title(argument), argument.get_id().as_str());

@@ -37,7 +37,7 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         }
         Remedy::SameColumns => {
             "are the data of another corpus? They need the columns of the training data; a corpus of parses \
-             gets them by rankrls corpus build --columns FILE, with the names of these"
+             gets them by rankrls build --columns FILE, with the names of these"
         }
         Remedy::WriteModel => "write models with `rankrls select -o` or `train -o`",
         Remedy::Resume => "go on with it (--resume)",

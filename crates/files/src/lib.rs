@@ -16,7 +16,7 @@ mod strings;
 pub mod text;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
-pub use input::{hash_text, read_regular, read_whole};
+pub use input::{read_regular, read_whole};
 pub use journal::{Journal, JournalError};
 pub use lines::{LinePlace, Lines};
 pub use location::{Location, is_stdout};

@@ -453,13 +453,8 @@ mod tests {
                 "{error}"
             );
         }
-        for error in [
-            crate::read_regular(&pipe, 10),
-            crate::hash_text(&pipe).map(String::into_bytes),
-        ] {
-            let error = error.unwrap_err().to_string();
-            assert!(error.contains("expected a regular file"), "{error}");
-        }
+        let error = crate::read_regular(&pipe, 10).unwrap_err().to_string();
+        assert!(error.contains("expected a regular file"), "{error}");
     }
 
     #[test]

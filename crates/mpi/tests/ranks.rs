@@ -173,14 +173,6 @@ fn reports_are_printed_once() {
     let output = ranks(folder.path(), 3, arguments).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.matches("rankrls.selection/1").count(), 1, "{text}");
-    let output = ranks(
-        folder.path(),
-        2,
-        "select data.svm -k 3 --lambda 1 --dry-run",
-    )
-    .output();
-    let text = String::from_utf8(output.unwrap().stdout).unwrap();
-    assert_eq!(text.matches("bounded").count(), 1, "{text}");
 }
 
 /// The messages of the ranks, those of `mpirun` aside.

@@ -129,11 +129,11 @@ fn data_of_another_corpus_are_refused_by_their_names() {
         "evaluate d.svm --model unnamed.json --model model.json",
         "evaluate a.svm --model model.json --names b-names.txt",
         "explain model.json b-test.svm x",
-        "corpus project b-test.svm --model model.json -o p.svm",
+        "convert b-test.svm --model model.json -o p.svm",
         &format!("{select} --test b-test.svm"),
     ] {
         folder.refused(&format!("{command} => {other}"));
-        folder.refused(&format!("{command} => corpus build --columns"));
+        folder.refused(&format!("{command} => build --columns"));
     }
     // A table has names of its own.
     folder.write("t.csv", "n1,n2,n3,n4,n5,n6,n7\n1,2,3,4,5,6,7\n");

@@ -52,7 +52,7 @@ fn row_numbers_are_told_by_any_name_in_any_order() {
         "train t.csv {} => column \"features\"",
         "--label grade --query query --lambda 1"
     ));
-    folder.warns("corpus info t.csv --label grade --query query => column \"features\" counts");
+    folder.warns("info t.csv --label grade --query query => column \"features\" counts");
     let (_, errors) = folder.run(&format!("select t.csv {TABLE} --ignore features"));
     assert_eq!(errors, "");
     // Identifiers with gaps, as the index of a part of a table has.
@@ -219,7 +219,7 @@ fn sound_data_get_no_warning() {
     for run in [
         "select @parses -k 3 --lambda 16 --test @parses-test",
         "train @parses --lambda 16",
-        "corpus info @parses",
+        "info @parses",
     ] {
         assert_eq!(folder.run(run).1, "", "{run}");
     }
@@ -234,7 +234,7 @@ fn sound_data_get_no_warning() {
         "ewt-parse/train_2000.svm.zst",
     ] {
         let path = corpora.join(data);
-        let run = format!("corpus info {}", path.display());
+        let run = format!("info {}", path.display());
         assert_eq!(folder.run(&run).1, "", "{run}");
     }
 }

@@ -154,7 +154,7 @@ fn models() {
         &[
             "predict absent.json test.svm",
             "inspect trained.json --members",
-            "corpus project test.svm --model test.svm -o a.svm",
+            "convert test.svm --model test.svm -o a.svm",
             "select train.svm -k 3 --extend models/bounded.json",
             "select test.svm -k 9 --extend models/bounded.json",
             "select train.svm -k 9 --extend trained.json",
@@ -236,20 +236,10 @@ fn treebanks() {
     ] {
         folder.write("gold.conllu", gold);
         folder.write("nbest.conllu", nbest);
-        let line = "corpus build gold.conllu --candidates nbest.conllu -o c";
+        let line = "build gold.conllu --candidates nbest.conllu -o c";
         write!(text, "# {what}\n{}", folder.refused(1, line)).unwrap();
     }
     hold("error-treebanks", &text);
-}
-
-#[test]
-fn folds_of_letor() {
-    let folder = Folder::new();
-    folder.write("data/Fold1/vali.txt", "1 qid:1 1:1\n0 qid:1 1:x\n");
-    let mut text = folder.refused(1, "letor data/Fold1");
-    fs::remove_file(folder.path("data/Fold1/vali.txt")).unwrap();
-    text += &folder.refused(1, "letor data");
-    hold("error-letor", &text);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `rankrls corpus build`.
+//! `rankrls build`.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -34,11 +34,11 @@ const NAMED: usize = 10;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rankrls corpus build treebank.conllu --link-grammar -o parses
-  rankrls corpus build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
-  rankrls corpus build treebank.conllu --candidates nbest.conllu --label labelled -o parses
-  rankrls corpus build ud-treebank.conllu --link-grammar --heads function -o parses
-  rankrls corpus build new.conllu --link-grammar --columns parses-names.txt.zst -o new
+  rankrls build treebank.conllu --link-grammar -o parses
+  rankrls build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
+  rankrls build treebank.conllu --candidates nbest.conllu --label labelled -o parses
+  rankrls build ud-treebank.conllu --link-grammar --heads function -o parses
+  rankrls build new.conllu --link-grammar --columns parses-names.txt.zst -o new
 
 link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
 same on every machine unless sentences run out of time; these are counted.")]
