@@ -386,6 +386,14 @@ impl TrainArgs {
         Ok((restricted, classes))
     }
 
+    /// The error of a training that had so many `models` to choose from.
+    fn told(&self, error: rankrls::Error, models: usize) -> anyhow::Error {
+        if error == one_query() && models > 1 && self.holdout.is_none() {
+            return anyhow!("which lambda is best is not known, as {error}");
+        }
+        error.into()
+    }
+
     /// The best model, of data that were read in `load_seconds`.
     fn train(
         &self,
@@ -412,13 +420,8 @@ impl TrainArgs {
                 (data, classes)
             }
         };
-        let several = params.models() > 1;
-        let outcome = params.train(data, Some(found)).map_err(|error| {
-            if error == one_query() && several && self.holdout.is_none() {
-                return anyhow!("which lambda is best is not known, as {error}");
-            }
-            error.into()
-        })?;
+        let outcome = params.train(data, Some(found));
+        let outcome = outcome.map_err(|error| self.told(error, params.models()))?;
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
