@@ -5,7 +5,7 @@
 
 times whole commands of two programs in turns: old, new, old, new and so on, so that whatever else the machine does meets
 both. Prints a Markdown table of medians: seconds of the command, seconds that it says reading and the work took, and
-peak memory; the ratio is new by old. Give it two release builds and an idle machine. All jobs take about half an hour;
+peak memory; the ratio is new by old. Give it two release builds and an idle machine. All jobs take long:
 --only takes some of them.
 Options that the new program renames stand in OLD_ARGS of same.py. Needs the data of --corpora, or of RANKRLS_CORPORA.
 """
