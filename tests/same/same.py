@@ -10,7 +10,8 @@ Exit code 0: all agree. 1: some differ, and each difference stands in a line of 
 
 The old program is that of the commit before the rewriting:
     git worktree add ../old 371a88e6 && cargo build --manifest-path ../old/Cargo.toml
-With --keep, a folder keeps the answers of the old program, and the next run only asks the new one.
+With --keep, a folder keeps the answers of the old program, and the next run only asks the new one: a minute of two cores.
+Builds may be of any profile that optimises the library, as `cargo build` does.
 Real data are in the folder of --corpora, or of RANKRLS_CORPORA; without it their commands are left out.
 
 Where the new program names things otherwise, say so in the tables below. A change of numbers that is wanted needs a
