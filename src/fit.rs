@@ -190,7 +190,8 @@ mod tests {
         let mut taken: Vec<PathStep> = Vec::new();
         let mut watch = |event: Event<'_>| {
             if let Event::Stepped(advance, state) = event {
-                assert_eq!(state.lqo_error(), advance.step.lqo_error);
+                assert_eq!(advance.step.feature, whole.columns()[taken.len()]);
+                assert_eq!(state.weights().len(), 1 + taken.len());
                 taken.push(whole.path()[taken.len()]);
                 if taken.len() == 4 {
                     return ControlFlow::Break(());
