@@ -18,8 +18,8 @@ impl SelectionOptions {
     ///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
     /// };
     /// let model = options.fit(&sample::train())?;
-    /// assert_eq!(model.features().len(), 10);
-    /// assert!(model.path()[9].lqo_error < model.path()[0].lqo_error);
+    /// assert_eq!(model.features.len(), 10);
+    /// assert!(model.path[9].lqo_error < model.path[0].lqo_error);
     /// let test = sample::test();
     /// assert_eq!(model.scores(&test).len(), test.rows());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -62,8 +62,8 @@ impl SelectionOptions {
     /// };
     /// let own = OwnStrategy::new(First);
     /// let model = options.fit_with(&sample::train(), Some(&own), &mut watch)?;
-    /// assert!(model.features().is_sorted_by_key(|taken| taken.feature));
-    /// assert_eq!(model.features().len(), 3);
+    /// assert!(model.features.is_sorted_by_key(|taken| taken.feature));
+    /// assert_eq!(model.features.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fit_with(
@@ -101,7 +101,7 @@ impl TuneOptions {
     ///     ..TuneOptions::new(SelectionOptions::new(10, None), Lambdas::Auto)
     /// };
     /// let (model, tuned) = options.fit(&sample::train())?;
-    /// assert!(model.features().len() <= 10);
+    /// assert!(model.features.len() <= 10);
     /// assert_eq!(model.lambda(), tuned.lambda());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -190,8 +190,9 @@ mod tests {
         let mut taken: Vec<PathStep> = Vec::new();
         let mut watch = |event: Event<'_>| {
             if let Event::Stepped(advance, state) = event {
-                assert_eq!(state.lqo_error(), advance.step.lqo_error);
-                taken.push(whole.path()[taken.len()]);
+                assert_eq!(advance.step.feature, whole.columns()[taken.len()]);
+                assert_eq!(state.weights().len(), 1 + taken.len());
+                taken.push(whole.path[taken.len()]);
                 if taken.len() == 4 {
                     return ControlFlow::Break(());
                 }
@@ -199,8 +200,8 @@ mod tests {
             ControlFlow::Continue(())
         };
         let four = options(6).fit_with(&data, None, &mut watch).unwrap();
-        assert_eq!(four.path(), taken);
-        assert_eq!(four.features(), options(4).fit(&data).unwrap().features());
+        assert_eq!(four.path, taken);
+        assert_eq!(four.features, options(4).fit(&data).unwrap().features);
     }
 
     #[test]
@@ -238,19 +239,19 @@ mod tests {
     #[test]
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
         let (data, own) = (sample::train(), OwnStrategy::new(Mine));
-        let mut asked = SelectionOptions::new(5, None);
+        let mut asked = SelectionOptions::new(2, None);
         let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut ());
         let found = fit(&asked).unwrap();
         asked.strategy = Some(StrategyKind::LowMem);
         let expected = asked.fit(&data).unwrap();
-        assert_eq!(found.path(), expected.path());
-        assert_eq!(found.features(), expected.features());
+        assert_eq!(found.path, expected.path);
+        assert_eq!(found.features, expected.features);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(error.contains("has no effect"), "{error}");
         asked.strategy = None;
         let tune = TuneOptions {
             evidence: Evidence::Folds { count: 3, seed: 1 },
-            ..TuneOptions::new(asked.clone(), Lambdas::Auto)
+            ..TuneOptions::new(asked.clone(), Lambda::new(4.0).unwrap())
         };
         let tuning = Tuning {
             own: Some(&own),
@@ -258,12 +259,12 @@ mod tests {
         };
         let tuned = tuning.run(&mut ()).unwrap().selection();
         let (exact, _) = tune.fit(&data).unwrap();
-        assert_eq!(model(&tuned, &data).path(), exact.path());
+        assert_eq!(model(&tuned, &data).path, exact.path);
         let mut text = Vec::new();
         found.write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(read, found);
-        assert_eq!((read.strategy().name(), read.selection(9)), ("own", None));
+        assert_eq!((read.strategy.name(), read.selection(9)), ("own", None));
         asked.memory = Memory::limit(1 << 40);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(

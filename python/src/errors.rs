@@ -93,15 +93,6 @@ impl From<SelectError> for Error {
     }
 }
 
-impl From<rankrls::Error> for Error {
-    fn from(error: rankrls::Error) -> Self {
-        match error.kind() {
-            Kind::Memory => memory(error),
-            _ => value(error),
-        }
-    }
-}
-
 impl From<TuneError> for Error {
     fn from(error: TuneError) -> Self {
         match error {

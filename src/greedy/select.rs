@@ -7,8 +7,8 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Earlier, Greedy, OWN, OwnStrategy, PathId, Plan, Prepared, SelectError, SelectionOptions, State,
-    Step, StrategyKind, Target, Teacher, TeacherPredictions, plan_with,
+    Advance, Earlier, Greedy, OWN, OwnStrategy, PathId, Plan, Prepared, SelectError,
+    SelectionOptions, State, Step, StrategyKind, Target, Teacher, TeacherPredictions, plan_with,
 };
 use crate::candidates::Candidates;
 use crate::data::Dataset;

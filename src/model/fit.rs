@@ -63,7 +63,7 @@ mod tests {
         let training = plain.train(&data, None).unwrap();
         assert_eq!(training.fit, Fit::Linear(trained.weights()));
         let values = plain.fit(&data).unwrap();
-        let values = values.features().iter().map(|feature| feature.weight);
+        let values = values.features.iter().map(|feature| feature.weight);
         assert!(values.eq(trained.weights().values));
     }
 
@@ -79,7 +79,7 @@ mod tests {
         let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
         let divided = params(4.0).fit(&before).unwrap();
         assert_eq!(scaled.scores(&data), divided.scores(&data));
-        assert_eq!(scaled.settings().target.labels, Some(LabelScale::Unit));
+        assert_eq!(scaled.settings.target.labels, Some(LabelScale::Unit));
     }
 
     #[test]
@@ -92,7 +92,7 @@ mod tests {
             ..RankRls::default()
         };
         let model = global.fit(&data).unwrap();
-        assert_eq!(model.features().len(), 2);
+        assert_eq!(model.features.len(), 2);
         let mut text = Vec::new();
         model.write_to(&mut text).unwrap();
         let read = Model::parse(&text, std::path::Path::new("model.json"));

@@ -306,18 +306,7 @@ impl Model {
         dataset.scores(&self.columns(), &self.weights())
     }
 
-    /// Refuses data with entries in other columns, where a kernel would count them.
-    pub(crate) fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), Error> {
-        let expected = self.data.columns;
-        let last = dataset.stored_columns().checked_sub(1);
-        let beyond = last.is_some_and(|last| dataset.feature(last) as usize >= expected);
-        if self.expansion.is_some() && beyond {
-            return Err(self.other_columns());
-        }
-        Ok(())
-    }
-
-    /// The refusal of such data.
+    /// The refusal of data with entries in other columns, which a kernel would count.
     pub fn other_columns(&self) -> Error {
         let expected = self.data.columns;
         Error::data(format!(

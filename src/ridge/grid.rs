@@ -243,13 +243,7 @@ impl RankRls {
             options,
             "{metric} ranks queries, and pairs are compared: expected squared or cindex"
         );
-        check_labels(
-            &[metric],
-            data.labels(),
-            data.queries(),
-            &rules,
-            None,
-        )
+        check_labels(&[metric], data.labels(), data.queries(), &rules, None)
     }
 
     /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,

@@ -12,8 +12,8 @@ use rankrls::greedy::{Criterion, Ending, SelectError, Selection, Step};
 use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{
-    Candidates, Convention, Dataset, GreedyRankRls, Lambda, Lambdas, Metric, QueryWeight, Scale,
-    SelectionOptions, StrategyKind,
+    Candidates, Convention, Dataset, Lambda, Lambdas, Metric, QueryWeight, Scale, SelectionOptions,
+    StrategyKind,
 };
 use serde_json::{Value, json};
 
@@ -205,11 +205,15 @@ fn a_strategy_of_ones_own_sees_one_part_after_the_other() {
             .run(&mut ())
             .map(|tuned| tuned.outcomes[0].selection(4).unwrap())
     };
-    let params = GreedyRankRls::new(4).lambda(4.0);
-    let expected = params.with(Frequent { halved: false }).fit(&whole).unwrap();
+    let own = OwnStrategy::new(Frequent { halved: false });
+    let tuning = Tuning {
+        own: Some(&own),
+        ..Tuning::new(&whole, &options)
+    };
+    let expected = tuning.run(&mut ()).unwrap().selection();
     let found = selected(false).unwrap();
-    assert_eq!(found.steps, expected.path());
-    assert_eq!(found.weights, expected.weights().to_vec());
+    assert_eq!(found.steps, expected.steps);
+    assert_eq!(found.weights, expected.weights);
     let error = selected(true).unwrap_err().to_string();
     assert!(error.contains("errors in step 1"), "{error}");
 }

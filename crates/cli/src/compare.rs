@@ -239,7 +239,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     for row in comparison.ran() {
         let (name, taken, asked) = (&row.one.name, row.found.steps.len(), args.k);
         if taken < asked {
-            let warning = Warning::Exhausted { taken, asked };
+            let warning = Warning::of_exhausted(taken, asked);
             console.warn(format_args!("{name} {warning}"));
         }
     }

@@ -20,13 +20,16 @@ use crate::session::Session;
 /// Names of columns go to NAME.names.txt. What is written reads back the same to the last bit: labels,
 /// queries, values, and columns that nothing uses. A name that ends in .gz or .zst is compressed.
 #[derive(Debug, Args)]
-#[command(next_help_heading = "Output", after_help = "\
+#[command(
+    next_help_heading = "Output",
+    after_help = "\
 Examples:
   rankrls convert grades.csv --label grade --query query -o grades.svm.zst
   rankrls convert @parses -o parses.svm
   rankrls convert train.svm.zst -o - | head
   rankrls convert train.svm --model model.json -o selected.svm
-  rankrls convert train.svm --model model.json -o boost.svm --for lightgbm")]
+  rankrls convert train.svm --model model.json -o boost.svm --for lightgbm"
+)]
 pub(crate) struct ConvertArgs {
     /// Data to read; - is standard input, and @parses comes with the program
     #[arg(value_name = "DATA", help_heading = None::<&str>)]

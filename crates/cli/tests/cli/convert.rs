@@ -13,9 +13,7 @@ fn canonical() -> String {
 fn data_and_their_names_come_back() {
     let folder = Folder::new();
     for to in ["svm", "svm.gz", "svm.zst"] {
-        folder.run(&format!(
-            "convert train.svm -o a.{to} --names names.txt"
-        ));
+        folder.run(&format!("convert train.svm -o a.{to} --names names.txt"));
         assert_eq!(folder.read("a.names.txt"), NAMES);
         let (text, _) = folder.run(&format!("convert a.{to} -o - --names a.names.txt"));
         assert_eq!(text, canonical(), "{to}");

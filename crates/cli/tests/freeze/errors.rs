@@ -1,7 +1,6 @@
 //! What is refused, and in which words.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::io::Write as _;
 
 use crate::folder::{Folder, hold};
