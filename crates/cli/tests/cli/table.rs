@@ -170,7 +170,10 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
     ));
     for (data, message) in [
         ("semicolons.csv", "found a header of"),
-        ("bare.csv", "found a header of"),
+        (
+            "bare.csv",
+            "expected a header with each name once, found \"1\" again",
+        ),
         (
             "lfs.csv",
             "found a pointer of Git LFS in place of the file (fetch the file by git lfs pull)",
