@@ -24,7 +24,6 @@ pub(crate) mod runs;
 #[cfg(feature = "sample")]
 pub mod sample;
 mod sidecar;
-pub(crate) mod spill;
 mod subset;
 
 pub use columns::Column;

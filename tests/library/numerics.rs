@@ -9,7 +9,7 @@ use rankrls::data::LabelScale;
 use rankrls::greedy::job::select;
 use rankrls::greedy::strategy::{self, Round};
 use rankrls::greedy::{Selection, SelectionOptions};
-use rankrls::metrics::{Convention, Metric, Rules, evaluate};
+use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::{Basis, Fit, Kernel, RankRls, RidgeProblem, Shortfall, Solver, TOLERANCE};
 use rankrls::{Lambda, Lambdas, Scale, SelectError, StrategyKind, TuneError};
 

@@ -189,7 +189,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         seed: Some(args.seed),
         ..SelectionOptions::new(args.k, args.lambda)
     };
-    let candidates = input.candidates(&options)?;
+    let candidates = options.candidates(&input.train);
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
         return Ok(session.without_results());
     };
@@ -280,8 +280,8 @@ impl CompareArgs {
         let mut tested = Tested::new(input.test_path(&self.metrics, self.rules.rules()));
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
-        let found = interrupt.run(|| input.candidates(&options))?;
-        let Some(candidates) = found.transpose()? else {
+        let found = interrupt.run(|| options.candidates(&input.train))?;
+        let Some(candidates) = found else {
             return Ok(None);
         };
         let memory = plan(&candidates, &input.train, &options)?.memory;

@@ -23,7 +23,6 @@ mod report;
 mod select;
 mod session;
 mod settings;
-mod shard;
 mod sheet;
 mod train;
 mod tune;
@@ -118,7 +117,6 @@ commands! {
     Evaluate(evaluate::EvaluateArgs) => evaluate::run,
     Explain(explain::ExplainArgs) => explain::run,
     Inspect(inspect::InspectArgs) => inspect::run,
-    Shard(shard::ShardArgs) => shard::run,
     Info(info::InfoArgs) => info::run,
     Convert(convert::ConvertArgs) => convert::run,
     Build(build::BuildArgs) => build::run,

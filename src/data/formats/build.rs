@@ -1,5 +1,7 @@
 //! From the rows of a text to a data set.
 
+use std::sync::PoisonError;
+
 use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::Source;
 
@@ -22,8 +24,9 @@ pub(super) fn build(
     if let Some(queries) = &options.row_queries {
         give_queries(&mut text, queries, options)?;
     }
-    if let Some(spill) = &options.spill {
-        spill.keep(&mut text.runs);
+    if let Some(packed) = &options.packed {
+        let mut runs = packed.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.append(&mut text.runs);
     }
     let width = options.width.unwrap_or(text.width);
     let dropped_entries = text.dropped_entries;

@@ -1,7 +1,7 @@
 //! How data are read, and what comes of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rankrls_files::Parameter;
 use rankrls_files::error::{Fault, ReadError};
@@ -12,7 +12,7 @@ use super::format::Format;
 use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
 use crate::data::names::FeatureNames;
-use crate::data::spill::Spill;
+use crate::data::runs::Run;
 use crate::memory::Memory;
 use crate::setters::setters;
 
@@ -81,7 +81,7 @@ pub struct ReadOptions {
     /// Bytes of text that a thread parses at a time.
     pub(super) chunk: Option<usize>,
     /// Where entries go instead of into the data set.
-    pub(super) spill: Option<Arc<Spill>>,
+    pub(super) packed: Option<Arc<Mutex<Vec<Run>>>>,
 }
 
 impl ReadOptions {
@@ -141,8 +141,8 @@ impl ReadOptions {
     }
 
     /// Sends the entries elsewhere: the data set that is read has none.
-    pub(crate) fn spilling(mut self, spill: Arc<Spill>) -> Self {
-        self.spill = Some(spill);
+    pub(crate) fn packed(mut self, runs: Arc<Mutex<Vec<Run>>>) -> Self {
+        self.packed = Some(runs);
         self
     }
 

@@ -6,8 +6,6 @@
 //! the first bad line of the file is the one that is reported, whatever the
 //! threads did.
 
-use std::io;
-
 use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, ReadError, ReadErrorKind, quote};
 use rankrls_files::input::Source;
@@ -51,8 +49,6 @@ pub(super) struct Text {
     pub(super) dropped_columns: Vec<u32>,
     /// Bytes held for it, and needed again for its columns.
     pub(super) memory: u64,
-    /// Bytes of it that entries take, those on disk not counted.
-    pub(super) packed: u64,
     pub(super) lines: u64,
     /// The line of the first row without a query identifier.
     pub(super) nameless_line: Option<u64>,
@@ -95,8 +91,7 @@ impl Text {
         let name = self.name;
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let merged = columns_of(&self.runs, width);
-        let mut columns = merged.map_err(|error| Fault::io(&error).of(&name))?;
+        let mut columns = columns_of(&self.runs, width);
         drop(self.runs);
         // Runs may be elsewhere.
         columns.height = self.rows;
@@ -156,10 +151,7 @@ impl Text {
     }
 
     fn append(&mut self, mut parsed: Parsed, options: &ReadOptions) -> Result<(), ReadError> {
-        let merged = options
-            .spill
-            .as_ref()
-            .is_none_or(|spill| !spill.is_memory());
+        let merged = options.packed.is_none();
         self.memory += parsed.memory(merged);
         let within = self.check_memory(options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
@@ -174,21 +166,10 @@ impl Text {
         self.rows += parsed.rows;
         self.width = self.width.max(parsed.width);
         self.labels.append(&mut parsed.labels);
-        self.packed += parsed.packed(merged);
         self.runs.append(&mut parsed.runs);
         self.dropped_entries += parsed.dropped_entries;
         self.dropped_columns.append(&mut parsed.dropped_columns);
-        match &options.spill {
-            Some(spill) if self.packed >= spill.room() => {
-                self.memory -= std::mem::take(&mut self.packed);
-                if spill.write(&std::mem::take(&mut self.runs)) {
-                    return Ok(());
-                }
-                // The spill knows what happened.
-                Err(Fault::io(&io::ErrorKind::WriteZero.into()).of(&self.name))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Refuses more than a limit lets in.

@@ -122,18 +122,14 @@ fn push_pair(text: &mut Vec<u8>, index: u64, value: f64) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
 
     use super::super::options::ReadOptions;
     use super::*;
-    use crate::data::merge::columns_of;
-    use crate::data::spill::Spill;
     use crate::data::{DataHash, Strings};
 
-    /// Data are read back in memory and by way of a file: the same, and as wide.
+    /// Data are read back: the same, and as wide.
     fn check(data: &Dataset<'_>) {
         for base in [IndexBase::One, IndexBase::Zero] {
             let mut text = Vec::new();
@@ -142,12 +138,6 @@ mod tests {
             let found = options.read_from(&text[..], "f").unwrap().dataset;
             assert_eq!(DataHash::of(&found), DataHash::of(data));
             assert_eq!(found.queries(), data.queries());
-            let spill = Arc::new(Spill::new(&std::env::temp_dir(), 0));
-            let spilling = options.clone().spilling(Arc::clone(&spill));
-            let rows = spilling.read_from(&text[..], "f").unwrap().dataset;
-            let columns = columns_of(&spill.runs(), found.width()).unwrap();
-            let spilled = rows.with_columns(columns).unwrap();
-            assert_eq!(DataHash::of(&spilled), DataHash::of(data));
         }
     }
 

@@ -210,9 +210,7 @@ fn dense_dataset(values: &Mat<f64>, dataset: &Dataset<'_>) -> Result<Dataset<'st
     let cells = (0..columns).flat_map(|column| values.col_as_slice(column));
     let entries: Vec<f64> = cells.copied().collect();
     let (labels, queries) = (dataset.labels().to_vec(), dataset.queries().clone());
-    Ok(Dataset::from_csc(
-        indptr, indices, entries, labels, queries,
-    )?)
+    Dataset::from_csc(indptr, indices, entries, labels, queries)
 }
 
 #[cfg(test)]

@@ -174,18 +174,11 @@ fn a_descriptor_is_written_to_and_shares_no_stream_with_results() {
 fn files_that_belong_to_data_are_inputs() {
     let folder = folder();
     folder.run("convert train.svm -o x.svm --names names.txt");
-    folder.run("shard train.svm --parts 2 --names names.txt -o shards");
-    fs::create_dir(folder.path("shards/sub")).unwrap();
-    symlink(folder.path("shards"), folder.path("parts")).unwrap();
     folder.write("q.svm", "1\t_\n");
     folder.write("q-texts.txt", "1\t_\n");
     folder.write("boost.svm.query", "1\n");
     let select = |rest: &str| format!("select {rest} -k 1 --lambda 1");
     for arguments in [
-        select("shards -o shards/manifest.json"),
-        select("shards -o shards/rows.svm"),
-        select("shards -o parts/part-1.svm"),
-        select("parts -o shards/sub/new.json"),
         "convert x.names.txt -o x.svm".to_owned(),
         "convert train.svm -o n.svm --query-file n.names.txt".to_owned(),
         "convert boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
@@ -220,7 +213,6 @@ fn files_that_belong_to_data_are_inputs() {
     folder.run("convert train.svm -o w.svm --names x.names.txt");
     folder.run("convert train.svm -o x.svm --names x.names.txt");
     assert_eq!(folder.read("x.names.txt"), folder.read("w.names.txt"));
-    folder.run("select shards -k 1 --lambda 1 -o beside.json");
 }
 
 #[test]

@@ -210,7 +210,6 @@ fn no_text_from_outside_commands_the_terminal() {
         format!("1 qid:{ids} 1:1\n0 qid:b 1:1\n1 qid:{ids} 1:1\n"),
     );
     folder.run("select train.svm -k 2 --lambda 1 --names names.txt -o m.json");
-    folder.run("shard train.svm --parts 2 -o parts");
     let edited = |name: &str, to: &str, key: &str, value: Value| {
         let mut document = folder.document(name);
         document[key] = value;
@@ -218,7 +217,6 @@ fn no_text_from_outside_commands_the_terminal() {
     };
     edited("m.json", &evil("m.json"), "strategy", json!(EVIL));
     edited("m.json", "schema.json", "schema", json!(EVIL));
-    edited("parts/manifest.json", "parts/manifest.json", EVIL, json!(1));
     fs::create_dir(folder.path(EVIL)).unwrap();
     folder.write("t.conllu", format!("# sent_id = {EVIL}\n1\t{EVIL}\n"));
     let (a, bad, b) = (evil("a.svm"), evil("bad.svm"), evil("b.svm"));
@@ -232,7 +230,6 @@ fn no_text_from_outside_commands_the_terminal() {
         &["select", &b, "-k2", "--lambda=1"],
         &["select", "bad.svm", "-k2", "--lambda=1"],
         &["select", &absent, "-k2", "--lambda=1"],
-        &["select", "parts", "-k2", "--lambda=1"],
         &["select", &a, "-k2", "--lambda", EVIL],
         &["select", &a, "-k2", "--strategy", EVIL],
         &["select", &a, "-k2", "--label", EVIL],
@@ -259,7 +256,6 @@ fn no_text_from_outside_commands_the_terminal() {
         &["info", &a, "--names=names.txt"],
         &["convert", &a, "-o", &page],
         &["build", "t.conllu", "--candidates=t.conllu", "-o", "c"],
-        &["shard", &bad, "--parts=2", "-o", "p"],
         &[EVIL],
         &["select", &format!("--{EVIL}")],
     ] {
@@ -297,7 +293,6 @@ fn a_full_disk_leaves_no_half_file() {
         ("convert large.svm -o out.svm", "out.svm"),
         ("convert large.svm -o out.svm.gz", "out.svm.gz"),
         ("convert large.svm -o old.svm", "old.svm"),
-        ("shard large.svm --parts 2 -o parts", "parts"),
     ] {
         // Blocks of 512 or of 1,024 bytes.
         let (code, errors) = limited(&folder, "ulimit -f 1", command);
@@ -306,7 +301,6 @@ fn a_full_disk_leaves_no_half_file() {
             errors.contains("error: ") && errors.contains(output),
             "{command}: {errors}"
         );
-        let _ = std::fs::remove_dir(folder.path("parts"));
         let left = folder.list();
         let names = ["large.svm", "names.txt", "old.svm", "test.svm", "train.svm"];
         assert_eq!(left, names, "{command}");

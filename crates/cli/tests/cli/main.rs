@@ -31,7 +31,6 @@ mod predict;
 mod queries;
 mod scale;
 mod select;
-mod shard;
 mod signals;
 mod support;
 mod table;
