@@ -4,17 +4,14 @@
 
 use std::fmt::Write as _;
 use std::hint::black_box;
-use std::num::NonZeroUsize;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::write_svmlight;
-use rankrls::greedy::job::select_among;
-use rankrls::shards::Sharding;
-use rankrls::{Candidates, Lambda, SelectionOptions};
 use zipf::Zipf;
 
+#[expect(dead_code, reason = "data are read from text here")]
 mod zipf;
 
 const ZIPF: Zipf = Zipf {
@@ -94,48 +91,5 @@ fn corpus(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Putting the same text into parts, and selecting from parts and from the whole.
-fn parts(criterion: &mut Criterion) {
-    let text = drawn(false);
-    let folder = tempfile::tempdir().expect("a folder");
-    let shard = |name: &str| {
-        let parts = NonZeroUsize::new(8).expect("parts");
-        let sharding = Sharding::begin(&folder.path().join(name), parts, None).expect("a folder");
-        let options = sharding.options(ReadOptions::new());
-        let rows = options
-            .read_from(text.as_bytes(), "text")
-            .expect("legal text")
-            .dataset;
-        sharding.finish(&rows).expect("parts")
-    };
-    let mut group = criterion.benchmark_group("parts");
-    group.sample_size(10);
-    let mut number = 0;
-    group.bench_function("sharding", |bench| {
-        bench.iter(|| {
-            number += 1;
-            shard(&number.to_string())
-        });
-    });
-    let shards = shard("parts");
-    let rows = shards.rows().expect("rows");
-    let lambda = Lambda::new(16.0).expect("a lambda above 0");
-    let options = SelectionOptions::new(5, lambda);
-    let select = |candidates: &Candidates| {
-        select_among(candidates, &rows, &options, &mut ()).expect("a selection")
-    };
-    let whole = options.candidates(&ZIPF.dataset());
-    group.bench_function("select, whole", |bench| bench.iter(|| select(&whole)));
-    // As little as the largest part takes.
-    let entries = (0..shards.parts()).map(|part| shards.sizes(part).1).max();
-    let room = 28 * entries.unwrap_or(0) as u64;
-    let turns = shards.candidates(&rows, options.query_weight, options.scale, room);
-    let turns = turns.expect("classes");
-    group.bench_function("select, part by part", |bench| {
-        bench.iter(|| select(&turns));
-    });
-    group.finish();
-}
-
-criterion_group!(benches, text, writing, parts, corpus);
+criterion_group!(benches, text, writing, corpus);
 criterion_main!(benches);

@@ -27,7 +27,6 @@
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`candidates`]: column classes wherever they are: in memory, on other ranks or in files.
 //! - [`packed`]: data whose columns are put together some at a time.
-//! - [`shards`]: data in parts, as files.
 //! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
 //!   [`greedy::job`] for front ends.
@@ -60,7 +59,6 @@ pub mod packed;
 pub mod peers;
 pub mod ridge;
 mod setters;
-pub mod shards;
 pub mod tune;
 pub mod warning;
 

@@ -23,13 +23,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::columns::{ColumnClasses, Gathering, QueryWeight, Scale};
 use crate::data::hash::Content;
+use crate::data::merge::each_batch;
 use crate::data::read::ReadOptions;
 use crate::data::runs::Run;
-use crate::data::spill::{Spill, each_columns};
 use crate::data::{Dataset, DatasetError};
 use crate::memory::Memory;
 
@@ -43,25 +43,22 @@ const LEAST: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 const ENTRY: u64 = 20;
 
 /// The entries of data, packed.
-#[derive(Debug)]
-pub struct Packed(Arc<Spill>);
-
-impl Default for Packed {
-    /// No entries yet.
-    fn default() -> Self {
-        Self(Arc::new(Spill::in_memory()))
-    }
-}
+#[derive(Debug, Default)]
+pub struct Packed(Arc<Mutex<Vec<Run>>>);
 
 impl Packed {
+    fn runs(&self) -> MutexGuard<'_, Vec<Run>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Options by which data are read, once: the entries go here, and the data set that is read has none.
     pub fn options(&self, options: ReadOptions) -> ReadOptions {
-        options.spilling(Arc::clone(&self.0))
+        options.packed(Arc::clone(&self.0))
     }
 
     /// Bytes held.
     pub fn memory(&self) -> u64 {
-        self.0.memory()
+        self.runs().iter().map(|run| run.memory() as u64).sum()
     }
 
     /// The column classes of the data, as [`ColumnClasses::scaled`] has them, to the bit; and the `rows` that
@@ -78,42 +75,29 @@ impl Packed {
         memory: Memory,
         mut look: impl FnMut(&Dataset<'_>),
     ) -> Result<(Dataset<'static>, ColumnClasses), DatasetError> {
-        let (held, runs) = (self.memory(), self.0.runs());
+        let (held, runs) = (self.memory(), std::mem::take(&mut *self.runs()));
         let all: u64 = runs.iter().map(Run::entries).sum();
         let left = memory.holding(held).left().unwrap_or(u64::MAX);
         let batch = (all / BATCHES).max(LEAST).min((left / ENTRY).max(1 << 16));
         let mut gathering = Gathering::new(rows);
         let (mut content, mut nonzeros) = (Content::new(rows), 0);
-        each_columns(&runs, rows, batch, |columns| {
+        each_batch(&runs, rows.width(), batch, |columns| {
+            if let Some(order) = rows.input_rows() {
+                columns.move_rows(order);
+            }
+            columns.fill_missing(rows.queries());
             let data = rows.with_columns(columns.view())?;
             nonzeros += data.nonzeros();
             look(&data);
             rayon::join(|| content.columns(&data), || gathering.add(data.columns()));
-            Ok::<_, BatchError>(())
-        })
-        .map_err(|BatchError(error)| error)?;
+            Ok::<_, DatasetError>(())
+        })?;
         drop(runs);
         content.others(rows);
         let rows = rows.clone();
         let rows = rows.with_entries_elsewhere(nonzeros, content.finish());
         let rows = rows.with_reading_memory(held + ENTRY * batch.min(all));
         Ok((rows, gathering.finish(weight, scale)))
-    }
-}
-
-/// Columns that cannot be put together.
-struct BatchError(DatasetError);
-
-impl From<DatasetError> for BatchError {
-    fn from(error: DatasetError) -> Self {
-        Self(error)
-    }
-}
-
-impl From<std::io::Error> for BatchError {
-    /// Runs in memory are read without errors.
-    fn from(error: std::io::Error) -> Self {
-        Self(DatasetError::Structure(error.to_string()))
     }
 }
 

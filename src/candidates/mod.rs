@@ -23,22 +23,18 @@
 //! ```
 
 mod partition;
-mod parts;
 
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Queries;
 use crate::peers::{Alone, Peers};
 pub use partition::Partition;
-pub(crate) use parts::Parts;
 
 /// The candidates of a selection: the column classes of this rank, and what there is to know about all others.
 #[derive(Debug, Clone)]
 pub struct Candidates {
-    /// Those of this rank; without entries where these are in `parts`.
+    /// Those of this rank.
     classes: ColumnClasses,
     /// The classes of all ranks.
     summary: Summary,
@@ -48,8 +44,6 @@ pub struct Candidates {
     threads: Option<usize>,
     /// The ranks that have the others.
     peers: Arc<dyn Peers>,
-    /// Where the entries are, if not in memory.
-    parts: Option<Arc<Parts>>,
 }
 
 impl From<ColumnClasses> for Candidates {
@@ -60,28 +54,12 @@ impl From<ColumnClasses> for Candidates {
             share: classes.summary(),
             threads: None,
             peers: Arc::new(Alone),
-            parts: None,
             classes,
         }
     }
 }
 
 impl Candidates {
-    /// The candidates of `shards` of which each class is in one, as [`Partition`] has it: in memory where
-    /// their entries take at most `room` bytes, else in temporary files in `folder`. Then a selection reads part
-    /// by part in each step, and [`ColumnClasses::column`] has nothing.
-    pub(crate) fn of_shards<E: From<io::Error>>(
-        shards: impl Iterator<Item = Result<ColumnClasses, E>>,
-        folder: &Path,
-        room: u64,
-    ) -> Result<Self, E> {
-        let (classes, parts) = Parts::of_shards(shards, folder, room)?;
-        Ok(Self {
-            parts: parts.map(Arc::new),
-            ..classes.into()
-        })
-    }
-
     /// These candidates as a share of those of all `peers`, of columns with the same rows that [`Partition`]
     /// parts. The classes, their positions and their number stay. Afterwards the summary and the unit describe
     /// all ranks. Every rank must call this, and every function that selects among candidates.
@@ -124,11 +102,6 @@ impl Candidates {
         Arc::clone(&self.peers)
     }
 
-    /// Where the entries are, if not in memory.
-    pub(crate) fn parts(&self) -> Option<&Arc<Parts>> {
-        self.parts.as_ref()
-    }
-
     /// How the columns of all ranks fall into classes.
     pub fn summary(&self) -> Summary {
         self.summary
@@ -167,7 +140,7 @@ impl Candidates {
 
     /// Bytes held.
     pub fn memory(&self) -> u64 {
-        self.classes.memory() + self.parts().map_or(0, |parts| parts.memory())
+        self.classes.memory()
     }
 
     /// 0-based features that represent the candidates of all ranks, ascending.
@@ -176,14 +149,5 @@ impl Candidates {
         let mut all = self.peers.all(&own.collect::<Vec<u32>>()).concat();
         all.sort_unstable();
         all
-    }
-
-    /// The rows and values of a candidate of this rank, wherever they are.
-    pub(crate) fn entries(&self, candidate: usize) -> io::Result<(Vec<u32>, Vec<f64>)> {
-        if let Some(parts) = self.parts() {
-            return parts.entries(&self.classes, candidate);
-        }
-        let column = self.classes.column(candidate);
-        Ok((column.rows.to_vec(), column.values.to_vec()))
     }
 }

@@ -56,27 +56,8 @@ impl Geometry {
             sole_queries: measures.iter().map(sole).collect(),
             largest: 0.0,
         };
-        geometry.find_largest();
+        geometry.largest = geometry.squared_norms.iter().copied().fold(0.0, f64::max);
         geometry
-    }
-
-    /// Finds the largest squared norm of these columns.
-    pub(super) fn find_largest(&mut self) {
-        self.largest = self.squared_norms.iter().copied().fold(0.0, f64::max);
-    }
-
-    /// No column of these: all are elsewhere.
-    pub(super) fn emptied(&self) -> Self {
-        Self {
-            largest: self.largest,
-            ..Self::default()
-        }
-    }
-
-    /// Adds a column of others.
-    pub(super) fn push(&mut self, others: &Self, class: usize) {
-        self.squared_norms.push(others.squared_norms[class]);
-        self.sole_queries.push(others.sole_queries[class]);
     }
 
     /// `|v|^2` of a column.

@@ -57,12 +57,6 @@ impl Factors {
         Self { signs, divisors }
     }
 
-    /// Adds the factor of a class of others.
-    pub(super) fn push(&mut self, others: &Self, class: usize) {
-        self.signs.push(others.signs[class]);
-        self.divisors.extend(others.divisors.get(class));
-    }
-
     /// The divisor of a class.
     pub(super) fn divisor(&self, class: usize) -> f64 {
         self.divisors.get(class).copied().unwrap_or(1.0)

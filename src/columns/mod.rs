@@ -123,11 +123,6 @@ impl ColumnClasses {
         self.columns.starts[candidate + 1] - self.columns.starts[candidate]
     }
 
-    /// The columns of all candidates.
-    pub(crate) fn columns(&self) -> &Columns<'static> {
-        &self.columns
-    }
-
     /// The columns of all candidates, `m` x candidates.
     pub(crate) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
         self.columns.matrix()

@@ -168,7 +168,7 @@ fn columns_of_rows(
     values: &[f64],
     width: usize,
 ) -> Columns<'static> {
-    columns_of(&runs_of_rows(bounds, indices, values), width).expect("runs in memory")
+    columns_of(&runs_of_rows(bounds, indices, values), width)
 }
 
 /// The entries other than zero of a dense array.

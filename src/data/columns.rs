@@ -194,7 +194,9 @@ impl<'a> Columns<'a> {
 
     /// Adds the column of a `feature` after the last.
     pub(crate) fn push_column(&mut self, feature: u32, column: Column<'_>) {
-        self.push_length(feature, column.rows.len());
+        self.features_mut().push(feature);
+        let end = self.starts[self.len()] + column.rows.len();
+        self.starts.to_mut().push(end);
         self.rows.to_mut().extend_from_slice(column.rows);
         self.values.to_mut().extend_from_slice(column.values);
     }
@@ -225,13 +227,6 @@ impl<'a> Columns<'a> {
         }
         resize(self.rows.to_mut(), end);
         resize(self.values.to_mut(), end);
-    }
-
-    /// Adds a column of so many entries, which are somewhere else.
-    pub(crate) fn push_length(&mut self, feature: u32, entries: usize) {
-        self.features_mut().push(feature);
-        let end = self.starts[self.len()] + entries;
-        self.starts.to_mut().push(end);
     }
 
     /// Gives back the memory for columns that do not come.

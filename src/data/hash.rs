@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -38,53 +37,6 @@ impl DataHash {
         let mut content = Content::new(dataset);
         content.columns(dataset);
         content.others(dataset);
-        content.finish()
-    }
-
-    /// Hashes the columns alone, in parallel: the sum of the hashes of each, so that those of parts make
-    /// that of the whole.
-    pub(crate) fn of_columns(dataset: &Dataset<'_>) -> Self {
-        let of_column = |position| {
-            let column = dataset.column(position);
-            let bytes = ENTRY * (1 + column.rows.len());
-            let mut content = Content::buffered(bytes.min(2 * BUFFER));
-            content.column(dataset.feature(position), column);
-            content.finish()
-        };
-        let positions = (0..dataset.stored_columns()).into_par_iter();
-        positions
-            .map(of_column)
-            .reduce(|| Self::NOTHING, Self::plus)
-    }
-
-    /// The hash of no columns.
-    pub(crate) const NOTHING: Self = Self(blake3::Hash::from_bytes([0; 32]));
-
-    /// The hash of these columns and others: four sums of 64 bits.
-    pub(crate) fn plus(self, others: Self) -> Self {
-        let mut sum = *self.0.as_bytes();
-        let addends = others.0.as_bytes().as_chunks::<8>().0;
-        for (sum, addend) in sum.as_chunks_mut::<8>().0.iter_mut().zip(addends) {
-            let total = u64::from_le_bytes(*sum).wrapping_add(u64::from_le_bytes(*addend));
-            *sum = total.to_le_bytes();
-        }
-        Self(sum.into())
-    }
-
-    /// Hashes names of columns.
-    pub(crate) fn of_names<'n>(names: impl Iterator<Item = &'n str>) -> Self {
-        let mut content = Content::buffered(2 * BUFFER);
-        names.for_each(|name| content.text(name));
-        content.finish()
-    }
-
-    /// Hashes rows, and how their columns are counted, together with other hashes that go with them.
-    pub(crate) fn of_rows(rows: &Dataset<'_>, others: [Self; 3]) -> Self {
-        let mut content = Content::new(rows);
-        content.number(rows.index_base().first().into());
-        for other in others {
-            content.text(&other.to_string());
-        }
         content.finish()
     }
 

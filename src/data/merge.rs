@@ -4,10 +4,7 @@
 //! that fit the cache. A task walks all runs strip by strip: first to count, then to write every entry to
 //! the next free place of its column. Walking runs in order leaves the rows of every column ascending,
 //! whatever the spans: the result does not depend on the number of threads. Features may lie as far apart
-//! as they like. Runs may be in files: the pages of the spans at hand are in memory.
-
-use std::borrow::Cow;
-use std::io;
+//! as they like.
 
 use rayon::prelude::*;
 
@@ -25,16 +22,16 @@ const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 pub(crate) struct Span(Vec<u32>);
 
 /// The occupied columns of `runs`, at most 2^32 - 1 rows one after the other, among `width`.
-pub(crate) fn columns_of(runs: &[Run], width: usize) -> io::Result<Columns<'static>> {
+pub(crate) fn columns_of(runs: &[Run], width: usize) -> Columns<'static> {
     let spans = spans(runs, 4 * rayon::current_num_threads());
     let mut columns = Columns::none(0, width);
-    fill_within(runs, &spans, &mut columns)?;
-    Ok(columns)
+    fill_within(runs, &spans, &mut columns);
+    columns
 }
 
 /// Calls `each` with all columns of `runs`, as many at a time as have about so many `entries`. Each time
 /// all runs are found anew, in which half a page is read for nothing: batches are to be large.
-pub(crate) fn each_batch<E: From<io::Error>>(
+pub(crate) fn each_batch<E>(
     runs: &[Run],
     width: usize,
     entries: u64,
@@ -46,26 +43,26 @@ pub(crate) fn each_batch<E: From<io::Error>>(
     let batches = usize::try_from(all.div_ceil(entries.max(1))).unwrap_or(usize::MAX);
     let mut columns = Columns::none(0, width);
     for spans in spans(runs, batches.saturating_mul(threads)).chunks(threads) {
-        fill_within(runs, spans, &mut columns)?;
+        fill_within(runs, spans, &mut columns);
         each(&mut columns)?;
     }
     Ok(())
 }
 
 /// Makes `columns` the occupied ones of some of the spans, which follow each other.
-fn fill_within(runs: &[Run], spans: &[Span], columns: &mut Columns<'static>) -> io::Result<()> {
+fn fill_within(runs: &[Run], spans: &[Span], columns: &mut Columns<'static>) {
     let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
-        return Ok(());
+        return;
     };
     let within = first.0[0]..last.0[last.0.len() - 1];
-    let (mut height, mut loaded) = (0, Vec::<Pages<'_>>::new());
+    let (mut height, mut pages) = (0, Vec::<Pages<'_>>::new());
     for run in runs {
         // Rows are at most as many as 32 bits count.
         let first_row = u32::try_from(height).unwrap_or(u32::MAX);
-        loaded.push((first_row, run.load(&within)?));
+        pages.push((first_row, run.pages_of(&within)));
         height += run.rows;
     }
-    let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(&loaded, span)).collect();
+    let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(&pages, span)).collect();
     tasks.par_iter_mut().for_each(Task::count);
     columns.height = height;
     columns.refill(
@@ -81,7 +78,6 @@ fn fill_within(runs: &[Run], spans: &[Span], columns: &mut Columns<'static>) -> 
         .par_iter()
         .zip(outputs)
         .for_each(|(task, (rows, values))| task.fill(rows, values));
-    Ok(())
 }
 
 /// Where to cut the features into at most about so many spans of like numbers of entries: a page in the
@@ -114,7 +110,7 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
 }
 
 /// The first row of a run, and the pages at hand.
-type Pages<'a> = (u32, Cow<'a, [Page]>);
+type Pages<'a> = (u32, &'a [Page]);
 
 /// The columns of a span of features, found strip by strip.
 struct Task<'a> {
@@ -235,7 +231,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::super::runs::{RowPacker, runs_of_rows};
-    use super::super::spill::Spill;
     use super::*;
 
     /// Every row has the same value in its columns.
@@ -297,12 +292,7 @@ mod tests {
             let (front, back) = rows.split_at(at.min(rows.len()));
             let mut runs = runs(front);
             runs.extend(self::runs(back));
-            prop_assert_eq!(&columns_of(&runs, 0).unwrap(), &naive(&rows));
-            let spill = Spill::new(&std::env::temp_dir(), 0);
-            for half in [front, back] {
-                prop_assert!(spill.write(&self::runs(half)));
-            }
-            prop_assert_eq!(&columns_of(&spill.runs(), 0).unwrap(), &naive(&rows));
+            prop_assert_eq!(&columns_of(&runs, 0), &naive(&rows));
             let mut starts = vec![0];
             starts.extend(rows.iter().scan(0, |end, row| {
                 *end += row.len();
@@ -313,7 +303,7 @@ mod tests {
                 .flat_map(|row| row.iter().map(|&column| value(row, column)))
                 .collect();
             let runs = runs_of_rows(&starts, &rows.concat(), &values);
-            prop_assert_eq!(&columns_of(&runs, 0).unwrap(), &naive(&rows));
+            prop_assert_eq!(&columns_of(&runs, 0), &naive(&rows));
         }
 
         #[test]
@@ -321,7 +311,7 @@ mod tests {
             let mut order: Vec<u32> = (0..).take(rows.len()).collect();
             order.sort_by_key(|&row| u64::from(row).wrapping_mul(seed | 1));
             let moved: Vec<_> = order.iter().map(|&row| rows[row as usize].clone()).collect();
-            let mut columns = columns_of(&runs(&rows), 0).unwrap();
+            let mut columns = columns_of(&runs(&rows), 0);
             columns.move_rows(&order);
             prop_assert_eq!(columns, naive(&moved));
         }

@@ -28,7 +28,6 @@ pub(crate) mod runs;
 #[cfg(feature = "sample")]
 pub mod sample;
 mod sidecar;
-pub(crate) mod spill;
 mod subset;
 
 pub use columns::Column;
@@ -36,8 +35,8 @@ pub(crate) use columns::{Columns, pieces};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 use examples::Examples;
+pub(crate) use formats::fill_missing;
 pub use formats::{DataFiles, FilePart, MatrixLayout, write_names, write_svmlight};
-pub(crate) use formats::{columns_of_npz, fill_missing, write_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
 pub use queries::Queries;

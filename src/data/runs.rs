@@ -1,4 +1,4 @@
-//! Rows that are packed by columns, some at a time: in memory or in a file.
+//! Rows that are packed by columns, some at a time.
 //!
 //! Text comes row by row, a [`Dataset`](super::Dataset) stores columns. Some hundred thousand entries at
 //! a time are sorted by column while they are in the cache, and packed: a quarter of the bytes that they
@@ -10,13 +10,7 @@
 //! numbers from 1 to 254 take a byte as values, others a byte and the eight of the float; all other
 //! numbers are written seven bits at a time. An entry of a corpus of parses takes about three bytes.
 
-use std::borrow::Cow;
-use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::Path;
-use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
 
@@ -39,14 +33,7 @@ pub(super) struct Page {
     pub(super) entries: u64,
     /// Bytes of heads; those of the body follow.
     heads: usize,
-    bytes: Bytes,
-}
-
-#[derive(Debug, Clone)]
-enum Bytes {
-    Here(Vec<u8>),
-    /// Place and length in the file of the run.
-    Away(u64, usize),
+    bytes: Vec<u8>,
 }
 
 /// Rows that were packed by columns.
@@ -54,96 +41,32 @@ enum Bytes {
 pub(crate) struct Run {
     pub(super) rows: usize,
     pub(super) pages: Vec<Page>,
-    /// Where pages are that are not here.
-    file: Option<Mutex<File>>,
-}
-
-/// A file in `folder`, or in that of `TMPDIR` where the first takes none: what does not fit into memory
-/// goes to no folder that nobody named. It has no name, and is gone when it is closed.
-pub(crate) fn nameless_file(folder: &Path) -> io::Result<File> {
-    nameless_file_in(folder, std::env::var_os("TMPDIR").as_deref())
-}
-
-fn nameless_file_in(folder: &Path, other: Option<&OsStr>) -> io::Result<File> {
-    let refused = |folder: &Path, error: &io::Error, remedy: &str| {
-        let folder = folder.display();
-        let text = format!("{folder} takes no temporary files: {error} ({remedy})");
-        io::Error::new(error.kind(), text)
-    };
-    let other = other.filter(|folder| !folder.is_empty()).map(Path::new);
-    let remedy = "make it writable, or name a folder for them in TMPDIR";
-    match (tempfile::tempfile_in(folder), other) {
-        (Err(error), Some(other)) if is_of_folder(&error) => tempfile::tempfile_in(other)
-            .map_err(|error| refused(other, &error, "it is that of TMPDIR: name another one")),
-        (Err(error), None) if is_of_folder(&error) => Err(refused(folder, &error, remedy)),
-        (opened, _) => opened,
-    }
-}
-
-/// Whether another folder would do: not where too many files are open.
-fn is_of_folder(error: &io::Error) -> bool {
-    use io::ErrorKind::{
-        NotADirectory, NotFound, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
-    };
-
-    matches!(
-        error.kind(),
-        NotADirectory
-            | NotFound
-            | PermissionDenied
-            | QuotaExceeded
-            | ReadOnlyFilesystem
-            | StorageFull
-    )
 }
 
 impl Run {
-    /// Bytes held here.
+    /// Bytes held.
     pub(crate) fn memory(&self) -> usize {
-        let of_page = |page: &Page| match &page.bytes {
-            Bytes::Here(bytes) => bytes.len() + size_of::<Page>(),
-            Bytes::Away(..) => size_of::<Page>(),
-        };
+        let of_page = |page: &Page| page.bytes.len() + size_of::<Page>();
         self.pages.iter().map(of_page).sum()
     }
 
-    /// Entries, here or in the file.
+    /// How many entries there are.
     pub(crate) fn entries(&self) -> u64 {
         self.pages.iter().map(|page| page.entries).sum()
     }
 
-    /// Bytes held here and in the columns that are made of it.
+    /// Bytes held, and those of the columns that are made of it.
     pub(super) fn memory_with_columns(&self) -> usize {
         self.memory() + usize::try_from(12 * self.entries()).unwrap_or(usize::MAX)
     }
 
-    /// Whether it is in memory.
-    pub(crate) fn is_here(&self) -> bool {
-        self.file.is_none()
-    }
-
-    /// The pages with features of a range, in memory.
-    pub(super) fn load(&self, features: &Range<u32>) -> io::Result<Cow<'_, [Page]>> {
+    /// The pages with features of a range.
+    pub(super) fn pages_of(&self, features: &Range<u32>) -> &[Page] {
         let first = self
             .pages
             .partition_point(|page| page.first <= features.start);
         let end = self.pages.partition_point(|page| page.first < features.end);
-        let pages = &self.pages[first.saturating_sub(1)..end.max(first)];
-        let Some(file) = &self.file else {
-            return Ok(pages.into());
-        };
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        let load = |page: &Page| {
-            let mut page = page.clone();
-            if let Bytes::Away(place, length) = page.bytes {
-                let mut bytes = vec![0; length];
-                file.seek(SeekFrom::Start(place))?;
-                file.read_exact(&mut bytes)?;
-                page.bytes = Bytes::Here(bytes);
-            }
-            Ok(page)
-        };
-        pages.iter().map(load).collect()
+        &self.pages[first.saturating_sub(1)..end.max(first)]
     }
 }
 
@@ -208,42 +131,18 @@ impl Packer {
             first: self.first,
             entries: std::mem::take(&mut self.entries),
             heads: self.heads.len(),
-            bytes: Bytes::Here([&self.heads[..], &self.body].concat()),
+            bytes: [&self.heads[..], &self.body].concat(),
         });
         self.heads.clear();
         self.body.clear();
     }
 
-    /// Moves the pages that are full to the end of `file`, where all pages of this run go.
-    pub(crate) fn store(&mut self, file: &mut File) -> io::Result<()> {
-        let pages = &mut self.run.pages;
-        let stored = pages
-            .iter()
-            .rposition(|page| matches!(page.bytes, Bytes::Away(..)));
-        for page in &mut pages[stored.map_or(0, |last| last + 1)..] {
-            if let Bytes::Here(bytes) = &page.bytes {
-                let place = file.stream_position()?;
-                file.write_all(bytes)?;
-                page.bytes = Bytes::Away(place, bytes.len());
-            }
-        }
-        Ok(())
-    }
-
-    /// The columns of so many rows, in memory.
+    /// The columns of so many rows.
     pub(crate) fn finish(mut self, rows: usize) -> Run {
         self.end_page();
         self.run.rows = rows;
         self.run.pages.shrink_to_fit();
         self.run
-    }
-
-    /// The columns of so many rows, in `file`.
-    pub(crate) fn finish_in(mut self, mut file: File, rows: usize) -> io::Result<Run> {
-        self.end_page();
-        self.store(&mut file)?;
-        self.run.file = Some(file.into());
-        Ok(self.finish(rows))
     }
 }
 
@@ -409,7 +308,7 @@ fn value(bytes: &mut &[u8]) -> Option<f64> {
     }
 }
 
-/// Walks the columns of pages that are in memory.
+/// Walks the columns of pages.
 #[derive(Debug)]
 pub(super) struct Reader<'a> {
     pages: std::slice::Iter<'a, Page>,
@@ -465,10 +364,7 @@ impl<'a> Reader<'a> {
         let Some(page) = self.pages.next() else {
             return;
         };
-        let Bytes::Here(bytes) = &page.bytes else {
-            unreachable!("pages were loaded");
-        };
-        (self.heads, self.body) = bytes.split_at(page.heads);
+        (self.heads, self.body) = page.bytes.split_at(page.heads);
         self.next = page.first;
     }
 
@@ -536,8 +432,7 @@ mod tests {
 
     /// The columns of a run from `first` on, with the bits of their values.
     fn unpacked(run: &Run, first: u32) -> Vec<(u32, Vec<(u32, u64)>)> {
-        let pages = run.load(&(first..u32::MAX)).unwrap();
-        let mut reader = Reader::new(&pages, first, 0);
+        let mut reader = Reader::new(run.pages_of(&(first..u32::MAX)), first, 0);
         while let Some((_, count)) = reader.below(first) {
             reader.skip(count);
         }
@@ -551,40 +446,12 @@ mod tests {
         found
     }
 
-    #[test]
-    fn a_folder_that_takes_no_files_is_told() {
-        let (absent, here) = (Path::new("absent"), std::env::temp_dir());
-        for other in [None, Some(OsStr::new(""))] {
-            let error = nameless_file_in(absent, other).unwrap_err();
-            assert_eq!(error.kind(), io::ErrorKind::NotFound);
-            let text = error.to_string();
-            assert!(
-                text.starts_with("absent takes no temporary files: "),
-                "{text}"
-            );
-            assert!(text.ends_with("in TMPDIR)"), "{text}");
-            assert!(nameless_file_in(&here, other).is_ok());
-        }
-        assert!(nameless_file_in(absent, Some(here.as_os_str())).is_ok());
-        let error = nameless_file_in(absent, Some(OsStr::new("gone"))).unwrap_err();
-        assert!(
-            error
-                .to_string()
-                .starts_with("gone takes no temporary files: ")
-        );
-    }
-
     proptest! {
         #[test]
-        fn columns_come_back_to_the_bit(columns in columns(), first in any::<u32>(), stored in 0..50usize) {
-            let (mut here, mut away) = (Packer::default(), Packer::default());
-            let mut file = tempfile::tempfile().unwrap();
-            for (at, (feature, entries)) in columns.iter().enumerate() {
-                here.push(*feature, entries.iter().copied());
-                away.push(*feature, entries.iter().copied());
-                if at == stored {
-                    away.store(&mut file).unwrap();
-                }
+        fn columns_come_back_to_the_bit(columns in columns(), first in any::<u32>()) {
+            let mut packer = Packer::default();
+            for (feature, entries) in &columns {
+                packer.push(*feature, entries.iter().copied());
             }
             let expected: Vec<(u32, Vec<(u32, u64)>)> = columns
                 .iter()
@@ -594,9 +461,7 @@ mod tests {
                     (*feature, entries.iter().map(bits).collect())
                 })
                 .collect();
-            for run in [here.finish(0), away.finish_in(file, 0).unwrap()] {
-                prop_assert_eq!(unpacked(&run, first), &expected[..]);
-            }
+            prop_assert_eq!(unpacked(&packer.finish(0), first), expected);
         }
     }
 }

@@ -198,9 +198,6 @@ impl<'a> Greedy<'a> {
             Some(step) => Some(self.replay(taken + 1, step)?),
             None => self.search()?,
         };
-        if let Some(error) = self.strategy.failure() {
-            return Err(SelectError::columns(&error));
-        }
         let Some(step) = step else {
             return Ok(None);
         };
@@ -224,7 +221,7 @@ impl<'a> Greedy<'a> {
 
     /// Adds the feature that represents a candidate, whichever rank has it; says whether one that is
     /// left is represented by it.
-    fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
+    fn take(&mut self, feature: u32) -> bool {
         self.follow();
         let candidates = &*self.candidates;
         let classes = candidates.classes();
@@ -232,8 +229,8 @@ impl<'a> Greedy<'a> {
         let own = match represented.filter(|&candidate| !self.retired[candidate]) {
             Some(candidate) => {
                 self.retired[candidate] = true;
-                let entries = candidates.entries(candidate);
-                let column = entries.map_err(|error| SelectError::columns(&error))?;
+                let Column { rows, values } = classes.column(candidate);
+                let column = (rows.to_vec(), values.to_vec());
                 let class = classes.class(candidate).to_vec();
                 Some((classes.factor(candidate), class, column))
             }
@@ -241,7 +238,7 @@ impl<'a> Greedy<'a> {
         };
         let mut all = candidates.peers().all(&own).into_iter().flatten();
         let Some((factor, class, (rows, values))) = all.next() else {
-            return Ok(false);
+            return false;
         };
         if let Ok(place) = self.left.binary_search(&feature) {
             self.left.remove(place);
@@ -257,7 +254,7 @@ impl<'a> Greedy<'a> {
             factor,
         });
         self.behind = true;
-        Ok(true)
+        true
     }
 
     /// Lets the strategy adopt the feature that was added last.
@@ -272,7 +269,7 @@ impl<'a> Greedy<'a> {
     /// the last bit.
     fn replay(&mut self, number: usize, step: &Step) -> Result<Step, SelectError> {
         let refuse = |found: String| SelectError::Replay { number, found };
-        if !self.take(step.feature)? {
+        if !self.take(step.feature) {
             let column = self.candidates.written(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
         }
@@ -299,15 +296,20 @@ impl<'a> Greedy<'a> {
             state: &self.state,
             sampled: self.sampler.is_some(),
             ranking: self.ranking.as_ref(),
-            limit: f64::INFINITY,
             room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
         let errors = self.strategy.errors(&round, &eligible);
         let (left, Work { evaluated, alive }) = self.judged(eligible.len(), errors.len())?;
         let Some(feature) = self.winner(&eligible, &errors) else {
-            return self.none_won(left);
+            // No candidate that is left has an error that is a number.
+            return match left {
+                0 => Ok(None),
+                _ => Err(SelectError::NotFinite {
+                    number: self.state.steps() + 1,
+                }),
+            };
         };
-        if !self.take(feature)? {
+        if !self.take(feature) {
             return Ok(None);
         }
         Ok(Some(Step {
@@ -356,17 +358,6 @@ impl<'a> Greedy<'a> {
             sum.add(&work);
         }
         Ok((left, sum))
-    }
-
-    /// No candidate has an error that is a number: of all that were `left`, if there were any.
-    fn none_won(&mut self, left: usize) -> Result<Option<Step>, SelectError> {
-        match self.strategy.failure() {
-            Some(error) => Err(SelectError::columns(&error)),
-            None if left > 0 => Err(SelectError::NotFinite {
-                number: self.state.steps() + 1,
-            }),
-            None => Ok(None),
-        }
     }
 
     /// Squared error of the leave-query-out predictions, against the labels.

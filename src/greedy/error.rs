@@ -205,22 +205,6 @@ pub enum SelectError {
         /// The fault found.
         found: String,
     },
-    /// Columns in files cannot be read.
-    #[error("columns in files cannot be read: {error}")]
-    Columns {
-        /// The reason.
-        error: String,
-    },
-    /// A selection that needs all columns at once, where memory holds a part of them.
-    #[error(
-        "{what} needs all columns in memory, but a part of them at a time fits: {}, or use {}",
-        Remedy::MoreMemory,
-        StrategyKind::names_of(|kind| !kind.distils() && !kind.needs_grades())
-    )]
-    Parted {
-        /// The strategy or option.
-        what: String,
-    },
     /// At step `number` rounding calls for one factor a query, which does not fit into the memory
     /// allowed. Sizes in bytes.
     #[error(
@@ -300,14 +284,6 @@ fn remedy(fitting: &[StrategyKind]) -> String {
 /// Largest sum of squares of a column, also in units of lambda: products of four values, and sums
 /// of them, stay finite.
 const LARGEST_SQUARES: f64 = 1e100;
-
-impl SelectError {
-    pub(super) fn columns(error: &std::io::Error) -> Self {
-        Self::Columns {
-            error: error.to_string(),
-        }
-    }
-}
 
 /// Refuses columns whose products overflow, and a lambda that vanishes beside them.
 pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<(), SelectError> {

@@ -256,11 +256,6 @@ impl SelectionOptions {
         }
         self.check_strategy()?;
         if self.needs_data() {
-            if candidates.parts().is_some() {
-                return Err(SelectError::Parted {
-                    what: "the strategy fs-ed".to_owned(),
-                });
-            }
             target.filter(candidates.classes())?;
         }
         if candidates.queries().len() == 1 {

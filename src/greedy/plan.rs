@@ -69,7 +69,7 @@ pub fn estimates<'a>(
     let shape = Shape::new(candidates, options.k, options.sample);
     let target = target.into();
     let memory = agreed_memory(candidates, &target, options);
-    estimates_of(&shape, candidates, (&target, memory), options)
+    estimates_of(&shape, candidates, memory, options)
 }
 
 /// The memory with the data and the candidates in use, as all ranks agree.
@@ -104,14 +104,11 @@ fn resolved_target(
 fn estimates_of(
     shape: &Shape,
     candidates: &Candidates,
-    (target, memory): (&Target<'_>, Memory),
+    memory: Memory,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
-    // A teacher needs all columns in memory, unless its scores are given.
-    let untaught = candidates.parts().is_some() && target.teacher.is_none();
     let estimate = |strategy: StrategyKind| {
         let teacher = resolved_target(Some(strategy), candidates, memory, options).1;
-        let able = options.suits(strategy) && !(untaught && teacher.is_some());
         let bytes = strategy.memory(shape);
         let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
         Estimate {
@@ -120,7 +117,7 @@ fn estimates_of(
             total: memory.holding(bytes).held,
             exact: strategy.is_exact() && options.sample.is_none(),
             fits: memory.allows(bytes),
-            able,
+            able: options.suits(strategy),
         }
     };
     StrategyKind::ALL.into_iter().map(estimate).collect()
@@ -178,7 +175,7 @@ pub(crate) fn plan_with(
         let bytes = bytes.saturating_add(shape.base_memory());
         (Planned::Own(own.clone()), bytes)
     } else {
-        let estimates = estimates_of(&shape, candidates, (&target, memory), options);
+        let estimates = estimates_of(&shape, candidates, memory, options);
         let whole = shape.of_all(candidates.summary());
         let chosen = choose(&estimates, &whole, memory, options)?;
         (Planned::Known(chosen.strategy), chosen.memory)

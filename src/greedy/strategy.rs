@@ -4,14 +4,13 @@
 //! `examples/strategy.rs` has one.
 
 use std::fmt;
-use std::io;
 use std::num::Saturating;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use super::StrategyKind;
-use super::strategies::{Filter, OutOfCore};
+use super::strategies::Filter;
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, Summary};
 use crate::peers::Peers;
@@ -50,20 +49,6 @@ pub trait Strategy: Send {
     /// strategy did not find the feature.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let _ = (candidates, state);
-    }
-
-    /// Whether [`adopt`](Self::adopt) does anything.
-    fn follows(&self) -> bool {
-        false
-    }
-
-    /// Gives back what the next [`errors`](Self::errors) fills anew. Called where the candidates are in parts, each
-    /// with a strategy of its own, when the turn of a part has ended.
-    fn rest(&mut self) {}
-
-    /// Why the last errors or adoption are none: columns in files could not be read.
-    fn failure(&mut self) -> Option<io::Error> {
-        None
     }
 
     /// Bytes that a strategy of your own will take for a selection of this `shape`, besides data,
@@ -131,13 +116,10 @@ impl Planned {
         if let Some(scores) = scores {
             return Filter::given(scores);
         }
-        let build = |classes: &ColumnClasses| match self {
+        let classes = candidates.classes();
+        match self {
             Self::Known(kind) => kind.build(classes, state),
             Self::Own(own) => own.begin(),
-        };
-        match candidates.parts() {
-            None => build(candidates.classes()),
-            Some(parts) => Box::new(OutOfCore::new(parts, candidates.classes(), build)),
         }
     }
 }
@@ -190,7 +172,7 @@ pub struct Work {
 }
 
 impl Work {
-    /// Adds what another part of the candidates took.
+    /// Adds what the candidates of another rank took.
     pub(super) fn add(&mut self, other: &Self) {
         self.evaluated += other.evaluated;
         self.alive
@@ -211,7 +193,7 @@ impl Work {
 /// The things by which a strategy judges in one step.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
-    /// The candidates of this rank, or those of a part of them.
+    /// The candidates of this rank.
     pub candidates: &'a ColumnClasses,
     /// The ranks that judge the others at the same time.
     pub peers: &'a dyn Peers,
@@ -224,9 +206,6 @@ pub struct Round<'a> {
     pub ranking: Option<&'a RankingCriterion>,
     /// Bytes that the strategy may keep of candidates from step to step, beside what it needs.
     pub room: usize,
-    /// The largest error that can still win, as far as other candidates of this rank have told;
-    /// infinity where none has.
-    pub limit: f64,
 }
 
 /// Bytes that strategies may keep of candidates where the state is larger.
@@ -298,8 +277,6 @@ pub struct Shape {
     pub k: usize,
     /// Threads at work.
     pub threads: usize,
-    /// Parts that the candidates are in, each with a strategy of its own; 1 in memory.
-    pub parts: usize,
 }
 
 impl Shape {
@@ -317,7 +294,6 @@ impl Shape {
             sample,
             k: k.min(candidates.summary().column_classes),
             threads: candidates.threads(),
-            parts: candidates.parts().map_or(1, |parts| parts.count()),
         }
     }
 

@@ -139,10 +139,6 @@ impl TeacherPredictions {
         if candidates.peers().count() > 1 {
             return Err(SelectError::SharedTeacher);
         }
-        if candidates.parts().is_some() {
-            let what = "a teacher, RankRLS on all columns,".to_owned();
-            return Err(SelectError::Parted { what });
-        }
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
         Self::train(classes, &labels, search, teacher.solver, options.seed()).map(Some)

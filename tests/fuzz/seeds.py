@@ -88,16 +88,9 @@ def own(program, folder):
     found = [records(read(name)) for name in ("select", "tune")]
     steps = [step for line in found[0].splitlines() for step in json.loads(line)["steps"]]
     checkpoints = [read("select"), *found, json.dumps(steps).encode()]
-    (folder / "names").write_bytes(b"x\ny\nz\n")
-    run("shard", "tiny.svm", "--names=names", "--parts=2", "-o", "shards")
-    shards = [read(f"shards/{name}") for name in ("manifest.json", "rows.svm", "names.txt")]
-    with zipfile.ZipFile(folder / "shards/part-1.npz") as part:
-        arrays = ["format", "shape", "indptr", "indices", "data"]
-        shards.append(b"".join(part.read(f"{name}.npy") for name in arrays))
     return {
         "model": [read(name) for name in models],
         "checkpoint": [bytes([kind]) + text for kind, text in enumerate(checkpoints)],
-        "shards": [bytes([kind]) + file for kind, file in enumerate(shards)],
     }
 
 

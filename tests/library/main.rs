@@ -17,7 +17,6 @@ mod ranks;
 mod remedies;
 mod resume;
 mod ridge;
-mod shards;
 mod strategies;
 mod tune;
 mod units;

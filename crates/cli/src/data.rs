@@ -15,11 +15,9 @@ use rankrls::data::read::{
 use rankrls::data::{DataHash, sample};
 use rankrls::greedy::SelectionOptions;
 use rankrls::greedy::job::TestPath;
-use rankrls::greedy::strategy::State;
 use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
 use rankrls::packed::Packed;
 use rankrls::peers::Peers;
-use rankrls::shards::Shards;
 use rankrls::warning::Numberings;
 use rankrls::{Candidates, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
@@ -310,11 +308,21 @@ pub(crate) struct TrainingData {
 impl TrainingData {
     /// The data, and the seconds that reading them took.
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
-        self.train_by(self.read.options(0), console)
+        self.train_to(None, console)
     }
 
-    fn train_by(&self, options: ReadOptions, console: Console) -> Result<(Dataset<'static>, f64)> {
+    /// As [`train`](Self::train) has it; entries go to `packed` where there is one.
+    fn train_to(
+        &self,
+        packed: Option<&Packed>,
+        console: Console,
+    ) -> Result<(Dataset<'static>, f64)> {
         let begin = Instant::now();
+        let options = self.read.options(0);
+        let options = match packed {
+            Some(packed) => packed.options(options),
+            None => options,
+        };
         let train = read_named(options, self.names.as_ref(), &self.path, console)?;
         if train.queries().len() == 1
             && train.queries().ids().is_none()
@@ -324,30 +332,6 @@ impl TrainingData {
         }
         console.warn_all(Warning::of_header(&train, &self.read.table()));
         Ok((train, begin.elapsed().as_secs_f64()))
-    }
-
-    /// The data, or the rows of data in parts, and the parts. Entries go to `packed` where there is one.
-    fn train_or_shards(
-        &self,
-        packed: Option<&Packed>,
-        console: Console,
-    ) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
-        if !self.path.is_dir() {
-            let options = self.read.options(0);
-            let options = match packed {
-                Some(packed) => packed.options(options),
-                None => options,
-            };
-            let (train, seconds) = self.train_by(options, console)?;
-            return Ok((train, None, seconds));
-        }
-        let begin = Instant::now();
-        let shards = Shards::open(&self.path)?;
-        let mut rows = shards.rows()?;
-        if let Some(names) = &self.names {
-            rows = rows.with_names(read_names(names, self.read.memory())?)?;
-        }
-        Ok((rows, Some(shards), begin.elapsed().as_secs_f64()))
     }
 
     /// The data that come `number`th, counted from 0, with the columns of `train`; `held` bytes are
@@ -395,10 +379,8 @@ pub(crate) fn scores_of(
 
 /// The data of a selection.
 pub(crate) struct Input {
-    /// Without entries where there are shards, or where these are packed.
+    /// Without entries where these are packed.
     pub(crate) train: Dataset<'static>,
-    /// The parts that have the columns, if these are not in `train`.
-    pub(crate) shards: Option<Shards>,
     /// How the training data were read, which their model keeps.
     pub(crate) table: TableOptions,
     pub(crate) validation: Option<Loaded>,
@@ -408,7 +390,7 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Reads the data. The entries go to `packed`, if there is one and the data are a file.
+    /// Reads the data. The entries go to `packed`, if there is one.
     pub(crate) fn read(
         data: &TrainingData,
         packed: Option<&Packed>,
@@ -416,7 +398,7 @@ impl Input {
         [validation, test]: [Option<&DataPath>; 2],
         session: &Session<'_>,
     ) -> Result<Self> {
-        let (mut train, shards, seconds) = data.train_or_shards(packed, session.console)?;
+        let (mut train, seconds) = data.train_to(packed, session.console)?;
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.memory())?;
             let with_scores = train.with_teacher(scores);
@@ -433,10 +415,7 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
-            table: shards
-                .as_ref()
-                .map_or_else(|| data.read.table(), |shards| shards.table().clone()),
-            shards,
+            table: data.read.table(),
             seconds,
         })
     }
@@ -449,33 +428,10 @@ impl Input {
         }
         let (entries, whole) = (self.train.nonzeros(), DataHash::of(&self.train));
         ranks::check_data(peers, whole)?;
-        let share = if let Some(shards) = self.shards.take() {
-            let (folder, parts) = (shards.folder().display(), shards.parts());
-            if parts < count {
-                bail!(
-                    "{folder}: expected a part for each of {count} ranks, found {parts}; shard again"
-                );
-            }
-            shards.read_parts(&self.train, (rank..parts).step_by(count))?
-        } else {
-            Partition::share(&self.train, count, rank)
-        };
+        let share = Partition::share(&self.train, count, rank);
         self.train = share.with_entries_elsewhere(entries, whole);
         self.seconds += begin.elapsed().as_secs_f64();
         Ok(self)
-    }
-
-    /// The candidates to select from.
-    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<Candidates> {
-        let Some(shards) = &self.shards else {
-            return Ok(options.candidates(&self.train));
-        };
-        let steps = options.k.min(self.train.width());
-        let state = State::memory(self.train.rows(), steps);
-        let memory = options.memory.holding(self.train.memory()).holding(state);
-        let room = memory.left().unwrap_or(u64::MAX);
-        let (weight, scale) = (options.query_weight, options.scale);
-        Ok(shards.candidates(&self.train, weight, scale, room)?)
     }
 
     /// The candidates among the columns of `packed` entries, which then are gone. Warns of columns.

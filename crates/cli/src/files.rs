@@ -81,8 +81,8 @@ macro_rules! paths {
 paths! {
     /// A file to read, or `-` for standard input.
     InPath => Read,
-    /// Data to read: a file and the files that belong to it, a folder of parts, `-` for standard
-    /// input, or data that come with the program.
+    /// Data to read: a file and the files that belong to it, `-` for standard input, or data that come
+    /// with the program.
     DataPath => Data,
     /// A model to go on from: the larger model, which has all of it, may take its name.
     ExtendPath => Extended,

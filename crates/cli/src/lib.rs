@@ -24,7 +24,6 @@ mod report;
 mod select;
 mod session;
 mod settings;
-mod shard;
 mod sheet;
 mod train;
 mod tune;
@@ -124,7 +123,6 @@ commands! { Command:
     Explain(explain::ExplainArgs) => explain::run,
     Inspect(inspect::InspectArgs) => inspect::run,
     Letor(letor::LetorArgs) => letor::run,
-    Shard(shard::ShardArgs) => shard::run,
     Corpus(corpus::CorpusArgs) => corpus::run,
     Completions(CompletionsArgs) => completions,
     Man(ManArgs) => man,

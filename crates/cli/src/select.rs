@@ -15,7 +15,7 @@ use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, Lambda, Model, Ridge, StrategyKind};
+use rankrls::{Candidates, Dataset, Lambda, Model, Ridge};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
 
@@ -54,7 +54,6 @@ Examples:
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
-  rankrls select train.shards -k 50 --lambda 16 --max-memory 2GiB
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Features to select
@@ -173,16 +172,11 @@ impl SelectArgs {
         let (console, peers) = (session.console, &**session.peers);
         let test = session.once(|| Ok(self.test.as_ref()))?;
         let others = [self.validation.as_ref(), test];
-        let file = peers.count() == 1 && self.extend.is_none() && !self.data.path.is_dir();
-        let packed = file && self.options().needs_only_candidates();
+        let alone = peers.count() == 1 && self.extend.is_none();
+        let packed = alone && self.options().needs_only_candidates();
         let packed = packed.then(Packed::default);
         let teacher = &self.teacher;
         let mut input = Input::read(&self.data, packed.as_ref(), teacher, others, session)?;
-        let filters = self.settings.strategy == Some(StrategyKind::FsEd);
-        if input.shards.is_some() && filters && peers.count() == 1 {
-            let path = self.data.path.display();
-            bail!("{path}: one process takes a file for fs-ed, found parts, which are for ranks");
-        }
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }
@@ -267,9 +261,6 @@ impl Job<'_> {
         let mut options = args.options();
         let memory = input.others_in(options.memory);
         options.memory = memory;
-        if input.shards.is_some() && options.needs_folds() && args.extend.is_none() {
-            bail!("data in parts are not folded to choose lambda: give one with --lambda");
-        }
         let (mut found, mut choice) = (None, None);
         if args.extend.is_none() {
             let candidates = candidates(input, packed, &options, session)?;
@@ -366,7 +357,7 @@ fn candidates(
 ) -> Result<Candidates> {
     let candidates = match packed {
         Some(packed) => input.unpacked(packed, options, session.console)?,
-        None => input.candidates(options)?,
+        None => options.candidates(&input.train),
     };
     Ok(candidates.among(Arc::clone(session.peers)))
 }

@@ -4,11 +4,10 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::runs::Packer;
+use super::runs::{Packer, Run};
 use super::sidecar::{NAMES, find, prefix, with_ending};
-use super::spill::Spill;
 use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
 use crate::memory::Memory;
 use crate::setters::setters;
@@ -39,7 +38,6 @@ pub use lines::{
 pub use missing::Missing;
 pub(crate) use missing::fill as fill_missing;
 pub use npz::MatrixLayout;
-pub(crate) use npz::{columns_of_npz, write_npz};
 use rankrls_files::Remedy;
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
@@ -262,7 +260,7 @@ pub struct ReadOptions {
     /// Bytes of text that a thread parses at a time.
     chunk: Option<usize>,
     /// Where entries go instead of into the data set.
-    spill: Option<Arc<Spill>>,
+    packed: Option<Arc<Mutex<Vec<Run>>>>,
 }
 
 impl ReadOptions {
@@ -324,8 +322,8 @@ impl ReadOptions {
     }
 
     /// Sends the entries elsewhere: the data set that is read has none.
-    pub(crate) fn spilling(mut self, spill: Arc<Spill>) -> Self {
-        self.spill = Some(spill);
+    pub(crate) fn packed(mut self, runs: Arc<Mutex<Vec<Run>>>) -> Self {
+        self.packed = Some(runs);
         self
     }
 
@@ -403,13 +401,14 @@ impl ReadOptions {
         if let Some(queries) = &self.row_queries {
             self.give_queries(&mut text, queries)?;
         }
-        if let Some(spill) = &self.spill {
+        if let Some(packed) = &self.packed {
             if let Some(columns) = text.columns.take() {
                 let mut packer = Packer::default();
                 packer.extend(&columns);
                 text.runs.push(packer.finish(text.rows));
             }
-            spill.keep(&mut text.runs);
+            let mut runs = packed.lock().unwrap_or_else(PoisonError::into_inner);
+            runs.append(&mut text.runs);
         }
         let width = self.width.unwrap_or(text.width);
         let dropped_entries = text.dropped_entries;

@@ -53,21 +53,6 @@ pub(super) const ENTRY: u64 = 2 * 12;
 /// Bytes of a row besides its label: its bound, and a copy of its label if it is moved.
 const ROW: u64 = 2 * 8;
 
-/// The matrix at `path`, without labels beside it: of so many rows, and of at most so many entries.
-pub(crate) fn columns_of_npz(
-    path: &Path,
-    rows: usize,
-    entries: usize,
-) -> Result<Columns<'static>, ReadError> {
-    let room = (ROW + 8).saturating_mul(rows as u64 + 1);
-    let mut budget = Budget {
-        limit: Some(room.saturating_add(ENTRY.saturating_mul(entries as u64))),
-        spent: 0,
-    };
-    let columns = Archive::open(path)?.matrix(rows, None, &mut budget);
-    columns.map_err(|fault| fault.of(&path.display().to_string()))
-}
-
 /// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many rows, with
 /// this in the place of missing values, and of entries other than 0. Without a limit, what the files claim
 /// is held to the free memory of the machine.
@@ -173,7 +158,7 @@ impl Archive {
             MatrixLayout::Rows => {
                 let runs = runs_of_rows(&bounds, &indices, &values);
                 drop((indices, values));
-                columns_of(&runs, width).map_err(|error| Fault::io(&error))
+                Ok(columns_of(&runs, width))
             }
             MatrixLayout::Columns => {
                 let shape = (rows, width);

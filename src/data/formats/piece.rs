@@ -100,17 +100,13 @@ impl Piece {
         let rows = self.rows * 2 * size_of::<f64>();
         // A query in the table of all takes less than twice what its run takes.
         let ids = 2 * self.ids.memory() + self.query_runs.len() * 3 * size_of::<QueryRun>();
-        self.packed(merged) + (rows + ids + self.dropped_columns.len() * 4) as u64
-    }
-
-    /// Bytes of it that entries take.
-    pub(super) fn packed(&self, merged: bool) -> u64 {
         let of_run = if merged {
             Run::memory_with_columns
         } else {
             Run::memory
         };
-        self.runs.iter().map(of_run).sum::<usize>() as u64
+        let entries: usize = self.runs.iter().map(of_run).sum();
+        (entries + rows + ids + self.dropped_columns.len() * 4) as u64
     }
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {

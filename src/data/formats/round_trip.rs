@@ -47,11 +47,11 @@ fn read(path: &Path, base: IndexBase, data: &Dataset<'_>) -> Dataset<'static> {
     let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
     let options = options.names(data.names().map(|_| names));
     let found = options.clone().read(path).unwrap().dataset;
-    let spill = Arc::new(Spill::new(&std::env::temp_dir(), 0));
-    let rows = options.spilling(Arc::clone(&spill)).read(path).unwrap();
-    let columns = columns_of(&spill.runs(), found.width()).unwrap();
-    let spilled = rows.dataset.with_columns(columns).unwrap();
-    assert_eq!(Content::of(&spilled), Content::of(&found));
+    let runs = Arc::default();
+    let rows = options.packed(Arc::clone(&runs)).read(path).unwrap();
+    let columns = columns_of(&runs.lock().unwrap(), found.width());
+    let packed = rows.dataset.with_columns(columns).unwrap();
+    assert_eq!(Content::of(&packed), Content::of(&found));
     found
 }
 

@@ -6,8 +6,6 @@
 //! the first bad line of the file is the one that is reported, whatever the
 //! threads did.
 
-use std::io;
-
 use rayon::prelude::*;
 
 use crate::data::merge::columns_of;
@@ -53,8 +51,6 @@ pub(super) struct Text {
     pub(super) dropped_columns: Vec<u32>,
     /// Bytes held for it, and needed again for its columns.
     pub(super) memory: u64,
-    /// Bytes of it that entries take, those on disk not counted.
-    pub(super) packed: u64,
     pub(super) lines: u64,
     /// The line of the first row without a query identifier.
     pub(super) nameless_line: Option<u64>,
@@ -97,10 +93,8 @@ impl Text {
         let name = self.name;
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let merged = self
-            .columns
-            .map_or_else(|| columns_of(&self.runs, width), Ok);
-        let mut columns = merged.map_err(|error| Fault::io(&error).of(&name))?;
+        let merged = || columns_of(&self.runs, width);
+        let mut columns = self.columns.unwrap_or_else(merged);
         drop(self.runs);
         // Runs may be elsewhere, and columns have the width of their file.
         (columns.height, columns.width) = (self.rows, width);
@@ -160,10 +154,7 @@ impl Text {
     }
 
     fn append(&mut self, mut piece: Piece, options: &ReadOptions) -> Result<(), ReadError> {
-        let merged = options
-            .spill
-            .as_ref()
-            .is_none_or(|spill| !spill.is_memory());
+        let merged = options.packed.is_none();
         self.memory += piece.memory(merged);
         let within = self.check_memory(options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
@@ -178,21 +169,10 @@ impl Text {
         self.rows += piece.rows;
         self.width = self.width.max(piece.width);
         self.labels.append(&mut piece.labels);
-        self.packed += piece.packed(merged);
         self.runs.append(&mut piece.runs);
         self.dropped_entries += piece.dropped_entries;
         self.dropped_columns.append(&mut piece.dropped_columns);
-        match &options.spill {
-            Some(spill) if self.packed >= spill.room() => {
-                self.memory -= std::mem::take(&mut self.packed);
-                if spill.write(&std::mem::take(&mut self.runs)) {
-                    return Ok(());
-                }
-                // The spill knows what happened.
-                Err(Fault::io(&io::ErrorKind::WriteZero.into()).of(&self.name))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Refuses more than a limit lets in.

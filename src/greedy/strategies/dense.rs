@@ -89,10 +89,6 @@ impl Strategy for Dense {
         eligible.iter().map(|&at| errors[at as usize]).collect()
     }
 
-    fn follows(&self) -> bool {
-        true
-    }
-
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         if state.folds().is_some() {
             // The caches would lose too many digits.

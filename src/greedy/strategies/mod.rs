@@ -10,7 +10,6 @@ mod filter;
 mod fs_ed;
 mod layout;
 mod lowmem;
-mod out_of_core;
 mod random;
 mod residual;
 mod sampled;
@@ -23,7 +22,6 @@ use crate::names::named;
 
 pub(super) use filter::Filter;
 pub use fs_ed::ExpectedDivergence;
-pub(super) use out_of_core::OutOfCore;
 pub use sampled::Sampler;
 
 /// Makes the enum of all strategies from their files.
@@ -182,7 +180,6 @@ mod tests {
             sample: None,
             k,
             threads,
-            parts: 1,
         }
     }
 

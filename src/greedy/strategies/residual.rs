@@ -295,7 +295,7 @@ impl Strategy for Residual {
             etas: &self.etas,
             error: kernels::dot(state.labels(), state.residual()),
             labels_squared: kernels::dot(state.labels(), state.labels()),
-            limit: round.limit,
+            limit: f64::INFINITY,
         };
         let mut errors = vec![f64::NAN; eligible.len()];
         let mut z = vec![0.0; self.etas.len()];
@@ -326,10 +326,6 @@ impl Strategy for Residual {
 
     fn work(&self, _: usize) -> Work {
         Work::evaluated(self.evaluated)
-    }
-
-    fn follows(&self) -> bool {
-        true
     }
 
     fn adopt(&mut self, _: &ColumnClasses, state: &State) {
@@ -406,7 +402,6 @@ mod tests {
                     state: &state,
                     sampled: false,
                     ranking: None,
-                    limit: f64::INFINITY,
                     room: 0,
                 };
                 let found = strategy.errors(&round, &eligible);

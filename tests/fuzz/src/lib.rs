@@ -7,7 +7,6 @@
 
 use std::fmt::Display;
 use std::fs;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -22,11 +21,9 @@ use rankrls::greedy::job::resume_among;
 use rankrls::greedy::{SelectionOptions, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
-use rankrls::shards::{ShardError, Sharding, Shards};
 use rankrls::tune::{Evidence, TuneOptions};
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, IndexBase, Lambda, Lambdas, Model, Queries, QueryWeight,
-    Scale, StrategyKind,
+    Candidates, ColumnClasses, Dataset, IndexBase, Lambda, Lambdas, Model, Queries, StrategyKind,
 };
 use rankrls_files::{Journal, JournalError};
 use rankrls_parses::corpus::Listing;
@@ -56,7 +53,6 @@ pub const ALL: &[(&str, Property)] = &[
     ("rlscore", rlscore),
     ("npz", npz),
     ("table", table),
-    ("shards", shards),
     ("names", names),
     ("scores", scores),
     ("lists", lists),
@@ -363,63 +359,6 @@ pub fn table(input: &[u8]) -> bool {
         });
     let read = within(text, || options.read_from(text, NAME));
     come_back(read, text, "y.npz", Format::Npz)
-}
-
-/// The name of a file and what it holds.
-type SoundFile = (&'static str, Vec<u8>);
-
-/// The folder of [`shards`] as it was written, with each file.
-static SHARDS: LazyLock<(PathBuf, [SoundFile; 4])> = LazyLock::new(|| {
-    let folder = FOLDER.path().join("shards");
-    let parts = NonZeroUsize::new(2).expect("above 0");
-    let sharding = Sharding::begin(&folder, parts, None).expect("a folder of its own");
-    let options = sharding.options(ReadOptions::new());
-    let text = &b"1 qid:a 1:1 3:2\n0 qid:a 2:0.5\n0.5 qid:b 1:3\n0.25 qid:b 3:-1\n"[..];
-    let rows = options.read_from(text, NAME).expect("sound data").dataset;
-    let names = ["x", "y", "z"].into_iter().collect();
-    let rows = rows.with_names(names).expect("three names");
-    sharding.finish(&rows).expect("room for some bytes");
-    let files = ["manifest.json", "rows.svm", "names.txt", "part-1.npz"];
-    let files = files.map(|name| {
-        let bytes = fs::read(folder.join(name)).expect("a file of shards");
-        (name, bytes)
-    });
-    (folder, files)
-});
-
-/// One file of shards, told by the first byte; parts as NumPy's arrays one after the other.
-pub fn shards(input: &[u8]) -> bool {
-    let Some((&kind, bytes)) = input.split_first() else {
-        return false;
-    };
-    let (folder, files) = &*SHARDS;
-    let (name, sound_bytes) = &files[usize::from(kind) % files.len()];
-    let bytes = match *name {
-        "part-1.npz" => archive(arrays(bytes).into_iter().take(5)),
-        _ => bytes.to_vec(),
-    };
-    let path = folder.join(name);
-    fs::write(&path, &bytes).expect("the temporary folder can be written to");
-    // What the other files take is counted as compressed bytes are.
-    let read = within(&[&[0x1f, 0x8b], &bytes[..]].concat(), || all_parts(folder));
-    fs::write(&path, sound_bytes).expect("the temporary folder can be written to");
-    match read {
-        Ok((data, hash)) => {
-            sound(&data);
-            assert_eq!(DataHash::of(&data), hash);
-            true
-        }
-        Err(error) => names_the_file(&error, "shards"),
-    }
-}
-
-/// All columns of shards, which can also be selected from, and what the manifest says they hash to.
-fn all_parts(folder: &Path) -> Result<(Dataset<'static>, DataHash), ShardError> {
-    let shards = Shards::open(folder)?;
-    let rows = shards.rows()?;
-    shards.candidates(&rows, QueryWeight::Uniform, Scale::None, LIMIT)?;
-    let all = shards.read_parts(&rows, 0..shards.parts())?;
-    Ok((all, shards.hash()))
 }
 
 /// Names of features.

@@ -157,7 +157,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         memory: input.others_in(args.data.read.memory()),
         ..SelectionOptions::new(args.k, args.lambda)
     };
-    let candidates = input.candidates(&options)?;
+    let candidates = options.candidates(&input.train);
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
         return Ok(session.without_results());
     };
@@ -244,8 +244,8 @@ impl<'a> Trial<'a> {
         let mut tested = Tested::new(input.test_path(&args.metrics, args.rules.rules()));
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
-        let found = interrupt.run(|| input.candidates(options))?;
-        let Some(candidates) = found.transpose()? else {
+        let found = interrupt.run(|| options.candidates(&input.train))?;
+        let Some(candidates) = found else {
             return Ok(None);
         };
         let memory = plan(&candidates, &input.train, options)?.memory;

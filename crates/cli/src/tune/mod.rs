@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::checkpoint::Checkpointer;
 use rankrls::data::LabelScale;
@@ -250,10 +250,6 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let validation = args.judging.validation();
     let others = [validation, test];
     let mut input = Input::read(&args.data, None, &args.teacher, others, session)?;
-    if input.shards.is_some() && peers.count() == 1 {
-        let path = args.data.path.display();
-        bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");
-    }
     if let Some(validation) = &input.validation
         && args.strategies().contains(&Some(StrategyKind::FsEd))
     {

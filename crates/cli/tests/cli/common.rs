@@ -3,8 +3,7 @@ use std::process::Output;
 use crate::support::Folder;
 
 /// Commands with examples in their help, which read what the examples before them wrote.
-const COMMANDS: [&str; 18] = [
-    "shard",
+const COMMANDS: [&str; 17] = [
     "select",
     "tune",
     "compare",

@@ -178,9 +178,6 @@ fn files_that_belong_to_data_are_inputs() {
     let folder = folder();
     folder.run("corpus convert train.svm x.npz --names names.txt");
     folder.run("corpus convert train.svm y.features --names names.txt");
-    folder.run("shard train.svm --parts 2 --names names.txt -o shards");
-    fs::create_dir(folder.path("shards/sub")).unwrap();
-    symlink(folder.path("shards"), folder.path("parts")).unwrap();
     folder.write("q.svm", "1\t_\n");
     folder.write("q-texts.txt", "1\t_\n");
     folder.write("boost.svm.query", "1\n");
@@ -194,10 +191,6 @@ fn files_that_belong_to_data_are_inputs() {
         select("y -o y.labels"),
         select("y.features -o y.qids"),
         select("y --format rlscore -o y.qids"),
-        select("shards -o shards/manifest.json"),
-        select("shards -o shards/rows.svm"),
-        select("shards -o parts/part-1.npz"),
-        select("parts -o shards/sub/new.json"),
         select("train.svm --test x.npz -o x.labels.npy"),
         "predict model.json x.npz -o x.labels.npy".to_owned(),
         "tune train.svm -k 1 --evidence x.npz -o x.labels.npy".to_owned(),
@@ -241,7 +234,6 @@ fn files_that_belong_to_data_are_inputs() {
     folder.run("corpus convert w.npz w.svm --names w.names.txt");
     folder.run("corpus project x.npz --model model.json -o x.svm --keep-numbers");
     assert_eq!(folder.read("x.names.txt"), folder.read("w.names.txt"));
-    folder.run("select shards -k 1 --lambda 1 -o beside.json");
     folder.run("select train.svm -k 1 --lambda 1 -o x.labels.npy");
 }
 

@@ -264,7 +264,6 @@ fn no_text_from_outside_commands_the_terminal() {
         format!("1 qid:{ids} 1:1\n0 qid:b 1:1\n1 qid:{ids} 1:1\n"),
     );
     folder.run("select train.svm -k 2 --lambda 1 --names names.txt -o m.json");
-    folder.run("shard train.svm --parts 2 -o parts");
     let edited = |name: &str, to: &str, key: &str, value: Value| {
         let mut document = folder.document(name);
         document[key] = value;
@@ -272,7 +271,6 @@ fn no_text_from_outside_commands_the_terminal() {
     };
     edited("m.json", &evil("m.json"), "strategy", json!(EVIL));
     edited("m.json", "schema.json", "schema", json!(EVIL));
-    edited("parts/manifest.json", "parts/manifest.json", EVIL, json!(1));
     let entry = json!({"file": EVIL, "blake3": EVIL});
     let files = json!({"train": entry, "test": null, "names": null});
     let manifest = json!({"schema": "rankrls.corpus/1", "files": files});
@@ -291,7 +289,6 @@ fn no_text_from_outside_commands_the_terminal() {
         &["select", &b, "-k2", "--lambda=1"],
         &["select", "bad.svm", "-k2", "--lambda=1"],
         &["select", &absent, "-k2", "--lambda=1"],
-        &["select", "parts", "-k2", "--lambda=1"],
         &["select", &a, "-k2", "--lambda", EVIL],
         &["select", &a, "-k2", "--strategy", EVIL],
         &["select", &a, "-k2", "--label", EVIL],
@@ -328,7 +325,6 @@ fn no_text_from_outside_commands_the_terminal() {
             "c",
         ],
         &["letor", EVIL],
-        &["shard", &bad, "--parts=2", "-o", "p"],
         &["man", &page],
         &[EVIL],
         &["select", &format!("--{EVIL}")],
@@ -394,7 +390,6 @@ fn a_full_disk_leaves_no_half_file() {
         ("corpus convert large.svm old.npz", "old.labels.npy"),
         ("corpus convert large.svm out.svm.gz", "out.svm.gz"),
         ("corpus convert large.svm old.svm", "old.svm"),
-        ("shard large.svm --parts 2 -o parts", "parts"),
     ] {
         // Blocks of 512 or of 1,024 bytes.
         let (code, errors) = limited(&folder, "ulimit -f 1", command);
@@ -403,7 +398,6 @@ fn a_full_disk_leaves_no_half_file() {
             errors.contains("error: ") && errors.contains(output),
             "{command}: {errors}"
         );
-        let _ = std::fs::remove_dir(folder.path("parts"));
         let left = folder.list();
         let names = [
             "large.svm",

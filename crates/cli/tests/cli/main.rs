@@ -32,7 +32,6 @@ mod project;
 mod queries;
 mod scale;
 mod select;
-mod shard;
 mod signals;
 mod support;
 mod table;

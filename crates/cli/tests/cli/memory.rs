@@ -119,8 +119,6 @@ fn more_features_than_there_are_take_no_more_memory() {
     let most = format!("select train.svm -k {} --lambda 1", usize::MAX);
     assert_eq!(stated(&folder, &most), classes);
     folder.warns(&format!("{most} => column classes to select from"));
-    folder.run("shard train.svm --parts 2 -o parts");
-    folder.run(&most.replace("train.svm", "parts"));
 }
 
 /// The matrix alone would take more. Folds that choose lambda need it.

@@ -322,15 +322,6 @@ fn means_are_the_same_by_every_way() {
     let folder = folder_with_holes();
     let select = |data: &str| folder.json(&format!("select {data} -k 5 --lambda 1 --json"));
     let whole = select(&format!("holes.csv {READ}"));
-    folder.run(&format!("shard holes.csv {READ} --parts 2 -o parts"));
-    let parts = select("parts -o parts.json");
-    folder.run(&format!(
-        "select holes.csv {READ} -k 5 --lambda 1 -o whole.json"
-    ));
-    assert_eq!(folder.read("parts.json"), folder.read("whole.json"));
-    for key in ["steps", "weights", "data"] {
-        assert_eq!(parts[key], whole[key], "{key}");
-    }
     folder.run(&format!("corpus convert holes.csv {READ} filled.svm"));
     assert_eq!(select("filled.svm")["weights"], whole["weights"]);
 }

@@ -71,8 +71,7 @@ fn cost(shape: &Shape) -> f64 {
     passes + rising * (4.0 * k / rows).powi(3).min(1.0)
 }
 
-/// Bytes for what is kept and bounded of a candidate, a piece, and in each part of a query and an example,
-/// and residuals.
+/// Bytes for what is kept and bounded of a candidate, a piece, a query and an example, and residuals.
 fn memory(shape: &Shape) -> u64 {
     let Shape {
         rows, pieces, k, ..
@@ -80,10 +79,8 @@ fn memory(shape: &Shape) -> u64 {
     let of_piece = shape.largest_query.saturating_mul(32);
     let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
     let kept = bytes(174) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
-    let step = bytes(shape.queries) * (bytes(16) * bytes(k) + bytes(24)) + bytes(96) * bytes(rows);
-    let parts = bytes(24) * bytes(shape.queries) + bytes(32) * bytes(rows);
-    let terms = step + bytes(shape.parts) * parts;
-    (lowmem::errors_memory(shape, k) + kept + terms + bytes(residuals)).0
+    let step = bytes(shape.queries) * (bytes(16) * bytes(k) + bytes(48)) + bytes(128) * bytes(rows);
+    (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
 }
 
 /// Exact selection from bounds.
@@ -142,10 +139,6 @@ impl Strategy for Bounded {
 
     fn work(&self, _: usize) -> Work {
         self.work.clone()
-    }
-
-    fn rest(&mut self) {
-        self.step.rest();
     }
 }
 
@@ -452,7 +445,6 @@ mod memory_tests {
                 state: &state,
                 sampled: true,
                 ranking: None,
-                limit: f64::INFINITY,
                 room: 1 << 20,
             };
             let errors = bounded.errors(&round, &drawn);

@@ -176,7 +176,7 @@ impl<'a> PruningSearch<'a> {
             round,
             step,
             retired,
-            limit: round.limit,
+            limit: f64::INFINITY,
             judged: Vec::new(),
             residuals: &[],
             room: 0,

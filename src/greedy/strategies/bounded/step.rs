@@ -127,11 +127,6 @@ impl StepTerms {
         self.sum_touched();
     }
 
-    /// Drops what [`renew`](Self::renew) makes anew: all but the examples and queries that it compares with.
-    pub(super) fn rest(&mut self) {
-        (self.queries, self.first, self.order) = Default::default();
-    }
-
     /// Describes the queries, cuts them into blocks, and adds up their `g_Q`.
     fn describe_queries(&mut self, state: &State) {
         let products = state.products();

@@ -13,7 +13,7 @@ use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
 use crate::lambda::Lambda;
 use crate::linalg::kernels::LANES;
-use crate::peers::Alone;
+use crate::peers::{Alone, Peers, to_words};
 
 /// The bounds in [`Checked`], in their order.
 const NAMES: [&str; 7] = [
@@ -246,6 +246,28 @@ fn first_of_least(errors: &[f64]) -> (usize, f64) {
     (place, errors[place])
 }
 
+/// Another rank, which has found this error.
+#[derive(Debug)]
+struct Found(f64);
+
+impl Peers for Found {
+    fn rank(&self) -> usize {
+        0
+    }
+
+    fn count(&self) -> usize {
+        2
+    }
+
+    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
+        own
+    }
+
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        vec![own, to_words(&self.0)]
+    }
+}
+
 /// A step in which many candidates, or all, need not be read; or no step at all.
 fn pass_over_many(
     passing: &mut Bounded,
@@ -254,14 +276,18 @@ fn pass_over_many(
     eligible: &[u32],
 ) {
     let error = round.state.error();
-    let limit = match random.random_range(0..6) {
+    let found = Found(match random.random_range(0..6) {
         0 => return,
         1 => f64::INFINITY,
         2 => random.random_range(0.0..=error),
         _ => 0.9 * error,
-    };
+    });
     let step = std::mem::take(&mut passing.step);
-    passing.judge(&Round { limit, ..*round }, &step, eligible);
+    let round = Round {
+        peers: &found,
+        ..*round
+    };
+    passing.judge(&round, &step, eligible);
     passing.step = step;
 }
 
@@ -288,7 +314,6 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             sampled: false,
             ranking: None,
             room: [0, 1 << 10, 1 << 20][problem.random.random_range(0..3)],
-            limit: f64::INFINITY,
         };
         let mut step = std::mem::take(&mut bounded.step);
         step.renew(&state, bounded.longest);
