@@ -2,14 +2,16 @@
 //! column classes of data and of packed rows, and one step, in which nearly all candidates are passed over.
 
 use std::hint::black_box;
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::write_svmlight;
+use rankrls::greedy::job::Event;
 use rankrls::memory::Memory;
 use rankrls::packed::Packed;
-use rankrls::{ColumnClasses, Dataset, GreedyRankRls, QueryWeight, Scale, StrategyKind};
+use rankrls::{ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
 use zipf::Zipf;
 
 mod zipf;
@@ -35,15 +37,20 @@ fn drawn(density: usize) -> Dataset<'static> {
 
 /// The time of one step.
 fn step(data: &Dataset<'_>) -> Duration {
-    let model = GreedyRankRls::new(BEFORE + 1).lambda(16.0);
-    let model = model.strategy(StrategyKind::Bounded);
-    let mut steps = model.steps(data).expect("a selection");
-    for _ in 0..BEFORE {
-        steps.next().expect("a step").expect("a feature");
-    }
-    let start = Instant::now();
-    black_box(steps.next());
-    start.elapsed()
+    let options = SelectionOptions {
+        strategy: Some(StrategyKind::Bounded),
+        ..SelectionOptions::new(BEFORE + 1, Lambda::new(16.0).expect("a number"))
+    };
+    let mut ends = Vec::new();
+    let mut watch = |event: Event<'_>| {
+        if let Event::Stepped(..) = event {
+            ends.push(Instant::now());
+        }
+        ControlFlow::Continue(())
+    };
+    let model = options.fit_with(data, None, &mut watch);
+    black_box(model).expect("a model");
+    ends[BEFORE] - ends[BEFORE - 1]
 }
 
 /// The column classes of text, without a matrix of all columns.

@@ -7,7 +7,7 @@
 use std::error::Error;
 
 use ndarray::array;
-use rankrls::{Dataset, GreedyRankRls, Queries, RankRls};
+use rankrls::{Dataset, Lambda, Queries, RankRls, SelectionOptions};
 use sprs::CsMat;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -26,9 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let queries = Queries::from_row_ids(&ids)?;
     let data = Dataset::from_dense(dense.view(), &labels, queries.clone())?;
 
-    let model = GreedyRankRls::new(2).lambda(0.5).fit(&data)?;
-    println!("selected {:?}", model.features());
-    println!("weights {:.3}", model.weights());
+    let model = SelectionOptions::new(2, Lambda::new(0.5)?).fit(&data)?;
+    println!("selected {:?}", model.columns());
+    println!("weights {:.3?}", model.weights());
 
     let all = RankRls::new().lambda(0.5).fit(&data)?;
     println!("weights of all features {:.3}", all.weights());
@@ -42,7 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (bounds, rows, values) = ([0, 1, 1, 2], [0, 1], [1.0, 0.5]);
     // Rows to be scored have any labels.
     let new = Dataset::from_csc(&bounds, &rows, &values, &[0.0; 2], Queries::single(2)?)?;
-    println!("scores {:.3}", model.predict(&new));
-    assert_eq!(model.predict(&data), model.predict(&copied));
+    println!("scores {:.3?}", model.scores(&new));
+    assert_eq!(model.scores(&data), model.scores(&copied));
     Ok(())
 }

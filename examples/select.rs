@@ -9,9 +9,9 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use rankrls::GreedyRankRls;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::sample;
+use rankrls::{Lambda, SelectionOptions};
 use rankrls_files::memory;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,15 +32,15 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("peak memory {bytes} bytes");
     }
 
-    let model = GreedyRankRls::new(10).lambda(16.0).fit(&data)?;
+    let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&data)?;
     println!("\nstep    weight  LQO error  feature");
-    let steps = model.path().iter().zip(model.weights());
-    for (number, (step, weight)) in (1..).zip(steps) {
-        let name = data.names().and_then(|names| names.of(step.feature));
-        let name = name.map_or_else(|| step.feature.to_string(), str::to_owned);
-        println!("{number:4} {weight:9.5} {:10.5}  {name}", step.lqo_error);
+    for (step, feature) in model.path().iter().zip(model.features()) {
+        let (number, error, weight) = (step.step, step.lqo_error, feature.weight);
+        let name = feature.name.clone();
+        let name = name.unwrap_or_else(|| feature.feature.to_string());
+        println!("{number:4} {weight:9.5} {error:10.5}  {name}");
     }
-    let scores = model.predict(&data);
+    let scores = model.scores(&data);
     println!("\nscore of the first row: {}", scores[0]);
     Ok(())
 }

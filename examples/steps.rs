@@ -6,11 +6,13 @@
 //! ```
 
 use std::error::Error;
+use std::ops::ControlFlow;
 
 use rankrls::data::sample;
+use rankrls::greedy::job::Event;
 use rankrls::metrics::evaluate;
 use rankrls::ridge::Groups;
-use rankrls::{Convention, Dataset, GreedyRankRls, Metric};
+use rankrls::{Convention, Dataset, Lambda, Metric, SelectionOptions};
 
 /// Mean concordance index of `scores`.
 fn concordance(data: &Dataset<'_>, scores: &[f64]) -> Result<f64, Box<dyn Error>> {
@@ -29,24 +31,37 @@ fn main() -> Result<(), Box<dyn Error>> {
     let validation = train.queries_subset(folds[0])?;
     let fitting = train.queries_subset(&folds[1..].concat())?;
 
-    let params = |k| GreedyRankRls::new(k).lambda(16.0);
+    let lambda = Lambda::new(16.0)?;
+    let (mut features, mut measured) = (Vec::new(), Ok(0.0));
     let (mut best, mut best_step) = (0.0, 0);
-    let mut steps = params(30).steps(&fitting)?;
-    while let Some(step) = steps.next().transpose()? {
-        let number = steps.features().len();
-        let cindex = concordance(&validation, &steps.predict(&validation).to_vec())?;
-        println!("feature {:6}: concordance index {cindex:.4}", step.feature);
+    let mut watch = |event: Event<'_>| {
+        let Event::Stepped(taken, state) = event else {
+            return ControlFlow::Continue(());
+        };
+        features.push(taken.step.feature);
+        let scores = validation.scores(&features, &state.weights());
+        measured = concordance(&validation, &scores).map_err(|error| error.to_string());
+        let Ok(cindex) = measured else {
+            return ControlFlow::Break(());
+        };
+        println!(
+            "feature {:6}: concordance index {cindex:.4}",
+            taken.step.feature
+        );
         if cindex > best {
-            (best, best_step) = (cindex, number);
+            (best, best_step) = (cindex, features.len());
         }
-        if number >= best_step + 5 {
-            break;
+        if features.len() >= best_step + 5 {
+            return ControlFlow::Break(());
         }
-    }
+        ControlFlow::Continue(())
+    };
+    SelectionOptions::new(30, lambda).fit_with(&fitting, None, &mut watch)?;
+    measured?;
     println!("{best_step} features are best");
 
-    let model = params(best_step).fit(&train)?;
-    let cindex = concordance(&test, &model.predict(&test).to_vec())?;
+    let model = SelectionOptions::new(best_step, lambda).fit(&train)?;
+    let cindex = concordance(&test, &model.scores(&test))?;
     println!("concordance index on test data, after all training queries: {cindex:.4}");
     Ok(())
 }

@@ -9,8 +9,8 @@
 use std::error::Error;
 
 use rankrls::data::sample;
-use rankrls::greedy::strategy::{Round, Strategy};
-use rankrls::{GreedyRankRls, Model};
+use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
+use rankrls::{Lambda, Model, SelectionOptions};
 
 /// The gain of a column `v` in training error, without the other weights, is `(v . r)^2 / |v|^2`.
 #[derive(Clone)]
@@ -32,9 +32,10 @@ impl Strategy for Alignment {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (train, test) = (sample::train(), sample::test());
-    let params = GreedyRankRls::new(10).lambda(16.0);
-    let exact = params.fit(&train)?;
-    let aligned = params.with(Alignment).fit(&train)?;
+    let options = SelectionOptions::new(10, Lambda::new(16.0)?);
+    let exact = options.fit(&train)?;
+    let own = OwnStrategy::new(Alignment);
+    let aligned = options.fit_with(&train, Some(&own), &mut ())?;
     println!("LQO error of  exact  aligned");
     for (exact, aligned) in exact.path().iter().zip(aligned.path()) {
         println!("{:20.5} {:8.5}", exact.lqo_error, aligned.lqo_error);
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     if let Some(path) = std::env::args_os().nth(1) {
         aligned.write(&path)?;
         let read = Model::read(&path)?;
-        assert_eq!(read.scores(&test), aligned.predict(&test).to_vec());
+        assert_eq!(read.scores(&test), aligned.scores(&test));
         println!("the model of strategy {} is saved", read.strategy);
     }
     Ok(())

@@ -8,17 +8,23 @@
 use std::error::Error;
 
 use rankrls::data::sample;
-use rankrls::tune::{Rule, Tune};
-use rankrls::{GreedyRankRls, Lambdas};
+use rankrls::tune::Rule;
+use rankrls::{Lambdas, SelectionOptions, TuneOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let lambdas: Lambdas = "1,4,16,64".parse()?;
-    // The smallest model within one standard error of the best.
-    let tune = Tune::lqo().lambdas(lambdas).rule(Rule::OneSe);
-    let model = GreedyRankRls::new(15).tuned(tune).fit(&sample::train())?;
-    let lambda = model.selection().lambda;
-    println!("lambda {lambda}, {} features", model.features().len());
-    for feature in &model.model().features {
+    let options = TuneOptions {
+        // The smallest model within one standard error of the best.
+        rule: Rule::OneSe,
+        ..TuneOptions::new(SelectionOptions::new(15, None), lambdas)
+    };
+    let (model, _) = options.fit(&sample::train())?;
+    println!(
+        "lambda {}, {} features",
+        model.lambda,
+        model.features.len()
+    );
+    for feature in &model.features {
         let name = feature.name.as_deref().unwrap_or_default();
         println!("{:9.5}  {name}", feature.weight);
     }

@@ -4,10 +4,10 @@
 //! ```
 //! use rankrls::data::sample;
 //! use rankrls::interrupt::Interrupt;
-//! use rankrls::GreedyRankRls;
+//! use rankrls::SelectionOptions;
 //!
 //! let (interrupt, data) = (Interrupt::new(), sample::train());
-//! let fit = || GreedyRankRls::new(5).fit(&data);
+//! let fit = || SelectionOptions::new(5, None).fit(&data);
 //! assert!(interrupt.run(2, fit)?.is_some());
 //! // From another thread, as a rule.
 //! interrupt.request();
@@ -110,9 +110,9 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
-    use crate::fitted::{GreedyRankRls, RankRls};
-    use crate::greedy::job::select_among;
-    use crate::greedy::{Ending, SelectionOptions, StrategyKind};
+    use crate::fitted::RankRls;
+    use crate::greedy::job::{select, select_among};
+    use crate::greedy::{Ending, Event, SelectionOptions, StrategyKind};
     use crate::lambda::Lambda;
     use crate::metrics::Metric;
     use crate::tune::{Evidence, Measure, TuneError, TuneEvent, TuneOptions, Tuning};
@@ -124,23 +124,24 @@ mod tests {
             .into_iter()
             .filter(|kind| !kind.needs_grades())
         {
-            let params = |k| GreedyRankRls::new(k).lambda(1.0).strategy(strategy);
-            let two = params(2).fit(&data).unwrap();
-            let (interrupt, params) = (Interrupt::new(), params(9));
-            let work = || {
-                let mut steps = params.steps(&data)?;
-                while let Some(step) = steps.next() {
-                    step?;
-                    if steps.features().len() == 2 {
-                        interrupt.request();
-                    }
-                }
-                Ok::<_, TuneError>(steps.finish()?)
+            let options = |k| SelectionOptions {
+                strategy: Some(strategy),
+                ..SelectionOptions::new(k, one())
             };
+            let two = select(&data, &options(2), &mut ()).unwrap();
+            let (interrupt, mut steps) = (Interrupt::new(), 0);
+            let mut observer = |event: Event<'_>| {
+                steps += usize::from(matches!(event, Event::Stepped(..)));
+                if steps == 2 {
+                    interrupt.request();
+                }
+                ControlFlow::Continue(())
+            };
+            let work = || select(&data, &options(9), &mut observer);
             let ended = interrupt.run(2, work).unwrap().unwrap().unwrap();
-            assert_eq!(ended.selection().ending, Ending::Interrupted, "{strategy}");
-            assert_eq!(ended.selection().steps, two.selection().steps, "{strategy}");
-            assert_eq!(ended.weights(), two.weights(), "{strategy}");
+            assert_eq!(ended.ending, Ending::Interrupted, "{strategy}");
+            assert_eq!(ended.steps, two.steps, "{strategy}");
+            assert_eq!(ended.weights, two.weights, "{strategy}");
         }
     }
 

@@ -2,19 +2,20 @@
 //!
 //! ```
 //! use rankrls::data::sample;
-//! use rankrls::GreedyRankRls;
+//! use rankrls::{Lambda, SelectionOptions};
 //!
 //! let (train, test) = (sample::train(), sample::test());
-//! let model = GreedyRankRls::new(10).lambda(16.0).fit(&train)?;
-//! println!("features {:?}, weights {}", model.features(), model.weights());
-//! let scores = model.predict(&test);
+//! let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&train)?;
+//! println!("features {:?}, weights {:?}", model.columns(), model.weights());
+//! let scores = model.scores(&test);
 //! assert_eq!(scores.len(), test.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`GreedyRankRls`] selects features, and [`RankRls`] trains on all of them. [`Tune`] says how lambda
-//! and the number of features are to be chosen. The guide to the library is `docs/library.md`;
-//! `docs/derivation.md` has the symbols and the formulas.
+//! Options have public fields, defaults, `check`, and `fit`, which makes a [`Model`]: [`SelectionOptions`]
+//! select features, [`TuneOptions`](tune::TuneOptions) choose lambda and their number, and [`RankRls`] trains on
+//! all of them. The guide to the library is `docs/library.md`; `docs/derivation.md` has the symbols and the
+//! formulas.
 //!
 //! # Modules, lowest first
 //!
@@ -45,6 +46,7 @@ pub mod checkpoint;
 pub mod columns;
 pub mod data;
 mod error;
+mod fit;
 mod fitted;
 pub mod greedy;
 pub mod interrupt;
@@ -66,7 +68,7 @@ pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
 pub use error::{Error, Kind, Result};
-pub use fitted::{FittedGreedyRankRls, FittedRankRls, GreedyRankRls, RankRls, Steps};
+pub use fitted::{FittedRankRls, RankRls};
 pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
 pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
@@ -74,7 +76,7 @@ pub use model::Model;
 pub use objective::Objective;
 pub use rankrls_files::{Parameter, Remedy};
 pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
-pub use tune::{Tune, TuneError};
+pub use tune::{TuneError, TuneOptions};
 pub use warning::Warning;
 
 #[cfg(doctest)]

@@ -1,7 +1,5 @@
 //! The driver of a selection: takes its steps one by one, those of an earlier run first.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
@@ -17,13 +15,13 @@ use crate::data::Column;
 use crate::interrupt::check_interrupt;
 use crate::linalg::grown::Grown;
 
-/// The driver: single steps. [`Selecting`](super::Selecting) keeps what they find.
+/// The driver: single steps. `Selecting` keeps what they find.
 ///
 /// Where ranks share the columns ([`Candidates::among`]), each has the errors of its own; ranks tell
 /// each other the least and the lowest feature that ties with it, and the owner of this feature sends
 /// its column.
 pub(crate) struct Greedy<'a> {
-    candidates: Cow<'a, Candidates>,
+    candidates: &'a Candidates,
     path: PathId,
     /// Tells how the leave-query-out predictions rank; `None` where all labels of a query are equal.
     concordance: Option<RankingCriterion>,
@@ -87,14 +85,13 @@ impl<'a> Greedy<'a> {
     /// Before the first step of the selection that `plan` has made of `options`. Takes the `recorded` steps of
     /// an earlier run again, without a search, and then goes on.
     pub(crate) fn begin(
-        given: Cow<'a, Candidates>,
+        candidates: &'a Candidates,
         labels: &'a [f64],
         prepared: Prepared,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
-        let candidates = &*given;
         let Prepared { teacher, scores } = prepared;
         let queries = candidates.queries();
         let scales = candidates.classes().query_weight().row_scales(queries);
@@ -129,7 +126,7 @@ impl<'a> Greedy<'a> {
         let retired = vec![false; candidates.classes().len()];
         Ok(Self {
             strategy,
-            candidates: given,
+            candidates,
             path: PathId {
                 lambda,
                 strategy: kind,
@@ -158,7 +155,7 @@ impl<'a> Greedy<'a> {
 
     /// The candidates.
     pub(crate) fn candidates(&self) -> &Candidates {
-        &self.candidates
+        self.candidates
     }
 
     /// The state after the steps taken.

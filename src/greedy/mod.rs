@@ -1,6 +1,6 @@
 //! Greedy selection: options, strategies and what is found.
 //!
-//! [`GreedyRankRls`](crate::GreedyRankRls) is the short way. [`job`] is for front ends, which find
+//! [`SelectionOptions::fit`] is the short way. [`job`] is for front ends, which find
 //! candidates, watch selections and go on with them; [`strategy`] for strategies of your own.
 //!
 //! A strategy keeps whatever it wants for each candidate; everything that belongs to the examples
@@ -43,9 +43,9 @@ pub(crate) use criterion::{RankingCriterion, tied_predictions};
 pub(crate) use driver::{Advance, Greedy};
 pub(crate) use earlier::{Earlier, PathId, Recorded};
 pub(crate) use options::is_default;
-pub(crate) use plan::{Plan, plan, plan_with};
+pub(crate) use plan::{Plan, plan_with};
 pub(crate) use prepared::Prepared;
-pub(crate) use select::{Event, Observer, Selecting, on_pool};
+pub(crate) use select::{Event, Observer, select_with};
 pub(crate) use state::State;
 pub(crate) use strategies::Sampler;
 pub(crate) use strategy::{OWN, OwnStrategy, Planned, Round, Shape, Strategy, Work};

@@ -23,13 +23,15 @@ use crate::metrics::check_labels;
 /// `lambda` are arguments of each command, which have one of them or several.
 ///
 /// ```
+/// use rankrls::data::sample;
 /// use rankrls::{Lambda, SelectionOptions, StrategyKind};
 ///
 /// let options = SelectionOptions {
 ///     strategy: Some(StrategyKind::Bounded),
 ///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
 /// };
-/// # Ok::<(), rankrls::Error>(())
+/// let model = options.fit(&sample::train())?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -229,11 +231,8 @@ impl SelectionOptions {
         Ok(())
     }
 
-    pub(super) fn check(
-        &self,
-        candidates: &Candidates,
-        target: &Target<'_>,
-    ) -> Result<(), SelectError> {
+    /// Refuses options out of their ranges, whatever the data.
+    pub fn check(&self) -> Result<(), SelectError> {
         if self.k == 0 {
             return Err(SelectError::NothingAsked);
         }
@@ -244,6 +243,21 @@ impl SelectionOptions {
         if teacher.is_some_and(|lambdas| lambdas.count() == 0) {
             return Err(SelectError::NoTeacherLambdas);
         }
+        let out = |blend: &f64| !(0.0..=1.0).contains(blend);
+        if let Some(blend) = self.target.blend.filter(out) {
+            let fault = format!("blend is {blend}: expected a number from 0 to 1");
+            return Err(SelectError::Parameter(fault));
+        }
+        self.check_strategy()
+    }
+
+    /// Refuses what these `candidates` and this `target` are not for.
+    pub(super) fn check_for(
+        &self,
+        candidates: &Candidates,
+        target: &Target<'_>,
+    ) -> Result<(), SelectError> {
+        self.check()?;
         let queries = candidates.queries();
         if queries.largest() < 2 {
             let queries = queries.len();
@@ -254,7 +268,6 @@ impl SelectionOptions {
                 columns: candidates.summary().columns,
             });
         }
-        self.check_strategy()?;
         if self.needs_data() {
             target.filter(candidates.classes())?;
         }

@@ -1,5 +1,6 @@
 //! Which strategy, what it takes, and whether it fits.
 
+use rankrls_files::Parameter;
 use serde::Serialize;
 
 use super::target::teacher_search;
@@ -167,7 +168,11 @@ pub(crate) fn plan_with(
     options: &SelectionOptions,
     own: Option<&OwnStrategy>,
 ) -> Result<Plan, SelectError> {
-    options.check(candidates, &target)?;
+    options.check_for(candidates, &target)?;
+    if own.is_some() && options.strategy.is_some() {
+        let parameter = Parameter::Strategy;
+        return Err(SelectError::NoEffect { parameter });
+    }
     let shape = Shape::new(candidates, options.k, options.sample);
     let memory = agreed_memory(candidates, &target, options);
     let (strategy, bytes) = if let Some(own) = own {

@@ -1,6 +1,5 @@
 //! The whole job of a selection: what watches it, and what it finds.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -8,11 +7,10 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Earlier, Greedy, OWN, PathId, Plan, Prepared, SelectError, SelectionOptions, State,
-    Step, StrategyKind, Target, Teacher, TeacherPredictions, plan,
+    Advance, Earlier, Greedy, OWN, OwnStrategy, PathId, Plan, Prepared, SelectError,
+    SelectionOptions, State, Step, StrategyKind, Target, Teacher, TeacherPredictions, plan_with,
 };
 use crate::candidates::Candidates;
-use crate::columns::Summary;
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
 use crate::lambda::Lambda;
@@ -148,22 +146,29 @@ pub fn resume_among<'a>(
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let (target, earlier) = (target.into(), earlier.into());
-    let plan = plan(candidates, target, options)?;
-    on_pool(|| {
-        let candidates = Cow::Borrowed(candidates);
+    select_with(candidates, target, options, None, earlier, observer)
+}
+
+/// Selects as [`resume_among`], by a strategy of the caller's `own` where there is one.
+pub(crate) fn select_with<'a>(
+    candidates: &'a Candidates,
+    target: Target<'a>,
+    options: &SelectionOptions,
+    own: Option<&OwnStrategy>,
+    earlier: Earlier<'a>,
+    observer: &mut dyn Observer,
+) -> Result<Selection, SelectError> {
+    let plan = plan_with(candidates, target, options, own)?;
+    // A step has many short parallel parts: each would otherwise wake another thread to start and this
+    // one when it ends.
+    rayon::scope(|_| {
         let begun = Selecting::begin(candidates, target, plan, options, earlier, observer)?;
         begun.run(observer)
     })
 }
 
-/// Does `work` on a thread of the pool: a step has many short parallel parts, and each would otherwise
-/// wake another thread to start and this one when it ends.
-pub(crate) fn on_pool<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    rayon::scope(|_| work())
-}
-
 /// A selection at work.
-pub(crate) struct Selecting<'a> {
+struct Selecting<'a> {
     greedy: Greedy<'a>,
     plan: Plan,
     options: SelectionOptions,
@@ -175,8 +180,8 @@ pub(crate) struct Selecting<'a> {
 impl<'a> Selecting<'a> {
     /// Before the first step, with the teacher trained where `plan` has one that `earlier` does not
     /// bring.
-    pub(crate) fn begin(
-        candidates: Cow<'a, Candidates>,
+    fn begin(
+        candidates: &'a Candidates,
         target: Target<'a>,
         plan: Plan,
         options: &SelectionOptions,
@@ -184,14 +189,14 @@ impl<'a> Selecting<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Self, SelectError> {
         let kind = plan.strategy.kind();
-        let lambda = options.known_lambda(kind, &candidates);
+        let lambda = options.known_lambda(kind, candidates);
         let path = PathId::new(options, lambda.ok_or(SelectError::NoLambda)?, kind);
         plan.log();
         let tell = |predictions: &TeacherPredictions, took: Duration| {
             let _ = observer.event(Event::TeacherTrained(path, predictions, took));
         };
         let kept = earlier.teacher;
-        let prepared = Prepared::new(&candidates, target, &plan, options, kept, tell)?;
+        let prepared = Prepared::new(candidates, target, &plan, options, kept, tell)?;
         let (labels, recorded) = (target.labels, earlier.steps);
         let greedy = Greedy::begin(candidates, labels, prepared, &plan, options, recorded)?;
         let _ = observer.event(Event::Started(&plan));
@@ -206,7 +211,7 @@ impl<'a> Selecting<'a> {
 
     /// Takes the next step; `None` after the last, and where a request ended it. Such a request that
     /// comes before the first step has no result to end with.
-    pub(crate) fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
+    fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
         // Only the search for a step is ended in the middle, which leaves the state as it was.
         let Some(advanced) = unless_ended(|| self.greedy.advance()) else {
             if self.steps.is_empty() {
@@ -227,7 +232,7 @@ impl<'a> Selecting<'a> {
     }
 
     /// Takes all steps, as long as the observer wants more.
-    pub(crate) fn run(mut self, observer: &mut dyn Observer) -> Result<Selection, SelectError> {
+    fn run(mut self, observer: &mut dyn Observer) -> Result<Selection, SelectError> {
         while let Some(advance) = self.advance()? {
             let flow = observer.event(Event::Stepped(&advance, self.greedy.state()));
             let peers = self.greedy.candidates().peers();
@@ -238,23 +243,8 @@ impl<'a> Selecting<'a> {
         Ok(self.selection())
     }
 
-    /// The state after the steps so far.
-    pub(crate) fn state(&self) -> &State {
-        self.greedy.state()
-    }
-
-    /// 0-based features of the steps so far, in order of selection.
-    pub(crate) fn features(&self) -> &[u32] {
-        self.greedy.features()
-    }
-
-    /// How the columns fall into classes.
-    pub(crate) fn summary(&self) -> Summary {
-        self.plan.summary
-    }
-
     /// The selection of the steps so far.
-    pub(crate) fn selection(&self) -> Selection {
+    fn selection(self) -> Selection {
         let (greedy, candidates) = (&self.greedy, self.greedy.candidates());
         let ending = match self.steps.len() {
             taken if taken == self.options.k => Ending::Complete,
@@ -265,7 +255,7 @@ impl<'a> Selecting<'a> {
         let options = SelectionOptions {
             query_weight: candidates.classes().query_weight(),
             scale: candidates.classes().scale(),
-            ..self.options.clone()
+            ..self.options
         };
         Selection {
             strategy,
@@ -274,7 +264,7 @@ impl<'a> Selecting<'a> {
             unit: candidates.unit(),
             teacher: greedy.teacher(),
             classes: greedy.classes().to_vec(),
-            steps: self.steps.clone(),
+            steps: self.steps,
             weights: greedy.state().weights(),
             condition: greedy.state().condition(),
             ending,

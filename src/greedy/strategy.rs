@@ -1,6 +1,6 @@
 //! Strategies: the trait, what one judges by in a step, and the facts about it.
 //!
-//! [`GreedyRankRls::with`](crate::GreedyRankRls::with) takes a strategy of your own:
+//! [`SelectionOptions::fit_with`](super::SelectionOptions::fit_with) takes a strategy of your own:
 //! `examples/strategy.rs` has one.
 
 use std::fmt;

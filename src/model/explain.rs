@@ -106,11 +106,11 @@ impl Model {
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::GreedyRankRls;
+    /// use rankrls::{Lambda, SelectionOptions};
     ///
     /// let (train, test) = (sample::train(), sample::test());
-    /// let fitted = GreedyRankRls::new(10).lambda(16.0).fit(&train)?;
-    /// let explained = fitted.model().explain(&test, 3, None)?;
+    /// let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&train)?;
+    /// let explained = model.explain(&test, 3, None)?;
     /// let first = &explained.rows[0];
     /// let sum: f64 = first.contributions.iter().map(|part| part.contribution).sum();
     /// assert!((sum - first.difference).abs() < 1e-12);

@@ -304,8 +304,7 @@ impl Model {
         if let Some(expansion) = &self.expansion {
             return expansion.scores(dataset);
         }
-        let weights: Vec<f64> = self.features.iter().map(|f| f.weight).collect();
-        dataset.scores(&self.columns(), &weights)
+        dataset.scores(&self.columns(), &self.weights())
     }
 
     /// Refuses data with entries in other columns, where a kernel would count them.
@@ -361,8 +360,13 @@ impl Model {
         names.check_same(known, self.index_base, "the model", file)
     }
 
-    /// Columns, 0-based, in order of selection.
-    fn columns(&self) -> Vec<u32> {
+    /// Weights of the [`features`](Self::features), in their order.
+    pub fn weights(&self) -> Vec<f64> {
+        self.features.iter().map(|f| f.weight).collect()
+    }
+
+    /// Columns of the [`features`](Self::features), 0-based, in their order.
+    pub fn columns(&self) -> Vec<u32> {
         self.features.iter().map(|f| f.feature).collect()
     }
 }

@@ -6,12 +6,10 @@
 //!
 //! [`TargetOptions::distil_lambda`]: crate::greedy::TargetOptions::distil_lambda
 
-use std::borrow::Cow;
-
 use super::{TuneError, TuneObserver, TuneOptions, Tuned, Tuning};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
-use crate::greedy::{Earlier, OwnStrategy, Selecting, SelectionOptions, Target, plan_with};
+use crate::greedy::{Earlier, OwnStrategy, SelectionOptions, select_with};
 use crate::lambda::Lambda;
 
 /// How folds chose a ridge parameter.
@@ -89,10 +87,8 @@ pub(crate) fn choose_lambda_with(
                     lambda: lambda.into(),
                     ..options.clone()
                 };
-                let (target, nothing) = (Target::from(dataset), Earlier::default());
-                let plan = plan_with(candidates, target, &first, own)?;
-                let borrowed = Cow::Borrowed(candidates);
-                Selecting::begin(borrowed, target, plan, &first, nothing, &mut ())?.run(&mut ())?;
+                let (target, nothing) = (dataset.into(), Earlier::default());
+                select_with(candidates, target, &first, own, nothing, &mut ())?;
             }
             Err(TuneError::NoLambda(Box::new(error)))
         }

@@ -2,7 +2,7 @@
 //!
 //! A selection of `k` features passes through the models of 1, 2, ..., `k` features. So a grid
 //! of lambdas costs one selection each, and gives a table of models, lambda by number of
-//! features, whose rows are those of [`GreedyRankRls`](crate::GreedyRankRls). Every model is judged
+//! features, whose rows are those of single selections. Every model is judged
 //!
 //! - from the predictions of some [`Evidence`]: those of the models that leave a query out, which
 //!   each step has anyway, those for validation data, or those of cross-validation over queries,
@@ -12,18 +12,21 @@
 //!
 //! ```
 //! use rankrls::data::sample;
-//! use rankrls::tune::{Rule, Tune};
-//! use rankrls::{GreedyRankRls, Lambdas};
+//! use rankrls::tune::{Rule, TuneOptions};
+//! use rankrls::{Lambdas, SelectionOptions};
 //!
 //! let lambdas: Lambdas = "1,4,16,64".parse()?;
-//! let tune = Tune::lqo().lambdas(lambdas).rule(Rule::OneSe);
-//! let model = GreedyRankRls::new(20).tuned(tune).fit(&sample::train())?;
-//! println!("lambda {}, {} features", model.selection().lambda, model.features().len());
+//! let options = TuneOptions {
+//!     rule: Rule::OneSe,
+//!     ..TuneOptions::new(SelectionOptions::new(20, None), lambdas)
+//! };
+//! let (model, _) = options.fit(&sample::train())?;
+//! println!("lambda {}, {} features", model.lambda(), model.features().len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Tune`] is for users. [`Tuning`] with [`TuneOptions`] is for front ends, which watch the selections,
-//! keep what they find and go on with it.
+//! [`TuneOptions::fit`] is the short way. [`Tuning`] judges by validation data, too, watches the selections,
+//! and goes on with what an earlier run has found.
 //!
 //! # What lambdas share
 //!
@@ -38,7 +41,6 @@
 //! All share the threads of the current rayon pool. Results are the same to the last bit however
 //! many there are.
 
-mod asked;
 mod auto;
 mod error;
 mod folds;
@@ -52,7 +54,6 @@ mod score;
 mod stability;
 
 pub use crate::metrics::Score;
-pub use asked::Tune;
 pub(crate) use auto::choose_lambda_with;
 pub use auto::{AutoLambda, choose_lambda};
 pub use error::TuneError;

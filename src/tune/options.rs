@@ -22,7 +22,7 @@ use crate::metrics::{Metric, Rules, distinct};
 /// };
 /// # assert_eq!(options.grid(1.0).len(), 5);
 /// ```
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TuneOptions {
     /// The strategies to choose from, one after the other, each with every ridge parameter; that of
@@ -136,16 +136,9 @@ impl TuneOptions {
     /// leave-query-out predictions; the best is chosen.
     pub fn new(selection: SelectionOptions, lambdas: impl Into<Lambdas>) -> Self {
         Self {
-            strategies: Vec::new(),
-            labels: Vec::new(),
             lambdas: lambdas.into(),
-            evidence: Evidence::default(),
-            measure: Measure::SquaredError,
-            metrics: Vec::new(),
-            rules: Rules::default(),
-            rule: Rule::default(),
             selection,
-            concurrent: None,
+            ..Self::default()
         }
     }
 
@@ -205,7 +198,8 @@ impl TuneOptions {
         all
     }
 
-    pub(super) fn check(&self) -> Result<(), TuneError> {
+    /// Refuses options out of their ranges, or against each other, whatever the data.
+    pub fn check(&self) -> Result<(), TuneError> {
         let all = self.selections();
         let scale = |options: &SelectionOptions| options.target.label_scale(options.strategy);
         let differ = |pair: &[SelectionOptions]| scale(&pair[0]) != scale(&pair[1]);

@@ -1,7 +1,5 @@
 //! One path of the grid: a selection, the models on its way, and how they are judged.
 
-use std::borrow::Cow;
-
 use super::folds::{FoldPath, Part, PathEnd};
 use super::run::{Job, PreparedParts, Run};
 use super::score::{Values, summarise};
@@ -193,8 +191,7 @@ impl<'a, 'r> Path<'a, 'r> {
         let Part { candidates, target } = run.part(fold);
         let recorded = run.found(self.job.path(), fold).steps;
         let prepared = self.prepared[fold.map_or(0, |fold| 1 + fold)].clone()?;
-        let borrowed = Cow::Borrowed(candidates);
-        Greedy::begin(borrowed, target.labels, prepared, plan, options, recorded)
+        Greedy::begin(candidates, target.labels, prepared, plan, options, recorded)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule

@@ -16,12 +16,13 @@ use crate::metrics::{Metric, Rules, Score, per_query};
 const TIE: f64 = 1e-10;
 
 /// The measure that models are judged by: a mean over queries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Measure {
     /// `squared`: squares of the centred residuals, summed over the examples of a query, in squared units of
     /// the labels. Lower is better. On leave-query-out predictions its mean is the leave-query-out error divided
     /// by the number of queries.
+    #[default]
     SquaredError,
     /// A ranking measure. Higher is better.
     Metric(Metric),

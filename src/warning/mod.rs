@@ -3,13 +3,14 @@
 //! Nothing is wrong for certain, so that nothing is refused; on sound data there are none.
 //!
 //! ```
-//! use rankrls::GreedyRankRls;
 //! use rankrls::data::sample;
+//! use rankrls::greedy::job::select;
+//! use rankrls::{Lambda, SelectionOptions};
 //!
 //! let data = sample::train();
 //! assert_eq!(data.warnings(), []);
-//! let model = GreedyRankRls::new(5).lambda(16.0).fit(&data)?;
-//! for warning in model.warnings() {
+//! let selection = select(&data, &SelectionOptions::new(5, Lambda::new(16.0)?), &mut ())?;
+//! for warning in selection.warnings() {
 //!     eprintln!("{warning}");
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -459,10 +460,9 @@ impl GridOutcome {
 mod tests {
     use super::*;
     use crate::data::parsed;
-    use crate::fitted::GreedyRankRls;
-    use crate::greedy::{SelectError, StrategyKind};
+    use crate::greedy::job::select;
+    use crate::greedy::{SelectError, SelectionOptions};
     use crate::ridge::{Solver, TrainGrid, TrainOptions};
-    use crate::tune::TuneError;
 
     /// Queries of four rows with the `label` of each row, and two columns.
     fn data(rows: usize, label: impl Fn(usize) -> f64) -> Dataset<'static> {
@@ -507,8 +507,8 @@ mod tests {
     #[test]
     fn results_are_told_of() {
         let data = data(48, grades);
-        let params = GreedyRankRls::new(5);
-        let found = told(&params.fit(&data).unwrap().selection().warnings());
+        let asked = SelectionOptions::new(5, Lambda::new(1.0).unwrap());
+        let found = select(&data, &asked, &mut ()).unwrap().warnings();
         let exhausted = "selected 2 features, not 5: the data has 2 column classes to select from";
         assert_eq!(found, [exhausted]);
         let options = TrainOptions::new().solver(Solver::Dual);
@@ -542,13 +542,13 @@ mod tests {
     #[test]
     fn parameters_without_effect_are_refused() {
         let data = data(48, grades);
-        let params = GreedyRankRls::new(1).blend(0.5);
-        let error = params.fit(&data).unwrap_err();
+        let mut options = SelectionOptions::new(1, None);
+        options.target.blend = Some(0.5);
+        let check = |strategy| options.check_effects(&[strategy], false, false);
         let parameter = Parameter::Blend;
-        let TuneError::Select(error) = error else {
-            panic!("{error}");
-        };
-        assert_eq!(error, SelectError::NoEffect { parameter });
-        assert!(params.strategy(StrategyKind::Distil).fit(&data).is_ok());
+        assert_eq!(check(None), Err(SelectError::NoEffect { parameter }));
+        assert_eq!(check(Some(StrategyKind::Distil)), Ok(()));
+        options.strategy = Some(StrategyKind::Distil);
+        assert!(options.fit(&data).is_ok());
     }
 }

@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use rankrls::ridge::{Kernel, Scheme};
-use rankrls::{Dataset, GreedyRankRls, Model, Queries, RankRls, Scale};
+use rankrls::{Dataset, Lambda, Model, Queries, RankRls, Scale, SelectionOptions};
 
 use crate::oracle::drawn_problems;
 use crate::oracle::problems::problems;
@@ -79,9 +79,9 @@ proptest! {
         problem in problems(prop::collection::vec(1..6_usize, 2..6), 1..9), exponent in -4i32..5,
     ) {
         let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
-        let selected = GreedyRankRls::new(4).lambda(lambda).scale(Scale::Sd).fit(&data);
+        let options = SelectionOptions { scale: Scale::Sd, ..SelectionOptions::new(4, Lambda::new(lambda).unwrap()) };
         let trained = RankRls::new().lambda(lambda).holdout(Scheme::Nothing).fit(&data);
-        let models = [selected.map(|found| found.model().clone()).ok(), trained.map(|found| found.model().clone()).ok()];
+        let models = [options.fit(&data).ok(), trained.map(|found| found.model().clone()).ok()];
         for model in models.iter().flatten() {
             for query in 0..data.queries().len() {
                 check(model, &data, query, None);
@@ -114,9 +114,8 @@ fn orders_that_cannot_be_explained_are_refused() {
     let error = kernel.model().explain(&data, 0, None).unwrap_err();
     let message = "a kernel model has no features to explain an order by: ";
     assert!(error.to_string().starts_with(message), "{error}");
-    let params = GreedyRankRls::new(1).lambda(1.0);
-    let fitted = params.fit(&data).unwrap();
-    let model = fitted.model();
+    let options = SelectionOptions::new(1, Lambda::new(1.0).unwrap());
+    let model = options.fit(&data).unwrap();
     let error = model.explain(&data, 2, None).unwrap_err();
     assert_eq!(error.to_string(), "there is no query 2 among 2");
     let error = model.explain(&data, 1, Some(1)).unwrap_err();

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rankrls::data::read::{ReadOptions, TableOptions};
-use rankrls::{Dataset, GreedyRankRls, Objective, QueryWeight, RankRls};
+use rankrls::{Dataset, Objective, QueryWeight, RankRls, SelectionOptions};
 
 #[path = "../support/faults.rs"]
 mod table;
@@ -24,7 +24,11 @@ fn make(fault: &str, path: &Path) -> Result<(), Box<dyn Error>> {
     let data: Dataset<'_> = options.read(path)?.dataset;
     let params = RankRls::new().lambda(1.0);
     match fault {
-        "a share of labels without a teacher" => drop(GreedyRankRls::new(1).blend(0.5).fit(&data)?),
+        "a share of labels without a teacher" => {
+            let mut options = SelectionOptions::new(1, None);
+            options.target.blend = Some(0.5);
+            drop(options.fit(&data)?);
+        }
         "weights of queries where none are compared" => {
             let global = params.objective(Objective::Global);
             drop(global.query_weight(QueryWeight::Size).fit(&data)?);

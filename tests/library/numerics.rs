@@ -14,7 +14,7 @@ use rankrls::ridge::{
     Basis, Fit, Kernel, RidgeProblem, Shortfall, Solver, TOLERANCE, TrainError, TrainGrid,
     TrainOptions,
 };
-use rankrls::{GreedyRankRls, Lambda, Lambdas, Scale, SelectError, StrategyKind};
+use rankrls::{Lambda, Lambdas, Scale, SelectError, StrategyKind, TuneError};
 
 use crate::long::long;
 use crate::oracle::problems::problems;
@@ -475,9 +475,13 @@ fn errors_that_are_not_those_of_the_candidates_are_refused() {
 
     let data = following(1.0).dataset();
     let first = |errors: Errors| {
-        let params = GreedyRankRls::new(2).lambda(1.0).with(Given(errors));
-        let mut steps = params.steps(&data).unwrap();
-        steps.next().unwrap().map(|step| step.feature)
+        let options = SelectionOptions::new(1, Lambda::new(1.0).unwrap());
+        let own = strategy::OwnStrategy::new(Given(errors));
+        match options.fit_with(&data, Some(&own), &mut ()) {
+            Ok(model) => Ok(model.columns()[0]),
+            Err(TuneError::Select(error)) => Err(error),
+            Err(error) => panic!("{error}"),
+        }
     };
     let wrong: [(Errors, usize); 4] = [
         (|count| vec![1.0; count / 2], 1),

@@ -1,7 +1,7 @@
 //! The command and the library take the same defaults: the same data give the same model, bit for bit.
 
 use rankrls::data::sample;
-use rankrls::{Dataset, GreedyRankRls, Model, RankRls, StrategyKind};
+use rankrls::{Dataset, Model, RankRls, SelectionOptions, StrategyKind};
 
 use crate::support::Folder;
 
@@ -20,9 +20,10 @@ fn written(model: &Model) -> String {
 fn a_selection_without_options_is_that_of_the_library() {
     let (folder, data) = (Folder::new(), train());
     folder.run("select @parses -k 4 -o model.json");
-    let model = GreedyRankRls::new(4).fit(&data).unwrap();
-    assert!(model.tuned().is_some());
-    assert_eq!(folder.read("model.json"), written(model.model()));
+    let options = SelectionOptions::new(4, None);
+    assert!(options.needs_folds());
+    let model = options.fit(&data).unwrap();
+    assert_eq!(folder.read("model.json"), written(&model));
 }
 
 #[test]
@@ -34,14 +35,13 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
         folder.run(&format!(
             "select @parses -k 3 --strategy {strategy} -o model.json"
         ));
-        let model = GreedyRankRls::new(3).strategy(strategy).fit(&data);
-        let model = model.unwrap();
-        assert_eq!(model.tuned().is_some(), !strategy.distils());
-        assert_eq!(
-            folder.read("model.json"),
-            written(model.model()),
-            "{strategy}"
-        );
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(3, None)
+        };
+        assert_eq!(options.needs_folds(), !strategy.distils());
+        let model = options.fit(&data).unwrap();
+        assert_eq!(folder.read("model.json"), written(&model), "{strategy}");
     }
 }
 

@@ -1,0 +1,275 @@
+//! From options and data to a model, in one call.
+
+use crate::data::Dataset;
+use crate::greedy::{Earlier, Observer, OwnStrategy, SelectionOptions, select_with};
+use crate::model::Model;
+use crate::tune::{TuneError, TuneOptions, Tuned, Tuning, choose_lambda_with};
+
+impl SelectionOptions {
+    /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
+    /// [`choose_lambda`](crate::tune::choose_lambda) does.
+    ///
+    /// ```
+    /// use rankrls::data::sample;
+    /// use rankrls::{Lambda, SelectionOptions, StrategyKind};
+    ///
+    /// let options = SelectionOptions {
+    ///     strategy: Some(StrategyKind::Bounded),
+    ///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
+    /// };
+    /// let model = options.fit(&sample::train())?;
+    /// assert_eq!(model.features().len(), 10);
+    /// assert!(model.path()[9].lqo_error < model.path()[0].lqo_error);
+    /// let test = sample::test();
+    /// assert_eq!(model.scores(&test).len(), test.rows());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<Model, TuneError> {
+        self.fit_with(data, None, &mut ())
+    }
+
+    /// Fits as [`fit`](Self::fit), by a strategy of your `own` where there is one, watched by `observer`.
+    /// An observer that breaks after a step ends the selection with the steps so far.
+    ///
+    /// ```
+    /// use std::ops::ControlFlow;
+    ///
+    /// use rankrls::data::sample;
+    /// use rankrls::greedy::job::Event;
+    /// use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
+    /// use rankrls::{Lambda, SelectionOptions};
+    ///
+    /// /// Takes the columns in their order.
+    /// #[derive(Clone)]
+    /// struct First;
+    ///
+    /// impl Strategy for First {
+    ///     fn errors(&mut self, _: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+    ///         eligible.iter().map(|&place| f64::from(place)).collect()
+    ///     }
+    /// }
+    ///
+    /// let options = SelectionOptions::new(9, Lambda::new(1.0)?);
+    /// let mut errors = Vec::new();
+    /// let mut watch = |event: Event<'_>| {
+    ///     if let Event::Stepped(taken, _) = event {
+    ///         errors.push(taken.step.lqo_error);
+    ///         if errors.len() == 3 {
+    ///             return ControlFlow::Break(());
+    ///         }
+    ///     }
+    ///     ControlFlow::Continue(())
+    /// };
+    /// let own = OwnStrategy::new(First);
+    /// let model = options.fit_with(&sample::train(), Some(&own), &mut watch)?;
+    /// assert!(model.features().is_sorted_by_key(|taken| taken.feature));
+    /// assert_eq!(model.features().len(), 3);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fit_with(
+        &self,
+        data: &Dataset<'_>,
+        own: Option<&OwnStrategy>,
+        observer: &mut dyn Observer,
+    ) -> Result<Model, TuneError> {
+        self.check_effects(&[self.strategy], false, false)?;
+        let candidates = self.candidates(data);
+        let (lambda, _) = choose_lambda_with(self, own, &candidates, data, &mut ())?;
+        let options = Self {
+            lambda: lambda.into(),
+            ..self.clone()
+        };
+        let (target, nothing) = (data.into(), Earlier::default());
+        let selection = select_with(&candidates, target, &options, own, nothing, observer)?;
+        let summary = candidates.summary();
+        Ok(Model::from_selection(&selection, data, &summary))
+    }
+}
+
+impl TuneOptions {
+    /// The model that the rule chooses for `data`, and all that it was chosen among. Validation data, a
+    /// strategy of your own and an observer are for [`Tuning`].
+    ///
+    /// ```
+    /// use rankrls::data::sample;
+    /// use rankrls::tune::{Evidence, Rule, TuneOptions};
+    /// use rankrls::{Lambdas, SelectionOptions};
+    ///
+    /// let options = TuneOptions {
+    ///     evidence: Evidence::Folds { count: 3, seed: 1 },
+    ///     rule: Rule::OneSe,
+    ///     ..TuneOptions::new(SelectionOptions::new(10, None), Lambdas::Auto)
+    /// };
+    /// let (model, tuned) = options.fit(&sample::train())?;
+    /// assert!(model.features().len() <= 10);
+    /// assert_eq!(model.lambda(), tuned.lambda());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<(Model, Tuned), TuneError> {
+        let all = self.selections();
+        let strategies: Vec<_> = all.iter().map(|selection| selection.strategy).collect();
+        self.selection.check_effects(&strategies, false, false)?;
+        let candidates = self.selection.candidates(data);
+        let tuning = Tuning {
+            candidates: Some(&candidates),
+            ..Tuning::new(data, self)
+        };
+        let tuned = tuning.run(&mut ())?;
+        let summary = candidates.summary();
+        let model = Model::from_selection(&tuned.selection(), data, &summary);
+        Ok((model, tuned))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+    use std::path::Path;
+
+    use super::*;
+    use crate::columns::QueryWeight;
+    use crate::data::sample;
+    use crate::greedy::job::select;
+    use crate::greedy::{Ending, Event, Round, Selection, Shape, Strategy, StrategyKind};
+    use crate::lambda::{Lambda, Lambdas};
+    use crate::memory::Memory;
+    use crate::model::PathStep;
+    use crate::tune::{Evidence, Rule};
+
+    fn options(k: usize) -> SelectionOptions {
+        SelectionOptions::new(k, Lambda::new(4.0).unwrap())
+    }
+
+    fn model(selection: &Selection, data: &Dataset<'_>) -> Model {
+        let summary = selection.options.candidates(data).summary();
+        Model::from_selection(selection, data, &summary)
+    }
+
+    #[test]
+    fn a_fitted_model_is_that_of_select() {
+        let data = sample::train();
+        let options = SelectionOptions {
+            strategy: Some(StrategyKind::Sampled),
+            sample: Some(7),
+            seed: Some(3),
+            query_weight: QueryWeight::Size,
+            ..options(5)
+        };
+        let selection = select(&data, &options, &mut ()).unwrap();
+        assert_eq!(options.fit(&data).unwrap(), model(&selection, &data));
+    }
+
+    #[test]
+    fn options_out_of_range_are_refused_with_the_range() {
+        let refused = |options: &SelectionOptions, range: &str| {
+            let error = options.fit(&sample::train()).unwrap_err().to_string();
+            assert!(error.contains(range), "{error}");
+        };
+        refused(&options(0), "expected at least one");
+        let mut asked = options(1);
+        asked.sample = Some(0);
+        refused(&asked, "expected at least one");
+        let mut asked = options(1);
+        asked.strategy = Some(StrategyKind::Distil);
+        for blend in [-0.5, 1.5, f64::NAN] {
+            asked.target.blend = Some(blend);
+            refused(&asked, "expected a number from 0 to 1");
+        }
+        let tune = TuneOptions {
+            evidence: Evidence::Folds { count: 1, seed: 1 },
+            ..TuneOptions::new(options(1), Lambdas::Auto)
+        };
+        let error = tune.fit(&sample::train()).unwrap_err().to_string();
+        assert!(error.contains("expected from 2 folds"), "{error}");
+    }
+
+    #[test]
+    fn an_observer_sees_the_steps_and_ends_them() {
+        let data = sample::train();
+        let whole = options(6).fit(&data).unwrap();
+        let mut taken: Vec<PathStep> = Vec::new();
+        let mut watch = |event: Event<'_>| {
+            if let Event::Stepped(advance, state) = event {
+                assert_eq!(advance.step.feature, whole.columns()[taken.len()]);
+                assert_eq!(state.weights().len(), 1 + taken.len());
+                taken.push(whole.path()[taken.len()]);
+                if taken.len() == 4 {
+                    return ControlFlow::Break(());
+                }
+            }
+            ControlFlow::Continue(())
+        };
+        let four = options(6).fit_with(&data, None, &mut watch).unwrap();
+        assert_eq!(four.path(), taken);
+        assert_eq!(four.features(), options(4).fit(&data).unwrap().features());
+    }
+
+    #[test]
+    fn a_tuned_model_is_that_of_the_tuning() {
+        let data = sample::train();
+        let options = TuneOptions {
+            evidence: Evidence::Folds { count: 3, seed: 1 },
+            rule: Rule::OneSe,
+            ..TuneOptions::new(SelectionOptions::new(6, None), Lambdas::Auto)
+        };
+        let (fitted, tuned) = options.fit(&data).unwrap();
+        assert_eq!(tuned, Tuning::new(&data, &options).run(&mut ()).unwrap());
+        let selection = tuned.selection();
+        assert_eq!(fitted, model(&selection, &data));
+        let again = select(&data, &selection.options, &mut ()).unwrap();
+        assert_eq!(again.steps, selection.steps);
+        assert_eq!(again.ending, Ending::Complete);
+    }
+
+    /// The strategy `lowmem`, as one of the caller's own.
+    #[derive(Clone)]
+    struct Mine;
+
+    impl Strategy for Mine {
+        fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+            let mut exact = StrategyKind::LowMem.build(round.candidates, round.state);
+            exact.errors(round, eligible)
+        }
+
+        fn memory(&self, _: &Shape) -> u64 {
+            1 << 40
+        }
+    }
+
+    #[test]
+    fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
+        let (data, own) = (sample::train(), OwnStrategy::new(Mine));
+        let mut asked = SelectionOptions::new(5, None);
+        let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut ());
+        let found = fit(&asked).unwrap();
+        asked.strategy = Some(StrategyKind::LowMem);
+        let expected = asked.fit(&data).unwrap();
+        assert_eq!(found.path(), expected.path());
+        assert_eq!(found.features(), expected.features());
+        let error = fit(&asked).unwrap_err().to_string();
+        assert!(error.contains("has no effect"), "{error}");
+        asked.strategy = None;
+        let tune = TuneOptions {
+            evidence: Evidence::Folds { count: 3, seed: 1 },
+            ..TuneOptions::new(asked.clone(), Lambdas::Auto)
+        };
+        let tuning = Tuning {
+            own: Some(&own),
+            ..Tuning::new(&data, &tune)
+        };
+        let tuned = tuning.run(&mut ()).unwrap().selection();
+        let (exact, _) = tune.fit(&data).unwrap();
+        assert_eq!(model(&tuned, &data).path(), exact.path());
+        let mut text = Vec::new();
+        found.write_to(&mut text).unwrap();
+        let read = Model::parse(&text, Path::new("model.json")).unwrap();
+        assert_eq!(read, found);
+        assert_eq!((read.strategy().name(), read.selection(9)), ("own", None));
+        asked.memory = Memory::limit(1 << 40);
+        let error = fit(&asked).unwrap_err().to_string();
+        assert!(
+            error.starts_with("the strategy of your own needs"),
+            "{error}"
+        );
+    }
+}
