@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
         let (data, own) = (sample::train(), OwnStrategy::new(Mine));
-        let mut asked = SelectionOptions::new(5, None);
+        let mut asked = SelectionOptions::new(2, None);
         let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut ());
         let found = fit(&asked).unwrap();
         asked.strategy = Some(StrategyKind::LowMem);
@@ -251,7 +251,7 @@ mod tests {
         asked.strategy = None;
         let tune = TuneOptions {
             evidence: Evidence::Folds { count: 3, seed: 1 },
-            ..TuneOptions::new(asked.clone(), Lambdas::Auto)
+            ..TuneOptions::new(asked.clone(), Lambda::new(4.0).unwrap())
         };
         let tuning = Tuning {
             own: Some(&own),

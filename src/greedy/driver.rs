@@ -220,7 +220,7 @@ impl<'a> Greedy<'a> {
     /// left is represented by it.
     fn take(&mut self, feature: u32) -> bool {
         self.follow();
-        let candidates = &*self.candidates;
+        let candidates = self.candidates;
         let classes = candidates.classes();
         let represented = classes.represented_by(feature);
         let own = match represented.filter(|&candidate| !self.retired[candidate]) {
