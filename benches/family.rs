@@ -7,8 +7,8 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rankrls::ridge::{Kernel, Scheme, TrainGrid, TrainOptions};
-use rankrls::{Dataset, Lambda, Lambdas, Objective, Queries};
+use rankrls::ridge::{Kernel, RankRls};
+use rankrls::{Dataset, HoldOut, Lambda, Lambdas, Objective, Queries};
 
 const ROWS: usize = 2000;
 const COLUMNS: usize = 50;
@@ -51,7 +51,7 @@ fn family(criterion: &mut Criterion) {
             Objective::Global,
             Kernel::LINEAR,
             0..1,
-            Some(Scheme::Pairs),
+            Some(HoldOut::Pairs),
         ),
         (
             "gaussian, all pairs: train",
@@ -65,25 +65,25 @@ fn family(criterion: &mut Criterion) {
             Objective::Global,
             gaussian,
             0..1,
-            Some(Scheme::Pairs),
+            Some(HoldOut::Pairs),
         ),
         (
             "gaussian, queries: 16 lambdas by leave-query-out",
             Objective::Query,
             gaussian,
             -5..11,
-            Some(Scheme::Queries),
+            Some(HoldOut::Queries),
         ),
     ] {
-        let options = TrainOptions::new().objective(objective);
-        let grid = TrainGrid {
+        let params = RankRls {
+            objective,
             lambdas: Lambdas::of(&powers(lambdas)),
             kernels: vec![kernel],
-            holdout: holdout.unwrap_or(Scheme::Nothing),
-            ..TrainGrid::new(&[Lambda::new(1.0).expect("above 0")], options)
+            holdout: holdout.unwrap_or(HoldOut::Nothing),
+            ..RankRls::default()
         };
         group.bench_function(name, |bencher| {
-            bencher.iter(|| grid.train(black_box(&data), None).expect("a model"));
+            bencher.iter(|| params.train(black_box(&data), None).expect("a model"));
         });
     }
     group.finish();

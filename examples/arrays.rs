@@ -7,6 +7,7 @@
 use std::error::Error;
 
 use ndarray::array;
+use rankrls::ridge::Fit;
 use rankrls::{Dataset, Lambda, Queries, RankRls, SelectionOptions};
 use sprs::CsMat;
 
@@ -30,9 +31,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("selected {:?}", model.columns());
     println!("weights {:.3?}", model.weights());
 
-    let all = RankRls::new().lambda(0.5).fit(&data)?;
-    println!("weights of all features {:.3}", all.weights());
-    if let Some(held_out) = all.holdout() {
+    let params = RankRls {
+        lambdas: Lambda::new(0.5)?.into(),
+        ..RankRls::default()
+    };
+    let all = params.train(&data, None)?;
+    if let Fit::Linear(weights) = &all.fit {
+        println!("weights of all features {:.3?}", weights.values);
+    }
+    if let Some(held_out) = &all.best().holdout {
         println!("predictions without the query {:.3?}", held_out.predictions);
     }
 

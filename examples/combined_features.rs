@@ -62,9 +62,9 @@ impl<'a> Table<'a> {
     }
 
     /// Mean NDCG@10; 0 where no query has one.
-    fn ndcg(&self, scores: &Array1<f64>) -> Result<f64, Box<dyn Error>> {
+    fn ndcg(&self, scores: &[f64]) -> Result<f64, Box<dyn Error>> {
         let metric: Metric = "ndcg@10".parse()?;
-        let (labels, scores) = (self.data.labels(), scores.as_slice().unwrap_or_default());
+        let labels = self.data.labels();
         let found = evaluate(
             &[metric],
             labels,
@@ -85,7 +85,7 @@ impl<'a> Table<'a> {
 
     fn subset(&self, parts: Vec<(usize, f64)>) -> Result<Subset, Box<dyn Error>> {
         let scores = self.combined(&parts);
-        let ndcg = self.ndcg(&scores)?;
+        let ndcg = self.ndcg(scores.as_slice().unwrap_or_default())?;
         Ok(Subset {
             parts,
             scores,
@@ -100,7 +100,7 @@ impl<'a> Table<'a> {
         for &feature in open.iter().filter(|feature| !own(feature)) {
             for weight in WEIGHTS {
                 let scores = &subset.scores + &(weight * &self.column(feature));
-                let ndcg = self.ndcg(&scores)?;
+                let ndcg = self.ndcg(scores.as_slice().unwrap_or_default())?;
                 if best.is_none_or(|best| ndcg > best.0) {
                     best = Some((ndcg, feature, weight));
                 }
@@ -207,10 +207,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
         let mut best: Option<(f64, f64, f64)> = None;
         for lambda in (-5..=10).map(|power| 2_f64.powi(power)) {
-            let model = RankRls::new().lambda(lambda).fit(&data)?;
-            let value = validation.ndcg(&model.predict(&held_out)?)?;
+            let params = RankRls {
+                lambdas: Lambda::new(lambda)?.into(),
+                ..RankRls::default()
+            };
+            let model = params.fit(&data)?;
+            let value = validation.ndcg(&model.scores(&held_out))?;
             if best.is_none_or(|best| value > best.0) {
-                best = Some((value, lambda, test.ndcg(&model.predict(&new)?)?));
+                best = Some((value, lambda, test.ndcg(&model.scores(&new))?));
             }
         }
         if let Some((value, lambda, tested)) = best {

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&data)?;
     println!("\nstep    weight  LQO error  feature");
-    for (step, feature) in model.path().iter().zip(model.features()) {
+    for (step, feature) in model.path.iter().zip(&model.features) {
         let (number, error, weight) = (step.step, step.lqo_error, feature.weight);
         let name = feature.name.clone();
         let name = name.unwrap_or_else(|| feature.feature.to_string());

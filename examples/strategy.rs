@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let own = OwnStrategy::new(Alignment);
     let aligned = options.fit_with(&train, Some(&own), &mut ())?;
     println!("LQO error of  exact  aligned");
-    for (exact, aligned) in exact.path().iter().zip(aligned.path()) {
+    for (exact, aligned) in exact.path.iter().zip(&aligned.path) {
         println!("{:20.5} {:8.5}", exact.lqo_error, aligned.lqo_error);
     }
     if let Some(path) = std::env::args_os().nth(1) {

@@ -19,11 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         ..TuneOptions::new(SelectionOptions::new(15, None), lambdas)
     };
     let (model, _) = options.fit(&sample::train())?;
-    println!(
-        "lambda {}, {} features",
-        model.lambda,
-        model.features.len()
-    );
+    println!("lambda {}, {} features", model.lambda, model.features.len());
     for feature in &model.features {
         let name = feature.name.as_deref().unwrap_or_default();
         println!("{:9.5}  {name}", feature.weight);

@@ -18,8 +18,8 @@ impl SelectionOptions {
     ///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
     /// };
     /// let model = options.fit(&sample::train())?;
-    /// assert_eq!(model.features().len(), 10);
-    /// assert!(model.path()[9].lqo_error < model.path()[0].lqo_error);
+    /// assert_eq!(model.features.len(), 10);
+    /// assert!(model.path[9].lqo_error < model.path[0].lqo_error);
     /// let test = sample::test();
     /// assert_eq!(model.scores(&test).len(), test.rows());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -62,8 +62,8 @@ impl SelectionOptions {
     /// };
     /// let own = OwnStrategy::new(First);
     /// let model = options.fit_with(&sample::train(), Some(&own), &mut watch)?;
-    /// assert!(model.features().is_sorted_by_key(|taken| taken.feature));
-    /// assert_eq!(model.features().len(), 3);
+    /// assert!(model.features.is_sorted_by_key(|taken| taken.feature));
+    /// assert_eq!(model.features.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fit_with(
@@ -101,7 +101,7 @@ impl TuneOptions {
     ///     ..TuneOptions::new(SelectionOptions::new(10, None), Lambdas::Auto)
     /// };
     /// let (model, tuned) = options.fit(&sample::train())?;
-    /// assert!(model.features().len() <= 10);
+    /// assert!(model.features.len() <= 10);
     /// assert_eq!(model.lambda(), tuned.lambda());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -192,7 +192,7 @@ mod tests {
             if let Event::Stepped(advance, state) = event {
                 assert_eq!(advance.step.feature, whole.columns()[taken.len()]);
                 assert_eq!(state.weights().len(), 1 + taken.len());
-                taken.push(whole.path()[taken.len()]);
+                taken.push(whole.path[taken.len()]);
                 if taken.len() == 4 {
                     return ControlFlow::Break(());
                 }
@@ -200,8 +200,8 @@ mod tests {
             ControlFlow::Continue(())
         };
         let four = options(6).fit_with(&data, None, &mut watch).unwrap();
-        assert_eq!(four.path(), taken);
-        assert_eq!(four.features(), options(4).fit(&data).unwrap().features());
+        assert_eq!(four.path, taken);
+        assert_eq!(four.features, options(4).fit(&data).unwrap().features);
     }
 
     #[test]
@@ -244,8 +244,8 @@ mod tests {
         let found = fit(&asked).unwrap();
         asked.strategy = Some(StrategyKind::LowMem);
         let expected = asked.fit(&data).unwrap();
-        assert_eq!(found.path(), expected.path());
-        assert_eq!(found.features(), expected.features());
+        assert_eq!(found.path, expected.path);
+        assert_eq!(found.features, expected.features);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(error.contains("has no effect"), "{error}");
         asked.strategy = None;
@@ -259,12 +259,12 @@ mod tests {
         };
         let tuned = tuning.run(&mut ()).unwrap().selection();
         let (exact, _) = tune.fit(&data).unwrap();
-        assert_eq!(model(&tuned, &data).path(), exact.path());
+        assert_eq!(model(&tuned, &data).path, exact.path);
         let mut text = Vec::new();
         found.write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(read, found);
-        assert_eq!((read.strategy().name(), read.selection(9)), ("own", None));
+        assert_eq!((read.strategy.name(), read.selection(9)), ("own", None));
         asked.memory = Memory::limit(1 << 40);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(

@@ -110,11 +110,11 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
-    use crate::fitted::RankRls;
     use crate::greedy::job::{select, select_among};
     use crate::greedy::{Ending, Event, SelectionOptions, StrategyKind};
     use crate::lambda::Lambda;
     use crate::metrics::Metric;
+    use crate::ridge::RankRls;
     use crate::tune::{Evidence, Measure, TuneError, TuneEvent, TuneOptions, Tuning};
 
     #[test]
@@ -213,7 +213,7 @@ mod tests {
         assert!(interrupt.is_requested());
         assert!(
             interrupt
-                .run(2, || RankRls::new().fit(&data))
+                .run(2, || RankRls::default().fit(&data))
                 .unwrap()
                 .is_none()
         );

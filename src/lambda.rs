@@ -337,6 +337,22 @@ impl LambdaSearch {
         Some(lambda)
     }
 
+    /// Has `lambdas` judged, the list or a part of it, and one after the other beyond its edge while the best is
+    /// there. `judge` knows the best of all so far, and may [skip](Self::skip) some. `None` without a lambda.
+    pub(crate) fn run<E>(
+        &mut self,
+        lambdas: Vec<Lambda>,
+        mut judge: impl FnMut(&mut Self, &[Lambda]) -> Result<Lambda, E>,
+    ) -> Result<Option<Lambda>, E> {
+        let (mut next, mut best) = (lambdas, None);
+        while !next.is_empty() {
+            let found = judge(self, &next)?;
+            best = Some(found);
+            next = self.go_on(found).into_iter().collect();
+        }
+        Ok(best)
+    }
+
     /// Whether `chosen` is at an end of several, so that another may do better.
     pub(crate) fn ends_at(&self, chosen: Lambda) -> bool {
         let ends = [self.tried.first(), self.tried.last()];

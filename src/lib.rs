@@ -28,7 +28,7 @@
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`candidates`]: column classes wherever they are: in memory, on other ranks or in files.
 //! - [`packed`]: data whose columns are put together some at a time.
-//! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
+//! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
 //!   [`greedy::job`] for front ends.
 //! - [`model`]: fitted models, and models as files.
@@ -47,7 +47,6 @@ pub mod columns;
 pub mod data;
 mod error;
 mod fit;
-mod fitted;
 pub mod greedy;
 pub mod interrupt;
 mod lambda;
@@ -66,16 +65,15 @@ pub mod warning;
 
 pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
-pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
+pub use data::{Dataset, FeatureNames, HoldOut, IndexBase, Queries};
 pub use error::{Error, Kind, Result};
-pub use fitted::{FittedRankRls, RankRls};
 pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
 pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
 pub use model::Model;
 pub use objective::Objective;
 pub use rankrls_files::{Parameter, Remedy};
-pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
+pub use ridge::{Kernel, RankRls, Solver};
 pub use tune::{TuneError, TuneOptions};
 pub use warning::Warning;
 

@@ -26,11 +26,12 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::columns::{ColumnClasses, Gathering, QueryWeight, Scale};
+use crate::data::Dataset;
 use crate::data::hash::Content;
 use crate::data::merge::each_batch;
 use crate::data::read::ReadOptions;
 use crate::data::runs::Run;
-use crate::data::{Dataset, DatasetError};
+use crate::error::{Error, Result};
 use crate::memory::Memory;
 
 /// How many batches columns come in: each time, half a page of every run is read for nothing.
@@ -74,7 +75,7 @@ impl Packed {
         scale: Scale,
         memory: Memory,
         mut look: impl FnMut(&Dataset<'_>),
-    ) -> Result<(Dataset<'static>, ColumnClasses), DatasetError> {
+    ) -> Result<(Dataset<'static>, ColumnClasses)> {
         let (held, runs) = (self.memory(), std::mem::take(&mut *self.runs()));
         let all: u64 = runs.iter().map(Run::entries).sum();
         let left = memory.holding(held).left().unwrap_or(u64::MAX);
@@ -90,7 +91,7 @@ impl Packed {
             nonzeros += data.nonzeros();
             look(&data);
             rayon::join(|| content.columns(&data), || gathering.add(data.columns()));
-            Ok::<_, DatasetError>(())
+            Ok::<_, Error>(())
         })?;
         drop(runs);
         content.others(rows);

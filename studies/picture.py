@@ -130,7 +130,7 @@ def main():
     from measure import rankrls, run
 
     (treebank,) = sys.argv[1:]
-    build = [rankrls(), "corpus", "build"]
+    build = [rankrls(), "build"]
     parser = ["--link-grammar", "--linkages", 18, "--time-limit", 5]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -84,7 +84,7 @@ def printed(command):
 def row(options, data, lambdas, folder):
     """A row of the table. The two take turns, so that a busy machine slows both."""
     rankrls, copy, scores = options.rankrls, f"{folder}/data.svm", f"{folder}/scores"
-    subprocess.run([rankrls, "corpus", "convert", data, copy, "-q"], check=True)
+    subprocess.run([rankrls, "convert", data, "-o", copy, "-q"], check=True)
     own = [rankrls, "train", copy, "--lambda", lambdas, "--holdout", "lqo", "--json", "-q"]
     own += ["-o", f"{folder}/model.json"]
     peer = [sys.executable, __file__, "--train", copy, scores, lambdas]

@@ -70,10 +70,10 @@ def read_svmlight(
     query_size: int | None = None,
     max_memory: int | str | None = None,
 ) -> RankingData:
-    r"""Reads svmlight / LETOR text with query ids, or any other format of the command.
+    r"""Reads svmlight / LETOR text with query ids, or a table with a header.
 
-    The others are tables with a header, SciPy's ``.npz`` and NumPy's ``.npy`` with labels beside
-    them, and RLScore's files. A file compressed by gzip or zstd is read as such.
+    A file compressed by gzip or zstd is read as such. Matrices of SciPy and arrays of NumPy need no
+    reading: `fit` takes them.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def read_svmlight(
         A file with the names of the features, one a line. By default ``NAME.names.txt`` or
         ``NAME-names.txt`` beside the data, if there is one; a table has them in its header.
     format : str, default="auto"
-        "svmlight", "rlscore", "npz", "npy", "csv" or "tsv". "auto" goes by the name of the file.
+        "svmlight", "csv" or "tsv". "auto" goes by the name of the file.
     label : str, optional
         The column of a table that has the labels. Tables need it.
     query : str, optional

@@ -9,7 +9,7 @@ use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::{PyErr, pyfunction};
 use rankrls::data::read::{ReadError, ReadErrorKind};
 use rankrls::tune::TuneError;
-use rankrls::{DatasetError, Kind, SelectError, TrainError};
+use rankrls::{Kind, SelectError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
@@ -51,7 +51,7 @@ macro_rules! errors {
 
 errors! {
     python: PyErr, AsSliceError;
-    mistakes: DatasetError, serde_json::Error, io::Error
+    mistakes: serde_json::Error, io::Error
 }
 
 impl From<ReadError> for Error {
@@ -88,15 +88,6 @@ impl From<SelectError> for Error {
                 index: feature.into(),
                 squares,
             }),
-            _ => value(error),
-        }
-    }
-}
-
-impl From<TrainError> for Error {
-    fn from(error: TrainError) -> Self {
-        match error {
-            TrainError::Memory { .. } | TrainError::KernelMemory { .. } => memory(error),
             _ => value(error),
         }
     }

@@ -44,11 +44,11 @@ impl Reading {
     }
 
     fn options(&self) -> Result<ReadOptions> {
-        let mut formats = [Format::Auto].into_iter().chain(Format::ALL);
-        let format = formats.clone().find(|format| format.name() == self.format);
+        let mut formats = Format::ALL.into_iter();
+        let format = formats.find(|format| format.name() == self.format);
         let format = format.ok_or_else(|| {
-            let names: Vec<&str> = formats.by_ref().map(Format::name).collect();
-            let (names, found) = (names.join(", "), &self.format);
+            let names = Format::ALL.map(Format::name).join(", ");
+            let found = &self.format;
             value(format_args!(
                 "format: expected one of {names}, found {found:?}"
             ))
@@ -73,14 +73,14 @@ impl Reading {
     }
 }
 
-/// Reads a file in any format of the command.
+/// Reads svmlight text or a table.
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bound<'_, PyDict>> {
     let options = reading.options()?;
     let (data, beside) = job::finish(py, 0, || {
         options.check_effects([&*path])?;
         let data = options.read(&path)?.dataset;
-        // Tables have names of their own, and those of readers come before those beside the data.
+        // Tables have names of their own, and those that were asked for come before those beside the data.
         let beside = names_beside(&path).filter(|_| data.names().is_none());
         // Nobody asked for them: a file that is not of names is none.
         let beside = beside.and_then(|file| read_names(&file, reading.memory()).ok());

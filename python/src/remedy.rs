@@ -18,12 +18,7 @@ pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
         Remedy::CountFromZero => "if the file counts its columns from 0, pass zero_based=True",
         Remedy::Regroup => "sort the rows by query, or merge them with regroup=True",
         Remedy::Ignore(name) => return Some(format!("leave it out by ignore=[{name:?}]").into()),
-        Remedy::NameIndex => {
-            "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
-             and pass its name in ignore=[...]; in R, write.csv(row.names = FALSE)"
-        }
         Remedy::IgnoreColumn => "to leave a column out, pass its name in ignore=[...]",
-        Remedy::ReadAs(format) => return Some(format!("pass format={format:?}").into()),
         Remedy::GiveLambda => "give a number as alpha",
         Remedy::RaiseLambda => "raise alpha",
         Remedy::FillGaps => "fill gaps in first, for example with sklearn.impute.SimpleImputer",
@@ -73,10 +68,6 @@ fn name(parameter: Parameter) -> Option<&'static str> {
         Parameter::Label => "label",
         Parameter::Query => "query",
         Parameter::Ignore => "ignore",
-        Parameter::Missing => "missing",
-        Parameter::Regroup => "regroup",
-        Parameter::Queries => "queries",
-        Parameter::QuerySize => "query_size",
         Parameter::Convention => "convention",
         Parameter::Gain => "gain",
         Parameter::RelevantFrom => "relevant_from",

@@ -1,11 +1,10 @@
 //! `RankRLS` on all features, or under a kernel.
 
 use pyo3::prelude::*;
+use rankrls::data::{Groups, one_query};
 use rankrls::model::FeatureChoice;
-use rankrls::ridge::{
-    Basis, Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid,
-};
-use rankrls::{Dataset, Lambdas, Model as Fitted, TrainError, TrainOptions, Warning};
+use rankrls::ridge::{Basis, Fit, Kernel, KernelKind, Preference, Preferences, RankRls};
+use rankrls::{Dataset, HoldOut, IndexBase, Lambdas, Model as Fitted, Warning};
 use rankrls_files::memory::budget;
 use serde::Deserialize;
 use serde_json::json;
@@ -31,7 +30,7 @@ struct Training {
     keep_pairs: bool,
     pairs: Option<Vec<Pair>>,
     seed: u64,
-    options: TrainOptions,
+    options: RankRls,
 }
 
 /// Preferred row, other row, magnitude and weight.
@@ -69,20 +68,16 @@ pub(crate) struct Outcome {
 }
 
 impl Training {
-    fn kernel(&self) -> Result<Kernel, TrainError> {
-        Kernel::new(self.kernel, self.gamma, self.coef0, self.degree)
-    }
-
     /// All that does not depend on the rows of the data.
-    fn grid(&self) -> Result<TrainGrid> {
+    fn params(&self) -> Result<RankRls> {
         let holdout = match &self.holdout {
-            None if self.alpha.count() > 1 => Scheme::Auto,
-            None | Some(Asked::Folds(_)) => Scheme::Factored,
+            None if self.alpha.count() > 1 => HoldOut::Auto,
+            None | Some(Asked::Folds(_)) => HoldOut::Factored,
             Some(Asked::Name(name)) => {
-                let scheme: Scheme = name.parse().map_err(|error| {
+                let named: HoldOut = name.parse().map_err(|error| {
                     value(format_args!("holdout: {error}, auto, none, or an array"))
                 })?;
-                scheme.seed(self.seed)
+                named.seed(self.seed)
             }
         };
         let seed = self.seed;
@@ -93,19 +88,23 @@ impl Training {
             },
             BasisRows::Given(rows) => Basis::Given(rows.clone()),
         });
-        let grid = TrainGrid {
+        let kernel = Kernel::new(self.kernel, self.gamma, self.coef0, self.degree)?;
+        let params = RankRls {
+            lambdas: self.alpha.clone(),
             basis,
-            kernels: vec![self.kernel()?],
+            kernels: vec![kernel],
             holdout,
             keep_pairs: self.keep_pairs,
-            ..TrainGrid::new(self.alpha.clone(), self.options.within(budget()))
+            rows_from: IndexBase::Zero,
+            memory: self.options.memory.within(budget()),
+            ..self.options.clone()
         };
-        grid.check(self.basis.is_some(), self.pairs.is_some())?;
-        Ok(grid)
+        params.check(self.basis.is_some(), self.pairs.is_some())?;
+        Ok(params)
     }
 
-    /// Gives `grid` preferences and folds of the rows of `data`.
-    fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<(), TrainError> {
+    /// Gives `params` preferences and folds of the rows of `data`.
+    fn place(&self, params: &mut RankRls, data: &Dataset<'_>) -> rankrls::Result<()> {
         if let Some(pairs) = &self.pairs {
             let preference = |&(preferred, other, magnitude, weight): &Pair| Preference {
                 preferred,
@@ -114,44 +113,40 @@ impl Training {
                 weight,
             };
             let list = pairs.iter().map(preference).collect();
-            grid.preferences = Some(Preferences::new(list, data)?);
+            params.preferences = Some(Preferences::new(list, data)?);
         }
         if let Some(Asked::Folds(folds)) = &self.holdout {
-            grid.holdout = Scheme::Given {
+            let preferences = params.preferences.as_ref().map(Preferences::len);
+            params.holdout = HoldOut::Given {
                 name: "folds".to_owned(),
-                groups: Groups::of_folds(folds, data, grid.preferences.as_ref())?,
+                groups: Groups::of_folds(folds, data, preferences)?,
             };
         }
         Ok(())
     }
 
-    fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
-        self.place(&mut grid, data)?;
+    fn fit(&self, mut params: RankRls, data: &Dataset<'_>) -> rankrls::Result<Outcome> {
+        self.place(&mut params, data)?;
         let inputs: Vec<u32> = match data.input_rows() {
             Some(rows) => rows.to_vec(),
             None => (0..).take(data.rows()).collect(),
         };
-        let options = grid.options;
-        let classes = options.column_classes(data);
-        let mut outcome = grid.train(data, Some(&classes)).map_err(|mut error| {
-            // Rows of Python count from 0.
-            error.rows_mut().into_iter().for_each(|row| *row -= 1);
-            error
-        })?;
+        let classes = params.column_classes(data);
+        let mut outcome = params.train(data, Some(&classes))?;
         let mut warnings = Warning::of_columns(data);
-        if self.options.compares_queries() {
+        if self.options.objective.is_within_queries() {
             warnings.extend(Warning::of_queries(data));
-            if let Some(Scheme::Given { groups, .. }) = &outcome.scheme {
+            if let Some(HoldOut::Given { groups, .. }) = &outcome.held_out {
                 warnings.extend(Warning::of_folds(groups, data.queries()));
             }
         }
         warnings.extend(outcome.warnings());
-        let mut best = outcome.cells.swap_remove(outcome.best);
         let (choice, summary) = (FeatureChoice::All, classes.summary());
-        let model = Fitted::from_cell(&best, choice, data, &summary, &options);
-        let (rows, coefficients) = match best.fit.take() {
-            Some(Fit::Kernel { rows, coefficients }) => (rows, coefficients),
-            _ => Default::default(),
+        let model = Fitted::from_training(&outcome, choice, data, &summary, &params);
+        let mut best = outcome.cells.swap_remove(outcome.best);
+        let (rows, coefficients) = match outcome.fit {
+            Fit::Kernel { rows, coefficients } => (rows, coefficients),
+            Fit::Linear(_) => Default::default(),
         };
         let holdout = best.holdout.take().unwrap_or_default();
         let report = json!({
@@ -160,7 +155,7 @@ impl Training {
             "alpha": best.lambda,
             "unit": outcome.unit,
             "warnings": told(warnings),
-            "scheme": outcome.scheme.map(|scheme| scheme.to_string()),
+            "scheme": outcome.held_out.map(|held_out| held_out.to_string()),
             "error": holdout.error,
             "cindex": holdout.cindex,
         });
@@ -193,15 +188,17 @@ pub(crate) fn train(
     threads: usize,
 ) -> Result<Outcome> {
     let training: Training = errors::options(options)?;
-    let (view, grid) = (data.view()?, training.grid()?);
+    let (view, params) = (data.view()?, training.params()?);
     job::finish(py, threads, || {
         let data = view.dataset()?;
-        let several = grid.lambdas.count() > 1;
-        training.fit(grid, &data).map_err(|error| match error {
-            TrainError::OneQuery if several => value(format_args!(
-                "which alpha is best is not known, as {error}; or give a number for alpha"
-            )),
-            error => error.into(),
+        let several = params.lambdas.count() > 1;
+        training.fit(params, &data).map_err(|error| {
+            if several && error == one_query() {
+                return value(format_args!(
+                    "which alpha is best is not known, as {error}; or give a number for alpha"
+                ));
+            }
+            error.into()
         })
     })
 }

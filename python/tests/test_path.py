@@ -8,7 +8,6 @@ import warnings
 import matplotlib
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from sklearn.metrics import ndcg_score
 
 import rankrls
@@ -342,22 +341,6 @@ def test_queries_may_be_given_beside_data(tmp_path):
         rankrls.read_svmlight(path, queries=tmp_path / "none")
     with pytest.raises(FileNotFoundError, match="none"):
         rankrls.read_svmlight(path, names=tmp_path / "none")
-
-
-def test_every_format_is_known_by_its_name(small, tmp_path):
-    X, y, qid = small
-    sp.save_npz(tmp_path / "x.npz", X)
-    np.save(tmp_path / "x.labels.npy", y)
-    np.save(tmp_path / "x.qids.npy", qid)
-    data = rankrls.read_svmlight(tmp_path / "x.npz")
-    assert (data.X != X).nnz == 0
-    assert data.qid.tolist() == qid.tolist()
-    for ending, text in (("features", "0:1 2:3\n1:2\n"), ("labels", "1\n0\n"), ("qids", "a\na\n")):
-        (tmp_path / f"y.{ending}").write_text(text)
-    # What the names begin with is enough, as for the command.
-    for name in ("y.features", "y"):
-        found = rankrls.read_svmlight(tmp_path / name).X
-        assert found.toarray().tolist() == [[1, 0, 3], [0, 2, 0]]
 
 
 LARGE_INDEX = """

@@ -5,10 +5,15 @@ use std::borrow::Cow;
 use ndarray::ArrayView2;
 use sprs::{CsMatViewI, SpIndex};
 
+use super::check;
+use super::columns::Columns;
+use super::columns::no_matrix;
+use super::dataset::Dataset;
 use super::merge::columns_of;
+use super::queries::Queries;
 use super::queries::group;
 use super::runs::runs_of_rows;
-use super::{Columns, Dataset, DatasetError, Queries};
+use crate::error::Result;
 use crate::interrupt::check_interrupt;
 
 /// Arrays come in by four functions. Each takes a matrix of examples (rows) by features (columns), a
@@ -22,12 +27,12 @@ use crate::interrupt::check_interrupt;
 /// | [`from_dense`](Self::from_dense) | a view of an array of `ndarray`, in any layout | 12 bytes an entry |
 /// | [`from_sprs`](Self::from_sprs) | a view of a matrix of `sprs`, by rows or columns | 12 bytes an entry |
 ///
-/// All are refused with a [`DatasetError`] when the numbers of rows disagree, or a value or label is
+/// All are refused with a [`Error`](crate::Error) when the numbers of rows disagree, or a value or label is
 /// not finite. Rows to be scored have any labels, in [`Queries::single`].
 ///
 /// ```
 /// use ndarray::array;
-/// use rankrls::{Dataset, DatasetError, Queries};
+/// use rankrls::{Dataset, Queries};
 /// use sprs::CsMat;
 ///
 /// // Three examples of two features; the second query has the last two.
@@ -48,12 +53,12 @@ use crate::interrupt::check_interrupt;
 ///
 /// // A query that comes back is an error; `Dataset::regrouped` moves its rows together.
 /// let error = Queries::from_row_ids(&["a", "b", "a"]).unwrap_err();
-/// assert!(matches!(error, DatasetError::SplitQuery { first: 0, again: 2, .. }));
+/// assert!(error.to_string().starts_with("query \"a\" begins at row 0 and comes back at row 2"));
 /// let single = Dataset::from_dense(dense.view(), &labels, Queries::single(3)?)?;
 /// let moved = single.regrouped(&["a", "b", "a"])?;
 /// assert_eq!(moved.labels(), [2.0, 1.0, 0.0]);
 /// assert_eq!(moved.input_rows(), Some(&[0, 2, 1][..]));
-/// # Ok::<(), DatasetError>(())
+/// # Ok::<(), rankrls::Error>(())
 /// ```
 impl<'a> Dataset<'a> {
     /// A data set over borrowed or owned compressed-column arrays, without copying them:
@@ -65,7 +70,7 @@ impl<'a> Dataset<'a> {
         values: impl Into<Cow<'a, [f64]>>,
         labels: impl Into<Cow<'a, [f64]>>,
         queries: Queries,
-    ) -> Result<Self, DatasetError> {
+    ) -> Result<Self> {
         let indptr = indptr.into();
         let shape = (queries.rows(), indptr.len().saturating_sub(1));
         let columns = Columns::new(shape, indptr, rows.into(), values.into())?;
@@ -85,9 +90,9 @@ impl<'a> Dataset<'a> {
         width: usize,
         labels: impl Into<Cow<'a, [f64]>>,
         queries: Queries,
-    ) -> Result<Self, DatasetError> {
+    ) -> Result<Self> {
         CsMatViewI::try_new((queries.rows(), width), indptr, columns, values)
-            .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
+            .map_err(|(.., error)| no_matrix(error))?;
         Columns::check_starts(indptr)?;
         let columns = columns_of_rows(indptr, columns, values, width);
         Self::assemble(columns, labels.into(), queries)
@@ -103,8 +108,8 @@ impl<'a> Dataset<'a> {
         x: ArrayView2<'_, f64>,
         labels: impl Into<Cow<'a, [f64]>>,
         queries: Queries,
-    ) -> Result<Self, DatasetError> {
-        DatasetError::check_length("rows", queries.rows(), x.nrows())?;
+    ) -> Result<Self> {
+        check::length("rows", queries.rows(), x.nrows())?;
         Self::assemble(columns_of_dense(&x)?, labels.into(), queries)
     }
 
@@ -116,9 +121,9 @@ impl<'a> Dataset<'a> {
         x: CsMatViewI<'_, f64, I, P>,
         labels: impl Into<Cow<'a, [f64]>>,
         queries: Queries,
-    ) -> Result<Self, DatasetError> {
-        DatasetError::check_length("rows", queries.rows(), x.rows())?;
-        DatasetError::check_columns(x.cols())?;
+    ) -> Result<Self> {
+        check::length("rows", queries.rows(), x.rows())?;
+        check::columns(x.cols())?;
         // The bounds of a view of some rows or columns begin with those of the whole.
         let proper = x.proper_indptr();
         let bounds: Vec<usize> = proper.iter().map(|bound| bound.index()).collect();
@@ -136,11 +141,8 @@ impl<'a> Dataset<'a> {
     /// back are moved to its others. Queries stand in the order of their first rows, and the rows of a
     /// query in theirs; [`input_rows`](Self::input_rows) has the way back. Borrowed arrays are copied if
     /// rows have to move. A teacher is left out, whose scores are of the queries before.
-    pub fn regrouped<T: PartialEq + ToString>(
-        mut self,
-        row_ids: &[T],
-    ) -> Result<Self, DatasetError> {
-        DatasetError::check_length("identifiers of queries", self.rows(), row_ids.len())?;
+    pub fn regrouped<T: PartialEq + ToString>(mut self, row_ids: &[T]) -> Result<Self> {
+        check::length("identifiers of queries", self.rows(), row_ids.len())?;
         let (queries, order) = group(row_ids, true)?;
         self.whole = None;
         self.examples.teacher = None;
@@ -172,8 +174,8 @@ fn columns_of_rows(
 }
 
 /// The entries other than zero of a dense array.
-pub(super) fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'static>, DatasetError> {
-    DatasetError::check_rows(x.nrows())?;
+pub(super) fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'static>> {
+    check::rows(x.nrows())?;
     let mut starts = vec![0];
     let (mut rows, mut values) = (Vec::new(), Vec::new());
     for column in x.columns() {
@@ -384,7 +386,12 @@ mod tests {
                 by_column(indptr.to_vec(), indices.to_vec(), values.to_vec()),
             ];
             for error in errors.map(Result::unwrap_err) {
-                assert!(matches!(error, DatasetError::Structure(_)), "{error}");
+                assert!(
+                    error
+                        .to_string()
+                        .starts_with("not a compressed sparse matrix"),
+                    "{error}"
+                );
             }
         }
         assert!(by_row(&[0, 1], &[3], &[1.0]).is_err());

@@ -1,4 +1,4 @@
-//! Compressed sparse columns: the one matrix of data sets, shards and runs of rows.
+//! Compressed sparse columns: the one matrix of data sets and runs of rows.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -6,7 +6,9 @@ use std::ops::Range;
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use super::{DatasetError, Queries, fill_missing};
+use super::missing;
+use super::queries::Queries;
+use crate::error::{Error, Result};
 
 /// Values that are looked at by a task.
 const CHUNK: usize = 1 << 16;
@@ -71,10 +73,10 @@ impl<'a> Columns<'a> {
         starts: Cow<'a, [usize]>,
         rows: Cow<'a, [u32]>,
         values: Cow<'a, [f64]>,
-    ) -> Result<Self, DatasetError> {
+    ) -> Result<Self> {
         Self::check_starts(&starts)?;
         CsMatViewI::try_new_csc(shape, &starts[..], &rows[..], &values[..])
-            .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
+            .map_err(|(.., error)| no_matrix(error))?;
         Ok(Self {
             height: shape.0,
             width: shape.1,
@@ -86,12 +88,13 @@ impl<'a> Columns<'a> {
     }
 
     /// `sprs` takes bounds that begin elsewhere for those of a part of a matrix.
-    pub(super) fn check_starts(starts: &[usize]) -> Result<(), DatasetError> {
-        match starts.first() {
-            Some(&first) if first > 0 => Err(DatasetError::Structure(format!(
-                "expected bounds that begin with 0, found {first}"
-            ))),
-            _ => Ok(()),
+    pub(super) fn check_starts(starts: &[usize]) -> Result<()> {
+        let first = starts.first().copied().unwrap_or(0);
+        let found = format!("expected bounds that begin with 0, found {first}");
+        if first > 0 {
+            Err(no_matrix(found))
+        } else {
+            Ok(())
         }
     }
 
@@ -242,28 +245,20 @@ impl<'a> Columns<'a> {
         self.values.par_chunks(CHUNK).any(any)
     }
 
-    /// Puts means into the places of missing values.
+    /// Puts means into the places of missing values. Entries that are 0 then are left out, and columns of
+    /// nothing else.
     pub(crate) fn fill_missing(&mut self, queries: &Queries) {
-        if self.any(f64::is_nan) {
-            self.compact(|rows, values| fill_missing(rows, values, queries));
+        if !self.any(f64::is_nan) {
+            return;
         }
-    }
-
-    /// Leaves out entries that are 0, and columns of nothing else.
-    pub(super) fn drop_zeros(&mut self) {
-        self.compact(nonzeros);
-    }
-
-    /// Leaves of each column as many entries as `keep` says that it has moved to the front, and no column
-    /// without any.
-    fn compact(&mut self, mut keep: impl FnMut(&mut [u32], &mut [f64]) -> usize) {
         let mut features = std::mem::take(self.features_mut());
         let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
         let starts = self.starts.to_mut();
         let (mut columns, mut entries, mut start) = (0, 0, 0);
         for column in 0..features.len() {
             let end = starts[column + 1];
-            let kept = start..start + keep(&mut rows[start..end], &mut values[start..end]);
+            let count = missing::fill(&mut rows[start..end], &mut values[start..end], queries);
+            let kept = start..start + count;
             rows.copy_within(kept.clone(), entries);
             values.copy_within(kept.clone(), entries);
             if !kept.is_empty() {
@@ -277,16 +272,6 @@ impl<'a> Columns<'a> {
         features.truncate(columns);
         self.features = Some(features.into());
         self.truncate(columns);
-    }
-
-    /// Takes off the columns of features from `width` on: how many entries they have, and their features.
-    pub(super) fn narrow(&mut self, width: usize) -> (u64, Vec<u32>) {
-        let features = self.features_mut();
-        let kept = features.partition_point(|&feature| (feature as usize) < width);
-        let dropped = features.split_off(kept);
-        let before = self.values.len();
-        self.truncate(kept);
-        ((before - self.values.len()) as u64, dropped)
     }
 
     /// Leaves the entries of the first columns.
@@ -316,26 +301,19 @@ impl<'a> Columns<'a> {
     }
 }
 
+/// The refusal of arrays that are no matrix.
+pub(super) fn no_matrix(why: impl std::fmt::Display) -> Error {
+    Error::data(format!("not a compressed sparse matrix: {why}"))
+}
+
 /// Brings entries into the order of their indices.
-pub(super) fn sort(indices: &mut [u32], values: &mut [f64]) {
+fn sort(indices: &mut [u32], values: &mut [f64]) {
     let entries = indices.iter().copied().zip(values.iter().copied());
     let mut entries: Vec<(u32, f64)> = entries.collect();
     entries.sort_unstable_by_key(|entry| entry.0);
     for ((index, value), entry) in indices.iter_mut().zip(values).zip(entries) {
         (*index, *value) = entry;
     }
-}
-
-/// Moves the entries other than 0 to the front. Returns how many they are.
-pub(super) fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
-    let mut kept = 0;
-    for at in 0..values.len() {
-        if values[at] != 0.0 {
-            (rows[kept], values[kept]) = (rows[at], values[at]);
-            kept += 1;
-        }
-    }
-    kept
 }
 
 /// Makes it so long, with any values, in memory that costs nothing until it is written.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Dataset;
+use super::dataset::Dataset;
 
 /// Columns that are listed as the longest.
 const LONGEST: usize = 10;

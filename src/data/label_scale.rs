@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::Queries;
+use super::queries::Queries;
 use crate::names::names;
 
 /// A transformation of the training labels, query by query. It leaves the order of the examples

@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::Columns;
+use super::columns::Columns;
 use super::columns::cut;
 use super::runs::{Page, Reader, Run};
 

@@ -6,8 +6,10 @@ use std::ops::Range;
 use foldhash::HashMap;
 use foldhash::fast::RandomState;
 
-use super::{DatasetError, Strings};
+use super::check;
+use crate::error::{Error, Result, ensure};
 use crate::linalg::centring::centre_twice;
+use rankrls_files::Strings;
 
 /// A partition of the rows `0..m` into queries, each a contiguous run of rows.
 ///
@@ -22,43 +24,47 @@ pub struct Queries {
 
 impl Queries {
     /// One nameless query that holds all `rows`.
-    pub fn single(rows: usize) -> Result<Self, DatasetError> {
+    pub fn single(rows: usize) -> Result<Self> {
         Self::from_sizes(&[rows])
     }
 
     /// Nameless queries of the given numbers of rows.
-    pub fn from_sizes(sizes: &[usize]) -> Result<Self, DatasetError> {
+    pub fn from_sizes(sizes: &[usize]) -> Result<Self> {
         let mut offsets = Vec::with_capacity(sizes.len() + 1);
         offsets.push(0);
         let mut rows = 0usize;
         for (query, &size) in sizes.iter().enumerate() {
             if size == 0 && sizes.len() > 1 {
-                return Err(DatasetError::EmptyQuery { query });
+                return Err(Error::data(format!(
+                    "query {query} has no rows: every query needs at least one"
+                )));
             }
             rows = rows.saturating_add(size);
-            offsets.push(u32::try_from(rows).map_err(|_| DatasetError::TooManyRows { rows })?);
+            offsets.push(check::rows(rows)?);
         }
-        if rows == 0 {
-            return Err(DatasetError::NoRows);
-        }
+        ensure!(
+            rows > 0,
+            data,
+            "the data has no rows: expected at least one example"
+        );
         Ok(Self { offsets, ids: None })
     }
 
     /// Queries from the identifier of every row, in row order: integers, text, or anything else that
     /// can be compared and written.
-    pub fn from_row_ids<T: PartialEq + ToString>(row_ids: &[T]) -> Result<Self, DatasetError> {
+    pub fn from_row_ids<T: PartialEq + ToString>(row_ids: &[T]) -> Result<Self> {
         group(row_ids, false).map(|(queries, _)| queries)
     }
 
     /// This partition with one identifier a query.
-    pub fn with_ids(mut self, ids: Strings) -> Result<Self, DatasetError> {
-        DatasetError::check_length("query identifiers", self.len(), ids.len())?;
+    pub fn with_ids(mut self, ids: Strings) -> Result<Self> {
+        check::length("query identifiers", self.len(), ids.len())?;
         self.ids = Some(ids);
         Ok(self)
     }
 
     /// The queries that are `taken`, renumbered and with their identifiers.
-    pub(super) fn subset(&self, taken: &[bool]) -> Result<Self, DatasetError> {
+    pub(super) fn subset(&self, taken: &[bool]) -> Result<Self> {
         let taken = |query: &usize| taken[*query];
         let kept = || (0..self.len()).filter(taken);
         let sizes: Vec<usize> = kept().map(|query| self.range(query).len()).collect();
@@ -149,7 +155,7 @@ impl Queries {
     ///     part.fill(value);
     /// }
     /// assert_eq!(residuals, [4.0, 5.0, 5.0]);
-    /// # Ok::<(), rankrls::DatasetError>(())
+    /// # Ok::<(), rankrls::Error>(())
     /// ```
     pub fn split_mut<'v, T>(
         &self,
@@ -291,7 +297,7 @@ impl Groups {
 
     /// The queries of `rows` rows, and the present position of every row if rows must move
     /// to make them contiguous. Without a single identifier all rows are one query.
-    pub(super) fn finish(self, rows: usize) -> Result<(Queries, Option<Vec<u32>>), DatasetError> {
+    pub(super) fn finish(self, rows: usize) -> Result<(Queries, Option<Vec<u32>>)> {
         if self.runs.is_empty() {
             return Ok((Queries::single(rows)?, None));
         }
@@ -328,16 +334,17 @@ fn order(queries: &Queries, runs: &[Stretch]) -> Vec<u32> {
 pub(super) fn group<T: PartialEq + ToString>(
     row_ids: &[T],
     regroup: bool,
-) -> Result<(Queries, Option<Vec<u32>>), DatasetError> {
+) -> Result<(Queries, Option<Vec<u32>>)> {
     let mut groups = Groups::new(regroup);
     let mut row = 0;
     for run in row_ids.chunk_by(PartialEq::eq) {
         let id = run[0].to_string();
         let added = groups.add(&id, run.len(), row as u64);
-        added.map_err(|first| DatasetError::SplitQuery {
-            id,
-            first: usize::try_from(first).unwrap_or(usize::MAX),
-            again: row,
+        added.map_err(|first| {
+            Error::data(format!(
+                "query {id:?} begins at row {first} and comes back at row {row}: rows of a query \
+                 must be contiguous; sort them by query, or let Dataset::regrouped move them"
+            ))
         })?;
         row += run.len();
     }
@@ -347,6 +354,7 @@ pub(super) fn group<T: PartialEq + ToString>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Kind;
 
     #[test]
     fn runs_of_equal_ids_are_queries() {
@@ -395,9 +403,19 @@ mod tests {
 
     #[test]
     fn no_rows_and_empty_queries_are_refused() {
-        assert_eq!(Queries::single(0), Err(DatasetError::NoRows));
-        assert_eq!(Queries::from_sizes(&[]), Err(DatasetError::NoRows));
-        let empty = DatasetError::EmptyQuery { query: 1 };
-        assert_eq!(Queries::from_sizes(&[2, 0]), Err(empty));
+        for (sizes, message) in [
+            (
+                &[0][..],
+                "the data has no rows: expected at least one example",
+            ),
+            (&[], "the data has no rows: expected at least one example"),
+            (
+                &[2, 0],
+                "query 1 has no rows: every query needs at least one",
+            ),
+        ] {
+            let error = Queries::from_sizes(sizes).unwrap_err();
+            assert_eq!((error.kind(), &*error.to_string()), (Kind::Data, message));
+        }
     }
 }

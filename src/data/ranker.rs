@@ -2,7 +2,10 @@
 
 use std::io::{self, Write};
 
-use super::{Dataset, DatasetError, IndexBase, Queries};
+use super::dataset::Dataset;
+use super::names::IndexBase;
+use super::queries::Queries;
+use crate::error::Result;
 use crate::names::names;
 
 /// A package whose rankers learn from svmlight text with whole grades.
@@ -52,7 +55,7 @@ impl Dataset<'_> {
     /// These rows as `ranker` reads them: with [`grades`](Self::grades) for labels, columns that
     /// count from 0, and queries by number or, for LightGBM, without identifiers:
     /// [`write_query_sizes`] of the data before writes them.
-    pub fn for_ranker(mut self, ranker: Ranker) -> Result<Self, DatasetError> {
+    pub fn for_ranker(mut self, ranker: Ranker) -> Result<Self> {
         self.examples.labels = self.grades().into();
         self.index_base = IndexBase::Zero;
         self.examples.queries = match ranker {

@@ -14,8 +14,6 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::Columns;
-
 /// Bytes of a body from which on a page is full.
 const FULL: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
@@ -110,16 +108,6 @@ impl Packer {
         self.next = feature.saturating_add(1);
         if self.body.len() >= FULL {
             self.end_page();
-        }
-    }
-
-    /// Adds all of these columns.
-    pub(crate) fn extend(&mut self, columns: &Columns<'_>) {
-        for position in 0..columns.len() {
-            self.push(
-                columns.feature(position),
-                columns.column(position).entries(),
-            );
         }
     }
 

@@ -1,13 +1,13 @@
-//! Files that belong together are found by their names.
+//! The file of names beside data.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Endings of plain and of compressed files.
-pub(crate) const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
+const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
 
 /// The ending of files of names.
-pub(crate) const NAMES: &str = ".names.txt";
+const NAMES: &str = ".names.txt";
 
 /// The path without `.gz` or `.zst`.
 pub(crate) fn plain(path: &Path) -> PathBuf {
@@ -22,25 +22,21 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
 
 /// The part of their paths that the files which go with the data at `path` share: the path without `.gz` or
 /// `.zst` and without the ending before it.
-pub(crate) fn prefix(path: &Path) -> PathBuf {
+fn prefix(path: &Path) -> PathBuf {
     plain(path).with_extension("")
 }
 
 /// `prefix` followed by `ending` and the `suffix` of compression.
-pub(crate) fn with_ending(prefix: &Path, ending: &str, suffix: &str) -> PathBuf {
+fn with_ending(prefix: &Path, ending: &str, suffix: &str) -> PathBuf {
     let mut path = OsString::from(prefix);
     path.push(ending);
     path.push(suffix);
     path.into()
 }
 
-/// The file with this ending, compressed like `suffix` if there is a choice.
-pub(crate) fn find(prefix: &Path, ending: &str, suffix: &str) -> Option<PathBuf> {
-    [suffix]
-        .into_iter()
-        .chain(SUFFIXES)
-        .map(|suffix| with_ending(prefix, ending, suffix))
-        .find(|path| path.exists())
+/// The file to which the names of the data at `path` are written.
+pub fn names_file(path: &Path) -> PathBuf {
+    with_ending(&prefix(path), NAMES, "")
 }
 
 /// The file beside the data at `path` that has the names of their columns, if there is one:
@@ -50,7 +46,11 @@ pub fn names_beside(path: &Path) -> Option<PathBuf> {
     let own = prefix(path);
     let whole = own.to_str().and_then(|own| own.strip_suffix("-test"));
     let prefixes = [Some(own.as_path()), whole.map(Path::new)];
-    let endings = |prefix| [NAMES, "-names.txt"].map(|ending| find(prefix, ending, ""));
+    let find = |prefix, ending| {
+        let paths = SUFFIXES.map(|suffix| with_ending(prefix, ending, suffix));
+        paths.into_iter().find(|path| path.exists())
+    };
+    let endings = |prefix| [NAMES, "-names.txt"].map(|ending| find(prefix, ending));
     let found = prefixes.into_iter().flatten().flat_map(endings).flatten();
     found.into_iter().next()
 }
@@ -94,7 +94,7 @@ mod tests {
         for (path, expected) in [
             ("a/train.svm", "a/train"),
             ("train.svm.zst", "train"),
-            ("x.y.npz", "x.y"),
+            ("x.y.csv", "x.y"),
             ("train", "train"),
             ("a.b/train.gz", "a.b/train"),
         ] {

@@ -2,7 +2,10 @@
 
 use std::iter::repeat_n;
 
-use super::{Columns, Dataset, DatasetError, Queries};
+use super::columns::Columns;
+use super::dataset::Dataset;
+use super::queries::Queries;
+use crate::error::{Error, Result};
 
 impl Dataset<'_> {
     /// The rows of the queries at the given positions, as a data set of its own: for training
@@ -11,7 +14,7 @@ impl Dataset<'_> {
     /// no longer stored, and [`input_rows`](Self::input_rows) count the rows that are left.
     ///
     /// Takes time linear in the entries of the data and copies the entries that stay.
-    pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>, DatasetError> {
+    pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>> {
         let taken = marks("query", queries, self.queries().len())?;
         let of_rows = self.queries().ranges().zip(&taken);
         let of_rows = of_rows.flat_map(|(range, &taken)| repeat_n(taken, range.len()));
@@ -19,7 +22,7 @@ impl Dataset<'_> {
     }
 
     /// The given rows, each as a query of its own, likewise.
-    pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>, DatasetError> {
+    pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>> {
         let taken = marks("row", rows, self.rows())?;
         let queries = Queries::from_sizes(&vec![1; rows.len()])?;
         self.subset(taken.into_iter(), queries)
@@ -30,7 +33,7 @@ impl Dataset<'_> {
         &self,
         taken: impl Iterator<Item = bool>,
         queries: Queries,
-    ) -> Result<Dataset<'static>, DatasetError> {
+    ) -> Result<Dataset<'static>> {
         let taken = (0..).zip(taken);
         let rows: Vec<u32> = taken
             .filter_map(|(row, taken)| taken.then_some(row))
@@ -60,20 +63,17 @@ impl Dataset<'_> {
     /// entry have none here either.
     ///
     /// Takes time linear in what it copies.
-    pub fn features_subset(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
+    pub fn features_subset(&self, features: &[u32]) -> Result<Dataset<'static>> {
         let mut features = features.to_vec();
         features.sort_unstable();
         if let Some(pair) = features.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(DatasetError::Repeated {
-                what: "feature",
-                position: pair[0] as usize,
-            });
+            return Err(repeated("feature", pair[0] as usize));
         }
         self.keep(&features)
     }
 
     /// The same as [`features_subset`](Self::features_subset), but a feature may come twice.
-    pub fn keep(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
+    pub fn keep(&self, features: &[u32]) -> Result<Dataset<'static>> {
         let mut features = features.to_vec();
         features.sort_unstable();
         features.dedup();
@@ -84,7 +84,7 @@ impl Dataset<'_> {
     /// The data set of the 0-based `features` alone, which become columns 0, 1 and so on in the
     /// order given, with their names, also in the validation rows. Rows, labels and queries stay as
     /// they are. Copies 12 bytes an entry.
-    pub fn project(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
+    pub fn project(&self, features: &[u32]) -> Result<Dataset<'static>> {
         let numbered = (0..).zip(features.iter().copied());
         let mut projected = self.gather(numbered, features.len())?;
         if let Some(validation) = self.validation() {
@@ -103,15 +103,11 @@ impl Dataset<'_> {
         &self,
         features: impl Iterator<Item = (u32, u32)>,
         width: usize,
-    ) -> Result<Dataset<'static>, DatasetError> {
+    ) -> Result<Dataset<'static>> {
         let mut gathered = Columns::none(self.rows(), width);
         for (number, feature) in features {
             if feature as usize >= self.width() {
-                return Err(DatasetError::Absent {
-                    what: "feature",
-                    position: feature as usize,
-                    count: self.width(),
-                });
+                return Err(absent("feature", feature as usize, self.width()));
             }
             if let Some(position) = self.position(feature) {
                 gathered.push(number, self.column(position).entries());
@@ -122,22 +118,24 @@ impl Dataset<'_> {
 }
 
 /// Which of `count` things are named, each once.
-fn marks(what: &'static str, positions: &[usize], count: usize) -> Result<Vec<bool>, DatasetError> {
+fn marks(what: &'static str, positions: &[usize], count: usize) -> Result<Vec<bool>> {
     let mut marks = vec![false; count];
     for &position in positions {
         match marks.get_mut(position) {
             Some(mark) if !*mark => *mark = true,
-            Some(_) => return Err(DatasetError::Repeated { what, position }),
-            None => {
-                return Err(DatasetError::Absent {
-                    what,
-                    position,
-                    count,
-                });
-            }
+            Some(_) => return Err(repeated(what, position)),
+            None => return Err(absent(what, position, count)),
         }
     }
     Ok(marks)
+}
+
+fn repeated(what: &str, position: usize) -> Error {
+    Error::data(format!("{what} {position} is named twice"))
+}
+
+fn absent(what: &str, position: usize, count: usize) -> Error {
+    Error::data(format!("there is no {what} {position} among {count}"))
 }
 
 #[cfg(test)]
@@ -272,7 +270,8 @@ mod tests {
     fn what_is_not_there_is_refused() {
         let data = read();
         let queries = |list: &[usize]| data.queries_subset(list).unwrap_err();
-        assert_eq!(queries(&[]), DatasetError::NoRows);
+        let none = "the data has no rows: expected at least one example";
+        assert_eq!(queries(&[]).to_string(), none);
         assert_eq!(queries(&[1, 3]).to_string(), "there is no query 3 among 3");
         assert_eq!(queries(&[1, 0, 1]).to_string(), "query 1 is named twice");
         let rows = data.rows_subset(&[5]).unwrap_err();

@@ -1,6 +1,6 @@
 //! Adding a feature to the state, query by query.
 
-use super::state::QueryMatrices;
+use super::matrices::QueryMatrices;
 use crate::data::{Column, Queries};
 use crate::linalg::centring::centre;
 use crate::linalg::kernels;

@@ -9,7 +9,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::State;
+use super::gain::{QuerySums, Terms};
 use crate::data::{LabelScale, Queries};
+use crate::linalg::kernels::{LANES, Lanes};
 use crate::metrics::{
     Convention, LabelUse, Metric, Rules, of_tied, pairs_of, prediction_tolerance, tie,
     tie_predictions,
@@ -203,13 +205,13 @@ impl RankingCriterion {
 
 /// A mean over queries in their order.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Mean {
+struct Mean {
     sum: f64,
     count: usize,
 }
 
 impl Mean {
-    pub(super) fn add(&mut self, value: Option<f64>) {
+    fn add(&mut self, value: Option<f64>) {
         if let Some(value) = value {
             self.sum += value;
             self.count += 1;
@@ -232,6 +234,59 @@ pub(crate) fn tied_predictions(state: &State) -> Vec<f64> {
     let mut predictions = state.predictions();
     tie_predictions(&mut predictions, &state.centred_labels(), state.queries());
     predictions
+}
+
+/// Ranks the examples by each candidate of a block, query by query.
+pub(super) struct BlockRanking<'a> {
+    criterion: &'a RankingCriterion,
+    state: &'a State,
+    means: [Mean; LANES],
+    /// One candidate's predictions for the query at hand.
+    predictions: Vec<f64>,
+}
+
+impl<'a> BlockRanking<'a> {
+    pub(super) fn new(criterion: &'a RankingCriterion, state: &'a State) -> Self {
+        Self {
+            criterion,
+            state,
+            means: [Mean::default(); LANES],
+            predictions: Vec::new(),
+        }
+    }
+
+    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`. `tu` may be longer than
+    /// the query; further rows are ignored. A weight of the query scales all its predictions. It is divided
+    /// out, because the tolerance of ties is a share of the predictions.
+    pub(super) fn add(
+        &mut self,
+        query: u32,
+        terms: &Terms<LANES>,
+        sums: &QuerySums<LANES>,
+        tu: &[Lanes],
+    ) {
+        let (beta, query) = (terms.betas(query, sums), query as usize);
+        let range = self.state.queries().range(query);
+        let scale = self.state.scale(query);
+        let labels = &self.state.labels()[range.clone()];
+        let holdout = &self.state.holdout()[range];
+        for (lane, mean) in self.means.iter_mut().enumerate() {
+            let predictions = labels.iter().zip(holdout).zip(tu);
+            let predictions = predictions.map(|((label, residual), tu)| {
+                (label - (residual - beta[lane] * tu[lane])) / scale
+            });
+            self.predictions.clear();
+            self.predictions.extend(predictions);
+            mean.add(self.criterion.of_query(query, &mut self.predictions));
+        }
+    }
+
+    /// The distance to a perfect ranking, by candidate; nan where nothing is defined, which
+    /// never wins.
+    pub(super) fn losses(&self) -> Lanes {
+        self.means
+            .map(|mean| self.criterion.loss(mean.value().unwrap_or(f64::NAN)))
+    }
 }
 
 #[cfg(test)]

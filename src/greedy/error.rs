@@ -5,12 +5,11 @@ use thiserror::Error;
 
 use crate::candidates::Candidates;
 use crate::columns::{none_compares, none_varies};
-use crate::data::DatasetError;
+use crate::error::Error as DataError;
 use crate::greedy::{Criterion, Refit, StrategyKind};
 use crate::lambda::Lambda;
 use crate::memory::Bytes;
 use crate::metrics::Metric;
-use crate::ridge::TrainError;
 
 /// Why a selection could not start.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -87,7 +86,7 @@ pub enum SelectError {
     },
     /// Labels that are no grades.
     #[error("strategy fs-ed: {0}")]
-    Grades(DatasetError),
+    Grades(DataError),
     /// A target without the columns that a filter judges.
     #[error(
         "strategy fs-ed judges columns as the data have them: expected a data set with the columns of the candidates, found labels without them"
@@ -119,7 +118,7 @@ pub enum SelectError {
     SharedTeacher,
     /// The teacher cannot be trained.
     #[error("the teacher, RankRLS on all columns, cannot be trained: {0}")]
-    Teacher(#[from] TrainError),
+    Teacher(#[from] crate::error::Error),
     /// Squares of the labels are out of the range of floating point.
     #[error(
         "the labels are too {size}: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels",

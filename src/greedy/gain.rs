@@ -1,9 +1,5 @@
 //! Equation (*) of `docs/derivation.md`, section 4, of several candidates side by side.
 
-use super::State;
-use super::criterion::{Mean, RankingCriterion};
-use crate::linalg::kernels::{LANES, Lanes};
-
 /// The sums that a query adds to equation (*), of each candidate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QuerySums<const N: usize> {
@@ -109,58 +105,5 @@ impl<const N: usize> Terms<N> {
             *gained = beta * (2.0 * sums.c[lane] - beta * sums.d[lane]);
         }
         gained
-    }
-}
-
-/// Ranks the examples by each candidate of a block, query by query.
-pub(super) struct BlockRanking<'a> {
-    criterion: &'a RankingCriterion,
-    state: &'a State,
-    means: [Mean; LANES],
-    /// One candidate's predictions for the query at hand.
-    predictions: Vec<f64>,
-}
-
-impl<'a> BlockRanking<'a> {
-    pub(super) fn new(criterion: &'a RankingCriterion, state: &'a State) -> Self {
-        Self {
-            criterion,
-            state,
-            means: [Mean::default(); LANES],
-            predictions: Vec::new(),
-        }
-    }
-
-    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`. `tu` may be longer than
-    /// the query; further rows are ignored. A weight of the query scales all its predictions. It is divided
-    /// out, because the tolerance of ties is a share of the predictions.
-    pub(super) fn add(
-        &mut self,
-        query: u32,
-        terms: &Terms<LANES>,
-        sums: &QuerySums<LANES>,
-        tu: &[Lanes],
-    ) {
-        let (beta, query) = (terms.betas(query, sums), query as usize);
-        let range = self.state.queries().range(query);
-        let scale = self.state.scale(query);
-        let labels = &self.state.labels()[range.clone()];
-        let holdout = &self.state.holdout()[range];
-        for (lane, mean) in self.means.iter_mut().enumerate() {
-            let predictions = labels.iter().zip(holdout).zip(tu);
-            let predictions = predictions.map(|((label, residual), tu)| {
-                (label - (residual - beta[lane] * tu[lane])) / scale
-            });
-            self.predictions.clear();
-            self.predictions.extend(predictions);
-            mean.add(self.criterion.of_query(query, &mut self.predictions));
-        }
-    }
-
-    /// The distance to a perfect ranking, by candidate; nan where nothing is defined, which
-    /// never wins.
-    pub(super) fn losses(&self) -> Lanes {
-        self.means
-            .map(|mean| self.criterion.loss(mean.value().unwrap_or(f64::NAN)))
     }
 }

@@ -18,6 +18,7 @@ mod earlier;
 mod error;
 mod folds;
 mod gain;
+mod matrices;
 mod options;
 mod plan;
 mod prepared;

@@ -13,6 +13,7 @@ use super::{Plan, SelectError, SelectionOptions};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
+use crate::error::Error;
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::linalg::kernels;
 use crate::metrics::mean_concordance;
@@ -168,24 +169,26 @@ impl TeacherPredictions {
         };
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.
-        let mut next = search.tried().to_vec();
         let together = solver.factors() || candidates.summary().nonzeros <= SMALL;
-        let mut many = if together { next.len() } else { 2 };
         let mut best: Option<(Lambda, Holdout)> = None;
-        while !next.is_empty() {
-            let now = next.split_off(next.len().saturating_sub(std::mem::replace(&mut many, 1)));
-            let holdouts = problem.leave_out(&now, &groups, TOLERANCE)?;
-            let all = best.into_iter().chain(now.iter().copied().zip(holdouts));
-            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
-            let found = best.as_ref().map(|(lambda, _)| *lambda);
-            if !next.is_empty() && found != now.first().copied() {
-                // The error only rises from here down.
-                search.skip(&next);
-                next.clear();
+        search.run(search.tried().to_vec(), |search, lambdas| {
+            let mut many = if together { lambdas.len() } else { 2 };
+            let mut rest = lambdas;
+            loop {
+                let (below, now) = rest.split_at(rest.len().saturating_sub(many));
+                let holdouts = problem.leave_out(now, &groups, TOLERANCE)?;
+                let all = best.take().into_iter();
+                let all = all.chain(now.iter().copied().zip(holdouts));
+                best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
+                let found = best.as_ref().expect("a list of lambdas is not empty").0;
+                if below.is_empty() || found != now[0] {
+                    // The error only rises from here down.
+                    search.skip(below);
+                    return Ok::<_, Error>(found);
+                }
+                (rest, many) = (below, 1);
             }
-            let found = found.filter(|_| next.is_empty());
-            next.extend(found.and_then(|best| search.go_on(best)));
-        }
+        })?;
         let (lambda, holdout) = best.expect("a list of lambdas is not empty");
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         Ok(Self {

@@ -64,6 +64,7 @@
 
 mod concordance;
 mod evaluate;
+mod measure;
 mod measures;
 mod metric;
 pub mod paired;
@@ -76,6 +77,7 @@ pub(crate) use concordance::{
 };
 pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
+pub use measure::Measure;
 pub(crate) use metric::distinct;
 pub use metric::{LabelUse, Metric, parse_list};
 pub use paired::{Paired, PairedOptions, paired};

@@ -9,6 +9,7 @@ mod expansion;
 mod explain;
 mod features;
 mod file;
+mod fit;
 #[cfg(test)]
 mod tests;
 
@@ -19,11 +20,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
-use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
+use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
+use crate::error::Error;
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::lambda::Lambda;
 use crate::objective::Objective;
-use crate::ridge::{Cell, Fit, TrainOptions};
+use crate::ridge::{Fit, RankRls, Training};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainedRow, Explanation};
@@ -189,21 +191,18 @@ impl Model {
         }
     }
 
-    /// The model of `cell`, which was trained on features of `dataset`, all or given ones, by these
+    /// The best model of a `training` on features of `dataset`, all or given ones, by these
     /// `options`: weights of features, or coefficients of rows. A kernel that is linear in the columns
     /// becomes weights.
-    ///
-    /// # Panics
-    /// For a cell without its [`fit`](Cell::fit), which the best of a grid has.
-    pub fn from_cell(
-        cell: &Cell,
+    pub fn from_training(
+        training: &Training,
         strategy: FeatureChoice,
         dataset: &Dataset<'_>,
         summary: &Summary,
-        options: &TrainOptions,
+        options: &RankRls,
     ) -> Self {
+        let (cell, fit) = (training.best(), &training.fit);
         let kernel = cell.kernel;
-        let fit = cell.fit.as_ref().expect("the best of a grid has its fit");
         let expansion = match fit {
             Fit::Kernel { rows, coefficients } if !kernel.is_linear() => {
                 Some(Expansion::new(kernel, dataset, rows, coefficients))
@@ -307,20 +306,18 @@ impl Model {
         dataset.scores(&self.columns(), &self.weights())
     }
 
-    /// Refuses data with entries in other columns, where a kernel would count them.
-    pub(crate) fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), DatasetError> {
+    /// The refusal of data with entries in other columns, which a kernel would count.
+    pub fn other_columns(&self) -> Error {
         let expected = self.data.columns;
-        let last = dataset.stored_columns().checked_sub(1);
-        let beyond = last.is_some_and(|last| dataset.feature(last) as usize >= expected);
-        if self.expansion.is_some() && beyond {
-            return Err(DatasetError::OtherColumns { expected });
-        }
-        Ok(())
+        Error::data(format!(
+            "the data have entries in columns beyond the {expected} of the model: a kernel compares \
+             rows of the same columns"
+        ))
     }
 
     /// `dataset` with the features of the model as its columns, in order of selection and with
     /// the names that the model has: data to train other rankers on.
-    pub fn project(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
+    pub fn project(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, Error> {
         let projected = dataset.project(&self.columns())?;
         if self.features.iter().all(|feature| feature.name.is_none()) {
             return Ok(projected);
@@ -328,11 +325,6 @@ impl Model {
         let names = self.features.iter();
         let names = names.map(|feature| feature.name.as_deref().unwrap_or_default());
         projected.with_names(names.collect())
-    }
-
-    /// `dataset` with entries in the features of the model alone, all columns under their numbers.
-    pub fn keep(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
-        dataset.keep(&self.columns())
     }
 
     /// Names of the features by their columns in the training data: to find the features in a table

@@ -12,7 +12,7 @@ use crate::greedy::SelectionOptions;
 use crate::greedy::job::select;
 use crate::lambda::Lambda;
 use crate::memory::Memory;
-use crate::ridge::{Cell, Fit, Kernel, Weights};
+use crate::ridge::{Cell, Fit, Kernel, RankRls, Solver, Training, Weights};
 
 const TEXT: &str = "\
 2 qid:a 1:1 2:0.3 4:1 5:1
@@ -57,11 +57,18 @@ fn trained() -> Model {
         holdout: None,
         measure: None,
         convergence: None,
-        fit: Some(fit),
     };
-    let (data, choice, options) = (data(), FeatureChoice::All, TrainOptions::new());
+    let training = Training {
+        cells: vec![cell],
+        best: 0,
+        fit,
+        solver: Solver::Dual,
+        unit: 1.0,
+        held_out: None,
+    };
+    let (data, choice, options) = (data(), FeatureChoice::All, RankRls::default());
     let summary = ColumnClasses::new(&data).summary();
-    let mut model = Model::from_cell(&cell, choice, &data, &summary, &options);
+    let mut model = Model::from_training(&training, choice, &data, &summary, &options);
     model.features[2].name = None;
     model
 }

@@ -1,119 +1,222 @@
-//! How to train, and the choice of a solver.
+//! How to train: the parameters of RankRLS, and the choice of a solver.
 
 use std::num::Saturating;
 
+use rankrls_files::{Parameter, Remedy};
 use serde::{Deserialize, Serialize};
 
-use super::error::TrainError;
-use super::kernel::KernelKind;
+use super::comparisons::Preferences;
+use super::kernel::{Basis, Kernel, KernelKind};
 use super::shape::TrainShape;
 use super::solvers::Solver;
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
-use crate::data::{Dataset, LabelScale, Queries};
-use crate::memory::Memory;
+use crate::data::{Dataset, HoldOut, IndexBase, LabelScale};
+use crate::error::{Error, Result, ensure};
+use crate::lambda::Lambdas;
+use crate::memory::{Bytes, Memory};
+use crate::metrics::Measure;
 use crate::objective::Objective;
-use crate::setters::setters;
 
-/// How to train: for the library, and the arguments and reports of commands. Its JSON has neither the number of
-/// ridge parameters nor the largest group.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+/// RankRLS: a linear model over all features that vary within a query, or a kernel model over rows; of several
+/// lambdas and kernels the one whose predictions of held-out rows are best.
+///
+/// Its JSON has what reports tell of the settings: objective, solver, weights and scales. The memory is read,
+/// but not written.
+///
+/// ```
+/// use rankrls::data::sample;
+/// use rankrls::ridge::{Kernel, Preference, Preferences};
+/// use rankrls::{Lambda, Objective, RankRls};
+///
+/// let data = sample::train();
+/// let params = RankRls { lambdas: Lambda::new(16.0)?.into(), ..RankRls::default() };
+/// let model = params.fit(&data)?;
+/// assert_eq!(model.scores(&data).len(), data.rows());
+/// let held_out = params.train(&data, None)?.best().holdout.clone().expect("lqo");
+/// assert_eq!(held_out.predictions.len(), data.rows());
+/// assert!(held_out.cindex > Some(0.5));
+///
+/// let gaussian = RankRls {
+///     kernels: vec![Kernel::gaussian(0.01)?],
+///     holdout: "lpo".parse()?,
+///     ..RankRls::default()
+/// };
+/// assert_eq!(gaussian.fit(&data)?.scores(&data).len(), data.rows());
+///
+/// // All pairs of examples, whatever their queries, and given pairs.
+/// let global = RankRls { objective: Objective::Global, ..params.clone() };
+/// assert!(global.train(&data, None)?.best().holdout.as_ref().unwrap().cindex > Some(0.5));
+/// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };
+/// let preferences = Preferences::new((1..5).map(first).collect(), &data)?;
+/// let pairs = RankRls {
+///     objective: Objective::Pairs,
+///     preferences: Some(preferences),
+///     ..RankRls::default()
+/// };
+/// let scores = pairs.fit(&data)?.scores(&data);
+/// assert!((1..5).all(|other| scores[0] > scores[other]));
+/// # Ok::<(), rankrls::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct TrainOptions {
+pub struct RankRls {
+    /// Ridge parameters, as shares of the unit of each kernel or as numbers. A solver is chosen by the time that
+    /// so many take.
+    #[serde(skip)]
+    pub lambdas: Lambdas,
+    /// Kernels; [`Kernel::LINEAR`] alone for weights of the columns.
+    #[serde(skip)]
+    pub kernels: Vec<Kernel>,
+    /// Rows that the model is over; `None`: all rows.
+    #[serde(skip)]
+    pub basis: Option<Basis>,
+    /// The rows that are held out.
+    #[serde(skip)]
+    pub holdout: HoldOut,
+    /// Whether leave-pair-out keeps its predictions.
+    #[serde(skip)]
+    pub keep_pairs: bool,
+    /// What the hold-out predictions of the best model are best by.
+    #[serde(skip)]
+    pub measure: Measure,
+    /// The pairs of examples to order, under [`Objective::Pairs`]: the labels of the data are not used.
+    #[serde(skip)]
+    pub preferences: Option<Preferences>,
+    /// Which pairs are to be ordered.
     #[serde(skip_serializing_if = "Objective::is_query")]
-    pub(crate) objective: Objective,
-    pub(crate) solver: Option<Solver>,
-    pub(crate) query_weight: QueryWeight,
+    pub objective: Objective,
+    /// The solver; `None`: the cheaper of `dual` and `primal` if it takes no longer than [`Solver::PATIENCE`]
+    /// seconds and fits into memory, else conjugate gradients.
+    pub solver: Option<Solver>,
+    /// The weight of a query.
+    pub query_weight: QueryWeight,
+    /// The scale of the labels.
     #[serde(skip_serializing_if = "LabelScale::is_raw")]
-    pub(crate) labels: LabelScale,
+    pub labels: LabelScale,
+    /// The divisors of columns. Column classes that were found before have a scale of their own.
     #[serde(skip_serializing_if = "Scale::is_none")]
-    pub(crate) scale: Scale,
-    /// 0 counts as 1.
+    pub scale: Scale,
+    /// The number of the first row in messages: 1 in files, 0 in arrays.
     #[serde(skip)]
-    pub(super) lambdas: usize,
-    #[serde(skip)]
-    pub(super) largest_group: usize,
+    pub rows_from: IndexBase,
+    /// Bytes that data, column classes and solver may take together, and what else is in use.
     #[serde(rename = "max_memory", skip_serializing)]
-    pub(crate) memory: Memory,
+    pub memory: Memory,
 }
 
-impl TrainOptions {
-    /// Training by the fastest solver that fits into memory, with one ridge parameter, all
-    /// queries weighted alike.
-    pub fn new() -> Self {
-        Self::default()
+impl Default for RankRls {
+    /// Linear models of all rows with lambdas of [`Lambdas::Auto`], judged by the squared error, all queries
+    /// weighted alike, without a limit of memory.
+    fn default() -> Self {
+        Self {
+            lambdas: Lambdas::Auto,
+            kernels: vec![Kernel::LINEAR],
+            basis: None,
+            holdout: HoldOut::Auto,
+            keep_pairs: false,
+            measure: Measure::Squared,
+            preferences: None,
+            objective: Objective::Query,
+            solver: None,
+            query_weight: QueryWeight::Uniform,
+            labels: LabelScale::Raw,
+            scale: Scale::None,
+            rows_from: IndexBase::One,
+            memory: Memory::default(),
+        }
+    }
+}
+
+/// Several models, and nothing to choose by.
+pub(super) fn no_choice() -> Error {
+    Error::options(format!(
+        "{} cannot tell which of several models is best: expected a single one, or a hold-out scheme",
+        Remedy::Set(Parameter::Holdout, "none")
+    ))
+}
+
+impl RankRls {
+    /// Refuses settings that contradict each other, whatever the data. A front end asks before it reads them:
+    /// `reduced` and `preferred` say whether there will be a basis and preferences, which are rows of the data.
+    /// [`train`](Self::train) asks again.
+    pub fn check(&self, reduced: bool, preferred: bool) -> Result<()> {
+        let pairs = self.objective == Objective::Pairs;
+        let linear = self.kernels.iter().all(Kernel::is_linear);
+        let others = self.solver.is_some_and(|own| own != Solver::OF_KERNELS);
+        if self.holdout == HoldOut::Nothing && self.models() > 1 {
+            return Err(no_choice());
+        }
+        ensure!(
+            pairs == preferred,
+            options,
+            "{} and {} go together",
+            Remedy::Set(Parameter::Objective, "pairs"),
+            Parameter::Preferences
+        );
+        ensure!(
+            self.query_weight == QueryWeight::Uniform || self.objective.is_query(),
+            options,
+            "{} goes with {}",
+            Parameter::QueryWeight,
+            Remedy::Set(Parameter::Objective, "query")
+        );
+        ensure!(
+            !pairs || self.labels.is_raw(),
+            options,
+            "{} has nothing to scale: the pairs are learnt from",
+            Parameter::Labels
+        );
+        ensure!(
+            self.scale.is_none() || (linear && !reduced),
+            options,
+            "{} goes with {}, without {}",
+            Parameter::Scale,
+            Remedy::Set(Parameter::Kernel, "linear"),
+            Parameter::Basis
+        );
+        ensure!(
+            !others || linear || reduced,
+            options,
+            "a kernel has the solver dual; with {} it has the others, too",
+            Parameter::Basis
+        );
+        Ok(())
     }
 
-    setters! {
-        /// The solver. By default the cheaper of `dual` and `primal` if it takes no longer than
-        /// [`Solver::PATIENCE`] seconds and fits into memory, else conjugate gradients.
-        solver: impl Into<Option<Solver>> => solver;
-
-        /// Which pairs are to be ordered. The default is [`Objective::Query`].
-        objective: Objective => objective;
-
-        /// The weight of a query. The default is [`QueryWeight::Uniform`].
-        query_weight: QueryWeight => query_weight;
-
-        /// The scale of the labels. The default is [`LabelScale::Raw`].
-        labels: LabelScale => labels;
-
-        /// The divisors of columns. The default is [`Scale::None`]. Column classes that were found
-        /// before have a scale of their own.
-        scale: Scale => scale;
-
-        /// How many ridge parameters are going to be asked for, 1 by default: time is counted for
-        /// them. Any number may be asked for whatever this says.
-        lambdas: usize => lambdas;
-
-        /// Examples of the largest group that is going to be held out, where groups are larger than
-        /// queries: memory is counted for it. Any groups may be held out whatever this says.
-        largest_group: usize => largest_group;
-
-        /// Bytes that data, column classes and solver may take together, and what else is in use. No limit
-        /// by default.
-        memory: impl Into<Memory> => memory;
-    }
-
-    /// These options with a limit of so many `bytes`, unless they have one.
-    #[must_use]
-    pub fn within(self, bytes: Option<u64>) -> Self {
-        self.memory(self.memory.within(bytes))
-    }
-
-    /// [`Objective::is_within_queries`].
-    pub fn compares_queries(&self) -> bool {
-        self.objective.is_within_queries()
+    /// How many models there are to choose from, to begin with.
+    pub fn models(&self) -> usize {
+        self.lambdas.count() * self.kernels.len()
     }
 
     /// The classes of the columns of `data` that the objective tells apart.
     pub fn column_classes(&self, data: &Dataset<'_>) -> ColumnClasses {
         let weight = QueryWeight::Uniform;
-        if self.compares_queries() {
+        if self.objective.is_within_queries() {
             return ColumnClasses::scaled(data, weight, self.scale);
         }
         ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)
     }
 
-    /// These options with so many `bytes` more in use.
-    #[must_use]
-    pub fn holding(self, bytes: u64) -> Self {
-        self.memory(self.memory.holding(bytes))
-    }
-
-    /// Refuses kernel values that would not fit, before they take the memory.
+    /// Refuses kernel values that would not fit, before they take the memory. Groups of up to `largest` rows are
+    /// going to be held out.
     pub(super) fn check_kernel(
         &self,
         data: &Dataset<'_>,
         kind: KernelKind,
         basis: Option<&[usize]>,
-    ) -> Result<(), TrainError> {
+        memory: Memory,
+        largest: usize,
+    ) -> Result<()> {
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
-            None => kernel_memory(&self.with_groups(self.shape(data.queries(), None))),
+            None => {
+                let shape = TrainShape::of_rows(data.queries(), self.lambdas.count());
+                kernel_memory(&shape.with_groups(largest))
+            }
             Some(rows) => basis_memory(data.rows(), rows.len())
                 .saturating_add(given_memory(data.rows(), kind)),
         };
-        let memory = self.memory.holding(data.memory());
+        let memory = memory.holding(data.memory());
         let Some(limit) = memory.limit.filter(|_| !memory.allows(taken)) else {
             return Ok(());
         };
@@ -122,58 +225,53 @@ impl TrainOptions {
             let reduced = reduced_memory(data.rows(), size);
             memory.allows(reduced.saturating_add(given_memory(data.rows(), kind)))
         };
-        Err(TrainError::KernelMemory {
-            needed: memory.holding(taken).held,
-            limit,
-            basis: largest(data.rows(), fits),
-        })
-    }
-
-    /// The shape of a problem of these rows.
-    pub(super) fn shape(&self, queries: &Queries, classes: Option<&ColumnClasses>) -> TrainShape {
-        let lambdas = self.lambdas.max(1);
-        let shape = classes.map(|classes| TrainShape::new(classes, lambdas));
-        shape.unwrap_or_else(|| TrainShape::of_rows(queries, lambdas))
-    }
-
-    /// A shape with the groups that are going to be held out.
-    pub(super) fn with_groups(&self, shape: TrainShape) -> TrainShape {
-        TrainShape {
-            largest_group: shape.largest_group.max(self.largest_group),
-            ..shape
-        }
-    }
-
-    /// The solver for a problem of this shape: the one asked for, or the cheapest by [`Solver::cost`] that fits.
-    /// The memory that is [held](Self::holding) has data and column classes in it.
-    pub fn choose(&self, shape: &TrainShape) -> Result<Solver, TrainError> {
-        let needed = |solver: &Solver| self.memory.holding(solver.memory(shape)).held;
-        // Conjugate gradients rank behind a solver that factors within the patience, and before one that
-        // takes longer.
-        let rank = |solver: &Solver| {
-            if solver.factors() {
-                solver.cost(shape)
-            } else {
-                Solver::PATIENCE
+        Err(Error::memory(format!(
+            "the kernel needs {} with the data, {} are allowed; {}",
+            Bytes(memory.holding(taken).held).exact(),
+            Bytes(limit).exact(),
+            match largest_of(data.rows(), fits) {
+                0 => "allow more memory".to_owned(),
+                most => format!("a reduced set fits, with a basis of {most} at most"),
             }
-        };
-        let asked = |solver: &Solver| self.solver.is_none_or(|named| named == *solver);
-        let fits = |solver: &Solver| self.memory.allows(solver.memory(shape));
-        let fitting = Solver::ALL.into_iter().filter(fits);
-        let legal = fitting.clone().filter(asked);
-        let best = legal.min_by(|a, b| rank(a).total_cmp(&rank(b)));
-        best.ok_or_else(|| TrainError::Memory {
-            solver: self.solver,
-            needed: Solver::ALL
-                .iter()
-                .filter(|s| asked(s))
-                .map(needed)
-                .min()
-                .unwrap_or(0),
-            limit: self.memory.limit.unwrap_or(u64::MAX),
-            fitting: fitting.collect(),
-        })
+        )))
     }
+}
+
+/// The solver for a problem of this shape: the one `asked` for, or the cheapest by [`Solver::cost`] that fits into
+/// the `memory`, of which data and column classes are held.
+pub(super) fn choose(asked: Option<Solver>, shape: &TrainShape, memory: Memory) -> Result<Solver> {
+    // Conjugate gradients rank behind a solver that factors within the patience, and before one that
+    // takes longer.
+    let rank = |solver: &Solver| {
+        if solver.factors() {
+            solver.cost(shape)
+        } else {
+            Solver::PATIENCE
+        }
+    };
+    let legal = |solver: &Solver| asked.is_none_or(|named| named == *solver);
+    let fits = |solver: &Solver| memory.allows(solver.memory(shape));
+    let fitting = Solver::ALL.into_iter().filter(fits);
+    let best = fitting.clone().filter(legal);
+    let best = best.min_by(|a, b| rank(a).total_cmp(&rank(b)));
+    best.ok_or_else(|| {
+        let least = Solver::ALL.into_iter().filter(legal);
+        let least = least.map(|solver| memory.holding(solver.memory(shape)).held);
+        let names: Vec<&str> = fitting.map(Solver::name).collect();
+        Error::memory(format!(
+            "{} needs {} with the data, {} are allowed; {}",
+            match asked {
+                Some(solver) => format!("solver {solver}"),
+                None => "every solver".to_owned(),
+            },
+            Bytes(least.min().unwrap_or(0)).exact(),
+            Bytes(memory.limit.unwrap_or(u64::MAX)).exact(),
+            match &names[..] {
+                [] => "no solver fits: allow more memory".to_owned(),
+                names => format!("these fit: {}", names.join(", ")),
+            }
+        ))
+    })
 }
 
 /// Bytes of the values of a kernel for all pairs of rows, and of the solver.
@@ -205,7 +303,7 @@ fn reduced_memory(rows: usize, basis: usize) -> u64 {
 }
 
 /// The largest number up to `most` that `fits`, if all smaller ones do; 0 where none does.
-fn largest(most: usize, fits: impl Fn(usize) -> bool) -> usize {
+fn largest_of(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut least, mut beyond) = (0, most.saturating_add(1));
     while beyond - least > 1 {
         let middle = least + (beyond - least) / 2;
@@ -271,37 +369,37 @@ mod tests {
     fn the_largest_basis_that_fits_is_found() {
         for most in [0, 1, 2, 7, 100, u32::MAX as usize] {
             for fitting in [0, 1, 3, 99, 100, 1 << 31] {
-                assert_eq!(largest(most, |size| size <= fitting), most.min(fitting));
+                assert_eq!(largest_of(most, |size| size <= fitting), most.min(fitting));
             }
         }
     }
 
-    fn chosen(options: TrainOptions, shape: &TrainShape) -> Solver {
-        options.holding(1000).choose(shape).unwrap()
+    fn chosen(memory: Memory, shape: &TrainShape) -> Solver {
+        choose(None, shape, memory.holding(1000)).unwrap()
     }
 
     #[test]
     fn the_smaller_side_is_factored_if_it_is_small_enough() {
-        let options = TrainOptions::new();
+        let memory = Memory::default();
         let letor = shape(9_000, 46, 400_000);
-        assert_eq!(chosen(options, &letor), Solver::Primal);
+        assert_eq!(chosen(memory, &letor), Solver::Primal);
         let parses = shape(2_000, 15_000, 300_000);
-        assert_eq!(chosen(options, &parses), Solver::Dual);
+        assert_eq!(chosen(memory, &parses), Solver::Dual);
         let many = shape(20_000, 150_000, 3_000_000);
-        assert_eq!(chosen(options, &many), Solver::ConjugateGradients);
-        let little = options.memory(16 << 20);
+        assert_eq!(chosen(memory, &many), Solver::ConjugateGradients);
+        let little = Memory::limit(16 << 20);
         assert_eq!(chosen(little, &parses), Solver::ConjugateGradients);
     }
 
     #[test]
     fn what_does_not_fit_is_refused_with_what_does() {
         let parses = shape(2_000, 15_000, 300_000);
-        let options = TrainOptions::new().solver(Solver::Dual).memory(16 << 20);
-        let error = options.choose(&parses).unwrap_err().to_string();
+        let error = choose(Some(Solver::Dual), &parses, Memory::limit(16 << 20));
+        let error = error.unwrap_err().to_string();
         assert!(error.starts_with("solver dual needs "), "{error}");
         assert!(error.ends_with("these fit: cg"), "{error}");
-        let options = TrainOptions::new().memory(1000);
-        let error = options.choose(&parses).unwrap_err().to_string();
+        let error = choose(None, &parses, Memory::limit(1000));
+        let error = error.unwrap_err().to_string();
         assert!(error.starts_with("every solver needs "), "{error}");
         assert!(error.contains("no solver fits"), "{error}");
     }

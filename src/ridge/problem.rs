@@ -2,17 +2,19 @@
 
 use std::borrow::Cow;
 
-use super::comparisons::{Centred, Comparisons, Differences, Labelled, Preferences};
-use super::design::System;
-use super::error::TrainError;
+use super::comparisons::{Centred, Comparisons, Differences, Labelled, no_preferences};
 use super::features::Features;
 use super::kernel::KernelMatrix;
-use super::options::TrainOptions;
-use super::solvers::{Model, Residuals, Solution, Solve, Solver};
-use super::trained::Trained;
-use crate::columns::{ColumnClasses, QueryWeight};
+use super::options::{RankRls, choose};
+use super::shape::TrainShape;
+use super::solvers::{Solution, Solve, Solver, singular};
+use super::system::{System, too_large};
+use crate::columns::{ColumnClasses, QueryWeight, none_compares, none_varies};
 use crate::data::Dataset;
+use crate::error::{Error, Result};
 use crate::lambda::Lambda;
+use crate::memory::Memory;
+use crate::objective::Objective;
 
 /// RankRLS on a data set, ready for ridge parameters: `min_w |y^ - X^ w|^2 + lambda |w|^2` for the centred,
 /// weighted `X^` and `y^` of `docs/rankrls.md`, "The problem" (Pahikkala et al., 2009).
@@ -23,50 +25,47 @@ use crate::lambda::Lambda;
 pub struct RidgeProblem<'a> {
     /// The data that the classes were found in; `None`: only predictions are asked for.
     pub(super) dataset: Option<&'a Dataset<'a>>,
-    /// Labels as given, or magnitudes of preferences: one for each row of the system.
-    pub(super) as_given: Cow<'a, [f64]>,
     pub(super) system: System<'a>,
     /// The unit of ridge parameters.
     unit: f64,
     solver: Solver,
-    solve: Box<dyn Solve>,
+    pub(super) solve: Box<dyn Solve>,
 }
 
 /// Refuses data in which no row is compared with another.
-fn check_rows(dataset: &Dataset<'_>) -> Result<(), TrainError> {
+fn check_rows(dataset: &Dataset<'_>) -> Result<()> {
     let queries = dataset.queries();
     if queries.largest() < 2 {
-        let queries = queries.len();
-        return Err(TrainError::SingleRows { queries });
+        let cause = none_compares(queries.len());
+        return Err(Error::data(format!("nothing to train on: {cause}")));
     }
     Ok(())
 }
 
-/// The comparisons of rows within queries, or of `preferences` among all rows, with their labels.
-fn labelled<'a>(
-    dataset: &'a Dataset<'_>,
-    preferences: Option<&Preferences>,
-    options: &TrainOptions,
-) -> Result<Labelled<'a>, TrainError> {
-    if let Some(preferred) = preferences {
-        return Differences::labelled(preferred, dataset);
+/// The comparisons of rows within queries, or of preferences among all rows, with their labels.
+fn labelled<'a>(dataset: &'a Dataset<'_>, options: &RankRls) -> Result<Labelled<'a>> {
+    match (&options.preferences, options.objective) {
+        (Some(preferences), _) => Differences::labelled(preferences, dataset),
+        (None, Objective::Pairs) => Err(no_preferences()),
+        (None, objective) => {
+            Centred::labelled(dataset, objective, options.query_weight, options.labels)
+        }
     }
-    let (objective, weight) = (options.objective, options.query_weight);
-    Centred::labelled(dataset, objective, weight, options.labels)
 }
 
 impl<'a> RidgeProblem<'a> {
     /// Prepares `dataset`, `m` rows of `n` columns: finds the column classes, `c` of them, and chooses the
-    /// solver by [`TrainOptions::choose`].
+    /// solver ([`RankRls::solver`]). With [`RankRls::preferences`], `p` of them, the labels are not used, and the
+    /// system has a row for each preference, so that `dual` forms `p` x `p` numbers (Pahikkala et al., 2009;
+    /// `docs/rankrls.md`, "All pairs, and given ones"). Kernels, basis and hold-outs do not count here.
     ///
     /// Classes take `O(nnz + n log n)` time. `dual` then forms `K = X^ X^'`, `m` x `m`, and `primal` forms
     /// `C = X^' X^`, `c` x `c`; [`Solver::memory`] has the bytes and [`Solver::cost`] the seconds.
-    pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
-        let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
-        Self::of_columns(dataset, Cow::Owned(classes), None, options)
+    pub fn new(dataset: &'a Dataset<'a>, options: &RankRls) -> Result<Self> {
+        Self::of_columns(dataset, None, options, options.memory, 0)
     }
 
-    /// Prepares `dataset` with column classes that [`TrainOptions::column_classes`] found in it before: their
+    /// Prepares `dataset` with column classes that [`RankRls::column_classes`] found in it before: their
     /// scale counts, and not that of the options.
     ///
     /// # Panics
@@ -74,29 +73,22 @@ impl<'a> RidgeProblem<'a> {
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a ColumnClasses,
-        options: &TrainOptions,
-    ) -> Result<Self, TrainError> {
-        Self::of_columns(dataset, Cow::Borrowed(candidates), None, options)
+        options: &RankRls,
+    ) -> Result<Self> {
+        Self::of_columns(dataset, Some(candidates), options, options.memory, 0)
     }
 
-    /// RankRLS on `p` preferences among the `m` rows of `dataset`, which is one query: its labels are not
-    /// used, nor are weights of queries. The system has a row for each preference, so that `dual` forms
-    /// `p` x `p` numbers (Pahikkala et al., 2009; `docs/rankrls.md`, "All pairs, and given ones").
-    pub fn of_preferences(
-        dataset: &'a Dataset<'a>,
-        preferences: &Preferences,
-        options: &TrainOptions,
-    ) -> Result<Self, TrainError> {
-        let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
-        Self::of_columns(dataset, Cow::Owned(classes), Some(preferences), options)
-    }
-
+    /// With the classes of the columns where they are `known`. Groups of up to `largest` rows are going to be held
+    /// out; the `memory` takes the place of that of the options.
     pub(super) fn of_columns(
         dataset: &'a Dataset<'a>,
-        classes: Cow<'a, ColumnClasses>,
-        preferences: Option<&Preferences>,
-        options: &TrainOptions,
-    ) -> Result<Self, TrainError> {
+        known: Option<&'a ColumnClasses>,
+        options: &RankRls,
+        memory: Memory,
+        largest: usize,
+    ) -> Result<Self> {
+        let find = || ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
+        let classes = known.map_or_else(|| Cow::Owned(find()), Cow::Borrowed);
         let weight = classes.query_weight();
         assert!(
             weight == QueryWeight::Uniform,
@@ -105,23 +97,21 @@ impl<'a> RidgeProblem<'a> {
         // Preferences compare rows of one query.
         check_rows(dataset)?;
         if classes.is_empty() {
-            return Err(TrainError::NoColumns {
-                columns: dataset.width(),
-            });
+            let cause = none_varies(dataset.width());
+            return Err(Error::data(format!("nothing to train on: {cause}")));
         }
         let held = dataset.memory().saturating_add(classes.memory());
-        let comparisons = labelled(dataset, preferences, options)?;
-        let of_data = options.shape(dataset.queries(), Some(&classes));
-        let shape = options.with_groups(comparisons.rows.shape(of_data));
-        let solver = options.holding(held).choose(&shape)?;
+        let comparisons = labelled(dataset, options)?;
+        let shape = TrainShape::new(&classes, options.lambdas.count());
+        let shape = comparisons.rows.shape(shape).with_groups(largest);
+        let solver = choose(options.solver, &shape, memory.holding(held))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
-        let problem = Self::prepare(comparisons, Features::of_classes(classes), solver)?;
-        Ok(problem.of_data(dataset))
+        let features = Features::of_classes(classes);
+        Self::prepare(Some(dataset), comparisons, features, solver)
     }
 
     /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`:
-    /// by [`Solver::Dual`]. It learns from `preferences` among the rows if there are some, as
-    /// [`of_preferences`](Self::of_preferences) does.
+    /// by [`Solver::Dual`].
     ///
     /// The values are centred, and scaled by the weights of queries, in `O(m^2)` time.
     ///
@@ -130,19 +120,29 @@ impl<'a> RidgeProblem<'a> {
     pub fn of_kernel(
         dataset: &'a Dataset<'a>,
         kernel: KernelMatrix,
-        preferences: Option<&Preferences>,
-        options: &TrainOptions,
-    ) -> Result<Self, TrainError> {
+        options: &RankRls,
+    ) -> Result<Self> {
+        Self::of_values(dataset, kernel, options, options.memory, 0)
+    }
+
+    /// [`of_kernel`](Self::of_kernel), as [`of_columns`](Self::of_columns).
+    pub(super) fn of_values(
+        dataset: &'a Dataset<'a>,
+        kernel: KernelMatrix,
+        options: &RankRls,
+        memory: Memory,
+        largest: usize,
+    ) -> Result<Self> {
         let queries = dataset.queries();
         assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
         check_rows(dataset)?;
         let held = dataset.memory().saturating_add(kernel.memory());
-        let comparisons = labelled(dataset, preferences, options)?;
-        let shape = options.with_groups(comparisons.rows.shape(options.shape(queries, None)));
-        let dual = options.solver(Solver::OF_KERNELS).holding(held);
+        let comparisons = labelled(dataset, options)?;
+        let shape = TrainShape::of_rows(queries, options.lambdas.count());
+        let shape = comparisons.rows.shape(shape).with_groups(largest);
+        let solver = choose(Some(Solver::OF_KERNELS), &shape, memory.holding(held))?;
         let features = Features::Kernel(kernel.into_square());
-        let problem = Self::prepare(comparisons, features, dual.choose(&shape)?)?;
-        Ok(problem.of_data(dataset))
+        Self::prepare(Some(dataset), comparisons, features, solver)
     }
 
     /// The problem of column classes, weighted as they are, and of `labels` that are centred and
@@ -151,7 +151,7 @@ impl<'a> RidgeProblem<'a> {
         candidates: &'a ColumnClasses,
         labels: &'a [f64],
         solver: Solver,
-    ) -> Result<Self, TrainError> {
+    ) -> Result<Self> {
         let rows = Centred::new(candidates.queries(), QueryWeight::Uniform);
         let comparisons = Labelled {
             rows: Comparisons::Queries(rows),
@@ -159,30 +159,23 @@ impl<'a> RidgeProblem<'a> {
             labels: labels.to_vec(),
         };
         let features = Features::of_classes(Cow::Borrowed(candidates));
-        Self::prepare(comparisons, features, solver)
+        Self::prepare(None, comparisons, features, solver)
     }
 
     fn prepare(
+        dataset: Option<&'a Dataset<'a>>,
         comparisons: Labelled<'a>,
         features: Features<'a>,
         solver: Solver,
-    ) -> Result<Self, TrainError> {
-        let system = System::new(comparisons.rows, comparisons.labels, features)?;
+    ) -> Result<Self> {
+        let system = System::new(comparisons, features)?;
         Ok(Self {
-            dataset: None,
-            as_given: comparisons.as_given,
+            dataset,
             unit: system.unit(),
             solver,
             solve: solver.build(&system),
             system,
         })
-    }
-
-    fn of_data(self, dataset: &'a Dataset<'a>) -> Self {
-        Self {
-            dataset: Some(dataset),
-            ..self
-        }
     }
 
     /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred,
@@ -211,35 +204,14 @@ impl<'a> RidgeProblem<'a> {
         self.solver
     }
 
-    /// Trains with the ridge parameter `lambda`, a number in the unit of [`unit`](Self::unit): `m^3 / 3`
-    /// operations for `dual`, `c^3 / 3` for `primal` with `c` column classes, two for each entry in each
-    /// iteration of `cg`.
-    pub fn train(&'a self, lambda: Lambda) -> Result<Trained<'a>, TrainError> {
-        let solution = self.solution(lambda, 0)?;
-        Ok(Trained::new(self, lambda, solution))
-    }
-
     /// The model with the ridge parameter that the system has without `out` of the rows.
-    pub(super) fn solution(&self, lambda: Lambda, out: usize) -> Result<Solution, TrainError> {
+    pub(super) fn solution(&self, lambda: Lambda, out: usize) -> Result<Solution> {
         let ridge = self.system.ridge(lambda, out)?;
-        let singular = TrainError::Singular {
-            lambda: lambda.value(),
-        };
-        let solution = self.solve.train(&self.system, ridge).ok_or(singular)?;
+        let trained = self.solve.train(&self.system, ridge);
+        let solution = trained.ok_or_else(|| singular(lambda))?;
         if !solution.totals.iter().all(|total| total.is_finite()) {
-            return Err(TrainError::NotFinite);
+            return Err(too_large());
         }
         Ok(solution)
-    }
-
-    /// [`Solve::leave_out`].
-    pub(super) fn residuals(
-        &self,
-        models: &[Model<'_>],
-        groups: &[&[usize]],
-        tolerance: f64,
-    ) -> Result<Vec<Residuals>, TrainError> {
-        self.solve
-            .leave_out(&self.system, models, groups, tolerance)
     }
 }

@@ -58,6 +58,15 @@ impl TrainShape {
         }
     }
 
+    /// The shape where groups of up to so many rows are held out.
+    pub(super) fn with_groups(self, largest: usize) -> Self {
+        let largest_group = self.largest_group.max(largest);
+        Self {
+            largest_group,
+            ..self
+        }
+    }
+
     /// The shape of so many preferences among the rows.
     pub(crate) fn of_preferences(self, preferences: usize) -> Self {
         let rows_each = preferences as f64 / self.rows as f64;

@@ -4,7 +4,7 @@ use rankrls_files::{Parameter, Remedy};
 use thiserror::Error;
 
 use super::Measure;
-use crate::data::DatasetError;
+use crate::error::Error as DataError;
 use crate::greedy::SelectError;
 use crate::lambda::Lambda;
 
@@ -63,7 +63,7 @@ pub enum TuneError {
     Select(#[from] SelectError),
     /// The queries could not be split.
     #[error(transparent)]
-    Dataset(#[from] DatasetError),
+    Dataset(#[from] DataError),
     /// Steps of an earlier run that are none of this one.
     #[error("lambda {lambda}: {source}")]
     Replay {

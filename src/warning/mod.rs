@@ -24,11 +24,11 @@ use std::fmt;
 use rankrls_files::{Parameter, Remedy, counted, short};
 
 use crate::data::read::TableOptions;
-use crate::data::{Dataset, FeatureNames, IndexBase, Queries};
+use crate::data::{Dataset, FeatureNames, Groups, IndexBase, Queries};
 use crate::greedy::{Criterion, Ending, Selection};
 use crate::lambda::Lambda;
 use crate::metrics::{Gain, LabelUse, Metric, Rules};
-use crate::ridge::{GridOutcome, Groups, TOLERANCE};
+use crate::ridge::{TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
 use numbering::Numbering;
@@ -432,7 +432,7 @@ impl Tuned {
     }
 }
 
-impl GridOutcome {
+impl Training {
     /// Warnings about the result.
     pub fn warnings(&self) -> Vec<Warning> {
         let best = self.best();
@@ -461,8 +461,9 @@ mod tests {
     use super::*;
     use crate::data::parsed;
     use crate::greedy::job::select;
-    use crate::greedy::{SelectError, SelectionOptions};
-    use crate::ridge::{Solver, TrainGrid, TrainOptions};
+    use crate::greedy::{SelectError, SelectionOptions, StrategyKind};
+    use crate::lambda::Lambda;
+    use crate::ridge::{RankRls, Solver};
 
     /// Queries of four rows with the `label` of each row, and two columns.
     fn data(rows: usize, label: impl Fn(usize) -> f64) -> Dataset<'static> {
@@ -508,13 +509,15 @@ mod tests {
     fn results_are_told_of() {
         let data = data(48, grades);
         let asked = SelectionOptions::new(5, Lambda::new(1.0).unwrap());
-        let found = select(&data, &asked, &mut ()).unwrap().warnings();
+        let found = told(&select(&data, &asked, &mut ()).unwrap().warnings());
         let exhausted = "selected 2 features, not 5: the data has 2 column classes to select from";
         assert_eq!(found, [exhausted]);
-        let options = TrainOptions::new().solver(Solver::Dual);
-        let lambdas = [0.5, 1.0].map(|lambda| Lambda::new(lambda).unwrap());
-        let grid = TrainGrid::new(&lambdas, options);
-        let found = told(&grid.train(&data, None).unwrap().warnings());
+        let params = RankRls {
+            lambdas: "0.5,1".parse().unwrap(),
+            solver: Some(Solver::Dual),
+            ..RankRls::default()
+        };
+        let found = told(&params.train(&data, None).unwrap().warnings());
         let edge =
             |text: &String| text.starts_with("the chosen lambda ") && text.contains(" of the grid");
         assert!(found.iter().any(edge), "{found:?}");

@@ -23,7 +23,7 @@ fi
 # Inputs worth keeping are short; arrays and JSON take more bytes than lines.
 longest() {
     case $1 in
-    npz | model | checkpoint) echo 2048 ;;
+    model | checkpoint) echo 2048 ;;
     *) echo 512 ;;
     esac
 }

@@ -9,11 +9,9 @@ Needs nothing but Python 3.
 import gzip
 import json
 import pathlib
-import struct
 import subprocess
 import sys
 import tempfile
-import zipfile
 
 TINY = b"1 qid:a 1:1 3:2\n0 qid:a 2:0.5\n0.5 qid:b 1:3\n0.25 qid:b 3:-1\n"
 BIG = b"1e300 qid:1 4294967294:1e-300\r\n-0x1\n+.5 qid:1 1:0 # end\n\n-1. 007:+1\n"
@@ -36,24 +34,6 @@ CONLLU = (
     b"2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
     b"3.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
 )
-
-
-def array(descr, shape, data):
-    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}\n".encode()
-    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
-
-
-def integers(*values, code="q", descr="<i8"):
-    return array(descr, f"({len(values)},)", struct.pack(f"<{len(values)}{code}", *values))
-
-
-def floats(*values):
-    return array("<f8", f"({len(values)},)", struct.pack(f"<{len(values)}d", *values))
-
-
-def matrix(layout, shape, bounds, indices, values, *beside):
-    parts = [array("|S3", "()", layout), integers(*shape), integers(*bounds)]
-    return b"".join([*parts, integers(*indices, code="i", descr="<i4"), values, *beside])
 
 
 def compressed(data):
@@ -97,22 +77,9 @@ def own(program, folder):
 def seeds(program, folder):
     entry = {"file": "x.svm.zst", "blake3": "0" * 64}
     files = {"train": entry, "test": None, "names": entry}
-    columns = matrix(b"csc", (2, 3), (0, 2, 2, 3), (1, 0, 1), floats(0.5, 1.5, -2), floats(1, 0))
-    rows = matrix(b"csr", (2, 3), (0, 1, 3), (1, 0, 2), floats(0.5, 1.5, -2), integers(1, 0))
     svmlight = [TINY, BIG, b"1\n2 # x\n", *compressed(TINY)]
     return own(program, folder) | {
         "svmlight": [bytes([flags]) + text for flags in (0, 3, 20) for text in svmlight],
-        "rlscore": [
-            b"\0" + b"0:1.0 2:0.25\n\n1:2\n\n\0001.0\n0.5\n-1\n0\n\00010\n1001\n1001\n7\n",
-            b"\2" + b"0:1\n1:1\n0:2\n\0001\n2\n3\n\0a\nb\na\n",
-            b"\0" + b"0:1\n\0001\n",
-        ],
-        "npz": [
-            b"\0" + columns + array("|S2", "(2,)", b"a\0b\0"),
-            b"\2" + rows + array("<U1", "(2,)", b"a\0\0\0b\0\0\0"),
-            b"\0" + rows,
-            b"\x08PK\x05\x06" + bytes(18),
-        ],
         "table": [
             bytes([flags]) + TABLE.replace(b",", separator)
             for flags, separator in [(0x18, b","), (0x39, b"\t"), (0xB8, b","), (0x5E, b",")]

@@ -13,7 +13,7 @@ from pathlib import Path
 import lightgbm
 import numpy as np
 import scipy.sparse
-from sklearn.datasets import load_svmlight_file
+from sklearn.datasets import dump_svmlight_file, load_svmlight_file
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -35,21 +35,6 @@ class Cli:
         run = subprocess.run(command, capture_output=True, text=True)
         assert run.returncode == 1, f"{command}: {run.returncode} {run.stderr}"
         return run.stderr
-
-
-def load_npz(path):
-    """Matrix, labels and queries of NAME.npz and what is beside it."""
-    matrix = scipy.sparse.load_npz(path)
-    labels = np.load(path.with_suffix(".labels.npy"))
-    queries = np.load(path.with_suffix(".qids.npy"))
-    return matrix, labels, queries
-
-
-def save_npz(path, matrix, labels, queries, compressed=True):
-    scipy.sparse.save_npz(path, matrix, compressed=compressed)
-    np.save(path.with_suffix(".labels.npy"), labels)
-    if queries is not None:
-        np.save(path.with_suffix(".qids.npy"), queries)
 
 
 def same_matrix(left, right):
@@ -114,9 +99,9 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
         path = folder / f"{number}.svm"
         path.write_bytes(text)
         expected = load_svmlight_file(io.BytesIO(text), query_id=True, zero_based=False)
-        output = folder / f"{number}.npz"
-        cli("corpus", "convert", path, output)
-        found = load_npz(output)
+        output = folder / f"{number}-out.svm"
+        cli("convert", path, "-o", output)
+        found = load_svmlight_file(str(output), query_id=True, zero_based=False)
         if found[0].shape[1] == 0:
             # Where there are no columns scikit-learn takes one.
             assert expected[0].shape[1] == 1 and expected[0].nnz == 0, path
@@ -126,138 +111,14 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
         assert np.array_equal(found[2], expected[2]), path
 
 
-def check_matrices_are_those_of_scikit_learn(cli, folder):
-    text = folder / "parses.svm"
-    cli("corpus", "convert", "@parses", text)
-    expected = load_svmlight_file(str(text), query_id=True, zero_based=False)
-    for layout in "csr", "csc":
-        path = folder / f"parses-{layout}.npz"
-        cli("corpus", "convert", text, path, "--layout", layout)
-        matrix, labels, queries = load_npz(path)
-        assert matrix.format == layout and matrix.has_canonical_format
-        assert matrix.indices.dtype == np.int32 and matrix.data.dtype == np.float64
-        assert same_matrix(matrix, expected[0])
-        assert np.array_equal(labels, expected[1]) and np.array_equal(queries, expected[2])
-        assert queries.dtype == np.int64
-        again = folder / f"again-{layout}.svm"
-        cli("corpus", "convert", path, again)
-        assert again.read_bytes() == text.read_bytes()
-
-
-def shuffled(matrix, generator):
-    """The same matrix with the entries of each row or column in another order."""
-    matrix = matrix.copy()
-    for start, end in zip(matrix.indptr[:-1], matrix.indptr[1:]):
-        order = start + generator.permutation(end - start)
-        matrix.indices[start:end] = matrix.indices[order]
-        matrix.data[start:end] = matrix.data[order]
-    matrix.has_sorted_indices = False
-    return matrix
-
-
-def check_matrices_of_scipy_are_read(cli, folder):
-    generator = np.random.default_rng(1)
-    queries = np.repeat([5, 3, 900], [4, 10, 6])
-    number = 0
-    for data_type in "f4", "f8", "i1", "i8", "u2", "?":
-        for index_type in "i4", "i8":
-            for make in scipy.sparse.csr_matrix, scipy.sparse.csc_array:
-                matrix = scipy.sparse.random(20, 33, 0.2, rng=generator)
-                matrix.data = (100 * matrix.data - 50).astype(data_type)
-                matrix = shuffled(make(matrix), generator)
-                matrix.indices = matrix.indices.astype(index_type)
-                matrix.indptr = matrix.indptr.astype(index_type)
-                labels = generator.integers(0, 5, 20).astype(["f8", "i4", "u1"][number % 3])
-                ids = [queries, queries.astype("i4"), queries.astype("U"), queries.astype("S")]
-                path, output = folder / f"{number}.npz", folder / f"{number}-out.npz"
-                save_npz(path, matrix, labels, ids[number % 4], compressed=number % 2 == 0)
-                cli("corpus", "convert", path, output)
-                found = load_npz(output)
-                assert same_matrix(found[0], matrix), path
-                assert np.array_equal(found[1], labels) and np.array_equal(found[2], queries)
-                text = folder / f"{number}.svm"
-                cli("corpus", "convert", path, text)
-                read = load_svmlight_file(str(text), query_id=True, zero_based=False)
-                assert same_matrix(read[0], matrix) and np.array_equal(read[1], labels), path
-                number += 1
-
-
-def check_big_ends_may_come_first(cli, folder):
-    matrix = scipy.sparse.csr_matrix(np.array([[0, -1.5], [1e-300, 0]]))
-    path, output = folder / "big.npz", folder / "out.npz"
-    save_npz(path, matrix, np.array([-3, 2], ">i2"), np.array(["é", "b"], ">U1"))
-    arrays = dict(np.load(path))
-    for name in "indices", "indptr", "data", "shape":
-        arrays[name] = arrays[name].astype(arrays[name].dtype.newbyteorder(">"))
-    np.savez(path, **arrays)
-    cli("corpus", "convert", path, output)
-    found = load_npz(output)
-    assert same_matrix(found[0], matrix)
-    assert found[1].tolist() == [-3, 2] and found[2].tolist() == ["é", "b"]
-
-
-def check_identifiers_of_all_kinds_come_back(cli, folder):
-    matrix = scipy.sparse.csr_matrix(np.eye(3))
-    for ids in ["é", "é", "語z"], ["01", "01", "1"], ["a", "b", "c"]:
-        path, output = folder / "a.npz", folder / "b.npz"
-        save_npz(path, matrix, np.zeros(3), np.array(ids))
-        cli("corpus", "convert", path, output)
-        assert load_npz(output)[2].tolist() == ids
-
-
-def check_matrices_that_are_none_are_refused(cli, folder):
-    path, labels = folder / "bad.npz", np.zeros(3)
-    matrix = scipy.sparse.csr_matrix(np.eye(3))
-
-    def refused(part, matrix=matrix, labels=labels, queries=None, **changes):
-        save_npz(path, matrix, labels, queries)
-        if changes:
-            arrays = dict(np.load(path))
-            arrays.update(changes)
-            np.savez(path, **arrays)
-        error = cli.fails("corpus", "convert", path, folder / "out.npz")
-        assert part in error and "panicked" not in error, error
-
-    refused("row[0]: expected each column once", indices=np.array([1, 1, 2]), indptr=np.array([0, 2, 2, 3]))
-    refused("indices[2]: expected an index from 0 to 2, found 3", indices=np.array([0, 1, 3]))
-    refused("indices[0]: expected an index from 0 to 2, found -1", indices=np.array([-1, 1, 2]))
-    refused("indptr[2]: expected at least 2", indptr=np.array([0, 2, 1, 3]))
-    refused("indptr[0]: expected 0, found 1", indptr=np.array([1, 2, 2, 3]))
-    refused("indices: expected 9 elements", indptr=np.array([0, 2, 2, 9]))
-    refused("indptr: expected 4 elements", indptr=np.array([0, 3]))
-    refused("data[1]: expected a finite value, found NaN", data=np.array([1, np.nan, 1]))
-    refused("data: expected numbers for values", data=np.array(["a", "b", "c"]))
-    refused("data: expected booleans, integers", data=np.array([1j, 2j, 3j]))
-    refused("data: expected booleans, integers", data=np.array([1, 1, 1], "f2"))
-    refused("data[0]: expected a value that a 64-bit float holds", data=np.array([2**53 + 1, 0, 0]))
-    refused("format: expected compressed rows", format=np.array(b"bsr"))
-    refused("shape: expected the numbers of rows and columns", shape=np.array([3]))
-    refused("shape[0]: expected a length", shape=np.array([-3, 3]))
-    refused("expected compressed rows", matrix=scipy.sparse.coo_matrix(np.eye(3)))
-    refused("labels[1]: expected a finite label, found inf", labels=np.array([0, np.inf, 0]))
-    refused("shape[0]: expected as many rows as there are labels, 4, found 3", labels=np.zeros(4))
-    refused("qids: expected 3 identifiers, one for each row, found 2", queries=np.array([1, 2]))
-    refused("labels: expected an array of one dimension", labels=np.zeros((3, 1)))
-    refused('qids[2]: expected the rows of a query next to each other, found query "1" again', queries=np.array([1, 2, 1]))
-    refused("qids[0]: expected whole numbers or text", queries=np.array([1.5, 2, 1]))
-    path.with_suffix(".qids.npy").unlink()
-    # Of objects NumPy makes pickles, which nobody should load.
-    refused("labels: expected booleans, integers", labels=np.array([1, None, 2]))
-    save_npz(path, matrix, labels, None)
-    whole = path.read_bytes()
-    for end in 0, 10, len(whole) // 2, len(whole) - 1:
-        path.write_bytes(whole[:end])
-        error = cli.fails("corpus", "convert", path, folder / "out.npz")
-        assert "bad.npz" in error and "panicked" not in error, error
-
-
-def check_a_bomb_is_stopped(cli, folder):
-    path = folder / "bomb.npz"
-    matrix = scipy.sparse.csr_matrix((10**8, 3))
-    save_npz(path, matrix, np.zeros(10**8, "i1"), None)
-    assert path.stat().st_size < 2**20
-    error = cli.fails("corpus", "info", path, "--max-memory", "100MiB")
-    assert "at most 104857600 bytes of memory" in error, error
+def check_the_parses_are_those_of_scikit_learn(cli, folder):
+    text, again = folder / "parses.svm", folder / "again.svm"
+    cli("convert", "@parses", "-o", text)
+    matrix, labels, queries = load_svmlight_file(str(text), query_id=True, zero_based=False)
+    dump_svmlight_file(matrix, labels, str(again), zero_based=False, query_id=queries)
+    written = folder / "written.svm"
+    cli("convert", again, "-o", written)
+    assert written.read_bytes() == text.read_bytes()
 
 
 def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
@@ -266,12 +127,9 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     data = []
     for name in "@parses", "@parses-test":
         path = folder / f"{name}.svm"
-        cli("corpus", "project", name, "--model", model, "-o", path)
-        matrix = folder / f"{name}.npz"
-        cli("corpus", "project", name, "--model", model, "-o", matrix)
+        cli("convert", name, "--model", model, "-o", path)
         read = load_svmlight_file(str(path), query_id=True, zero_based=False)
         assert read[0].shape[1] == 30
-        assert same_matrix(read[0], load_npz(matrix)[0])
         data.append(read)
     names = (folder / "@parses.names.txt").read_text().splitlines()
     assert len(names) == 30
@@ -299,7 +157,7 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     # The same from files that LightGBM reads by itself.
     files = {name: folder / f"{name}.txt" for name in ("@parses", "@parses-test")}
     for name, path in files.items():
-        cli("corpus", "project", name, "--model", model, "-o", path, "--for", "lightgbm")
+        cli("convert", name, "--model", model, "-o", path, "--for", "lightgbm")
     booster = lightgbm.train(options, lightgbm.Dataset(str(files["@parses"])), num_boost_round=100)
     assert np.array_equal(booster.predict(str(files["@parses-test"])), scores)
     path = folder / "scores.txt"

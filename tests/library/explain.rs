@@ -2,7 +2,7 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
-use rankrls::ridge::{Kernel, Scheme};
+use rankrls::ridge::Kernel;
 use rankrls::{Dataset, Lambda, Model, Queries, RankRls, Scale, SelectionOptions};
 
 use crate::oracle::drawn_problems;
@@ -80,8 +80,8 @@ proptest! {
     ) {
         let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
         let options = SelectionOptions { scale: Scale::Sd, ..SelectionOptions::new(4, Lambda::new(lambda).unwrap()) };
-        let trained = RankRls::new().lambda(lambda).holdout(Scheme::Nothing).fit(&data);
-        let models = [options.fit(&data).ok(), trained.map(|found| found.model().clone()).ok()];
+        let params = RankRls { lambdas: Lambda::new(lambda).unwrap().into(), ..RankRls::default() };
+        let models = [options.fit(&data).ok(), params.fit(&data).ok()];
         for model in models.iter().flatten() {
             for query in 0..data.queries().len() {
                 check(model, &data, query, None);
@@ -107,11 +107,12 @@ fn orders_that_cannot_be_explained_are_refused() {
         [0.0, 3.0, 0.0],
     ]);
     let data = of_two_queries(&x);
-    let kernel = RankRls::new()
-        .kernel(Kernel::gaussian(0.1).unwrap())
-        .fit(&data)
-        .unwrap();
-    let error = kernel.model().explain(&data, 0, None).unwrap_err();
+    let params = RankRls {
+        kernels: vec![Kernel::gaussian(0.1).unwrap()],
+        ..RankRls::default()
+    };
+    let kernel = params.fit(&data).unwrap();
+    let error = kernel.explain(&data, 0, None).unwrap_err();
     let message = "a kernel model has no features to explain an order by: ";
     assert!(error.to_string().starts_with(message), "{error}");
     let options = SelectionOptions::new(1, Lambda::new(1.0).unwrap());

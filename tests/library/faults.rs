@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rankrls::data::read::{ReadOptions, TableOptions};
-use rankrls::{Dataset, Objective, QueryWeight, RankRls, SelectionOptions};
+use rankrls::{Dataset, Lambda, Objective, QueryWeight, RankRls, SelectionOptions};
 
 #[path = "../support/faults.rs"]
 mod table;
@@ -22,7 +22,10 @@ fn make(fault: &str, path: &Path) -> Result<(), Box<dyn Error>> {
         _ => ReadOptions::new(),
     };
     let data: Dataset<'_> = options.read(path)?.dataset;
-    let params = RankRls::new().lambda(1.0);
+    let params = RankRls {
+        lambdas: Lambda::new(1.0)?.into(),
+        ..RankRls::default()
+    };
     match fault {
         "a share of labels without a teacher" => {
             let mut options = SelectionOptions::new(1, None);
@@ -30,10 +33,17 @@ fn make(fault: &str, path: &Path) -> Result<(), Box<dyn Error>> {
             drop(options.fit(&data)?);
         }
         "weights of queries where none are compared" => {
-            let global = params.objective(Objective::Global);
-            drop(global.query_weight(QueryWeight::Size).fit(&data)?);
+            let weighted = RankRls {
+                objective: Objective::Global,
+                query_weight: QueryWeight::Size,
+                ..params
+            };
+            drop(weighted.fit(&data)?);
         }
-        "a query left out of one" => drop(params.holdout("lqo".parse()?).fit(&data)?),
+        "a query left out of one" => {
+            let holdout = "lqo".parse()?;
+            drop(RankRls { holdout, ..params }.fit(&data)?);
+        }
         _ => panic!("{fault}"),
     }
     Ok(())

@@ -10,10 +10,11 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use rankrls::data::read::{Format, ReadOptions};
+use rankrls::data::Groups;
+use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::select;
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
-use rankrls::ridge::{Groups, RidgeProblem, Solver, TrainOptions};
+use rankrls::ridge::{RidgeProblem, Solver};
 use rankrls::{
     ColumnClasses, Dataset, Kernel, Lambda, Objective, Queries, RankRls, Selection, StrategyKind,
 };
@@ -55,6 +56,18 @@ fn load(path: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
     )
 }
 
+/// RLScore's three files as svmlight text, a row a line.
+fn rlscore(name: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
+    let path = corpus(&format!("rlscore-parse/{name}"))?;
+    let file = |ending| std::fs::read_to_string(path.with_extension(ending)).unwrap();
+    let [labels, qids, features] = ["labels", "qids", "features"].map(file);
+    let rows = labels.lines().zip(qids.lines()).zip(features.lines());
+    let rows = rows.map(|((label, id), pairs)| format!("{label} qid:{} {pairs}\n", id.trim()));
+    let text: String = rows.collect();
+    let options = options.clone().zero_based(true);
+    Some(options.read_from(text.as_bytes(), name).unwrap().dataset)
+}
+
 fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
     select(data, &by(strategy, k, lambda), &mut ()).unwrap()
 }
@@ -77,8 +90,7 @@ struct Greedy {
 
 #[test]
 fn agrees_with_the_authors_implementation() {
-    let options = ReadOptions::new().format(Format::Rlscore);
-    let Some(data) = load("rlscore-parse/train.features", &options) else {
+    let Some(data) = rlscore("train", &ReadOptions::new()) else {
         return;
     };
     let summary = ColumnClasses::new(&data).summary();
@@ -111,19 +123,23 @@ struct Trained {
     predictions: Vec<f64>,
 }
 
+fn by_solver(solver: Solver) -> RankRls {
+    RankRls {
+        solver: Some(solver),
+        ..RankRls::default()
+    }
+}
+
 #[test]
 fn trains_on_all_features_as_the_authors_implementation() {
-    let options = ReadOptions::new().format(Format::Rlscore);
-    let Some(train) = load("rlscore-parse/train.features", &options) else {
+    let Some(train) = rlscore("train", &ReadOptions::new()) else {
         return;
     };
-    let options = options.width(train.width());
-    let Some(test) = load("rlscore-parse/test.features", &options) else {
+    let Some(test) = rlscore("test", &ReadOptions::new().width(train.width())) else {
         return;
     };
     for solver in Solver::ALL {
-        let by_solver = TrainOptions::new().solver(solver);
-        let rls = RidgeProblem::new(&train, &by_solver).unwrap();
+        let rls = RidgeProblem::new(&train, &by_solver(solver)).unwrap();
         for golden in &GOLDEN.trained {
             let trained = rls.train(Lambda::new(golden.lambda).unwrap()).unwrap();
             let lqo = trained.leave_query_out().unwrap();
@@ -160,8 +176,7 @@ const EWT_LAST_ERRORS: [f64; 3] = [6.487799246377643, 6.408247963173719, 6.32014
 
 #[test]
 fn the_family_agrees_with_rlscore_on_its_parses() {
-    let options = ReadOptions::new().format(Format::Rlscore);
-    let Some(train) = load("rlscore-parse/train.features", &options) else {
+    let Some(train) = rlscore("train", &ReadOptions::new()) else {
         return;
     };
     let one = train.as_one_query();
@@ -176,9 +191,12 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
         let index = found.unwrap();
         assert!((index - expected).abs() < 1e-12, "{index} for {expected}");
     };
-    let dual = TrainOptions::new().solver(Solver::Dual);
-    let global = RidgeProblem::new(&one, &dual.objective(Objective::Global)).unwrap();
-    let within = RidgeProblem::new(&train, &dual).unwrap();
+    let all_pairs = RankRls {
+        objective: Objective::Global,
+        ..by_solver(Solver::Dual)
+    };
+    let global = RidgeProblem::new(&one, &all_pairs).unwrap();
+    let within = RidgeProblem::new(&train, &by_solver(Solver::Dual)).unwrap();
     for (number, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in
         GOLDEN.family.iter().copied()
     {
@@ -196,11 +214,13 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
             "gaussian" => Kernel::gaussian(0.00390625).unwrap(),
             _ => Kernel::polynomial(0.015625, 1.0, 2).unwrap(),
         };
-        let params = RankRls::new().lambda(*lambda).kernel(kernel);
-        near(
-            params.fit(&train).unwrap().holdout().unwrap().cindex,
-            *expected,
-        );
+        let params = RankRls {
+            lambdas: Lambda::new(*lambda).unwrap().into(),
+            kernels: vec![kernel],
+            ..RankRls::default()
+        };
+        let training = params.train(&train, None).unwrap();
+        near(training.best().holdout.as_ref().unwrap().cindex, *expected);
     }
 }
 
@@ -259,8 +279,7 @@ fn rows_in_queries(sizes: &[usize]) -> Dataset<'static> {
 fn one_query_is_the_global_ranking_of_the_authors_implementation() {
     let data = rows_in_queries(&[10]);
     for solver in Solver::ALL {
-        let options = TrainOptions::new().solver(solver);
-        let problem = RidgeProblem::new(&data, &options).unwrap();
+        let problem = RidgeProblem::new(&data, &by_solver(solver)).unwrap();
         for (lambda, weights) in &GOLDEN.global {
             let trained = problem.train(Lambda::new(lambda / 10.0).unwrap()).unwrap();
             for (&weight, expected) in trained.weights().values.iter().zip(weights) {
@@ -285,8 +304,7 @@ fn queries_are_held_out_as_by_the_authors_implementation() {
     let data = rows_in_queries(&[4, 3, 2, 1]);
     let folds = Groups::new(vec![vec![0, 2], vec![1, 3]], 4).unwrap();
     for solver in Solver::ALL {
-        let options = TrainOptions::new().solver(solver);
-        let problem = RidgeProblem::new(&data, &options).unwrap();
+        let problem = RidgeProblem::new(&data, &by_solver(solver)).unwrap();
         for golden in &GOLDEN.held_out {
             let trained = problem.train(Lambda::new(golden.lambda).unwrap()).unwrap();
             for (groups, scores) in [

@@ -4,13 +4,11 @@ use rankrls::data::sample;
 use rankrls::greedy::SelectError;
 use rankrls::greedy::job::{plan, select};
 use rankrls::memory::Memory;
-use rankrls::ridge::{
-    Basis, Kernel, Preference, Preferences, ReducedSet, RidgeProblem, TrainGrid, TrainOptions,
-};
+use rankrls::ridge::{Basis, Kernel, Preference, Preferences, RankRls, ReducedSet, RidgeProblem};
 use rankrls::tune::{TuneError, TuneOptions, Tuning, choose_lambda};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Objective, Queries, Scheme, SelectionOptions, Solver,
-    StrategyKind, TrainError,
+    ColumnClasses, Dataset, HoldOut, Kind, Lambda, Objective, Queries, Result, SelectionOptions,
+    Solver, StrategyKind,
 };
 
 const HELD: u64 = 12_345;
@@ -20,22 +18,26 @@ fn lambda() -> Lambda {
 }
 
 /// The least limit under which `run` gets the memory that it needs.
-fn least(run: &dyn Fn(Memory) -> Result<(), TrainError>) -> u64 {
+fn least(run: &dyn Fn(Memory) -> Result<()>) -> u64 {
     let mut limit = 1;
     loop {
         match run(Memory::limit(limit)) {
             Ok(()) => return limit,
-            Err(TrainError::Memory { needed, .. } | TrainError::KernelMemory { needed, .. }) => {
+            Err(error) => {
+                assert_eq!(error.kind(), Kind::Memory, "{error}");
+                let text = error.to_string();
+                let (_, needed) = text.split_once(" needs ").expect("what it needs");
+                let (needed, _) = needed.split_once(" bytes").expect("a number of bytes");
+                let needed = needed.parse().expect("a number");
                 assert!(needed > limit, "{needed} of {limit}");
                 limit = needed;
             }
-            Err(error) => panic!("{error}"),
         }
     }
 }
 
 /// The least limit without `HELD` bytes, with which it is just so much more.
-fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<(), TrainError>) -> u64 {
+fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<()>) -> u64 {
     let limit = least(run);
     let refused = run(Memory::limit(limit).holding(1)).unwrap_err();
     let text = refused.to_string();
@@ -49,25 +51,30 @@ fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<(), TrainError
 }
 
 /// Bytes of what was known before, if `grid` on `data` uses it, and the least limit without.
-fn trained(name: &str, grid: &TrainGrid, data: &Dataset<'_>) -> (u64, u64, ColumnClasses) {
-    let classes = grid.options.column_classes(data);
+fn trained(name: &str, grid: &RankRls, data: &Dataset<'_>) -> (u64, u64, ColumnClasses) {
+    let classes = grid.column_classes(data);
     let by = |known: Option<&ColumnClasses>| {
         counts_what_is_held(name, &|memory| {
-            let limited = TrainGrid {
-                options: grid.options.memory(memory),
-                ..grid.clone()
-            };
-            limited.train(data, known).map(drop)
+            limited(grid, memory).train(data, known).map(drop)
         })
     };
     (by(None), by(Some(&classes)), classes)
 }
 
-fn grid(objective: Objective) -> TrainGrid {
-    let options = TrainOptions::new().objective(objective);
-    TrainGrid {
-        holdout: Scheme::Nothing,
-        ..TrainGrid::new(lambda(), options.solver(Solver::Dual))
+fn limited(params: &RankRls, memory: Memory) -> RankRls {
+    RankRls {
+        memory,
+        ..params.clone()
+    }
+}
+
+fn grid(objective: Objective) -> RankRls {
+    RankRls {
+        lambdas: lambda().into(),
+        holdout: HoldOut::Nothing,
+        objective,
+        solver: Some(Solver::Dual),
+        ..RankRls::default()
     }
 }
 
@@ -98,7 +105,7 @@ fn models_of_columns_count_it_under_every_objective() {
 fn folds_of_preferences_count() {
     let data = sample::train();
     let least_of = |holdout: &str| {
-        let grid = TrainGrid {
+        let grid = RankRls {
             preferences: Some(preferences(&data)),
             holdout: holdout.parse().unwrap(),
             ..grid(Objective::Pairs)
@@ -115,13 +122,13 @@ fn kernels_and_reduced_sets_count_it() {
         let mut grid = grid(objective);
         grid.preferences = (objective == Objective::Pairs).then(|| preferences(&data));
         grid.kernels = vec![Kernel::gaussian(0.01).unwrap()];
-        grid.options = grid.options.solver(None);
+        grid.solver = None;
         let (without, with, classes) = trained("kernel", &grid, &data);
         assert_eq!(with, without + classes.memory(), "{objective}");
     }
     let kernel = Kernel::gaussian(0.01).unwrap();
     let basis: Vec<usize> = (0..data.rows()).step_by(50).collect();
-    let grid = TrainGrid {
+    let grid = RankRls {
         kernels: vec![kernel],
         basis: Some(Basis::Given(basis.clone())),
         ..grid(Objective::Query)
@@ -130,9 +137,8 @@ fn kernels_and_reduced_sets_count_it() {
     assert_eq!(with, without + classes.memory());
     // The model is of the mapped data, and those that were mapped are in use.
     let reduced = ReducedSet::new(&data, &kernel, &basis).unwrap();
-    let of_mapped = least(&|memory| {
-        RidgeProblem::new(reduced.mapped(), &grid.options.memory(memory)).map(drop)
-    });
+    let of_mapped =
+        least(&|memory| RidgeProblem::new(reduced.mapped(), &limited(&grid, memory)).map(drop));
     assert_eq!(without, of_mapped + data.memory());
 }
 
@@ -146,10 +152,10 @@ fn a_basis_of_a_given_kernel_counts_all_its_values() {
     let queries = Queries::from_sizes(&[6; ROWS / 6]).unwrap();
     let data = Dataset::from_dense(values.view(), labels, queries).unwrap();
     let least_of = |kernel| {
-        let grid = TrainGrid {
+        let grid = RankRls {
             kernels: vec![kernel],
             basis: Some(Basis::Given((0..ROWS).step_by(6).collect())),
-            options: TrainOptions::new(),
+            solver: None,
             ..grid(Objective::Query)
         };
         trained("basis", &grid, &data).0
@@ -162,22 +168,25 @@ fn a_basis_of_a_given_kernel_counts_all_its_values() {
 fn problems_count_it() {
     let data = sample::train();
     let one = data.as_one_query();
-    let options = TrainOptions::new().solver(Solver::Dual);
+    let options = grid(Objective::Query);
     let classes = options.column_classes(&data);
-    let preferences = preferences(&data);
+    let preferring = RankRls {
+        preferences: Some(preferences(&data)),
+        ..grid(Objective::Pairs)
+    };
     let matrix = || Kernel::gaussian(0.01).unwrap().matrix(&data).unwrap();
     let new = counts_what_is_held("new", &|memory| {
-        RidgeProblem::new(&data, &options.memory(memory)).map(drop)
+        RidgeProblem::new(&data, &limited(&options, memory)).map(drop)
     });
     let among = counts_what_is_held("among", &|memory| {
-        RidgeProblem::among(&data, &classes, &options.memory(memory)).map(drop)
+        RidgeProblem::among(&data, &classes, &limited(&options, memory)).map(drop)
     });
     assert_eq!(new, among);
     counts_what_is_held("preferences", &|memory| {
-        RidgeProblem::of_preferences(&one, &preferences, &options.memory(memory)).map(drop)
+        RidgeProblem::new(&one, &limited(&preferring, memory)).map(drop)
     });
     counts_what_is_held("kernel", &|memory| {
-        RidgeProblem::of_kernel(&data, matrix(), None, &options.memory(memory)).map(drop)
+        RidgeProblem::of_kernel(&data, matrix(), &limited(&options, memory)).map(drop)
     });
 }
 

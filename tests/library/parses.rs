@@ -130,10 +130,15 @@ fn every_solver_trains_on_all_features() {
     let (data, test) = (sample::train(), sample::test());
     for (lambda_, expected) in golden().rankrls {
         for solver in [Solver::Dual, Solver::Primal] {
-            let params = RankRls::new().lambda(lambda(&lambda_).value());
-            let fitted = params.solver(solver).fit(&data).unwrap();
-            assert_close(fitted.holdout().unwrap().error, expected.lqo_error);
-            let scores = fitted.predict(&test).unwrap().to_vec();
+            let params = RankRls {
+                lambdas: lambda(&lambda_).into(),
+                solver: Some(solver),
+                ..RankRls::default()
+            };
+            let training = params.train(&data, None).unwrap();
+            let held_out = training.best().holdout.as_ref().unwrap();
+            assert_close(held_out.error, expected.lqo_error);
+            let scores = params.fit(&data).unwrap().scores(&test);
             assert_close(cindex(&test, &scores), expected.test_cindex);
         }
     }
@@ -146,9 +151,13 @@ fn distil_is_its_definition() {
     let mut lambdas = Vec::new();
     for (lambda_, &error) in &expected.teacher.lqo_errors {
         lambdas.push(lambda(lambda_));
-        let params = RankRls::new().lambda(lambda(lambda_).value());
-        let fitted = params.labels(LabelScale::SqrtSd).fit(&data).unwrap();
-        assert_close(fitted.holdout().unwrap().error, error);
+        let params = RankRls {
+            lambdas: lambda(lambda_).into(),
+            labels: LabelScale::SqrtSd,
+            ..RankRls::default()
+        };
+        let training = params.train(&data, None).unwrap();
+        assert_close(training.best().holdout.as_ref().unwrap().error, error);
     }
     let options = SelectionOptions {
         strategy: Some(StrategyKind::Distil),

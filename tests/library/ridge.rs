@@ -4,10 +4,9 @@
 use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
-use rankrls::ridge::{
-    Groups, HOLDOUT_TOLERANCE, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained,
-};
-use rankrls::{Dataset, Lambda, Queries, QueryWeight, Scale, Solver, TrainError};
+use rankrls::data::{Groups, one_query};
+use rankrls::ridge::{HOLDOUT_TOLERANCE, Holdout, RidgeProblem, TOLERANCE, Trained};
+use rankrls::{Dataset, Kind, Lambda, Queries, QueryWeight, RankRls, Scale, Solver};
 
 /// Queries from one row to all rows; more rows than columns and the other way round.
 fn drawn() -> impl Strategy<Value = Problem> {
@@ -23,8 +22,18 @@ fn weights() -> impl Strategy<Value = QueryWeight> {
     prop::sample::select(&QueryWeight::ALL[..])
 }
 
-fn options(solver: Solver) -> TrainOptions {
-    TrainOptions::new().solver(solver)
+fn options(solver: Solver) -> RankRls {
+    RankRls {
+        solver: Some(solver),
+        ..RankRls::default()
+    }
+}
+
+fn weighing(solver: Solver, query_weight: QueryWeight) -> RankRls {
+    RankRls {
+        query_weight,
+        ..options(solver)
+    }
 }
 
 /// What rounding may do with a system of condition `1 / lambda`, give or take the norms of the
@@ -109,7 +118,7 @@ proptest! {
         // No less than |K|: K a, with a as long as y / lambda, is rounded by a share of 2e-16 of it.
         let trace: f64 = weighted.x.iter().flatten().map(|value| value * value).sum();
         for solver in Solver::ALL {
-            let options = options(solver).query_weight(weight);
+            let options = weighing(solver, weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else {
                 prop_assert!(problem.representatives().is_empty());
                 return Ok(());
@@ -144,7 +153,7 @@ proptest! {
         let features: Vec<usize> = (0..problem.x.len()).collect();
         let defined = divided.weighted(weight).weights(&features, lambda);
         for solver in Solver::ALL {
-            let options = options(solver).query_weight(weight).scale(scale);
+            let options = RankRls { scale, ..weighing(solver, weight) };
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             let weights = all_weights(&trained, features.len());
@@ -169,13 +178,13 @@ proptest! {
         let groups = Groups::new((0..3).map(members).collect(), queries).unwrap();
         let dataset = problem.dataset();
         for solver in Solver::ALL {
-            let options = options(solver).query_weight(weight);
+            let options = weighing(solver, weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             let found = trained.leave_out(&groups).unwrap();
             check_holdout(&problem, weight, &groups, lambda, solver, &found)?;
             if queries == 1 {
-                prop_assert_eq!(trained.leave_query_out(), Err(TrainError::OneQuery));
+                prop_assert_eq!(trained.leave_query_out(), Err(one_query()));
                 continue;
             }
             let found = trained.leave_query_out().unwrap();
@@ -197,7 +206,7 @@ proptest! {
         let several = [4.0 * lambda, lambda, 16.0 * lambda];
         let given = several.map(|lambda| Lambda::new(lambda).unwrap());
         for solver in Solver::ALL {
-            let options = options(solver).query_weight(weight);
+            let options = weighing(solver, weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let holdouts = rls.leave_out(&given, &groups, TOLERANCE).unwrap();
             for (found, one) in holdouts.iter().zip(several) {
@@ -222,12 +231,17 @@ fn small() -> Problem {
 #[test]
 fn features_that_vary_nowhere_are_left_out() {
     let dataset = small().dataset();
-    let rls = RidgeProblem::new(&dataset, &TrainOptions::new()).unwrap();
+    let rls = RidgeProblem::new(&dataset, &RankRls::default()).unwrap();
     let weights = rls.train(Lambda::new(1.0).unwrap()).unwrap().weights();
     assert_eq!(weights.features, [0, 1]);
     let constant = dataset.features_subset(&[2]).unwrap();
-    let error = RidgeProblem::new(&constant, &TrainOptions::new()).unwrap_err();
-    assert_eq!(error, TrainError::NoColumns { columns: 3 });
+    let error = RidgeProblem::new(&constant, &RankRls::default()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Data);
+    assert!(
+        error
+            .to_string()
+            .starts_with("nothing to train on: all 3 columns are")
+    );
 }
 
 #[test]
@@ -236,7 +250,7 @@ fn given_features_and_queries_are_those_of_their_own_data() {
     let whole = problem.dataset();
     let data = whole.features_subset(&[1]).unwrap();
     let data = data.queries_subset(&[1]).unwrap();
-    let rls = RidgeProblem::new(&data, &TrainOptions::new()).unwrap();
+    let rls = RidgeProblem::new(&data, &RankRls::default()).unwrap();
     let weights = rls.train(Lambda::new(0.5).unwrap()).unwrap().weights();
     // Column 1, 3, 0 and labels 1/2, 0, 1, centred.
     let (x, y) = ([-1.0 / 3.0, 5.0 / 3.0, -4.0 / 3.0], [0.0, -0.5, 0.5]);
@@ -260,10 +274,13 @@ fn predictions_without_a_group_that_is_everything_are_0() {
             assert!(prediction.abs() < 1e-12, "{solver}");
         }
     }
-    let rls = RidgeProblem::new(&dataset, &TrainOptions::new()).unwrap();
+    let rls = RidgeProblem::new(&dataset, &RankRls::default()).unwrap();
     let trained = rls.train(Lambda::new(0.5).unwrap()).unwrap();
     let error = trained.leave_out(&Groups::queries(4)).unwrap_err();
-    assert!(matches!(error, TrainError::Unexpected { .. }), "{error}");
+    assert!(
+        error.to_string().starts_with("the groups are of 4 rows"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -289,7 +306,12 @@ fn values_that_are_too_large_are_an_error() {
     let dataset = problem.dataset();
     for solver in Solver::ALL {
         let error = RidgeProblem::new(&dataset, &options(solver)).unwrap_err();
-        assert_eq!(error, TrainError::NotFinite, "{solver}");
+        assert_eq!(error.kind(), Kind::Numbers, "{solver}");
+        let text = error.to_string();
+        assert!(
+            text.starts_with("the values or labels are too large"),
+            "{text}"
+        );
     }
 }
 
@@ -320,8 +342,8 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
     let groups = [Groups::queries(8), Groups::folds(8, 3, 1).unwrap()];
     let run = |solver: Solver, threads: usize| {
         on(threads, || {
-            let rls = RidgeProblem::new(&dataset, &options(solver).query_weight(QueryWeight::Size))
-                .unwrap();
+            let options = weighing(solver, QueryWeight::Size);
+            let rls = RidgeProblem::new(&dataset, &options).unwrap();
             let trained = rls.train(Lambda::new(0.25).unwrap()).unwrap();
             let held_out = groups
                 .clone()
@@ -363,8 +385,7 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
 #[test]
 fn a_task_has_the_same_bits_whatever_stands_beside_it() {
     let dataset = larger();
-    let options = TrainOptions::new().solver(Solver::ConjugateGradients);
-    let rls = RidgeProblem::new(&dataset, &options).unwrap();
+    let rls = RidgeProblem::new(&dataset, &options(Solver::ConjugateGradients)).unwrap();
     let lambdas: Vec<Lambda> = (0..11)
         .map(|power| Lambda::new(f64::from(1 << power)).unwrap())
         .collect();
@@ -377,6 +398,6 @@ fn a_task_has_the_same_bits_whatever_stands_beside_it() {
     }
     let other = Groups::queries(7);
     let error = rls.leave_out(&lambdas, &other, HOLDOUT_TOLERANCE);
-    assert!(matches!(error, Err(TrainError::Unexpected { .. })));
+    assert_eq!(error.unwrap_err().kind(), Kind::Options);
     assert!(rls.leave_out(&[], &groups, TOLERANCE).unwrap().is_empty());
 }

@@ -4,11 +4,10 @@
 use proptest::prelude::*;
 use rankrls::greedy::job::select;
 use rankrls::greedy::{Refit, Selection, TargetOptions};
-use rankrls::ridge::{Fit, GridOutcome, TrainGrid, TrainOptions};
+use rankrls::ridge::{Fit, RankRls, Training};
 use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{
-    ColumnClasses, Dataset, Lambdas, QueryWeight, Ridge, Scale, SelectionOptions, Solver,
-    StrategyKind,
+    ColumnClasses, Dataset, QueryWeight, Ridge, Scale, SelectionOptions, Solver, StrategyKind,
 };
 
 use crate::oracle::problems::problems;
@@ -131,23 +130,23 @@ proptest! {
         solver in prop::sample::select(Solver::ALL.to_vec()),
     ) {
         let factor = 2f64.powi(exponent);
-        let grid = TrainGrid::new(Lambdas::Auto, TrainOptions::new().solver(solver));
+        let params = RankRls { solver: Some(solver), ..RankRls::default() };
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
-        let by = |data: &Dataset<'_>| grid.train(data, None);
+        let by = |data: &Dataset<'_>| params.train(data, None);
         match (by(&data), by(&scaled)) {
             (Ok(found), Ok(again)) => {
                 prop_assert_eq!(found.best, again.best);
                 prop_assert_eq!(again.unit, found.unit * factor * factor);
-                let errors = |outcome: &GridOutcome| {
+                let errors = |outcome: &Training| {
                     let held_out = outcome.cells.iter().filter_map(|cell| cell.holdout.as_ref());
                     bits(held_out.map(|holdout| holdout.error))
                 };
                 prop_assert_eq!(errors(&found), errors(&again));
-                let weights = |outcome: &GridOutcome, factor: f64| match &outcome.best().fit {
-                    Some(Fit::Linear(weights)) => {
+                let weights = |outcome: &Training, factor: f64| match &outcome.fit {
+                    Fit::Linear(weights) => {
                         bits(weights.values.iter().map(|weight| weight * factor))
                     }
-                    fit => panic!("{fit:?}"),
+                    fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
                 };
                 prop_assert_eq!(weights(&found, 1.0), weights(&again, factor));
             }

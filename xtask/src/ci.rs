@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 
 use crate::commands::{built, cargo, command, corpora, find, program, run, script, target};
 use crate::{book, python, release};
@@ -46,8 +46,6 @@ pub(crate) fn run_all() -> Result<()> {
     interop(&program("dev"))?;
     step("the Python package");
     python::check(&program("dev"))?;
-    step("reports in Chromium");
-    report(&program("dev"))?;
     step("fuzz targets compile");
     // The folder that has their dependencies already.
     let mut fuzz = clippy("--manifest-path tests/fuzz/Cargo.toml");
@@ -101,21 +99,6 @@ fn machete() -> Result<()> {
         return Ok(());
     };
     run(&mut command(&machete, "."))
-}
-
-/// Opens the page of `rankrls tune --html` in headless Chromium: on a phone and on a desk, light and
-/// dark. Without Chromium nothing is tested, which is a failure where `RANKRLS_CHROMIUM` is 1.
-pub(crate) fn report(program: &Path) -> Result<()> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let Some(chromium) = names.into_iter().find_map(find) else {
-        ensure!(
-            env::var("RANKRLS_CHROMIUM").as_deref() != Ok("1"),
-            "Chromium is not installed"
-        );
-        println!("Chromium is not installed: the report is not opened in it");
-        return Ok(());
-    };
-    run(script("tests/report/report.py")?.arg(program).arg(chromium))
 }
 
 /// Checks that the figures and tables of docs/ are those that the files of studies/ make.

@@ -31,7 +31,6 @@ usage: cargo xtask TASK
   package                  pack the crates for publication
   release [--dry-run]      check workflows and citation; then pack the crates and the wheel of this
                            system, and publish nothing
-  report                   open the page of `rankrls tune --html` in Chromium
   interop                  check files with scikit-learn, SciPy and LightGBM
   python                   build the wheel of python/, test it, run its examples, and make its
                            reference in target/book/python
@@ -65,7 +64,6 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["package"] => release::package(),
         ["release"] => release::check(),
         ["release", "--dry-run"] => release::rehearse(),
-        ["report"] => ci::report(&built("dev")?),
         ["interop"] => ci::interop(&built("dev")?),
         ["python"] => python::check(&built("dev")?),
         ["zipf", rows, queries, columns, nonzeros, file] => {

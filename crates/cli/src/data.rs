@@ -19,7 +19,7 @@ use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
 use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::warning::Numberings;
-use rankrls::{Candidates, Dataset, DatasetError, FeatureNames, IndexBase, Model, Remedy, Warning};
+use rankrls::{Candidates, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
@@ -36,7 +36,8 @@ use rankrls_files::memory;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArgs {
-    #[arg(long, help = format_help(), value_parser = one_of(formats(), Format::name), default_value_t)]
+    /// Format of the data: auto takes NAME.csv and NAME.tsv for tables, all else for svmlight
+    #[arg(long, value_parser = one_of(Format::ALL, Format::name), default_value_t)]
     format: Format,
     /// Indices of svmlight files count from 0, not 1
     #[arg(long)]
@@ -95,25 +96,6 @@ pub(crate) enum Wanted {
     Labels,
 }
 
-/// Names of formats on the command line.
-pub(crate) fn formats() -> impl Iterator<Item = Format> {
-    [Format::Auto].into_iter().chain(Format::ALL)
-}
-
-/// Says by which ending each format is known.
-fn format_help() -> String {
-    let mut formats: Vec<String> = Vec::new();
-    for format in Format::ALL
-        .into_iter()
-        .filter(|&format| format != Format::Svmlight)
-    {
-        let file = format.files().split(',').next().unwrap_or_default();
-        formats.push(format!("{file} for {}", format.title()));
-    }
-    let listed = formats.join(", ");
-    format!("Format of the data: auto takes {listed}, all else for svmlight")
-}
-
 impl DataArgs {
     /// Bytes that may be taken, where the machine tells its memory.
     pub(crate) fn memory(&self) -> Memory {
@@ -145,12 +127,6 @@ impl DataArgs {
     /// Whether the columns of the data at `path` are found by their names.
     pub(crate) fn by_name(&self, path: &Path) -> bool {
         self.format.is_table(path)
-    }
-
-    /// The file of the names of the data at `path`, if there is one: `names`, or one beside them.
-    pub(crate) fn names_at(&self, path: &DataPath, names: Option<&InPath>) -> Option<PathBuf> {
-        let given = names.map(|names| names.to_path_buf());
-        given.or_else(|| self.format.names_at(path))
     }
 
     /// The options about columns of tables and missing values.
@@ -250,9 +226,7 @@ impl DataArgs {
             .zero_based(self.zero_based || model.index_base == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
         if model.expansion.is_some() && loaded.dropped_entries > 0 {
-            let expected = model.data.columns;
-            let error = DatasetError::OtherColumns { expected };
-            return Err(error).with_context(|| path.display().to_string());
+            return Err(model.other_columns()).with_context(|| path.display().to_string());
         }
         console.warn_all(dropped(&loaded, "the model"));
         Ok(loaded)

@@ -53,7 +53,7 @@ pub(crate) struct ExplainArgs {
     /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
     #[arg(help_heading = "Output", long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
     top: Option<usize>,
-    /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `corpus build`
+    /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `build`
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     texts: Option<InPath>,
     #[command(flatten)]

@@ -1,8 +1,7 @@
 //! `--plot`: where figures go, and what those of several commands have in common.
 
-use std::ffi::OsStr;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
@@ -12,7 +11,6 @@ use rankrls::{Metric, Ridge, Step, StrategyKind};
 use rankrls_plot::{Figure, Hue, LinePlot, Series, Tone, power};
 
 use super::files::OutPath;
-use super::numbers::printable;
 use super::output::Destination;
 use super::session::Session;
 
@@ -110,12 +108,6 @@ pub(crate) fn lambda_name(lambda: f64, unit: f64) -> String {
         Ok(ridge) if is_power && exact => ridge.to_string(),
         _ => power(lambda),
     }
-}
-
-/// The name of a file without its folders.
-pub(crate) fn file_name(path: &str) -> String {
-    let name = Path::new(path).file_name().and_then(OsStr::to_str);
-    printable(name.unwrap_or(path))
 }
 
 /// The panels of error and concordance index, both leave-query-out, after each of `steps`.

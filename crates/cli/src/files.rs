@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueParserFactory};
 use clap::{Arg, ArgMatches, Command};
-use rankrls::data::read::Format;
 use rankrls_files::{Location, is_stdout};
 
 use rankrls_parses::corpus::Listing;
@@ -144,13 +143,8 @@ impl Files {
     /// output, by whatever path, and two inputs that are standard input, before any work. Pipes and
     /// devices may have any role, but that results and a file do not share a stream.
     pub(super) fn of(command: &Command, matches: &ArgMatches) -> Result<Self> {
-        let (mut command, mut matches) = (command, matches);
-        while let Some((name, inner)) = matches.subcommand() {
-            matches = inner;
-            command = command.find_subcommand(name).unwrap_or(command);
-        }
-        let given = matches.try_get_one::<Format>("format");
-        let format = given.ok().flatten().copied().unwrap_or_default();
+        let (name, matches) = matches.subcommand().expect("there is a command");
+        let command = command.find_subcommand(name).unwrap_or(command);
         let (mut files, mut written, mut stdins) = (Self::default(), Vec::new(), 0);
         for argument in command.get_arguments() {
             let (name, id) = (title(argument), argument.get_id().as_str());
@@ -166,7 +160,7 @@ impl Files {
                             .extend(stdin.map(|stdin| (name.clone(), stdin)));
                     }
                     Named::Read(path) => files.read(&name, [path.to_owned()]),
-                    Named::Data(path) => files.read_data(&name, path, format),
+                    Named::Data(path) => files.read_data(&name, path),
                     Named::Extended(path) => {
                         let model = Location::of(path).map(Input::Extended);
                         files
@@ -207,7 +201,7 @@ impl Files {
         self.inputs.extend(inputs);
     }
 
-    fn read_data(&mut self, name: &str, path: &Path, format: Format) {
+    fn read_data(&mut self, name: &str, path: &Path) {
         if is_embedded(path) {
             return;
         }
@@ -216,7 +210,7 @@ impl Files {
                 .push((name.to_owned(), Input::Folder(path.to_owned())));
             return;
         }
-        self.read(name, format.files_at(path));
+        self.read(name, [path.to_owned()]);
         self.read(name, Listing::around(path).into_iter().flatten());
     }
 

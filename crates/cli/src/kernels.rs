@@ -8,7 +8,7 @@ use clap::Args;
 use rankrls::data::read::read_rows;
 use rankrls::memory::Memory;
 use rankrls::ridge::{Basis, Kernel, KernelKind, KernelParameter};
-use rankrls::{Error, Lambda, Lambdas, TrainError};
+use rankrls::{Error, Lambda, Lambdas};
 
 use super::args::usage;
 use super::files::{InPath, Named, Names};
@@ -154,7 +154,7 @@ impl KernelArgs {
         } = self.kernel.clone();
         let kernel =
             |gamma: f64| Kernel::new(kind, gamma, coef0.unwrap_or(0.0), degree.unwrap_or(2));
-        let kernels: Result<_, TrainError> = gammas
+        let kernels: Result<_, Error> = gammas
             .unwrap_or(vec![1.0])
             .into_iter()
             .map(kernel)

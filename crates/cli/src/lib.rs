@@ -1,22 +1,21 @@
 //! The command `rankrls`: one file a command. It parses arguments, calls the library and prints.
 
 mod args;
+mod build;
 mod checkpoint;
 mod compare;
 mod console;
-mod corpus;
+mod convert;
 mod data;
-mod document;
 mod evaluate;
 mod explain;
 mod figures;
 mod files;
+mod info;
 mod inspect;
 mod kernels;
-mod letor;
 mod numbers;
 mod output;
-mod plan;
 mod predict;
 mod ranks;
 mod remedy;
@@ -29,7 +28,6 @@ mod train;
 mod tune;
 mod watch;
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -38,7 +36,6 @@ use anyhow::{Context, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
-use clap_mangen::Man;
 
 use rankrls::Remedy;
 use rankrls::peers::{Alone, Peers};
@@ -47,8 +44,8 @@ use signal_hook::flag;
 
 use args::{UsageError, usage};
 use console::{Console, Interrupt};
-use files::{Files, OutPath};
-use output::{CompleteFile, OutputFile, print};
+use files::Files;
+use output::print;
 use ranks::Failure;
 use session::Session;
 
@@ -93,15 +90,15 @@ struct Common {
     threads: Option<u16>,
 }
 
-/// An enum of commands, each with its arguments, and the function that runs it.
+/// The commands, each with its arguments, and the function that runs it.
 macro_rules! commands {
-    ($name:ident: $($command:ident($args:ty) => $run:path,)+) => {
+    ($($command:ident($args:ty) => $run:path,)+) => {
         #[derive(Debug, Subcommand)]
-        enum $name {
+        enum Command {
             $($command(Box<$args>),)+
         }
 
-        impl $name {
+        impl Command {
             fn run(&self, session: &Session<'_>) -> Result<ExitCode> {
                 match self {
                     $(Self::$command(args) => $run(args, session),)+
@@ -111,9 +108,7 @@ macro_rules! commands {
     };
 }
 
-use commands;
-
-commands! { Command:
+commands! {
     Select(select::SelectArgs) => select::run,
     Train(train::TrainArgs) => train::run,
     Tune(tune::TuneArgs) => tune::run,
@@ -122,10 +117,10 @@ commands! { Command:
     Evaluate(evaluate::EvaluateArgs) => evaluate::run,
     Explain(explain::ExplainArgs) => explain::run,
     Inspect(inspect::InspectArgs) => inspect::run,
-    Letor(letor::LetorArgs) => letor::run,
-    Corpus(corpus::CorpusArgs) => corpus::run,
+    Info(info::InfoArgs) => info::run,
+    Convert(convert::ConvertArgs) => convert::run,
+    Build(build::BuildArgs) => build::run,
     Completions(CompletionsArgs) => completions,
-    Man(ManArgs) => man,
 }
 
 /// Print completions for a shell
@@ -137,18 +132,6 @@ struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
     shell: Shell,
-}
-
-/// Print the man page, or write the pages of all commands into a folder
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  rankrls man | man -l -
-  rankrls man ~/.local/share/man/man1")]
-struct ManArgs {
-    /// Folder for the pages; it is made if it is not there
-    #[arg(value_name = "DIR")]
-    folder: Option<OutPath>,
 }
 
 /// Parses, runs, and prints errors.
@@ -259,10 +242,7 @@ fn start(
             .build_global()
             .with_context(|| format!("cannot start {threads} threads"))?;
     }
-    let (_, mut given) = matches.subcommand().expect("there is a command");
-    while let Some((_, inner)) = given.subcommand() {
-        given = inner;
-    }
+    let (_, given) = matches.subcommand().expect("there is a command");
     if peers.count() > 1 {
         ranks::check_options(&**peers)?;
         let command = &cli.command;
@@ -303,37 +283,6 @@ fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode
     clap_complete::generate(args.shell, &mut Cli::command(), "rankrls", &mut script);
     print(|output| output.write_all(&script))?;
     Ok(session.code())
-}
-
-fn man(args: &ManArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let Some(folder) = &args.folder else {
-        let page = Man::new(Cli::command());
-        print(|mut output| page.render(&mut output))?;
-        return Ok(session.code());
-    };
-    let failed = || format!("cannot write man pages to {}", folder.display());
-    fs::create_dir_all(&**folder).with_context(failed)?;
-    let mut command = Cli::command().disable_help_subcommand(true);
-    command.build();
-    let mut complete = Vec::new();
-    for page in pages(command) {
-        let path = session
-            .files
-            .part("DIR", folder.join(page.get_filename()), None)?;
-        let written = OutputFile::create(&path)?.complete(|mut output| page.render(&mut output));
-        complete.push(written?);
-    }
-    complete.into_iter().try_for_each(CompleteFile::commit)?;
-    Ok(session.code())
-}
-
-/// The page of a command, and those of its subcommands.
-fn pages(command: clap::Command) -> Vec<Man> {
-    let inner = command
-        .get_subcommands()
-        .filter(|inner| !inner.is_hide_set());
-    let inner: Vec<Man> = inner.cloned().flat_map(pages).collect();
-    [Man::new(command)].into_iter().chain(inner).collect()
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use super::session::Session;
 ///
 /// The data has as many columns as the model was trained with: entries beyond them are dropped
 /// and counted. Indices of svmlight files count as in the training data, or from 0 with
-/// --zero-based. Indices of RLScore files count from 0: index 0 is index 1 of an svmlight file. Scores have 17 significant digits.
+/// --zero-based. Scores have 17 significant digits.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

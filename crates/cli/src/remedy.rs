@@ -26,12 +26,7 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
                     .into(),
             );
         }
-        Remedy::NameIndex => {
-            "is it an index of pandas? Write the table by to_csv(index=False), or name the column \
-             and leave it out by --ignore COLUMN; in R, write.csv(row.names = FALSE)"
-        }
         Remedy::IgnoreColumn => "to leave a column out, pass --ignore COLUMN",
-        Remedy::ReadAs(format) => return Some(format!("pass --format {format}").into()),
         Remedy::GiveLambda => "give one with --lambda",
         Remedy::RaiseLambda => "raise --lambda",
         Remedy::FillGaps => "read missing values with --missing",
@@ -42,7 +37,7 @@ pub(crate) fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
         }
         Remedy::SameColumns => {
             "are the data of another corpus? They need the columns of the training data; a corpus of parses \
-             gets them by rankrls corpus build --columns FILE, with the names of these"
+             gets them by rankrls build --columns FILE, with the names of these"
         }
         Remedy::WriteModel => "write models with `rankrls select -o` or `train -o`",
         Remedy::Resume => "go on with it (--resume)",
@@ -86,10 +81,6 @@ fn flag(parameter: Parameter) -> Option<&'static str> {
         Parameter::Label => "--label",
         Parameter::Query => "--query",
         Parameter::Ignore => "--ignore",
-        Parameter::Missing => "--missing",
-        Parameter::Regroup => "--regroup",
-        Parameter::Queries => "--query-file",
-        Parameter::QuerySize => "--rows-per-query",
         Parameter::Convention => "--convention",
         Parameter::Gain => "--gain",
         Parameter::RelevantFrom => "--relevant-from",
@@ -133,6 +124,6 @@ mod tests {
                 }
             }
         }
-        assert!(named > 60, "{named}");
+        assert!(named > 50, "{named}");
     }
 }

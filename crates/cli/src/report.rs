@@ -14,7 +14,6 @@ use serde_json::Value;
 
 use super::console::Console;
 use super::data::{Sizes, TestSizes};
-use super::document::Document;
 use super::numbers::{measure, ridge, short};
 use super::output::{Object, by_name};
 use super::sheet::Sheet;
@@ -213,7 +212,7 @@ impl<'a> SelectionReport<'a> {
     }
 
     /// The report for people.
-    pub(crate) fn document(&self) -> Document {
+    pub(crate) fn text(&self) -> String {
         let (options, unit) = (&self.selection.options, self.data.unit);
         let lambda = ridge(self.selection.lambda.value(), unit);
         let strategy = self.selection.strategy_name();
@@ -234,32 +233,31 @@ impl<'a> SelectionReport<'a> {
         let heading = self
             .data
             .heading(load, "selected", select, self.peak_rss_bytes);
-        let mut document = Document::default();
-        document.lines(format!("{text}\n{heading}"));
-        self.body(&mut document);
-        document
+        format!("{text}\n{heading}{}", self.body())
     }
 
     /// The steps, and the measures of test data.
-    pub(crate) fn body(&self, document: &mut Document) {
+    pub(crate) fn body(&self) -> String {
         let criterion = self.selection.options.criterion.to_string();
-        document.lines("\n");
-        document.table(path_table(&self.steps, &criterion));
+        let mut text = format!("\n{}\n", path_table(&self.steps, &criterion).text());
         let strategy = self.selection.strategy;
         if strategy.is_some_and(StrategyKind::distils) {
-            document.lines(BIASED);
+            text += BIASED;
         }
         if let Some(sizes) = &self.test {
             let (rows, queries, rules) = (sizes.rows, sizes.queries, sizes.rules.text());
-            document.lines(format!(
-                "\ntest data: {rows} rows, {queries} queries, {rules}\n\n"
-            ));
-            self.test_table(document);
+            let table = self.test_table();
+            let _ = write!(
+                text,
+                "\ntest data: {rows} rows, {queries} queries, {rules}\n\n{table}\n\n\
+                 s.e. is the standard error over queries at the last step\n"
+            );
         }
+        text
     }
 
     /// A line a step, and one with the standard errors of the last of them.
-    fn test_table(&self, document: &mut Document) {
+    fn test_table(&self) -> String {
         let steps = self.steps.iter();
         let mut of_steps = steps.clone().filter_map(|row| row.standard_errors.as_ref());
         let errors = of_steps.next_back();
@@ -268,11 +266,10 @@ impl<'a> SelectionReport<'a> {
         let lines: Vec<_> = means.chain(last).collect();
         let measures = errors.iter().flat_map(|errors| &errors.0);
         let names = measures.map(|(name, _)| name);
-        let table = Sheet::of(&lines)
+        Sheet::of(&lines)
             .number("step", |(step, _)| step.as_str())
-            .measures(names, |(_, values), place| values.0[place].1);
-        document.table(table);
-        document.lines("\ns.e. is the standard error over queries at the last step\n");
+            .measures(names, |(_, values), place| values.0[place].1)
+            .text()
     }
 }
 

@@ -28,7 +28,6 @@ use super::figures::{
 };
 use super::files::{DataPath, ExtendPath, OutPath};
 use super::output::Destination;
-use super::plan::PlanReport;
 use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
@@ -46,15 +45,14 @@ use super::watch::Watch;
 Examples:
   rankrls select @parses -k 10 --lambda 16 --test @parses-test
   rankrls select train.svm -k 50 --lambda 16 -o model.json
-  rankrls select train.features -k 10 --lambda 1 --json
+  rankrls select grades.csv --label grade --query query -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
   rankrls select @parses -k 50 --strategy distil
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 80 --extend model.json -o larger.json
-  rankrls select train.svm -k 50 --lambda 16 --plot path.svg
-  rankrls select train.svm -k 50 --lambda 16 --dry-run")]
+  rankrls select train.svm -k 50 --lambda 16 --plot path.svg")]
 pub(crate) struct SelectArgs {
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
@@ -69,7 +67,7 @@ pub(crate) struct SelectArgs {
     lambda: std::option::Option<Ridge>,
     /// Start from this model and select on, to K features. The settings are those of the model
     #[arg(long, value_name = "MODEL")]
-    #[arg(conflicts_with_all = settings::ids().iter().chain(&["lambda".into(), "dry_run".into()]))]
+    #[arg(conflicts_with_all = settings::ids().iter().chain(&["lambda".into()]))]
     extend: Option<ExtendPath>,
     #[command(flatten)]
     settings: SelectionOptions,
@@ -91,9 +89,6 @@ pub(crate) struct SelectArgs {
     rules: RulesArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
-    /// Read the data, print the memory that each strategy would take, and stop
-    #[arg(long, help_heading = "Running")]
-    dry_run: bool,
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<OutPath>,
@@ -106,13 +101,6 @@ pub(crate) struct SelectArgs {
 
 pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check(&**session.peers)?;
-    if args.dry_run {
-        if args.options().needs_folds() {
-            let text = "lambda: auto; no selections are made to choose it in a dry run\n";
-            session.console.tell(text);
-        }
-        return args.plan(session);
-    }
     let extended = session.once(|| {
         args.checkpoint.check()?;
         args.extended()
@@ -222,20 +210,6 @@ impl SelectArgs {
             },
         }))
     }
-
-    /// Prints the memory that every strategy would take.
-    fn plan(&self, session: &Session<'_>) -> Result<ExitCode> {
-        let (mut input, packed) = self.read(session)?;
-        let options = self.options();
-        let options = SelectionOptions {
-            strategy: None,
-            memory: input.others_in(options.memory),
-            ..options
-        };
-        let candidates = candidates(&mut input, packed, &options, session)?;
-        let plan = PlanReport::new(&input.train, &candidates, &options)?;
-        session.end(self.json, &plan, || plan.text(), Ok(()))
-    }
 }
 
 /// A selection about to be made.
@@ -322,7 +296,7 @@ impl Job<'_> {
         report.test_seconds = tested.path.as_ref().map(|_| tested.seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
-        let text = || report.document().text();
+        let text = || report.text();
         session.end(args.json, &report, text, saved.and(drawn))
     }
 

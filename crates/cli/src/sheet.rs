@@ -6,8 +6,6 @@ use std::io::{self, Write};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
 use serde_json::Value;
 
-use rankrls_plot::escaped;
-
 use super::numbers::{exact, measure, number, printable};
 
 /// Columns over `rows`. A cell is a number, a text, yes or no, or null where there is no value.
@@ -122,25 +120,11 @@ impl<'a, R> Sheet<'a, R> {
     }
 }
 
-/// Characters of a line where nobody knows the width of the terminal.
-const USUAL: u16 = 80;
-
 impl Table {
     /// The text for people, without blanks and a line break at its end. A column drops out where
     /// there are rows, but none has a value.
     pub(crate) fn text(&self) -> String {
         self.text_within(terminal())
-    }
-
-    /// The text for people, as wide as the terminal, or as terminals usually are.
-    pub(crate) fn narrow_text(&self) -> String {
-        self.text_within(Some(terminal().unwrap_or(USUAL)))
-    }
-
-    /// Whether [`Table::narrow_text`] has all columns beside each other.
-    pub(crate) fn is_narrow(&self) -> bool {
-        let columns: Vec<Printed> = self.shown().map(Printed::of).collect();
-        blocks(&columns, Some(terminal().unwrap_or(USUAL))).len() == 1
     }
 
     fn shown(&self) -> impl Iterator<Item = &Column> {
@@ -154,27 +138,6 @@ impl Table {
         let blocks = blocks(&columns, width).into_iter();
         let blocks = blocks.map(|columns| block(&columns, width));
         blocks.collect::<Vec<_>>().join("\n\n")
-    }
-
-    /// An element of HTML with the columns of the text.
-    pub(crate) fn html(&self) -> String {
-        let columns: Vec<&Column> = self.shown().collect();
-        let row = |tag: &str, cell: &dyn Fn(&Column) -> String| {
-            let cells = columns.iter().map(|column| {
-                let class = match column.kind {
-                    Kind::Words => " class=\"words\"",
-                    Kind::Number | Kind::Measure => "",
-                };
-                format!("<{tag}{class}>{}</{tag}>", escaped(&cell(column)))
-            });
-            format!("<tr>{}</tr>\n", cells.collect::<String>())
-        };
-        let head = row("th", &|column| cut(&column.title.replace('\n', " ")));
-        let rows = columns.first().map_or(0, |column| column.cells.len());
-        let rows =
-            (0..rows).map(|line| row("td", &|column| for_people(&column.cells[line], column.kind)));
-        let rows: String = rows.collect();
-        format!("<table>\n<thead>\n{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n")
     }
 }
 
@@ -234,9 +197,7 @@ impl Printed {
             .cells
             .iter()
             .map(|cell| for_people(cell, column.kind));
-        let title: Vec<String> = column.title.split('\n').map(cut).collect();
-        let title = title.join("\n");
-        let lines: Vec<String> = [title].into_iter().chain(cells).collect();
+        let lines: Vec<String> = [cut(&column.title)].into_iter().chain(cells).collect();
         let mut table = comfy_table::Table::new();
         table.add_rows(lines.iter().map(|line| match column.kind {
             Kind::Words => [line.replace(' ', "\n")],
@@ -281,19 +242,8 @@ fn block(columns: &[&Printed], width: Option<u16>) -> String {
     if let Some(width) = width {
         table.set_width(width);
     }
-    let breaks = |title: &str| title.matches('\n').count();
-    let most = columns.iter().map(|column| breaks(&column.lines[0])).max();
     for line in 0..columns.first().map_or(0, |first| first.lines.len()) {
-        table.add_row(columns.iter().map(|column| {
-            let text = &column.lines[line];
-            // Titles of fewer lines stand at the foot.
-            let above = if line == 0 {
-                most.unwrap_or(0) - breaks(text)
-            } else {
-                0
-            };
-            "\n".repeat(above) + text
-        }));
+        table.add_row(columns.iter().map(|column| &column.lines[line]));
     }
     let last = columns.len().saturating_sub(1);
     for (place, (set, column)) in table.column_iter_mut().zip(columns).enumerate() {
@@ -431,39 +381,5 @@ mod tests {
            1       0.6000
         ");
         assert_eq!(lines(&sheet, 40).len(), 2);
-    }
-
-    #[test]
-    fn titles_of_fewer_lines_stand_at_the_foot() {
-        let table = Sheet::of(&[()])
-            .words("strategy", |()| "bounded")
-            .measure("test\ncindex", |()| 0.6)
-            .table();
-        insta::assert_snapshot!(lines(&table, 80).join("\n"), @r"
-                    test
-        strategy  cindex
-        bounded   0.6000
-        ");
-    }
-
-    #[test]
-    fn a_table_of_html_has_the_columns_of_the_text() {
-        let rows = [("<b>", Some(0.25)), ("c", None)];
-        let table = Sheet::of(&rows)
-            .words("name", |row| row.0)
-            .measure("test\ncindex", |row| row.1)
-            .number("folds", |_| None::<u64>)
-            .table();
-        insta::assert_snapshot!(table.html(), @r#"
-        <table>
-        <thead>
-        <tr><th class="words">name</th><th>test cindex</th></tr>
-        </thead>
-        <tbody>
-        <tr><td class="words">&lt;b&gt;</td><td>0.2500</td></tr>
-        <tr><td class="words">c</td><td>-</td></tr>
-        </tbody>
-        </table>
-        "#);
     }
 }

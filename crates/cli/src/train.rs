@@ -9,17 +9,16 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use rankrls::data::LabelScale;
 use rankrls::data::read::{PreferenceLine, read_folds, read_preferences};
-use rankrls::metrics::{Convention, Metric, Rules};
+use rankrls::data::{Groups, HoldOut, LabelScale, one_query};
+use rankrls::metrics::{Measure, Metric};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
-    Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference,
-    Preferences, Scheme, TrainError, TrainGrid, TrainOptions,
+    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference, Preferences, RankRls,
+    Training,
 };
-use rankrls::tune::Measure;
 use rankrls::warning::Warning;
-use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
 use rankrls_plot::{AxisScale, Figure, Hue, LinePlot, Series, Tone};
 use serde::Serialize;
@@ -123,7 +122,7 @@ pub(crate) struct TrainArgs {
 /// What `--holdout` names.
 #[derive(Debug, Clone)]
 pub(crate) enum HoldoutChoice {
-    Named(Scheme),
+    Named(HoldOut),
     /// A file with the fold of every row.
     File(InPath),
 }
@@ -132,15 +131,15 @@ impl FromStr for HoldoutChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(scheme) = text.parse() {
-            return Ok(Self::Named(scheme));
+        if let Ok(named) = text.parse() {
+            return Ok(Self::Named(named));
         }
         let after = text.strip_prefix("folds:");
         let named = after.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
         let path = named.or(Some(text).filter(|path| Path::new(path).exists()));
         let file = path.map(|path| Self::File(PathBuf::from(path).into()));
         file.ok_or_else(|| {
-            let schemes = Scheme::NAMES;
+            let schemes = HoldOut::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
         })
     }
@@ -173,14 +172,14 @@ struct ObjectiveArgs {
 }
 
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let grid = args.grid()?;
+    let params = args.params()?;
     let console = session.console;
     let output = session.create(args.output.as_ref())?;
     let scores = session.create(args.holdout_scores.as_ref())?;
     let plot = args.plot.create(session)?;
     let (train, load_seconds) = args.data.train(console)?;
     let spinner = console.spinner("training");
-    let trained = args.train(&train, grid, load_seconds);
+    let trained = args.train(&train, params, load_seconds);
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
@@ -226,7 +225,7 @@ fn write_holdout(
 struct Report {
     schema: &'static str,
     #[serde(skip)]
-    outcome: GridOutcome,
+    outcome: Training,
     /// Null: of the columns themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
@@ -238,7 +237,7 @@ struct Report {
     measure: Option<Metric>,
     /// With the solver that was taken; errors are in units of its labels.
     #[serde(flatten)]
-    options: TrainOptions,
+    options: RankRls,
     features: FeatureChoice,
     /// Features with a weight.
     weights: usize,
@@ -253,9 +252,9 @@ struct Report {
 }
 
 /// A ridge parameter and the predictions that were held out with it.
-fn judged(cell: &Cell, scheme: Option<&Scheme>) -> Value {
+fn judged(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
     let held_out = cell.holdout.as_ref().zip(scheme);
-    let lqo = held_out.filter(|(_, scheme)| **scheme == Scheme::Queries);
+    let lqo = held_out.filter(|(_, scheme)| **scheme == HoldOut::Queries);
     let holdout = held_out.map(|(holdout, scheme)| {
         let mut holdout = json!({
             "scheme": scheme.to_string(),
@@ -281,7 +280,7 @@ fn judged(cell: &Cell, scheme: Option<&Scheme>) -> Value {
 
 /// With how well it is determined, and how conjugate gradients ended with all queries, which they
 /// only see for the best.
-fn entry(cell: &Cell, scheme: Option<&Scheme>) -> Value {
+fn entry(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
     let mut entry = judged(cell, scheme);
     // No less than the condition number; null if it is beyond all numbers.
     entry["condition"] = cell.condition.into();
@@ -295,41 +294,41 @@ fn entry(cell: &Cell, scheme: Option<&Scheme>) -> Value {
 
 impl TrainArgs {
     /// All that does not depend on the rows of the data. Refuses mistakes that the parser cannot see.
-    fn grid(&self) -> Result<TrainGrid> {
+    fn params(&self) -> Result<RankRls> {
         self.data.read.check([&self.data.path])?;
-        let options = TrainOptions::new()
-            .objective(self.objective.objective)
-            .query_weight(self.weight.query_weight)
-            .labels(self.labels)
-            .scale(self.weight.scale)
-            .solver(self.solver)
-            .memory(self.data.read.memory());
         let holdout = match &self.holdout {
-            Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
-            None | Some(HoldoutChoice::File(_)) => Scheme::Auto,
+            Some(HoldoutChoice::Named(named)) => named.clone().seed(self.seed),
+            None | Some(HoldoutChoice::File(_)) => HoldOut::Auto,
         };
-        let rules = Rules::from(Convention::default());
-        let grid = TrainGrid {
+        let params = RankRls {
+            lambdas: self.lambda.clone(),
             kernels: self.kernel.kernels()?,
             holdout,
             keep_pairs: self.holdout_scores.is_some(),
-            measure: self.measure.metric().map(|metric| (metric, rules)),
-            ..TrainGrid::new(self.lambda.clone(), options)
+            measure: self.measure,
+            objective: self.objective.objective,
+            query_weight: self.weight.query_weight,
+            labels: self.labels,
+            scale: self.weight.scale,
+            solver: self.solver,
+            memory: self.data.read.memory(),
+            ..RankRls::default()
         };
         let (basis, pairs) = (&self.kernel.basis, &self.objective.pairs);
-        grid.check(basis.is_some(), pairs.is_some())
+        params
+            .check(basis.is_some(), pairs.is_some())
             .map_err(usage)?;
-        if grid.holdout == Scheme::Nothing && self.holdout_scores.is_some() {
+        if params.holdout == HoldOut::Nothing && self.holdout_scores.is_some() {
             let mistake = "--holdout none has no predictions for --holdout-scores";
             return Err(usage(mistake));
         }
-        Ok(grid)
+        Ok(params)
     }
 
-    /// Gives `grid` what files say of the rows of `data`: basis, preferences and folds.
-    fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<()> {
+    /// Gives `params` what files say of the rows of `data`: basis, preferences and folds.
+    fn place(&self, params: &mut RankRls, data: &Dataset<'_>) -> Result<()> {
         let memory = self.data.read.memory();
-        grid.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
+        params.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
         if let Some(path) = &self.objective.pairs {
             let lines = read_preferences(path, data.rows(), memory)?;
             let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
@@ -340,13 +339,13 @@ impl TrainArgs {
             };
             let list = lines.into_iter().map(preference).collect();
             let preferences = Preferences::new(list, data);
-            grid.preferences = Some(preferences.with_context(|| path.display().to_string())?);
+            params.preferences = Some(preferences.with_context(|| path.display().to_string())?);
         }
         if let Some(HoldoutChoice::File(path)) = &self.holdout {
             let folds = read_folds(path, memory)?;
             let (names, path): (Vec<&str>, _) = (folds.iter().collect(), path.display());
             if let Some(line) = names.iter().position(|name| name.is_empty()) {
-                let what = if grid.preferences.is_some() {
+                let what = if params.preferences.is_some() {
                     "preference"
                 } else {
                     "row"
@@ -354,8 +353,9 @@ impl TrainArgs {
                 let line = line + 1;
                 bail!("{path}:{line}: expected the fold of a {what}, found nothing");
             }
-            let groups = Groups::of_folds(&names, data, grid.preferences.as_ref());
-            grid.holdout = Scheme::Given {
+            let preferences = params.preferences.as_ref().map(Preferences::len);
+            let groups = Groups::of_folds(&names, data, preferences);
+            params.holdout = HoldOut::Given {
                 name: format!("folds:{path}"),
                 groups: groups.with_context(|| path.to_string())?,
             };
@@ -363,11 +363,42 @@ impl TrainArgs {
         Ok(())
     }
 
+    /// The columns of `train` that the file at `path` lists, and their classes.
+    fn restricted(
+        &self,
+        path: &InPath,
+        train: &Dataset<'_>,
+        params: &RankRls,
+    ) -> Result<(Dataset<'static>, ColumnClasses)> {
+        let listed = read_features(path, train.index_base(), train.width())?;
+        let restricted = train.features_subset(&listed)?;
+        let classes = params.column_classes(&restricted);
+        if classes.is_empty() && self.kernel.is_linear() {
+            let given = match listed.len() {
+                1 => "the given feature is".to_owned(),
+                count => format!("all {count} given features are"),
+            };
+            bail!(
+                "nothing to train on: {given} constant within every query, and cannot tell \
+                 the examples of a query apart"
+            );
+        }
+        Ok((restricted, classes))
+    }
+
+    /// The error of a training that had so many `models` to choose from.
+    fn told(&self, error: rankrls::Error, models: usize) -> anyhow::Error {
+        if error == one_query() && models > 1 && self.holdout.is_none() {
+            return anyhow!("which lambda is best is not known, as {error}");
+        }
+        error.into()
+    }
+
     /// The best model, of data that were read in `load_seconds`.
     fn train(
         &self,
         train: &Dataset<'_>,
-        mut grid: TrainGrid,
+        mut params: RankRls,
         load_seconds: f64,
     ) -> Result<(Model, Report)> {
         let begin = Instant::now();
@@ -375,52 +406,40 @@ impl TrainArgs {
             Some(_) => FeatureChoice::Given,
             None => FeatureChoice::All,
         };
-        self.place(&mut grid, train)?;
-        let options = grid.options;
-        let candidates = options.column_classes(train);
-        let (restricted, own);
-        let (data, found) = match &self.features {
+        self.place(&mut params, train)?;
+        let candidates = params.column_classes(train);
+        let restricted = match &self.features {
+            None => None,
+            Some(path) => Some(self.restricted(path, train, &params)?),
+        };
+        let (data, found) = match &restricted {
             None => (train, &candidates),
-            Some(path) => {
-                let listed = read_features(path, train.index_base(), train.width())?;
-                restricted = train.features_subset(&listed)?;
-                own = options.column_classes(&restricted);
-                if own.is_empty() && self.kernel.is_linear() {
-                    let given = match listed.len() {
-                        1 => "the given feature is".to_owned(),
-                        count => format!("all {count} given features are"),
-                    };
-                    bail!(
-                        "nothing to train on: {given} constant within every query, and cannot tell \
-                         the examples of a query apart"
-                    );
-                }
-                grid.options = options.holding(train.memory() + candidates.memory());
-                (&restricted, &own)
+            Some((data, classes)) => {
+                let held = train.memory() + candidates.memory();
+                params.memory = params.memory.holding(held);
+                (data, classes)
             }
         };
-        let models = grid.lambdas.count() * grid.kernels.len();
-        let outcome = grid.train(data, Some(found)).map_err(|error| match error {
-            TrainError::OneQuery if models > 1 && self.holdout.is_none() => {
-                anyhow!("which lambda is best is not known, as {error}")
-            }
-            error => error.into(),
-        })?;
+        let outcome = params.train(data, Some(found));
+        let outcome = outcome.map_err(|error| self.told(error, params.models()))?;
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let mut model = Model::from_cell(best, features, source, &summary, &options);
+        let mut model = Model::from_training(&outcome, features, source, &summary, &params);
         model.table = self.data.read.table();
-        let (cells, scheme) = (outcome.cells.iter(), outcome.scheme.as_ref());
+        let (cells, scheme) = (outcome.cells.iter(), outcome.held_out.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
             kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
-            basis: match &best.fit {
-                Some(Fit::Kernel { rows, .. }) => Some(rows.len()),
-                _ => None,
+            basis: match &outcome.fit {
+                Fit::Kernel { rows, .. } => Some(rows.len()),
+                Fit::Linear(_) => None,
             },
             measure: self.measure.metric(),
-            options: options.solver(outcome.solver),
+            options: RankRls {
+                solver: Some(outcome.solver),
+                ..params
+            },
             features,
             weights: model.features.len(),
             data: Sizes {
@@ -447,9 +466,9 @@ impl Report {
             Some(_) => cell.measure,
         };
         let scheme = outcome
-            .scheme
+            .held_out
             .as_ref()
-            .map_or_else(String::new, Scheme::to_string);
+            .map_or_else(String::new, HoldOut::to_string);
         let measured = metric.map_or("hold-out error".to_owned(), |metric| metric.to_string());
         let label = format!("{measured}, {scheme}");
         let mut plot = LinePlot::new("lambda", label).scales(AxisScale::Log, AxisScale::Linear);
@@ -478,25 +497,25 @@ impl Report {
     }
 
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
-        let (console, scheme) = (session.console, self.outcome.scheme.as_ref());
+        let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
         console.warn_all(self.outcome.warnings());
-        let drawn = args.kernel.draws() || scheme.and_then(Scheme::drawn_by).is_some();
+        let drawn = args.kernel.draws() || scheme.and_then(HoldOut::drawn_by).is_some();
         if !drawn {
             session.warn_of_seed(None);
         }
         if !args.objective.objective.is_query() {
             return;
         }
-        if let Some(Scheme::Given { groups, .. }) = scheme {
+        if let Some(HoldOut::Given { groups, .. }) = scheme {
             console.warn_all(Warning::of_folds(groups, train.queries()));
         }
-        if let Measure::Metric(metric) = args.measure {
-            let (labels, rules) = (train.labels(), Convention::default().into());
+        if let Measure::Of(metric, rules) = args.measure {
+            let labels = train.labels();
             console.warn_all(Warning::of_grades(&[metric], labels, &rules, false));
         }
         console.warn_all(Warning::of_queries(train));
         if self.data.queries == 1 && scheme.is_none() {
-            console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
+            console.warn(format_args!("no hold-out: {}", rankrls::data::one_query()));
         }
     }
 
@@ -520,7 +539,7 @@ impl Report {
         }
         settings.extend((!weight.scale.is_none()).then(|| format!("scale {}", weight.scale)));
         let mut text = settings.join(", ");
-        if let Some((holdout, scheme)) = best.holdout.as_ref().zip(outcome.scheme.as_ref()) {
+        if let Some((holdout, scheme)) = best.holdout.as_ref().zip(outcome.held_out.as_ref()) {
             let _ = write!(text, "\nhold-outs: {scheme}");
             if let Some(seed) = scheme.drawn_by() {
                 let _ = write!(text, ", seed {seed}");
@@ -550,8 +569,8 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let lqo = match self.outcome.scheme {
-            Some(Scheme::Queries) => "LQO",
+        let lqo = match self.outcome.held_out {
+            Some(HoldOut::Queries) => "LQO",
             _ => "hold-out",
         };
         let measure = self.measure.filter(|metric| *metric != Metric::Concordance);

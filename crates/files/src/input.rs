@@ -215,12 +215,6 @@ impl<'r> Source<'r> {
         })
     }
 
-    /// The bytes as they are, whatever they are.
-    fn into_bytes(mut self) -> Self {
-        self.head = Some(Head::default());
-        self
-    }
-
     /// Whether what is read comes out of a decompressor.
     pub fn is_compressed(&self) -> bool {
         self.compression != Compression::None
@@ -411,18 +405,6 @@ pub(crate) fn check_regular(path: &Path) -> Result<(), ReadError> {
 pub fn read_regular(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     check_regular(path)?;
     read_whole(path, limit)
-}
-
-/// BLAKE3 hash of the bytes of a regular file, decompressed, in hexadecimal digits. Little memory is taken,
-/// however much text there is.
-pub fn hash_text(path: &Path) -> Result<String, ReadError> {
-    check_regular(path)?;
-    let mut source = Source::open(path, None)?.into_bytes();
-    let mut hasher = blake3::Hasher::new();
-    match hasher.update_reader(&mut source) {
-        Ok(_) => Ok(hasher.finalize().to_hex().to_string()),
-        Err(error) => Err(source.fault(&error).of(&source.name)),
-    }
 }
 
 #[cfg(test)]

@@ -659,17 +659,8 @@ mod tests {
             );
             assert_eq!(refusal(path), error);
         }
-        for error in [
-            crate::read_regular(&pipe, 10),
-            crate::hash_text(&pipe).map(String::into_bytes),
-        ] {
-            assert!(
-                error
-                    .unwrap_err()
-                    .to_string()
-                    .contains("expected a regular file")
-            );
-        }
+        let error = crate::read_regular(&pipe, 10).unwrap_err().to_string();
+        assert!(error.contains("expected a regular file"), "{error}");
     }
 
     #[test]

@@ -5,6 +5,7 @@
 pub mod error;
 pub mod input;
 pub mod journal;
+pub mod lines;
 mod location;
 pub mod memory;
 mod number;
@@ -15,8 +16,9 @@ mod strings;
 pub mod text;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
-pub use input::{hash_text, read_regular, read_whole};
+pub use input::{read_regular, read_whole};
 pub use journal::{Journal, JournalError};
+pub use lines::{LinePlace, Lines};
 pub use location::{Location, is_stdout};
 pub use number::{counted, exact, push_integer, push_number, short};
 pub use output::{CompleteOutput, Output};

@@ -28,12 +28,8 @@ pub enum Remedy {
     Regroup,
     /// Leave the column of this name out.
     Ignore(String),
-    /// Name the first column of a table, perhaps an index, and leave it out.
-    NameIndex,
     /// Leave a column out.
     IgnoreColumn,
-    /// Read the data in the format of this name.
-    ReadAs(&'static str),
     /// Give the ridge parameter, and do not leave it open.
     GiveLambda,
     /// Take a larger ridge parameter.
@@ -107,19 +103,19 @@ parameters! {
     /// The divisor of columns.
     Scale => "SelectionOptions::scale",
     /// Which pairs of rows are to be ordered.
-    Objective => "TrainOptions::objective",
+    Objective => "RankRls::objective",
     /// Preferences among rows.
-    Preferences => "TrainGrid::preferences",
+    Preferences => "RankRls::preferences",
     /// The weight of a query.
-    QueryWeight => "TrainOptions::query_weight",
+    QueryWeight => "RankRls::query_weight",
     /// The scale of the labels.
-    Labels => "TrainOptions::labels",
+    Labels => "RankRls::labels",
     /// The kernel.
-    Kernel => "TrainGrid::kernels",
+    Kernel => "RankRls::kernels",
     /// Rows that a kernel model is over.
-    Basis => "TrainGrid::basis",
+    Basis => "RankRls::basis",
     /// The hold-outs.
-    Holdout => "TrainGrid::holdout",
+    Holdout => "RankRls::holdout",
     /// The format of data.
     Format => "ReadOptions::format",
     /// Whether a file counts its columns from 0.
@@ -130,14 +126,6 @@ parameters! {
     Query => "TableOptions::query",
     /// Columns of a table to leave out.
     Ignore => "TableOptions::ignore",
-    /// What to take for missing values: a number, or the mean of the query.
-    Missing => "TableOptions::missing",
-    /// Whether to bring together the rows of a query that comes back.
-    Regroup => "ReadOptions::regroup",
-    /// A file with the query of each row.
-    Queries => "ReadOptions::row_queries",
-    /// How many rows each query has.
-    QuerySize => "ReadOptions::row_queries",
     /// Conventions of measures.
     Convention => "Rules::convention",
     /// Gain of a grade.
@@ -192,10 +180,8 @@ impl Remedy {
             Self::ReadMissing => Self::CountFromZero,
             Self::CountFromZero => Self::Regroup,
             Self::Regroup => Self::Ignore("name".to_owned()),
-            Self::Ignore(_) => Self::NameIndex,
-            Self::NameIndex => Self::IgnoreColumn,
-            Self::IgnoreColumn => Self::ReadAs("csv"),
-            Self::ReadAs(_) => Self::GiveLambda,
+            Self::Ignore(_) => Self::IgnoreColumn,
+            Self::IgnoreColumn => Self::GiveLambda,
             Self::GiveLambda => Self::RaiseLambda,
             Self::RaiseLambda => Self::FillGaps,
             Self::FillGaps => Self::MoreMemory,
@@ -235,16 +221,9 @@ impl Remedy {
             Self::Ignore(name) => {
                 format!("leave it out: put {name:?} into TableOptions::ignore").into()
             }
-            Self::NameIndex => {
-                "is it an index of pandas? Write the table by to_csv(index=False), or \
-                name the column and put it into TableOptions::ignore; in R, \
-                write.csv(row.names = FALSE)"
-                    .into()
-            }
             Self::IgnoreColumn => {
                 "to leave a column out, put its name into TableOptions::ignore".into()
             }
-            Self::ReadAs(format) => format!("read it as {format}: set ReadOptions::format").into(),
             Self::GiveLambda => "give a lambda".into(),
             Self::RaiseLambda => "raise lambda".into(),
             Self::FillGaps => "fill gaps by Missing::fill".into(),

@@ -154,16 +154,16 @@ fn shards_are_shared_by_any_number_of_ranks_up_to_theirs() {
         5,
         "error: parts: expected a part for each of 5 ranks, found 4",
     );
-    let part = path.join("parts/part-2.npz");
+    let part = path.join("parts/part-2.svm");
     let mut bytes = fs::read(&part).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&part, &bytes).unwrap();
-    refused(4, "rank 1: error: parts/part-2.npz: ");
+    refused(4, "rank 1: error: parts/part-2.svm: ");
     fs::write(&part, &bytes[..middle]).unwrap();
-    refused(4, "rank 1: error: parts/part-2.npz: expected");
+    refused(4, "rank 1: error: parts/part-2.svm: expected");
     fs::remove_file(&part).unwrap();
-    refused(4, "error: parts/part-2.npz: ");
+    refused(4, "error: parts/part-2.svm: ");
 }
 
 #[test]
@@ -173,14 +173,6 @@ fn reports_are_printed_once() {
     let output = ranks(folder.path(), 3, arguments).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.matches("rankrls.selection/1").count(), 1, "{text}");
-    let output = ranks(
-        folder.path(),
-        2,
-        "select data.svm -k 3 --lambda 1 --dry-run",
-    )
-    .output();
-    let text = String::from_utf8(output.unwrap().stdout).unwrap();
-    assert_eq!(text.matches("bounded").count(), 1, "{text}");
 }
 
 /// The messages of the ranks, those of `mpirun` aside.

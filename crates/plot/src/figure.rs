@@ -1,4 +1,4 @@
-//! Figures as values: panels of lines, bars and dots under a title.
+//! Figures as values: panels of lines and bars under a title.
 
 use super::{AxisScale, Hue};
 
@@ -27,8 +27,6 @@ pub enum Panel {
     Lines(LinePlot),
     /// Horizontal bars.
     Bars(BarPlot),
-    /// A dot a row, on a logarithmic axis.
-    Dots(DotPlot),
 }
 
 impl Figure {
@@ -84,18 +82,11 @@ impl Figure {
         self
     }
 
-    /// Adds a panel of dots.
-    #[must_use]
-    pub fn dots(mut self, plot: DotPlot) -> Self {
-        self.panels.push(Panel::Dots(plot));
-        self
-    }
-
     /// The panels of lines.
     pub(super) fn line_plots(&self) -> impl Iterator<Item = &LinePlot> {
         self.panels.iter().filter_map(|panel| match panel {
             Panel::Lines(plot) => Some(plot),
-            Panel::Bars(_) | Panel::Dots(_) => None,
+            Panel::Bars(_) => None,
         })
     }
 }
@@ -109,7 +100,6 @@ impl Panel {
                 axes.trim().to_owned()
             }
             Self::Bars(plot) => format!("bars of {}", plot.x_label),
-            Self::Dots(plot) => plot.x_label.clone(),
         }
     }
 }
@@ -197,28 +187,6 @@ pub struct BarPlot {
     pub x_label: String,
     /// Names and lengths, from the top; no bar where the length is not finite.
     pub bars: Vec<(String, f64)>,
-}
-
-/// Dots on a logarithmic axis, one below the other.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct DotPlot {
-    /// Quantity of the dots.
-    pub x_label: String,
-    /// The dots, from the top.
-    pub dots: Vec<Dot>,
-}
-
-/// A row of a [`DotPlot`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Dot {
-    /// Before the row.
-    pub name: String,
-    /// Colour.
-    pub hue: Hue,
-    /// Where the dot is; `None`: nowhere.
-    pub value: Option<f64>,
-    /// Beside the dot.
-    pub label: String,
 }
 
 impl LinePlot {

@@ -1,6 +1,6 @@
-//! Diagrams in SVG: lines against the number of features, bars of weights, dots of costs.
+//! Diagrams in SVG: lines against the number of features, bars of weights.
 //!
-//! A [`Figure`] is panels under a title: [`LinePlot`], [`BarPlot`] and [`DotPlot`].
+//! A [`Figure`] is panels under a title: [`LinePlot`] and [`BarPlot`].
 //!
 //! ```
 //! use rankrls_plot::{Figure, LinePlot, Series};
@@ -46,11 +46,9 @@ mod tests;
 mod text;
 
 pub use axis::AxisScale;
-pub use figure::{
-    BarPlot, Dot, DotPlot, Figure, LinePlot, Mark, Panel, Series, Stroke, Tone, power,
-};
+pub use figure::{BarPlot, Figure, LinePlot, Mark, Panel, Series, Stroke, Tone, power};
 pub use paint::Hue;
-pub use svg::{escaped, html_page};
+pub use svg::escaped;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

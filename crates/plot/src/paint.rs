@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// A colour of lines, bars and dots, told apart from the others by most eyes: at least 4.5:1 against
+/// A colour of lines and bars, told apart from the others by most eyes: at least 4.5:1 against
 /// its page. In order of use, where figures choose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "colours are their names")]

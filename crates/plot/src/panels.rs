@@ -2,7 +2,7 @@
 
 use super::lines::{Frame, draw_lines};
 use super::paint::{Hue, INK, PAPER, Paint, SOFT};
-use super::rows::{draw_bars, draw_dots};
+use super::rows::draw_bars;
 use super::svg::{BOLD, Canvas, Point, WIDE, WIDTH};
 use super::{Figure, Panel, Series, Stroke, Tone};
 
@@ -27,17 +27,6 @@ impl Figure {
         let described = self.panels.iter().map(Panel::description);
         let described: Vec<String> = [self.title.clone()].into_iter().chain(described).collect();
         document(panels, size, &described.join(". "))
-    }
-
-    /// An SVG document for each panel, without the title and the note, for a page that arranges them.
-    pub fn to_svgs(&self) -> Vec<String> {
-        let (keys, frame) = (Keys::of(self), Frame::of(self, WIDTH));
-        let panels = self.panels.iter();
-        let drawn = panels.map(|panel| {
-            let canvas = self.drawn(panel, &keys, &frame, true);
-            document(canvas, None, &panel.description())
-        });
-        drawn.collect()
     }
 
     /// The panels side by side so that they are as large as fits.
@@ -87,7 +76,6 @@ impl Figure {
                 draw_lines(plot, keys, frame, names)
             }
             Panel::Bars(plot) => draw_bars(plot),
-            Panel::Dots(plot) => draw_dots(plot),
         }
     }
 }

@@ -218,16 +218,6 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
-/// An HTML page with a title, a style sheet and a body.
-pub fn html_page(title: &str, style: &str, body: &str) -> String {
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
-        escaped(title)
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,28 +1,19 @@
 //! The queries of rows in a file of their own: an identifier a line, or the sizes of the queries.
 
+use rankrls_files::error::{Fault, ReadError};
+use rankrls_files::input::Source;
 use rankrls_files::text::each_item;
 
-use super::ReadOptions;
-use super::error::{Fault, ReadError};
-use super::input::Source;
+use super::options::ReadOptions;
 use super::text::{Text, returning};
 use super::token;
 use crate::data::queries::Groups;
 
 /// Bytes of a query in the table of all, besides its identifier.
-pub(super) const QUERY: u64 = 64;
+const QUERY: u64 = 64;
 
-/// The kind of the lines of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum QueryLines {
-    /// The identifier of the query of each row.
-    Ids,
-    /// Identifiers; or the numbers of rows of the queries one after the other, as files for `LightGBM`
-    /// and `XGBoost` have them. They are such where they add up to the rows and are not as many.
-    IdsOrSizes,
-}
-
-/// Lines that may be sizes of queries.
+/// Lines that may be the numbers of rows of the queries one after the other, as files for `LightGBM` and
+/// `XGBoost` have them. They are such where they add up to the rows and are not as many.
 struct Sizes {
     sizes: Vec<u32>,
     sum: u64,
@@ -46,13 +37,12 @@ impl Sizes {
 pub(super) fn give(
     text: &mut Text,
     source: Source<'_>,
-    lines_are: QueryLines,
     options: &ReadOptions,
 ) -> Result<(), ReadError> {
     let (name, rows, held) = (source.name.clone(), text.rows, text.memory);
     let mut groups = Groups::new(options.regroup);
     let (mut lines, mut bytes) = (0, 0);
-    let mut sizes = (lines_are == QueryLines::IdsOrSizes).then(|| Sizes {
+    let mut sizes = Some(Sizes {
         sizes: Vec::new(),
         sum: 0,
     });
@@ -115,7 +105,7 @@ fn id(line: &[u8]) -> Result<(usize, &str), Fault> {
 }
 
 /// Refuses a file that has not a line for each row.
-pub(super) fn check_lines(features: &Text, name: &str, lines: usize) -> Result<(), ReadError> {
+fn check_lines(features: &Text, name: &str, lines: usize) -> Result<(), ReadError> {
     let Text { rows, name: of, .. } = features;
     if *rows == lines {
         return Ok(());
@@ -126,7 +116,7 @@ pub(super) fn check_lines(features: &Text, name: &str, lines: usize) -> Result<(
 
 #[cfg(test)]
 mod tests {
-    use super::super::RowQueries;
+    use super::super::options::RowQueries;
     use super::*;
 
     /// Sizes of the queries that a file gives to seven rows, and the first two identifiers.

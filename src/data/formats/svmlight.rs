@@ -1,96 +1,47 @@
 //! svmlight / LETOR text.
 
-use std::io::{self, Write};
+use rankrls_files::error::ReadError;
+use rankrls_files::input::Source;
 
-use super::error::ReadError;
-use super::input::Source;
-use super::piece;
-use super::rows::{Rows, tokens};
+use super::build::build;
+use super::options::{Loaded, ReadOptions};
+use super::parsed::Grammar;
 use super::text::Text;
-use super::{DataFiles, Facts, FilePart, Loaded, ReadOptions, Reader};
-use crate::data::sidecar::prefix;
-use crate::data::{Dataset, IndexBase};
-use rankrls_files::push_number;
+use crate::data::missing::Missing;
+use crate::data::names::IndexBase;
 
-pub(super) const FACTS: Facts = Facts {
-    name: "svmlight",
-    title: "svmlight",
-    files: "NAME.svm and the like",
-    ending: |_| false,
-    reader: Reader::Stream(read),
-    parts: &[],
-    prefix: |path| (prefix(path), ""),
-    compressed: true,
-    names_beside: false,
-    write: Some(write),
-};
-
-fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
+pub(super) fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let base = if options.zero_based {
         IndexBase::Zero
     } else {
         IndexBase::One
     };
-    let grammar = options.grammar(piece::Lines::Svmlight, base);
-    let text = Text::read(source, options, grammar)?;
-    options.build(text, base)
-}
-
-fn write(
-    _: FilePart,
-    dataset: &Dataset<'_>,
-    files: &DataFiles,
-    writer: &mut dyn Write,
-) -> io::Result<()> {
-    write_rows(&Rows::new(dataset, files.base)?.with_width()?, writer)
-}
-
-/// Writes `dataset` as svmlight text with query ids, rows in order.
-///
-/// Numbers have the fewest digits that read back to the same value, indices count as
-/// [`Dataset::index_base`] says. A data set of one nameless query has no `qid`; several nameless
-/// queries are numbered from 1. What the format does not hold is not written: names, empty
-/// columns after the last that is used, and the order that the rows had before they were moved.
-///
-/// Allocates 12 bytes an entry and 8 a row, to have the entries by row.
-pub fn write_svmlight(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
-    write_rows(&Rows::new(dataset, dataset.index_base())?, writer)
-}
-
-fn write_rows(rows: &Rows<'_>, writer: impl Write) -> io::Result<()> {
-    let queries = rows.dataset.queries();
-    let named = queries.ids().is_some() || queries.len() > 1;
-    let ids = if named {
-        tokens(queries, &[' ', '\t', '\r', '\n', '#'])?
-    } else {
-        Vec::new()
+    let grammar = Grammar {
+        first: base.first(),
+        width: options.width,
+        missing: options.table.missing.map(Missing::in_place),
     };
-    let mut query = 0;
-    rows.write(writer, |text, row| {
-        push_number(text, rows.dataset.labels()[row]);
-        if row >= queries.range(query).end {
-            query += 1;
-        }
-        if let Some(id) = ids.get(query) {
-            text.extend_from_slice(b" qid:");
-            text.extend_from_slice(id.as_bytes());
-        }
-    })
+    let text = Text::read(source, options, grammar)?;
+    build(text, base, options)
 }
 
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
+    use std::io::{self, Write as _};
 
     use proptest::collection::vec;
     use proptest::prelude::*;
     use rayon::prelude::*;
 
+    use rankrls_files::{Place, ReadErrorKind, Remedy};
+
     use super::super::compressed::{gz, zst};
+    use super::super::options::TableOptions;
     use super::super::token::LARGEST_INDEX;
-    use super::super::{Missing, Place, ReadErrorKind, TableOptions};
+    use super::super::write::write_svmlight;
     use super::*;
-    use crate::data::Queries;
+    use crate::data::{Dataset, Queries};
 
     fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
         ReadOptions::new().read_from(text.as_ref(), "f")
@@ -176,12 +127,12 @@ mod tests {
         (b"nan qid:1\n", r#"f:1:1: expected a finite label, found "nan""#),
         (b"1\n-inf\n", r#"f:2:1: expected a finite label, found "-inf""#),
         (b"1e999\n", r#"f:1:1: expected a finite label, found "1e999""#),
-        (b"1 2:1 3\n", r#"f:1:7: expected a pair index:value, found "3" (write cells as pairs index:value, or the data as a table with a header, .csv)"#),
+        (b"1 2:1 3\n", r#"f:1:7: expected a pair index:value, found "3""#),
         (b"1 qid:1 abc\n", r#"f:1:9: expected a pair index:value, found "abc""#),
         (b"1 -1:2\n", r#"f:1:3: expected a pair index:value, found "-1:2""#),
         (b"1 qid:1 sid:2 1:1\n", r#"f:1:9: expected a pair index:value, found "sid:2""#),
         (b"1 cost:2 1:1\n", r#"f:1:3: expected a pair index:value, found "cost:2""#),
-        (b"1 3 : 4\n", r#"f:1:3: expected a pair index:value, found "3" (write cells as pairs index:value, or the data as a table with a header, .csv)"#),
+        (b"1 3 : 4\n", r#"f:1:3: expected a pair index:value, found "3""#),
         (b"1 1:1\r 2:1\n", r"f:1:6: expected lines that end in LF or CR LF, found CR alone (lines end in CR alone: convert them to LF, for example by tr '\r' '\n')"),
         (b"1 1:1 # a\r2 1:1 # b\r", r"f:1:10: expected lines that end in LF or CR LF, found CR alone (lines end in CR alone: convert them to LF, for example by tr '\r' '\n')"),
         (b"1 1:1\n1 1:2\0\0", "f:2:6: expected text, found a NUL byte (is it a binary file, or was it cut off?)"),
@@ -195,8 +146,8 @@ mod tests {
         (b"1 1:NaN\n", r#"f:1:3: expected a finite value, found "1:NaN" (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
         (b"1 1:1e200\n", r#"f:1:3: expected a value whose square is finite, found "1:1e200" (scale the data: write the column in another unit)"#),
         (b"1 1:1e300\n", r#"f:1:3: expected a value, found "1:1e300", which stands for a missing value (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
-        (b"query,grade,x\na,1,2\n", r#"f:1:1: expected a label, a decimal number, found "query,grade,x" (read it as csv: set ReadOptions::format)"#),
-        (b"query\tgrade\tx\n", r#"f:1:1: expected a label, a decimal number, found "query" (read it as tsv: set ReadOptions::format)"#),
+        (b"query,grade,x\na,1,2\n", r#"f:1:1: expected a label, a decimal number, found "query,grade,x""#),
+        (b"query\tgrade\tx\n", r#"f:1:1: expected a label, a decimal number, found "query""#),
         (b"1 1:1 2:-Infinity\n", r#"f:1:7: expected a finite value, found "2:-Infinity""#),
         (b"1 1:1e400\n", r#"f:1:3: expected a finite value, found "1:1e400""#),
         (b"1 qid:1 0:1 1:1\n", r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, set ReadOptions::zero_based)"#),
@@ -265,11 +216,7 @@ mod tests {
             let error = ReadOptions::new()
                 .read_from(text.as_bytes(), "f")
                 .unwrap_err();
-            assert_eq!(
-                error.remedy(),
-                Some(&super::super::Remedy::ReadMissing),
-                "{error}"
-            );
+            assert_eq!(error.remedy(), Some(&Remedy::ReadMissing), "{error}");
             let filled = options(Missing::Value(-1.0)).read_from(text.as_bytes(), "f");
             assert_eq!(rows(&filled.unwrap().dataset), ["1 - 0:-1 1:3"]);
         }

@@ -5,325 +5,28 @@
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
-use std::collections::HashMap;
+use rankrls_files::Remedy;
+use rankrls_files::error::{Fault, ReadError, quote};
+use rankrls_files::input::Source;
+use rankrls_files::text::each_line;
 
-use serde::{Deserialize, Serialize};
-
-use super::error::{Fault, ReadError, quote};
-use super::input::Source;
-use super::missing::Missing;
-use super::records::{Cell, Records, cells, check_lines, named_separator, placed};
+use super::build::build;
+use super::cells::{Cell, Records, cells, check_lines, named_separator, placed};
+use super::header::{Cells, Header};
+use super::number::{self, BadNumber, has_decimal_comma, is_missing, value};
+use super::options::{Loaded, ReadOptions};
 use super::text::{Text, returning};
-use super::token::{self, BadNumber};
-use super::words::{cause, is_missing, with_cause};
-use super::{Facts, Loaded, ReadOptions, Reader, Remedy};
+use super::token::{no_number, query_id, with_point};
+use crate::data::missing::Missing;
+use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::queries::Groups;
 use crate::data::runs::RowPacker;
-use crate::data::sidecar::{has_extension, plain, prefix};
-use crate::data::{FeatureNames, IndexBase, Strings};
-use rankrls_files::text::{each_line, utf8};
-
-/// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
-/// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TableOptions {
-    /// The column that has the labels. Data with labels are refused without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// The column that has the queries; without it all rows are one query.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query: Option<String>,
-    /// What to take for missing values, which are refused without it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<Missing>,
-    /// Columns to leave out, whatever their cells hold.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ignore: Vec<String>,
-}
-
-impl TableOptions {
-    /// Whether nothing was said.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
-/// Values separated by commas.
-pub(super) const CSV: Facts = Facts {
-    name: "csv",
-    title: "a table of comma-separated values",
-    files: "NAME.csv",
-    ending: |path| has_extension(&plain(path), "csv"),
-    reader: Reader::Stream(|source, options| read(source, options, b',')),
-    parts: &[],
-    prefix: |path| (prefix(path), ""),
-    compressed: true,
-    names_beside: false,
-    write: None,
-};
-
-/// Values separated by tabs.
-pub(super) const TSV: Facts = Facts {
-    name: "tsv",
-    title: "a table of tab-separated values",
-    files: "NAME.tsv",
-    ending: |path| has_extension(&plain(path), "tsv"),
-    reader: Reader::Stream(|source, options| read(source, options, b'\t')),
-    ..CSV
-};
 
 /// Bytes of an entry while it is read, and once more in columns.
 const ENTRY: u64 = 2 * 12;
 
 /// Bytes of a row besides its entries, its query counted as a new one.
 const ROW: u64 = 4 * 8 + 64;
-
-/// Bytes of a column of the header besides its name, once and as a key.
-const COLUMN: u64 = 128;
-
-/// The kind of the cells of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Cells {
-    Label,
-    Query,
-    /// Values of the feature.
-    Values(u32),
-    /// Nothing that is asked for.
-    Others,
-}
-
-/// The columns, as the header names them.
-struct Header {
-    cells: Vec<Cells>,
-    titles: Vec<String>,
-    /// Names of the features, where others have not been given.
-    names: Strings,
-}
-
-impl Header {
-    fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
-        let TableOptions {
-            label,
-            query,
-            ignore,
-            ..
-        } = &options.table;
-        let known = options.columns.as_ref();
-        let features = || {
-            let names = known.into_iter().flat_map(FeatureNames::named);
-            names.filter(|(_, name)| !name.is_empty())
-        };
-        if known.is_some() && features().next().is_none() {
-            let expected = "names of features, by which the columns of a table are found";
-            let found = "none in the model or the training data";
-            return Err(Fault::new(expected, found));
-        }
-        let wanted = [label, query].into_iter().flatten();
-        if known.is_none() {
-            check_names(record, wanted)?;
-        }
-        let titles = titles(record)?;
-        let places = places(&titles)?;
-        let place_of = |title: &str, what: &str, remedy: Remedy| {
-            let found = places.get(title.trim_ascii()).copied();
-            found.ok_or_else(|| {
-                let expected = format!("a column {} {what}", quote(title.as_bytes()));
-                let found = format!("a header of {}", quote(titles.join(" ").as_bytes()));
-                Fault::new(expected, found).remedy(alike(title, &titles).unwrap_or(remedy))
-            })
-        };
-        let mut cells = vec![None; titles.len()];
-        match (label, query) {
-            (Some(label), Some(query)) if label == query => {
-                let found = format!("{} for both", quote(label.as_bytes()));
-                return Err(Fault::new("queries in another column than labels", found));
-            }
-            (None, _) if !options.unlabelled => {
-                let fault = Fault::new("the name of the column with the labels", "none");
-                return Err(fault.remedy(Remedy::NameLabels));
-            }
-            _ => {}
-        }
-        if let Some(label) = label {
-            match place_of(label, "of labels", Remedy::NameLabels) {
-                Ok(place) => cells[place] = Some(Cells::Label),
-                Err(_) if options.unlabelled => {}
-                Err(fault)
-                    if titles
-                        .iter()
-                        .any(|title| token::number(title.as_bytes()).is_ok()) =>
-                {
-                    return Err(fault.remedy(HEADER));
-                }
-                Err(fault) => return Err(fault),
-            }
-        }
-        if let Some(query) = query {
-            let place = place_of(query, "of queries", Remedy::NameQueries)?;
-            cells[place] = Some(Cells::Query);
-        }
-        for name in ignore {
-            let remedy = "leave out columns that there are".into();
-            let place = place_of(name, "to leave out", remedy)?;
-            let is_row = matches!(cells[place], Some(Cells::Label | Cells::Query));
-            if is_row || features().any(|(_, needed)| needed == name) {
-                let expected = "columns to leave out that are not needed";
-                return Err(Fault::new(expected, quote(name.as_bytes())));
-            }
-            cells[place] = Some(Cells::Others);
-        }
-        for (feature, name) in features() {
-            // The first of equal names has the column.
-            let what = "for the feature of that name";
-            let place = place_of(name, what, Remedy::SameColumns)?;
-            cells[place].get_or_insert(Cells::Values(feature));
-        }
-        let mut names = Strings::default();
-        for (title, cells) in titles.iter().zip(&mut cells) {
-            if known.is_some() || cells.is_some() {
-                continue;
-            }
-            if is_unnamed(title) {
-                let found = format!("{}, an index", quote(title.as_bytes()));
-                let fault = Fault::new("columns of features", found);
-                return Err(fault.remedy(Remedy::Ignore(title.clone())));
-            }
-            // No file in memory has a header of as many columns as 32 bits count.
-            *cells = Some(Cells::Values(
-                u32::try_from(names.len()).unwrap_or(u32::MAX),
-            ));
-            names.push(title);
-        }
-        let known_cells = cells
-            .into_iter()
-            .map(|cells| cells.unwrap_or(Cells::Others));
-        Ok(Self {
-            cells: known_cells.collect(),
-            titles,
-            names,
-        })
-    }
-
-    /// Bytes that it takes, and the names with it.
-    fn memory(&self) -> u64 {
-        let names = self.titles.iter().map(|title| 4 * title.len() as u64);
-        names.map(|name| name + COLUMN).sum()
-    }
-}
-
-/// The question whether one of `titles` was meant, which has the letters and digits of `title`.
-fn alike(title: &str, titles: &[String]) -> Option<Remedy> {
-    let letters = |title: &str| -> String {
-        let signs = title.chars().filter(|sign| sign.is_alphanumeric());
-        signs.flat_map(char::to_lowercase).collect()
-    };
-    let own = letters(title);
-    let meant = titles.iter().find(|other| letters(other) == own)?;
-    Some(format!("is it {}?", quote(meant.as_bytes())).into())
-}
-
-/// The remedy for a table without names.
-const HEADER: &str = "the first line is to name the columns: write a header";
-
-/// Refuses a first line that is a row: of numbers alone, unless these are whole numbers that ascend, as
-/// pandas names columns, and `wanted` columns are among them.
-fn check_names<'n>(
-    record: &[Cell<'_>],
-    mut wanted: impl Iterator<Item = &'n String>,
-) -> Result<(), Fault> {
-    let texts = || record.iter().map(|cell| cell.text.trim_ascii());
-    let is_number = |text: &[u8]| token::number(text).is_ok();
-    if !texts().any(is_number) || !texts().all(|text| is_number(text) || is_missing(text)) {
-        return Ok(());
-    }
-    let whole = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u64>().ok();
-    let names: Option<Vec<u64>> = texts().map(whole).collect();
-    let ascend = names.is_some_and(|names| names.is_sorted_by(|a, b| a < b));
-    if ascend && wanted.all(|title| texts().any(|text| text == title.trim_ascii().as_bytes())) {
-        return Ok(());
-    }
-    let first: Vec<_> = texts().map(String::from_utf8_lossy).collect();
-    let found = format!("numbers, {}", quote(first.join(" ").as_bytes()));
-    Err(Fault::new("a header with the names of the columns", found).remedy(HEADER))
-}
-
-/// The titles in a header, with blanks in place of line breaks.
-fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
-    let mut titles = Vec::with_capacity(record.len());
-    for (place, cell) in record.iter().enumerate() {
-        let text = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
-        let title = text.trim_ascii().replace(['\n', '\r'], " ");
-        if title.is_empty() {
-            let found = format!("none for column {}", place + 1);
-            let fault = Fault::new("a header with a name for each column", found);
-            let numbers = || record.iter().any(|cell| token::number(&cell.text).is_ok());
-            return Err(match place {
-                0 => fault.remedy(Remedy::NameIndex),
-                _ if numbers() => fault.remedy(HEADER),
-                _ => fault,
-            });
-        }
-        titles.push(title);
-    }
-    Ok(titles)
-}
-
-/// Where each title stands.
-fn places(titles: &[String]) -> Result<HashMap<&str, usize>, Fault> {
-    let mut places = HashMap::new();
-    for (place, title) in titles.iter().enumerate() {
-        if places.insert(&**title, place).is_some() {
-            let found = format!("{} again", quote(title.as_bytes()));
-            let fault = Fault::new("a header with each name once", found);
-            return Err(if token::number(title.as_bytes()).is_ok() {
-                fault.remedy(HEADER)
-            } else {
-                fault
-            });
-        }
-    }
-    Ok(places)
-}
-
-/// Whether pandas gave a column this name, as it had none when the table was written: `Unnamed: 0`, and
-/// `Unnamed: 0.1` when that was written again.
-fn is_unnamed(title: &str) -> bool {
-    let number = title.strip_prefix("Unnamed: ");
-    number.is_some_and(|number| number.starts_with(|char: char| char.is_ascii_digit()))
-}
-
-/// Refuses a header that is not separated by `delimiter`, but by another character; of several `columns` if
-/// that is known.
-fn check_separator(header: &[u8], delimiter: u8, several: bool) -> Result<(), Fault> {
-    let others = [
-        (
-            b';',
-            "semicolons",
-            Remedy::from("separate the cells by commas"),
-        ),
-        (b'\t', "tabs", Remedy::ReadAs("tsv")),
-        (b',', "commas", Remedy::ReadAs("csv")),
-        (b'|', "bars", "separate the cells by commas".into()),
-        (
-            b' ',
-            "blanks",
-            "separate the cells by commas, in R by write.csv".into(),
-        ),
-    ];
-    let found = others
-        .into_iter()
-        .find(|(other, ..)| header.trim_ascii().contains(other))
-        .filter(|(other, ..)| several || !matches!(other, b' ' | b'|'));
-    let Some((_, found, remedy)) = found.filter(|_| !header.contains(&delimiter)) else {
-        return Ok(());
-    };
-    let expected = match delimiter {
-        b'\t' => "columns separated by tabs",
-        _ => "columns separated by commas",
-    };
-    Err(Fault::new(expected, found).remedy(remedy))
-}
 
 /// The rows so far.
 struct TableRows<'o> {
@@ -335,32 +38,26 @@ struct TableRows<'o> {
 impl TableRows<'_> {
     /// Adds the row of `record`, which is on `line`.
     fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
-        let width = header.cells.len();
+        let width = header.titles.len();
         if record.len() != width {
             let expected = format!("{width} cells, as in the header");
-            let fault = Fault::mismatch(expected, record.len().to_string());
-            return Err(match record.last() {
-                Some(last) if record.len() == width + 1 && !last.text.trim_ascii().is_empty() => {
-                    fault.remedy(ROW_NAMES)
-                }
-                _ => fault,
-            });
+            return Err(Fault::mismatch(expected, record.len().to_string()));
         }
         let (mut label, mut entries) = (0.0, 0);
-        for ((&cells, title), cell) in header.cells.iter().zip(&header.titles).zip(record) {
+        for (place, (title, cell)) in header.titles.iter().zip(record).enumerate() {
             let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
-            match cells {
+            match header.cells(place) {
                 Cells::Others => {}
                 Cells::Query => self.query(trimmed, column - 1, line)?,
                 Cells::Label => {
                     // A label that is missing is not to be made up.
                     let missing = self.options.unlabelled.then_some(0.0);
-                    let found = number(trimmed, title, missing, false);
+                    let found = number_in(trimmed, title, missing, false);
                     label = found.map_err(|fault| fault.at_column(column))?;
                 }
                 Cells::Values(feature) => {
                     let missing = self.options.table.missing.map(Missing::in_place);
-                    let found = number(trimmed, title, missing, true);
+                    let found = number_in(trimmed, title, missing, true);
                     let value = found
                         .map_err(|fault| self.with_remedy(fault, trimmed).at_column(column))?;
                     if value != 0.0 {
@@ -380,12 +77,11 @@ impl TableRows<'_> {
     /// The fault of a cell that is no value, with what to do about it: the column may be left out where
     /// nothing is known of the cell.
     fn with_remedy(&self, fault: Fault, cell: &[u8]) -> Fault {
-        let known = token::value(cell) != Err(BadNumber::Syntax)
-            || is_missing(cell)
-            || cause(cell).is_some();
-        match self.options.columns {
-            None if !known => fault.remedy(Remedy::IgnoreColumn),
-            _ => fault,
+        let is_word = value(cell) == Err(BadNumber::Syntax) && !is_missing(cell);
+        if is_word && !has_decimal_comma(cell) && self.options.columns.is_none() {
+            fault.remedy(Remedy::IgnoreColumn)
+        } else {
+            fault
         }
     }
 
@@ -396,23 +92,19 @@ impl TableRows<'_> {
             let found = format!("{}, a missing value", quote(id));
             return Err(Fault::new(expected, found).at_column(before + 1));
         }
-        let text = token::query_id(id, before, "an empty cell")?;
+        let text = query_id(id, before, "an empty cell")?;
         self.text.memory += 2 * text.len() as u64;
         let added = self.text.groups.add(text, 1, line);
         added.map_err(|began| returning(text, &format!("on line {began}")).at_column(before + 1))
     }
 }
 
-/// The remedy for a cell more than the header has.
-const ROW_NAMES: &str = "are the first cells names of rows? In R, write the table by \
-    write.table(row.names = FALSE)";
-
 /// The number in a cell of the column `title`, a value or else a label, or `missing`.
-fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Result<f64, Fault> {
+fn number_in(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Result<f64, Fault> {
     let parsed = if is_value {
-        token::value(cell)
+        number::value(cell)
     } else {
-        token::number(cell)
+        number::number(cell)
     };
     let bad = match (parsed, cell) {
         (Ok(value), _) => return Ok(value),
@@ -430,13 +122,17 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Res
     };
     let what = format!("number in the column {}", quote(title.as_bytes()));
     Err(match bad {
-        _ if is_value => bad.fault(cell, found, &format!("a decimal {what}"), &what),
+        _ if is_value => no_number(bad, cell, found, &format!("a decimal {what}"), &what),
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
-        _ => with_cause(Fault::new(format!("a decimal {what}"), found), cell),
+        _ => with_point(Fault::new(format!("a decimal {what}"), found), cell),
     })
 }
 
-fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Loaded, ReadError> {
+pub(super) fn read(
+    source: Source<'_>,
+    options: &ReadOptions,
+    delimiter: u8,
+) -> Result<Loaded, ReadError> {
     let name = source.name.clone();
     let mut header = None;
     let mut rows = TableRows {
@@ -460,15 +156,10 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         };
         let mut take = || {
             let delimiter = records.delimiter;
-            if header.is_none() {
-                check_separator(&record, delimiter, options.columns.is_none())?;
-            }
             let cells = cells(&record, delimiter)?;
             let numbers = |place: usize| {
-                let known = header
-                    .as_ref()
-                    .and_then(|header: &Header| header.cells.get(place));
-                matches!(known, Some(Cells::Label | Cells::Values(_)))
+                let cells = header.as_ref().map(|header: &Header| header.cells(place));
+                matches!(cells, Some(Cells::Label | Cells::Values(_)))
             };
             check_lines(&record, delimiter, &cells, numbers)?;
             match &header {
@@ -491,7 +182,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
     };
     rows.text.runs = rows.packer.finish();
     rows.text.width = header.names.len();
-    let mut loaded = options.build(rows.text, IndexBase::One)?;
+    let mut loaded = build(rows.text, IndexBase::One, options)?;
     if options.names.is_none() && options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| Fault::data(&error).of(&name))?;
@@ -501,9 +192,11 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, ReadErrorKind, RowQueries};
+    use super::super::format::Format;
+    use super::super::options::{RowQueries, TableOptions};
     use super::*;
     use crate::data::Dataset;
+    use rankrls_files::ReadErrorKind;
 
     const TABLE: &str = "query,first,grade,\"a, b\",last\n\
         q1,0.5,2,0,-1\nq1,0,0, 3 ,\"1e2\"\nq2,1,1,0,0\n";
@@ -767,19 +460,18 @@ mod tests {
             (options(), header, "f.csv: expected at least one row, found none"),
             (options(), "grade,query,x,x\n", "f.csv:1:1: expected a header with each name once, found \"x\" again"),
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
-            (options(), ",grade,query,x\n", "(is it an index of pandas? Write the table by to_csv(index=False), or name the column and put it into TableOptions::ignore; in R, write.csv(row.names = FALSE))"),
             (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
+            (options(), "grade;query;x\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"grade;query;x\" (give TableOptions::label"),
+            (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"1 2 0.5\""),
+            (options(), "1,1,,0.5\n", "f.csv:1:1: expected a header with a name for each column, found none for column 3"),
+            (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "f.csv:2:5: expected a decimal number in the column \"x\", found \"#DIV/0!\" (to leave a column out"),
             (options(), "grade,x\n", "f.csv:1:1: expected a column \"query\" of queries, found a header of \"grade x\""),
             (options(), "query,x\n", "f.csv:1:1: expected a column \"grade\" of labels"),
-            (options(), "grade;query;x\n", "f.csv:1:1: expected columns separated by commas, found semicolons (separate the cells by commas)"),
-            (options(), "grade\tx\n", "found tabs (read it as tsv: set ReadOptions::format)"),
-            (options().format(Format::Tsv), TABLE, "found commas (read it as csv: set ReadOptions::format)"),
             (with(TableOptions::default()), "a,b\n", "TableOptions::label"),
             (with(TableOptions { query: Some("grade".to_owned()), ..named() }), TABLE, "found \"grade\" for both"),
             (knowing(&["last", "absent"]), TABLE, "expected a column \"absent\" for the feature of that name"),
             (knowing(&["", ""]), TABLE, "expected names of features"),
             (ignoring(&["nate"]), note, "expected a column \"nate\" to leave out"),
-            (ignoring(&["NO_te"]), note, "to leave out, found a header of \"query note grade x\" (is it \"note\"?)"),
             (knowing(&["X"]), note, "(is it \"x\"?)"),
             (options(), "Query,grade,x\n", "of queries, found a header of \"Query grade x\" (is it \"Query\"?)"),
             (options(), "query,relevance,x\n", "found a header of \"query relevance x\" (give TableOptions::label"),
@@ -802,16 +494,10 @@ mod tests {
             (options(), "grade,query,x\n1,a,\"3\0\"\n", "f.csv:2:7: expected text, found a NUL byte"),
             (options(), "grade,query,x\n1,a,1.797e308\n", "f.csv:2:5: expected a number in the column \"x\", found \"1.797e308\", which stands for a missing value (to read missing values"),
             (options(), "grade,query,x\n1,a,1e200\n", "f.csv:2:5: expected a number in the column \"x\" whose square is finite, found \"1e200\" (scale the data"),
-            (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\" (write the number without separators of thousands"),
-            (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "found \"#DIV/0!\" (an error of a spreadsheet"),
+            (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\" (to leave a column out"),
             (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\" (write a decimal point"),
             (filling(Missing::Mean), "grade,query,x\nNA,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found \"NA\""),
-            (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected a header with the names of the columns, found numbers, \"1 2 0.5\" (the first line is to name the columns"),
-            (options(), "1,1,,0.5\n", "f.csv:1:1: expected a header with the names of the columns, found numbers"),
-            (with(TableOptions { label: Some("0".to_owned()), ..TableOptions::default() }), "3,0,7\n", "expected a header with the names of the columns"),
-            (options(), "q1,2,0.5\n", "expected a column \"grade\" of labels, found a header of \"q1 2 0.5\" (the first line is to name the columns"),
-            (options(), "grade,query,x\n\"1\",1,a,0.5\n", "f.csv:2:1: expected 3 cells, as in the header, found 4 (are the first cells names of rows? In R, write the table by write.table(row.names = FALSE))"),
-            (options(), "\"grade\" \"query\" \"x\"\n\"1\" 1 \"a\" 0.5\n", "found blanks (separate the cells by commas, in R by write.csv)"),
+            (options(), "grade,query,x\n\"1\",1,a,0.5\n", "f.csv:2:1: expected 3 cells, as in the header, found 4"),
             (options(), "Unnamed: 0.1,grade,query,x\n", "found \"Unnamed: 0.1\", an index (leave it out: put \"Unnamed: 0.1\" into TableOptions::ignore"),
             (options(), "grade,query,x,Unnamed: 3\n", "found \"Unnamed: 3\", an index"),
             (options(), "grade,query,Unnamed: 0_level_0\n", "an index"),

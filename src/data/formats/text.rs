@@ -6,20 +6,20 @@
 //! the first bad line of the file is the one that is reported, whatever the
 //! threads did.
 
+use rankrls_files::Remedy;
+use rankrls_files::error::{Fault, ReadError, ReadErrorKind, quote};
+use rankrls_files::input::Source;
+use rankrls_files::text::{CHUNK, Chunks};
 use rayon::prelude::*;
 
+use crate::data::dataset::Dataset;
 use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
 use crate::data::runs::Run;
-use crate::data::{Columns, Dataset};
 use crate::interrupt::check_interrupt;
 
-use super::ReadOptions;
-use super::Remedy;
-use super::error::{Fault, ReadError, ReadErrorKind, quote};
-use super::input::Source;
-use super::piece::{Grammar, Piece};
-use rankrls_files::text::{CHUNK, Chunks};
+use super::options::ReadOptions;
+use super::parsed::{Grammar, Parsed};
 
 /// Chunks of a batch for each thread. One batch is read, one is parsed, and one is appended at a time.
 const BATCH: usize = 4;
@@ -41,8 +41,6 @@ pub(super) struct Text {
     pub(super) name: String,
     pub(super) rows: usize,
     pub(super) runs: Vec<Run>,
-    /// The columns, where the file has these in place of rows.
-    pub(super) columns: Option<Columns<'static>>,
     pub(super) labels: Vec<f64>,
     pub(super) groups: Groups,
     /// One more than the last column seen.
@@ -93,11 +91,10 @@ impl Text {
         let name = self.name;
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let merged = || columns_of(&self.runs, width);
-        let mut columns = self.columns.unwrap_or_else(merged);
+        let mut columns = columns_of(&self.runs, width);
         drop(self.runs);
-        // Runs may be elsewhere, and columns have the width of their file.
-        (columns.height, columns.width) = (self.rows, width);
+        // Runs may be elsewhere.
+        columns.height = self.rows;
         if let Some(order) = &order {
             columns.move_rows(order);
         }
@@ -131,47 +128,47 @@ impl Text {
     ) -> (Option<Fault>, Result<(), ReadError>) {
         let parse_text = |text: Vec<u8>| {
             check_interrupt();
-            Piece::parse(&text, grammar)
+            Parsed::parse(&text, grammar)
         };
         let (mut texts, mut failure) = chunks.batch();
-        let mut parsed: Vec<Piece> = Vec::new();
-        while !texts.is_empty() || !parsed.is_empty() {
+        let mut pieces: Vec<Parsed> = Vec::new();
+        while !texts.is_empty() || !pieces.is_empty() {
             let read = || match failure {
                 None => chunks.batch(),
                 failure => (Vec::new(), failure),
             };
             let parse = || texts.into_par_iter().map(parse_text).collect();
-            let mut waiting = parsed.into_iter();
-            let append = || waiting.try_for_each(|piece| self.append(piece, options));
-            let (read, (pieces, appended)) = rayon::join(read, || rayon::join(parse, append));
+            let mut waiting = pieces.into_iter();
+            let append = || waiting.try_for_each(|parsed| self.append(parsed, options));
+            let (read, (parsed, appended)) = rayon::join(read, || rayon::join(parse, append));
             (texts, failure) = read;
             if appended.is_err() {
                 return (failure, appended);
             }
-            parsed = pieces;
+            pieces = parsed;
         }
         (failure, Ok(()))
     }
 
-    fn append(&mut self, mut piece: Piece, options: &ReadOptions) -> Result<(), ReadError> {
+    fn append(&mut self, mut parsed: Parsed, options: &ReadOptions) -> Result<(), ReadError> {
         let merged = options.packed.is_none();
-        self.memory += piece.memory(merged);
+        self.memory += parsed.memory(merged);
         let within = self.check_memory(options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
-        let mixed = self.mixed(&mut piece);
-        let returning = self.add_queries(&piece).err();
-        let last = piece.fault.take().map(|fault| (piece.lines, fault));
+        let mixed = self.mixed(&mut parsed);
+        let returning = self.add_queries(&parsed).err();
+        let last = parsed.fault.take().map(|fault| (parsed.lines, fault));
         let faults = [mixed, returning, last].into_iter().flatten();
         if let Some((line, fault)) = faults.min_by_key(|(line, _)| *line) {
             return Err(fault.at(&self.name, self.lines + line));
         }
-        self.lines += piece.lines;
-        self.rows += piece.rows;
-        self.width = self.width.max(piece.width);
-        self.labels.append(&mut piece.labels);
-        self.runs.append(&mut piece.runs);
-        self.dropped_entries += piece.dropped_entries;
-        self.dropped_columns.append(&mut piece.dropped_columns);
+        self.lines += parsed.lines;
+        self.rows += parsed.rows;
+        self.width = self.width.max(parsed.width);
+        self.labels.append(&mut parsed.labels);
+        self.runs.append(&mut parsed.runs);
+        self.dropped_entries += parsed.dropped_entries;
+        self.dropped_columns.append(&mut parsed.dropped_columns);
         Ok(())
     }
 
@@ -184,9 +181,9 @@ impl Text {
     }
 
     /// The first row that has or lacks a query identifier unlike those before it.
-    fn mixed(&mut self, piece: &mut Piece) -> Option<(u64, Fault)> {
-        let named = piece.query_runs.first().copied();
-        let nameless = piece.first_nameless.take();
+    fn mixed(&mut self, parsed: &mut Parsed) -> Option<(u64, Fault)> {
+        let named = parsed.query_runs.first().copied();
+        let nameless = parsed.first_nameless.take();
         let nameless_line = nameless.as_ref().map(|row| self.lines + row.line);
         let named_line = named.map(|run| self.lines + run.line);
         self.nameless_line = self.nameless_line.or(nameless_line);
@@ -199,14 +196,14 @@ impl Text {
             return Some((row.line, row.fault.expecting(expected).remedy(remedy)));
         }
         let expected = format!("no qid, as on line {without}");
-        let found = format!("qid:{}", piece.ids.get(0)?);
+        let found = format!("qid:{}", parsed.ids.get(0)?);
         let run = named?;
         let fault = Fault::mismatch(expected, quote(found.as_bytes()));
         Some((run.line, fault.at_column(run.at + 1).remedy(remedy)))
     }
 
-    fn add_queries(&mut self, piece: &Piece) -> Result<(), (u64, Fault)> {
-        for (run, id) in piece.query_runs.iter().zip(piece.ids.iter()) {
+    fn add_queries(&mut self, parsed: &Parsed) -> Result<(), (u64, Fault)> {
+        for (run, id) in parsed.query_runs.iter().zip(parsed.ids.iter()) {
             let added = self.groups.add(id, run.rows, self.lines + run.line);
             added.map_err(|began| {
                 let fault = returning(id, &format!("on line {began}"));

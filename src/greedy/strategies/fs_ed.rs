@@ -34,7 +34,8 @@ use rayon::prelude::*;
 
 use super::filter::Filter;
 use crate::columns::ColumnClasses;
-use crate::data::{Dataset, DatasetError};
+use crate::data::Dataset;
+use crate::error::Error;
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes};
 use crate::interrupt::check_interrupt;
@@ -78,7 +79,7 @@ pub(super) const FACTS: Facts = Facts {
 /// assert_eq!(filter.ndcg(0)[0], 1.0);
 /// assert!(filter.psi(0) > Some(1.0));
 /// assert_eq!(filter.psi(1), None);
-/// # Ok::<(), rankrls::DatasetError>(())
+/// # Ok::<(), rankrls::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct ExpectedDivergence<'a> {
@@ -118,9 +119,13 @@ struct Distribution {
 impl<'a> ExpectedDivergence<'a> {
     /// The filter for `train`, at the values of its [validation
     /// rows](Dataset::with_validation) if there are any.
-    pub fn new(train: &'a Dataset<'a>) -> Result<Self, DatasetError> {
+    pub fn new(train: &'a Dataset<'a>) -> Result<Self, Error> {
         let labels = train.labels();
-        let refuse = |found: String| Err(DatasetError::Grades { found });
+        let refuse = |found: String| {
+            Err(Error::data(format!(
+                "expected grades: at most 16 different labels, from 0 to below 1024; found {found}"
+            )))
+        };
         let no_grade = |label: &&f64| !(0.0..LABEL_LIMIT).contains(*label);
         if let Some(label) = labels.iter().find(no_grade) {
             return refuse(format!("the label {label}"));

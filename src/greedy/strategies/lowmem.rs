@@ -20,9 +20,10 @@ use rayon::prelude::*;
 
 use crate::columns::{ColumnClasses, Segment};
 use crate::data::Column;
+use crate::greedy::criterion::BlockRanking;
 use crate::greedy::folds::{Folds, SumsWithout};
-use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
-use crate::greedy::state::QueryMatrices;
+use crate::greedy::gain::{QuerySums, Terms};
+use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;

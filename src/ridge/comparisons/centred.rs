@@ -9,9 +9,12 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Comparisons, Labelled, Loss, Predicted, check_one_query, pick, weigh};
+use super::{
+    Comparisons, Labelled, Loss, Predicted, check_one_query, constant_kernel, pick, weigh,
+};
 use crate::columns::QueryWeight;
-use crate::data::{Dataset, LabelScale, Queries};
+use crate::data::{Dataset, LabelScale, Queries, one_group};
+use crate::error::Result;
 use crate::interrupt::check_interrupt;
 use crate::lambda::Lambda;
 use crate::linalg::centring::{centre_offset, centre_rows};
@@ -20,7 +23,6 @@ use crate::linalg::kernels::add_scaled;
 use crate::metrics::{mean_concordance, tie_predictions};
 use crate::objective::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
-use crate::ridge::error::TrainError;
 use crate::ridge::features::{Columns, Features, Mean};
 
 /// The rows of each query, centred and scaled by the root of its weight.
@@ -47,7 +49,7 @@ impl Centred {
         objective: Objective,
         weight: QueryWeight,
         scale: LabelScale,
-    ) -> Result<Labelled<'a>, TrainError> {
+    ) -> Result<Labelled<'a>> {
         let queries = dataset.queries();
         let all_pairs = objective == Objective::Global;
         if all_pairs {
@@ -155,10 +157,10 @@ impl Loss for Centred {
         self.scales.as_deref()
     }
 
-    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
+    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64> {
         match self.queries.rows() - out {
             _ if !self.all_pairs => Ok(lambda.value()),
-            0 => Err(TrainError::OneGroup),
+            0 => Err(one_group()),
             left => Ok(lambda.value() / left as f64),
         }
     }
@@ -191,13 +193,13 @@ impl Loss for Centred {
         trace / self.queries.rows() as f64
     }
 
-    fn check_kernel(&self, kernel: &Square, mean_diagonal: f64) -> Result<(), TrainError> {
+    fn check_kernel(&self, kernel: &Square, mean_diagonal: f64) -> Result<()> {
         let values = (0..kernel.size()).map(|row| kernel.value(row, row));
         let largest = values.fold(0.0, f64::max);
         let rounding = self.queries.largest() as f64 * f64::EPSILON * largest;
         let weights = (0..self.queries.len()).map(|query| self.weight(query));
         if mean_diagonal <= rounding * weights.fold(0.0, f64::max) {
-            return Err(TrainError::ConstantKernel);
+            return Err(constant_kernel());
         }
         Ok(())
     }

@@ -11,11 +11,11 @@ use rayon::prelude::*;
 
 use super::{Comparisons, Labelled, Loss, Predicted, check_one_query, weigh};
 use crate::data::{Dataset, Queries};
+use crate::error::{Error, Result};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::blocks::Block;
-use crate::ridge::error::TrainError;
 use crate::ridge::features::{Columns, Features, Mean};
 use crate::ridge::shape::TrainShape;
 
@@ -44,15 +44,13 @@ pub struct Preferences {
 impl Preferences {
     /// Checks preferences among the rows of the input of `data`, 0-based, and finds these rows in
     /// `data`: `O(p)` time for `p` preferences.
-    pub fn new(mut list: Vec<Preference>, data: &Dataset<'_>) -> Result<Self, TrainError> {
+    pub fn new(mut list: Vec<Preference>, data: &Dataset<'_>) -> Result<Self> {
         let (places, rows) = (data.rows_of_input(), data.rows());
         for (number, one) in list.iter_mut().enumerate() {
             let refuse = |expected: &str, found: String| {
-                let what = format!("preference {}", number + 1);
-                Err(TrainError::unexpected(
-                    what,
-                    format!("{expected}, found {found}"),
-                ))
+                let place = number + 1;
+                let text = format!("preference {place}: expected {expected}, found {found}");
+                Err(Error::data(text))
             };
             for row in [&mut one.preferred, &mut one.other] {
                 let Some(place) = places.get(*row as usize) else {
@@ -69,7 +67,7 @@ impl Preferences {
             }
         }
         if list.iter().all(|one| one.preferred == one.other) {
-            return Err(TrainError::NoPreferences);
+            return Err(no_preferences());
         }
         Ok(Self { list, rows })
     }
@@ -84,6 +82,11 @@ impl Preferences {
     pub fn len(&self) -> usize {
         self.list.len()
     }
+}
+
+/// Preferences that compare nothing.
+pub(crate) fn no_preferences() -> Error {
+    Error::data("no preference compares two rows: expected one at least")
 }
 
 /// The mean weight of the preferences in `list` that one of so many `rows` is in.
@@ -111,23 +114,21 @@ impl Differences {
     pub(crate) fn labelled(
         preferences: &Preferences,
         dataset: &Dataset<'_>,
-    ) -> Result<Labelled<'static>, TrainError> {
+    ) -> Result<Labelled<'static>> {
         let all = dataset.queries();
         check_one_query(all)?;
         if preferences.rows != all.rows() {
-            return Err(TrainError::unexpected(
-                format!("the preferences are among {} rows", preferences.rows),
-                format!("{}, those of the data", all.rows()),
-            ));
+            return Err(Error::data(format!(
+                "the preferences are among {} rows: expected {}, those of the data",
+                preferences.rows,
+                all.rows()
+            )));
         }
         Self::of(&preferences.list, all)
     }
 
     /// The differences of `list`, of rows of these queries.
-    pub(super) fn of(
-        list: &[Preference],
-        queries: &Queries,
-    ) -> Result<Labelled<'static>, TrainError> {
+    pub(super) fn of(list: &[Preference], queries: &Queries) -> Result<Labelled<'static>> {
         let rows = Self {
             alone: Queries::from_sizes(&vec![1; list.len()])?,
             scales: list.iter().map(|one| one.weight.sqrt()).collect(),

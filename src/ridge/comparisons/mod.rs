@@ -17,15 +17,15 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::blocks::Block;
-use super::error::TrainError;
 use super::features::{Columns, Features, Mean};
 use super::shape::TrainShape;
 use crate::data::Queries;
+use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
 use crate::linalg::factor::Square;
 
 pub(crate) use centred::Centred;
-pub(crate) use differences::Differences;
+pub(crate) use differences::{Differences, no_preferences};
 pub use differences::{Preference, Preferences};
 
 /// The rows that a [`Loss`] compares: of the same query, or of a preference.
@@ -49,7 +49,7 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
     }
 
     /// The ridge parameter of the system without `out` rows of `B`, where users say `lambda`.
-    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
+    fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64> {
         let _ = out;
         Ok(lambda.value())
     }
@@ -79,7 +79,7 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
     fn mean_diagonal(&self, features: &Features<'_>) -> f64;
 
     /// Refuses a kernel by which rows that are compared differ in rounding alone.
-    fn check_kernel(&self, kernel: &Square, mean_diagonal: f64) -> Result<(), TrainError> {
+    fn check_kernel(&self, kernel: &Square, mean_diagonal: f64) -> Result<()> {
         let _ = (kernel, mean_diagonal);
         Ok(())
     }
@@ -186,11 +186,20 @@ pub(crate) fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
     rows.iter().map(|&row| values[row]).collect()
 }
 
+/// A kernel by which all rows that are compared are the same.
+pub(crate) fn constant_kernel() -> Error {
+    Error::data(
+        "the kernel is constant within every query, so it can tell no examples of a query apart: expected rows that differ, or another gamma",
+    )
+}
+
 /// Refuses data of several queries.
-fn check_one_query(queries: &Queries) -> Result<(), TrainError> {
+fn check_one_query(queries: &Queries) -> Result<()> {
     let count = queries.len();
-    match count {
-        1 => Ok(()),
-        _ => Err(TrainError::Queries { queries: count }),
-    }
+    ensure!(
+        count == 1,
+        data,
+        "the global objective has one query, the data have {count}: expected data of one query (Dataset::as_one_query)"
+    );
+    Ok(())
 }

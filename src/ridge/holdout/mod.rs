@@ -5,19 +5,17 @@
 //! many rows are left: groups of each size have a factorisation of their own.
 
 mod pairs;
-mod scheme;
 
 use super::comparisons::{Parts, Predicted, pick};
-use super::error::TrainError;
 use super::problem::RidgeProblem;
 use super::solvers::{Convergence, Model, Residuals, TOLERANCE};
+use super::system::{System, too_large};
 use super::trained::Trained;
-use crate::data::Queries;
+use crate::data::{Groups, Queries, one_query};
+use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::centring::centre;
 use crate::metrics::{Metric, Rules, evaluate};
-
-pub use scheme::{Groups, Scheme};
 
 /// A hold-out: predictions for rows by models that have not seen them, and their errors (`docs/rankrls.md`,
 /// "Held-out queries"; Pahikkala et al., 2009; An, Liu and Venkatesh, 2007).
@@ -57,17 +55,13 @@ pub struct LeftPair {
 }
 
 impl Trained<'_> {
-    /// Leaves out the groups of `scheme`, or every pair where it has none ([`Scheme::groups`]).
-    pub fn leave_out_by(&self, scheme: &Scheme) -> Result<Holdout, TrainError> {
-        match scheme.groups(self.problem.system.design.queries())? {
-            Some(groups) => self.leave_out(&groups),
-            None => self.leave_pair_out(false),
-        }
-    }
-
     /// Leaves out every query on its own, as [`leave_out`](Self::leave_out) does: one prediction a row.
-    pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
-        self.leave_out_by(&Scheme::Queries)
+    pub fn leave_query_out(&self) -> Result<Holdout> {
+        let queries = self.problem.system.queries().len();
+        if queries == 1 {
+            return Err(one_query());
+        }
+        self.leave_out(&Groups::queries(queries))
     }
 
     /// Predictions for every row, `m`, by models that were trained without its group: exactly, but for rounding
@@ -76,7 +70,7 @@ impl Trained<'_> {
     /// `dual` and `primal` take them from the factors of the whole system, in `O(t^2 u + t^3)` time for a group
     /// of `t` rows and `u` unknowns (Pahikkala et al., 2009; An, Liu and Venkatesh, 2007). `cg` trains again for
     /// every group, to a residual of [`TOLERANCE`].
-    pub fn leave_out(&self, groups: &Groups) -> Result<Holdout, TrainError> {
+    pub fn leave_out(&self, groups: &Groups) -> Result<Holdout> {
         let model = Model {
             lambda: self.lambda,
             solution: Some(&self.solution),
@@ -97,13 +91,13 @@ impl RidgeProblem<'_> {
         metric: Metric,
         rules: Rules,
     ) -> Option<f64> {
-        let queries = self.system.design.queries();
+        let queries = self.system.queries();
         if holdout.predictions.len() != queries.rows() {
             return None;
         }
         let of_rows = groups.clone().rows(queries).ok()?;
         let parts = parts_of(&of_rows, queries).ok()?;
-        let labels = pick(&self.as_given, &parts.order);
+        let labels = pick(&self.system.as_given, &parts.order);
         let scores = pick(&holdout.predictions, &parts.order);
         let found = evaluate(&[metric], &labels, &scores, &parts.queries, rules).ok()?;
         found.get(metric)?.mean
@@ -118,11 +112,13 @@ impl RidgeProblem<'_> {
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, Solver, TrainOptions};
-    /// use rankrls::Lambda;
+    /// use rankrls::data::Groups;
+    /// use rankrls::ridge::{HOLDOUT_TOLERANCE, RidgeProblem, Solver};
+    /// use rankrls::{Lambda, RankRls};
     ///
     /// let data = sample::train();
-    /// let problem = RidgeProblem::new(&data, &TrainOptions::new().solver(Solver::ConjugateGradients))?;
+    /// let iterated = RankRls { solver: Some(Solver::ConjugateGradients), ..RankRls::default() };
+    /// let problem = RidgeProblem::new(&data, &iterated)?;
     /// let lambdas = [Lambda::new(4.0)?, Lambda::new(64.0)?];
     /// let folds = Groups::folds(data.queries().len(), 5, 1)?;
     /// let holdouts = problem.leave_out(&lambdas, &folds, HOLDOUT_TOLERANCE)?;
@@ -134,7 +130,7 @@ impl RidgeProblem<'_> {
         lambdas: &[Lambda],
         groups: &Groups,
         tolerance: f64,
-    ) -> Result<Vec<Holdout>, TrainError> {
+    ) -> Result<Vec<Holdout>> {
         let model = |&lambda: &Lambda| Model {
             lambda,
             solution: None,
@@ -148,25 +144,34 @@ impl RidgeProblem<'_> {
         models: &[Model<'_>],
         groups: &Groups,
         tolerance: f64,
-    ) -> Result<Vec<Holdout>, TrainError> {
-        let queries = self.system.design.queries();
+    ) -> Result<Vec<Holdout>> {
+        let queries = self.system.queries();
         let of_rows = groups.clone().rows(queries)?;
         let rows: Vec<&[usize]> = of_rows.iter().collect();
-        let by_model = self.residuals(models, &rows, tolerance)?.into_iter();
-        by_model
-            .map(|residuals| Holdout::of(self, &parts_of(&of_rows, queries)?, residuals))
+        let system = &self.system;
+        let by_model = self.solve.leave_out(system, models, &rows, tolerance)?;
+        let parts = parts_of(&of_rows, queries)?;
+        let all = by_model.into_iter();
+        all.map(|residuals| Holdout::of(system, &parts, residuals))
             .collect()
     }
 }
 
+/// Groups in which nothing can be compared.
+fn nothing_to_compare() -> Error {
+    Error::options(
+        "no group holds out two examples of a query: no two predictions of a model can be compared; expected larger groups",
+    )
+}
+
 /// The parts of queries that `groups` of rows hold out together.
-fn parts_of(groups: &Groups, queries: &Queries) -> Result<Parts, TrainError> {
+fn parts_of(groups: &Groups, queries: &Queries) -> Result<Parts> {
     let same = |a: &usize, b: &usize| queries.of_row(*a) == queries.of_row(*b);
     let mut parts: Vec<&[usize]> = groups.iter().flat_map(|rows| rows.chunk_by(same)).collect();
     parts.sort_unstable_by_key(|part| part[0]);
     let sizes: Vec<usize> = parts.iter().map(|part| part.len()).collect();
     if sizes.iter().all(|&size| size == 1) && queries.largest() > 1 {
-        return Err(TrainError::NothingToCompare);
+        return Err(nothing_to_compare());
     }
     Ok(Parts {
         order: parts.concat(),
@@ -175,17 +180,13 @@ fn parts_of(groups: &Groups, queries: &Queries) -> Result<Parts, TrainError> {
 }
 
 impl Holdout {
-    fn of(
-        problem: &RidgeProblem<'_>,
-        parts: &Parts,
-        residuals: Residuals,
-    ) -> Result<Self, TrainError> {
-        let rows = &problem.system.design.rows;
+    fn of(system: &System<'_>, parts: &Parts, residuals: Residuals) -> Result<Self> {
+        let rows = &system.rows;
         let unscaled = |scaled: &[f64]| -> Vec<f64> {
             let by_row = scaled.iter().enumerate();
             by_row.map(|(row, value)| value / rows.scale(row)).collect()
         };
-        let labels = unscaled(&problem.system.labels);
+        let labels = unscaled(&system.labels);
         let Residuals {
             mut values,
             convergence,
@@ -202,10 +203,10 @@ impl Holdout {
         }
         let error: f64 = values.iter().map(|residual| residual * residual).sum();
         if !error.is_finite() {
-            return Err(TrainError::NotFinite);
+            return Err(too_large());
         }
         let cindex = rows.concordance(&Predicted {
-            as_given: &problem.as_given,
+            as_given: &system.as_given,
             labels: &labels,
             predictions: &predictions,
             parts,

@@ -20,13 +20,14 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Holdout, LeftPair, Trained};
+use super::{Holdout, LeftPair, Trained, nothing_to_compare};
+use crate::error::{Error, Result};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
-use crate::ridge::error::TrainError;
 use crate::ridge::kernel::row_number;
-use crate::ridge::solvers::{Solver, batches, blocks};
+use crate::ridge::solvers::{Factored, Solution, Solver, batches, blocks, singular};
+use crate::ridge::system::{System, too_large};
 
 /// Rows whose pairs with all later ones are a task.
 const ROWS: usize = 64;
@@ -34,7 +35,7 @@ const ROWS: usize = 64;
 /// The outcome of some pairs of a query.
 #[derive(Debug, Default)]
 struct Tally {
-    /// Sum of the squared errors of differences.
+    /// Sum of the squared errors of differences; of a query, divided by its rows.
     squares: f64,
     /// Pairs of different labels.
     pairs: usize,
@@ -71,17 +72,18 @@ impl Trained<'_> {
     /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
     /// within 1e-10 of the largest label count as equal. `O(n^2)` time after the factorisation and
     /// the inverse of what the query has in it; memory of the block of the query.
-    pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout, TrainError> {
+    pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout> {
         let (problem, system) = (self.problem, &self.problem.system);
         if self.solution.factored.is_none() {
-            return Err(TrainError::unexpected(
-                format!("solver {} has no hold-outs by lpo", self.solver()),
-                format!("lqo or folds:N, or solver {}", Solver::factoring()),
-            ));
+            return Err(Error::options(format!(
+                "solver {} has no hold-outs by lpo: expected lqo or folds:N, or solver {}",
+                self.solver(),
+                Solver::factoring()
+            )));
         }
-        let queries = system.design.queries();
+        let queries = system.queries();
         if queries.largest() < 2 {
-            return Err(TrainError::NothingToCompare);
+            return Err(nothing_to_compare());
         }
         let other;
         let mut solution = &self.solution;
@@ -89,58 +91,18 @@ impl Trained<'_> {
             other = problem.solution(self.lambda, 2)?;
             solution = &other;
         }
-        let singular = TrainError::Singular {
-            lambda: self.lambda.value(),
-        };
         let Some(factored) = solution.factored.as_deref() else {
-            return Err(singular);
+            return Err(singular(self.lambda));
         };
-        let (right, average) = (factored.right(system, solution), factored.average());
-        let scale = |row: usize| system.design.rows.scale(row);
-        let labels = system.labels.iter().enumerate();
-        let unscaled = labels.map(|(row, label)| (label / scale(row)).abs());
-        let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
-        let tally = |rows: &[usize], block: Square| {
-            let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
-            let query = Query {
-                first,
-                right: &right[range.clone()],
-                average,
-                labels: &system.labels[range.clone()],
-                as_given: &problem.as_given[range],
-                scale: scale(first),
-                tie,
-                block,
-                keep,
-            };
-            query.tally_all()
-        };
-        let rows: Vec<Vec<usize>> = queries.ranges().map(Iterator::collect).collect();
-        let groups: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
-        let tasks = batches(&groups).into_par_iter();
-        let of_batches = tasks.flat_map_iter(|batch| {
-            let of_batch = blocks(factored, system, &batch);
-            let found = of_batch.map(|(group, block)| tally(group, block));
-            found.collect::<Vec<_>>()
-        });
-        let tallies: Vec<Tally> = of_batches.collect();
-        let mut sum = Tally::default();
-        let mut indices = Vec::new();
-        for (of_query, range) in tallies.into_iter().zip(queries.ranges()) {
-            if of_query.pairs > 0 {
-                indices.push(of_query.ordered / of_query.pairs as f64);
-            }
-            let squares = of_query.squares / range.len() as f64;
-            sum = sum.with(Tally {
-                squares,
-                ..of_query
-            });
-        }
+        let tallies = tallies(system, solution, factored, keep);
+        let ordered = tallies.iter().filter(|of_query| of_query.pairs > 0);
+        let indices: Vec<f64> = ordered.map(|own| own.ordered / own.pairs as f64).collect();
+        let sum = tallies.into_iter().fold(Tally::default(), Tally::with);
         if sum.singular {
-            return Err(singular);
+            return Err(singular(self.lambda));
         }
         if !sum.squares.is_finite() {
-            return Err(TrainError::NotFinite);
+            return Err(too_large());
         }
         let mean = || indices.iter().sum::<f64>() / indices.len() as f64;
         Ok(Holdout {
@@ -153,6 +115,42 @@ impl Trained<'_> {
     }
 }
 
+/// The outcome of the pairs of each query.
+fn tallies(
+    system: &System<'_>,
+    solution: &Solution,
+    factored: &dyn Factored,
+    keep: bool,
+) -> Vec<Tally> {
+    let (right, average) = (factored.right(system, solution), factored.average());
+    let labels = system.labels.iter().enumerate();
+    let unscaled = labels.map(|(row, label)| (label / system.rows.scale(row)).abs());
+    let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
+    let tally = |rows: &[usize], block: Square| {
+        let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
+        let query = Query {
+            first,
+            right: &right[range.clone()],
+            average,
+            labels: &system.labels[range.clone()],
+            as_given: &system.as_given[range],
+            scale: system.rows.scale(first),
+            tie,
+            block,
+            keep,
+        };
+        query.tally_all()
+    };
+    let rows: Vec<Vec<usize>> = system.queries().ranges().map(Iterator::collect).collect();
+    let groups: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
+    let of_batches = batches(&groups).into_par_iter().flat_map_iter(|batch| {
+        let of_batch = blocks(factored, system, &batch);
+        let found = of_batch.map(|(group, block)| tally(group, block));
+        found.collect::<Vec<_>>()
+    });
+    of_batches.collect()
+}
+
 impl Query<'_> {
     /// All pairs.
     fn tally_all(&self) -> Tally {
@@ -161,7 +159,9 @@ impl Query<'_> {
         let parts: Vec<Tally> = tasks
             .map(|start| self.tally(start..size.min(start + ROWS)))
             .collect();
-        parts.into_iter().fold(Tally::default(), Tally::with)
+        let mut all = parts.into_iter().fold(Tally::default(), Tally::with);
+        all.squares /= size as f64;
+        all
     }
 
     /// The pairs of these rows with every later one.

@@ -1,22 +1,21 @@
 //! Kernels that are given: what deserves the name, but for rounding.
 
-use super::values::check_finite;
-use crate::data::Dataset;
+use super::{check_finite, named};
+use crate::data::{Dataset, IndexBase};
+use crate::error::{Error, Result};
 use crate::linalg::factor::{Square, extreme_eigenvalues};
-use crate::ridge::error::TrainError;
 
 /// How far a given kernel may be from symmetric, and below 0, as a share of its largest value.
 const ROUNDING: f64 = 1e-8;
 
 /// The columns of `dataset`, dense: as many as it has rows, in their order. Column `j` of the data
 /// belongs to row `j` of the input.
-pub(super) fn given(dataset: &Dataset<'_>) -> Result<Square, TrainError> {
+pub(super) fn given(dataset: &Dataset<'_>, base: IndexBase) -> Result<Square> {
     let (size, columns) = (dataset.rows(), dataset.width());
     if columns != size {
-        return Err(TrainError::unexpected(
-            format!("the kernel has {size} rows and {columns} columns"),
-            "a column for each row, as the columns are the kernel",
-        ));
+        return Err(Error::data(format!(
+            "the kernel has {size} rows and {columns} columns: expected a column for each row, as the columns are the kernel"
+        )));
     }
     let mut square = Square::zeros(size);
     let places = dataset.rows_of_input();
@@ -26,7 +25,7 @@ pub(super) fn given(dataset: &Dataset<'_>) -> Result<Square, TrainError> {
             square.values_mut()[column * size + row] = value;
         }
     }
-    check_given(&square)?;
+    check_given(&square, |row| named(dataset, base, row))?;
     Ok(square)
 }
 
@@ -97,9 +96,10 @@ impl Rounded {
     }
 }
 
-fn check_given(square: &Square) -> Result<(), TrainError> {
+/// Refuses what is no kernel. `name` has the numbers of rows for people.
+fn check_given(square: &Square, name: impl Fn(usize) -> usize) -> Result<()> {
     let (size, values) = (square.size(), square.values());
-    check_finite(values, size, |row| row)?;
+    check_finite(values, size, |row, other| [name(row), name(other)])?;
     let larger = |most: f64, value: &f64| most.max(value.abs());
     let largest = values.iter().fold(0.0, larger);
     let rounded = Rounded::of(values);
@@ -108,21 +108,19 @@ fn check_given(square: &Square) -> Result<(), TrainError> {
         for row in column + 1..size {
             let [value, mirrored] = [square.value(row, column), square.value(column, row)];
             if (value - mirrored).abs() > tolerance {
-                return Err(TrainError::Asymmetric {
-                    row: row + 1,
-                    column: column + 1,
-                    value,
-                    mirrored,
-                });
+                let [row, column] = [name(row), name(column)];
+                return Err(Error::data(format!(
+                    "the kernel is not symmetric: it has {value:?} in row {row}, column {column} and {mirrored:?} in row {column}, column {row}"
+                )));
             }
         }
     }
     match extreme_eigenvalues(square) {
         Some([least, most]) if least < -rounded.of_eigenvalues(size, largest, most.abs()) => {
-            Err(TrainError::Indefinite {
-                least,
-                largest: most,
-            })
+            let shift = -least;
+            Err(Error::data(format!(
+                "the kernel is indefinite: its least eigenvalue is {least:.3e}, its largest {most:.3e}; expected no eigenvalue below 0 but for rounding; add {shift:.1e} to its diagonal, which makes it a kernel"
+            )))
         }
         _ => Ok(()),
     }
@@ -149,13 +147,13 @@ mod tests {
         all.iter().map(values).collect()
     }
 
-    fn checked(kernel: &[Vec<f64>], round: impl Fn(f64) -> f64) -> Result<(), TrainError> {
+    fn checked(kernel: &[Vec<f64>], round: impl Fn(f64) -> f64) -> Result<()> {
         let mut square = Square::zeros(kernel.len());
         let values = kernel.iter().flatten().map(|&value| round(value));
         square
             .values_mut()
             .copy_from_slice(&values.collect::<Vec<f64>>());
-        check_given(&square)
+        check_given(&square, |row| row)
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "as embeddings are")]
@@ -199,11 +197,12 @@ mod tests {
             }
             for round in [&|value| value, &single as &dyn Fn(f64) -> f64, &decimal(6)] {
                 let error = checked(&kernel, round).unwrap_err();
+                let text = error.to_string();
                 assert!(
-                    matches!(error, TrainError::Indefinite { .. }),
-                    "{rows}: {error}"
+                    text.starts_with("the kernel is indefinite"),
+                    "{rows}: {text}"
                 );
-                assert!(error.to_string().contains("add "), "{error}");
+                assert!(text.contains("add "), "{text}");
             }
         }
         let whole = vec![vec![0.0, 1.0], vec![1.0, 0.0]];
@@ -211,7 +210,8 @@ mod tests {
         let lopsided = vec![vec![1.0, 0.25], vec![0.2, 1.0]];
         for round in [&|value| value, &single as &dyn Fn(f64) -> f64] {
             let error = checked(&lopsided, round).unwrap_err();
-            assert!(matches!(error, TrainError::Asymmetric { .. }), "{error}");
+            let start = "the kernel is not symmetric";
+            assert!(error.to_string().starts_with(start), "{error}");
         }
     }
 }

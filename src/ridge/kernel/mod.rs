@@ -9,12 +9,12 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::error::TrainError;
-use super::trained::Weights;
-use crate::data::Dataset;
+use super::weights::Weights;
+use crate::data::{Dataset, IndexBase};
+use crate::error::{Error, Result};
 use crate::names::names;
 
-pub use reduced::ReducedSet;
+pub use reduced::{Basis, ReducedSet};
 pub use values::KernelMatrix;
 
 /// The kernels, by the names that users give: functions of rows `x` and `z` (Schölkopf and Smola, *Learning with
@@ -189,7 +189,7 @@ impl Kernel {
     /// nothing, whatever their values.
     ///
     /// `gamma` is in units of one over the squared values, `coef0` in those of `gamma x . z`, which has none.
-    pub fn new(kind: KernelKind, gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
+    pub fn new(kind: KernelKind, gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
         let kernel = Self {
             kind,
             gamma,
@@ -201,24 +201,21 @@ impl Kernel {
 
     /// `exp(-gamma |x - z|^2)`, from 0 to 1. `gamma` is in units of one over the squared values: rows much
     /// further apart than `gamma^-1/2` have nothing in common.
-    pub fn gaussian(gamma: f64) -> Result<Self, TrainError> {
+    pub fn gaussian(gamma: f64) -> Result<Self> {
         Self::new(KernelKind::Gaussian, gamma, 0.0, 1)
     }
 
     /// `(gamma x . z + coef0)^degree`. `gamma` is in units of one over the squared values.
-    pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
+    pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
         Self::new(KernelKind::Polynomial, gamma, coef0, degree)
     }
 
     /// This kernel, unless one of its parameters is out of range; parameters that its formula does not have are
     /// those of [`LINEAR`](Self::LINEAR).
-    pub(crate) fn checked(self) -> Result<Self, TrainError> {
+    pub(crate) fn checked(self) -> Result<Self> {
         let refuse = |name: &str, expected: &str, found: f64| {
-            let what = format!("{name} of the kernel");
-            Err(TrainError::unexpected(
-                what,
-                format!("{expected}, found {found:?}"),
-            ))
+            let text = format!("{name} of the kernel: expected {expected}, found {found:?}");
+            Err(Error::options(text))
         };
         let mut kernel = Self {
             kind: self.kind,
@@ -288,6 +285,28 @@ impl Kernel {
             _ => Weights::default(),
         }
     }
+}
+
+/// The number of a row of `dataset` for people: its place in the input, counted from `base`.
+fn named(dataset: &Dataset<'_>, base: IndexBase, row: usize) -> usize {
+    let input = dataset.input_rows().map_or(row, |rows| rows[row] as usize);
+    input + usize::from(base == IndexBase::One)
+}
+
+/// Refuses a value that is not finite. `values` are column by column, `height` rows each; `names` has the
+/// numbers of a row and a column.
+fn check_finite(
+    values: &[f64],
+    height: usize,
+    names: impl Fn(usize, usize) -> [usize; 2],
+) -> Result<()> {
+    let Some(place) = values.iter().position(|value| !value.is_finite()) else {
+        return Ok(());
+    };
+    let [row, other] = names(place % height, place / height);
+    Err(Error::numbers(format!(
+        "the kernel of rows {row} and {other} is beyond all numbers: scale the data, or take a smaller gamma or degree"
+    )))
 }
 
 /// A row as a 32-bit number, as data sets have them.

@@ -2,16 +2,57 @@
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
 
 use super::given::given;
-use super::values::check_finite;
-use super::{Kernel, KernelKind, row_number};
-use crate::data::Dataset;
+use super::{Kernel, KernelKind, check_finite, named, row_number};
+use crate::data::{Dataset, IndexBase};
+use crate::error::{Error, Result};
 use crate::linalg::factor::{Eigen, Panel, Square};
 use crate::linalg::kernels::add_scaled;
-use crate::ridge::error::TrainError;
+use crate::ridge::comparisons::constant_kernel;
 use crate::ridge::features::LEAST_SQUARES;
-use crate::ridge::trained::Weights;
+use crate::ridge::weights::Weights;
+
+/// Rows that a model is over: those of a reduced set ([`ReducedSet`]).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Basis {
+    /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.
+    Drawn {
+        /// How many.
+        count: usize,
+        /// The seed of the draw.
+        seed: u64,
+    },
+    /// Rows of the input, 0-based.
+    Given(Vec<usize>),
+}
+
+impl Basis {
+    /// Its rows in `data`.
+    pub(crate) fn rows(&self, data: &Dataset<'_>) -> Result<Vec<usize>> {
+        let rows = data.rows();
+        match self {
+            Self::Drawn { count, seed } if (1..=rows).contains(count) => {
+                let mut generator = ChaCha8Rng::seed_from_u64(*seed);
+                let mut drawn = index::sample(&mut generator, rows, *count).into_vec();
+                drawn.sort_unstable();
+                Ok(drawn)
+            }
+            Self::Drawn { count, .. } => Err(Error::options(format!(
+                "a basis of {count} rows: expected from 1 to {rows}, the rows of the data"
+            ))),
+            Self::Given(given) => {
+                let places = data.rows_of_input();
+                // A reduced set refuses rows that are not there.
+                let place = |&row: &usize| places.get(row).map_or(row, |&place| place as usize);
+                Ok(given.iter().map(place).collect())
+            }
+        }
+    }
+}
 
 /// The reduced set method: a model over the kernel with `b` of the `m` rows alone, the basis.
 ///
@@ -40,17 +81,29 @@ impl ReducedSet {
     ///
     /// `O(m b^2 + b^3)` time, `O(m b)` memory. A given kernel is checked as a whole first, in
     /// `O(m^3)` time and `O(m^2)` memory.
-    pub fn new(dataset: &Dataset<'_>, kernel: &Kernel, rows: &[usize]) -> Result<Self, TrainError> {
+    pub fn new(dataset: &Dataset<'_>, kernel: &Kernel, rows: &[usize]) -> Result<Self> {
+        Self::counted(dataset, kernel, rows, IndexBase::One)
+    }
+
+    /// The same, with rows in messages that count from `base`.
+    pub(crate) fn counted(
+        dataset: &Dataset<'_>,
+        kernel: &Kernel,
+        rows: &[usize],
+        base: IndexBase,
+    ) -> Result<Self> {
         let basis = checked_basis(rows, dataset.rows())?;
-        let values = values_with(&basis, dataset, kernel)?;
+        let values = values_with(&basis, dataset, kernel, base)?;
         let own = among(&basis, &values);
         let size = basis.len();
-        let eigen = Eigen::new(&own).ok_or_else(|| TrainError::NoEigenvalues {
-            rows: size,
-            largest: own.values().iter().fold(0.0, |most, v| v.abs().max(most)),
+        let eigen = Eigen::new(&own).ok_or_else(|| {
+            let largest = own.values().iter().fold(0.0_f64, |most, v| v.abs().max(most));
+            Error::numbers(format!(
+                "the kernel of the {size} rows of the basis has values up to {largest:e}, and its eigenvalues were not found: expected eigenvalues that are finite numbers; scale the data, or take another basis"
+            ))
         })?;
         if eigen.largest() < LEAST_SQUARES {
-            return Err(TrainError::ConstantKernel);
+            return Err(constant_kernel());
         }
         let least = size as f64 * f64::EPSILON * eigen.largest();
         let map = eigen.scaled_vectors(least, |value| 1.0 / value.sqrt());
@@ -91,7 +144,7 @@ impl ReducedSet {
 }
 
 /// The `rows` of a basis in the order of the data, of `count` rows.
-fn checked_basis(rows: &[usize], count: usize) -> Result<Vec<usize>, TrainError> {
+fn checked_basis(rows: &[usize], count: usize) -> Result<Vec<usize>> {
     let mut seen = vec![false; count];
     let wrong = rows.iter().find_map(|&row| match seen.get_mut(row) {
         Some(known) => {
@@ -103,8 +156,10 @@ fn checked_basis(rows: &[usize], count: usize) -> Result<Vec<usize>, TrainError>
     let sizes = format!("from 1 to {count}, the rows of the data");
     let size = (rows.is_empty() || rows.len() > count).then_some(sizes);
     if let Some(expected) = size.or(wrong) {
-        let what = format!("a basis of {} rows", rows.len());
-        return Err(TrainError::unexpected(what, expected));
+        let size = rows.len();
+        return Err(Error::options(format!(
+            "a basis of {size} rows: expected {expected}"
+        )));
     }
     Ok((0..count).filter(|&row| seen[row]).collect())
 }
@@ -114,10 +169,11 @@ fn values_with(
     basis: &[usize],
     dataset: &Dataset<'_>,
     kernel: &Kernel,
-) -> Result<Panel, TrainError> {
+    base: IndexBase,
+) -> Result<Panel> {
     let mut values = Panel::zeros(basis.len(), dataset.rows());
     if kernel.kind == KernelKind::Precomputed {
-        let all = given(dataset)?;
+        let all = given(dataset, base)?;
         for (row, column) in values.columns_mut().enumerate() {
             for (slot, &other) in column.iter_mut().zip(basis) {
                 *slot = all.value(row, other);
@@ -127,7 +183,10 @@ fn values_with(
         let rows = dataset.rows_subset(basis)?;
         kernel.fill(&rows, dataset, values.values_mut());
     }
-    check_finite(values.values_mut(), basis.len(), |row| basis[row])?;
+    let name = |row| named(dataset, base, row);
+    check_finite(values.values_mut(), basis.len(), |row, other| {
+        [name(basis[row]), name(other)]
+    })?;
     Ok(values)
 }
 
@@ -144,16 +203,14 @@ fn among(basis: &[usize], values: &Panel) -> Square {
 }
 
 /// All values as columns, with labels and queries of `dataset`.
-fn dense_dataset(values: &Mat<f64>, dataset: &Dataset<'_>) -> Result<Dataset<'static>, TrainError> {
+fn dense_dataset(values: &Mat<f64>, dataset: &Dataset<'_>) -> Result<Dataset<'static>> {
     let (rows, columns) = values.shape();
     let indptr: Vec<usize> = (0..=columns).map(|column| column * rows).collect();
     let indices: Vec<u32> = (0..columns).flat_map(|_| 0..row_number(rows)).collect();
     let cells = (0..columns).flat_map(|column| values.col_as_slice(column));
     let entries: Vec<f64> = cells.copied().collect();
     let (labels, queries) = (dataset.labels().to_vec(), dataset.queries().clone());
-    Ok(Dataset::from_csc(
-        indptr, indices, entries, labels, queries,
-    )?)
+    Dataset::from_csc(indptr, indices, entries, labels, queries)
 }
 
 #[cfg(test)]
@@ -168,7 +225,7 @@ mod tests {
         let queries = Queries::single(3).unwrap();
         let data = Dataset::from_dense(x.view(), &[1.0, 0.0, 0.5], queries).unwrap();
         let error = ReducedSet::new(&data, &Kernel::LINEAR, &[0, 1, 2]).unwrap_err();
-        let rows = matches!(error, TrainError::NoEigenvalues { rows: 3, .. });
-        assert!(rows, "{error}");
+        let start = "the kernel of the 3 rows of the basis has values up to";
+        assert!(error.to_string().starts_with(start), "{error}");
     }
 }

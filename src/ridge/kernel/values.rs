@@ -5,11 +5,11 @@ use rayon::prelude::*;
 use sprs::CsMatI;
 
 use super::given::given;
-use super::{Kernel, KernelKind, Products};
-use crate::data::Dataset;
+use super::{Kernel, KernelKind, Products, check_finite, named};
+use crate::data::{Dataset, IndexBase};
+use crate::error::{Error, Result};
 use crate::interrupt::{check_interrupt, least_part};
 use crate::linalg::factor::Square;
-use crate::ridge::error::TrainError;
 use crate::ridge::features::entries_of;
 
 /// The values of a kernel for all pairs of the `m` rows of a data set, `m` x `m`, symmetric: those of `X X'` under
@@ -40,28 +40,35 @@ impl Kernel {
     /// without a negative eigenvalue, each but for rounding.
     ///
     /// `O(sum over columns of squared entries + m^2)` time, `O(m^3)` for given columns.
-    pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix, TrainError> {
+    pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix> {
+        self.counted(dataset, IndexBase::One)
+    }
+
+    /// The same, with rows in messages that count from `base`.
+    pub(crate) fn counted(&self, dataset: &Dataset<'_>, base: IndexBase) -> Result<KernelMatrix> {
         if self.kind == KernelKind::Precomputed {
-            return given(dataset).map(KernelMatrix);
+            return given(dataset, base).map(KernelMatrix);
         }
         let size = dataset.rows();
         let mut square = Square::zeros(size);
         self.fill(dataset, dataset, square.values_mut());
-        check_finite(square.values(), size, |row| row)?;
+        let name = |row| named(dataset, base, row);
+        check_finite(square.values(), size, |row, other| [name(row), name(other)])?;
         Ok(KernelMatrix(square))
     }
 
     /// Refuses a gamma with which a model of `matrix` could tell nothing of any row but those it has
     /// seen.
-    pub(crate) fn check_alike(&self, matrix: &KernelMatrix) -> Result<(), TrainError> {
+    pub(crate) fn check_alike(&self, matrix: &KernelMatrix) -> Result<()> {
         let (values, size) = (matrix.0.values(), matrix.rows());
         let alike = |(at, value): (usize, &f64)| at / size != at % size && *value > 0.0;
         if !self.kind.facts().local || size < 2 || values.iter().enumerate().any(alike) {
             return Ok(());
         }
-        let expected = "a smaller number, as with it no two rows have a kernel above 0";
-        let expected = format!("{expected}, found {:?}", self.gamma);
-        Err(TrainError::unexpected("gamma of the kernel", expected))
+        Err(Error::options(format!(
+            "gamma of the kernel: expected a smaller number, as with it no two rows have a kernel above 0, found {:?}",
+            self.gamma
+        )))
     }
 
     /// Fills `values`, which are 0, with a column for each row of `dataset`: its values with the rows of
@@ -102,22 +109,6 @@ impl Kernel {
         );
         scores.collect()
     }
-}
-
-/// Refuses a value that is not finite: [`TrainError::Overflow`] names both rows. `values` are column by column,
-/// `height` rows each.
-pub(super) fn check_finite(
-    values: &[f64],
-    height: usize,
-    row: impl Fn(usize) -> usize,
-) -> Result<(), TrainError> {
-    let Some(place) = values.iter().position(|value| !value.is_finite()) else {
-        return Ok(());
-    };
-    Err(TrainError::Overflow {
-        row: row(place % height) + 1,
-        other: place / height + 1,
-    })
 }
 
 /// The entries of a data set by row, and the squared norms of the rows.

@@ -12,12 +12,12 @@ use rayon::prelude::*;
 use super::gradients::{Gradients, Operator, Precondition, ROWS, Solved};
 use super::preconditioner::Preconditioner;
 use super::{Convergence, Facts, Model, Residuals, Solution, Solve, TOLERANCE, size};
+use crate::error::Result;
 use crate::linalg::factor::{Cholesky, Square};
 use crate::linalg::kernels::LANES;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK, solve_blocks};
-use crate::ridge::design::System;
-use crate::ridge::error::TrainError;
 use crate::ridge::shape::TrainShape;
+use crate::ridge::system::System;
 
 pub(super) const FACTS: Facts = Facts {
     name: "cg",
@@ -31,7 +31,7 @@ pub(super) const FACTS: Facts = Facts {
     cost: |shape: &TrainShape| shape.lambdas as f64 * 1e-6 * shape.nonzeros as f64,
     build: |system| {
         let shift = system.mean_diagonal;
-        Box::new(Conjugate(Preconditioner::new(&system.design, shift)))
+        Box::new(Conjugate(Preconditioner::new(system, shift)))
     },
 };
 
@@ -98,17 +98,13 @@ impl Solve for Conjugate {
         models: &[Model<'_>],
         groups: &[&[usize]],
         tolerance: f64,
-    ) -> Result<Vec<Residuals>, TrainError> {
+    ) -> Result<Vec<Residuals>> {
         let wholes = if groups.len() < STARTS_FROM || models.iter().any(|m| m.solution.is_some()) {
             Vec::new()
         } else {
             let ridges = models.iter().map(|model| system.ridge(model.lambda, 0));
             let tasks = ridges.map(|ridge| Ok(Task::whole(ridge?)));
-            self.solve(
-                system,
-                &tasks.collect::<Result<Vec<_>, TrainError>>()?,
-                tolerance,
-            )
+            self.solve(system, &tasks.collect::<Result<Vec<_>>>()?, tolerance)
         };
         let start = |place: usize| {
             let known = models[place].solution.map(|known| &known.coefficients[..]);
@@ -266,12 +262,11 @@ fn parts_of(sizes: &[usize]) -> Vec<Range<usize>> {
 
 impl<'a, const L: usize> Lanes<'a, L> {
     fn new(system: &'a System<'a>, preconditioner: &'a Preconditioner, tasks: &[Task<'_>]) -> Self {
-        let design = &system.design;
         let mut ridges: Vec<f64> = tasks.iter().map(|task| task.ridge).collect();
         ridges.sort_by(f64::total_cmp);
         ridges.dedup();
-        let inner = |ridge: f64| Some((ridge, preconditioner.inner(design, ridge)?));
-        let sizes: Vec<usize> = design.queries().ranges().map(|range| range.len()).collect();
+        let inner = |ridge: f64| Some((ridge, preconditioner.inner(system, ridge)?));
+        let sizes: Vec<usize> = system.queries().ranges().map(|range| range.len()).collect();
         let rows = system.labels.len();
         Self {
             system,
@@ -284,20 +279,20 @@ impl<'a, const L: usize> Lanes<'a, L> {
             out: vec![[false; L]; rows],
             cut: vec![[false; L]; sizes.len()],
             sizes,
-            weights: vec![[0.0; L]; design.classes()],
+            weights: vec![[0.0; L]; system.classes()],
             heavy: vec![[0.0; L]; rows],
         }
     }
 
     fn rows_of_parts(&self) -> Vec<Range<usize>> {
-        let queries = self.system.design.queries();
+        let queries = self.system.queries();
         let rows = self.parts.iter().map(|part| queries.rows_of(part));
         rows.collect()
     }
 
     /// Gives a task to `lane`, and returns its right side and its start, projected.
     fn take(&mut self, lane: usize, task: Task<'a>) -> [Vec<f64>; 2] {
-        let queries = self.system.design.queries();
+        let queries = self.system.queries();
         self.ridges[lane] = task.ridge;
         self.left_out[lane] = task.out;
         self.out.iter_mut().for_each(|out| out[lane] = false);
@@ -330,8 +325,8 @@ impl<'a, const L: usize> Lanes<'a, L> {
             .iter()
             .find(|(known, _)| whole && *known == ridge);
         self.factors[lane] = inner.and_then(|(ridge, inner)| {
-            let (design, out) = (&self.system.design, self.left_out[lane]);
-            self.preconditioner.factor(design, *ridge, out, inner)
+            let (system, out) = (self.system, self.left_out[lane]);
+            self.preconditioner.factor(system, *ridge, out, inner)
         });
     }
 }
@@ -342,14 +337,14 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
     }
 
     fn apply(&mut self, v: &[[f64; L]], product: &mut [[f64; L]]) {
-        self.system.design.kernel(v, &mut self.weights, product);
+        self.system.kernel(v, &mut self.weights, product);
     }
 
     fn project(&self, part: usize, values: &mut [[f64; L]]) {
         if self.left_out.iter().all(|out| out.is_empty()) {
             return;
         }
-        let queries = self.system.design.queries();
+        let queries = self.system.queries();
         let within = self.parts[part].clone();
         let out = &self.out[queries.rows_of(&within)];
         for (row, row_out) in values.iter_mut().zip(out) {
@@ -411,9 +406,9 @@ impl<const L: usize> Precondition<L> for Lanes<'_, L> {
         if self.factors.iter().all(Option::is_none) {
             return;
         }
-        let (design, blocks) = (&self.system.design, &self.preconditioner.blocks);
+        let (system, blocks) = (self.system, &self.preconditioner.blocks);
         let heaviest = &self.preconditioner.heavy.classes;
-        let mut products = design.products(heaviest, scaled);
+        let mut products = system.products(heaviest, scaled);
         for (lane, factor) in self.factors.iter().enumerate() {
             let mut own: Vec<f64> = products.iter().map(|product| product[lane]).collect();
             match factor {
@@ -425,8 +420,8 @@ impl<const L: usize> Precondition<L> for Lanes<'_, L> {
             }
         }
         let (weights, heavy) = (&mut self.weights, &mut self.heavy);
-        design.combination(heaviest, &products, weights, heavy);
-        let queries = design.queries();
+        system.combination(heaviest, &products, weights, heavy);
+        let queries = system.queries();
         let (out, ridges) = (&self.out, &self.ridges);
         let vectors = queries.split_mut(heavy).zip(queries.split_mut(scaled));
         let by_query: Vec<_> = vectors.zip(queries.ranges()).zip(blocks).collect();

@@ -38,11 +38,6 @@ pub struct Shortfall {
 }
 
 impl Convergence {
-    /// Whether the residual is within [`TOLERANCE`].
-    pub fn is_converged(&self) -> bool {
-        self.is_within(TOLERANCE)
-    }
-
     /// Whether the residual is a number within `tolerance`.
     pub fn is_within(&self, tolerance: f64) -> bool {
         self.residual <= tolerance

@@ -13,8 +13,8 @@ use rayon::prelude::*;
 use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
-use crate::ridge::design::System;
 use crate::ridge::shape::TrainShape;
+use crate::ridge::system::System;
 
 pub(super) const FACTS: Facts = Facts {
     name: "dual",
@@ -24,7 +24,7 @@ pub(super) const FACTS: Facts = Facts {
         Saturating(8) * rows * (Saturating(2) * rows + batch_rows(shape))
     },
     cost: |shape: &TrainShape| 0.5e-9 * shape.squares + factor_seconds(shape, shape.rows as f64),
-    build: |system| Box::new(Dual(system.design.kernel_matrix(system.mean_diagonal))),
+    build: |system| Box::new(Dual(system.kernel_matrix(system.mean_diagonal))),
 };
 
 /// `K + mu J`.
@@ -37,7 +37,7 @@ impl Solve for Dual {
         let mut coefficients = system.labels.clone();
         cholesky.solve(&mut coefficients);
         // They are centred but for rounding.
-        system.design.rows.centre(&mut coefficients);
+        system.rows.centre(&mut coefficients);
         let average = 1.0 / (ridge + system.mean_diagonal);
         Some(Solution {
             factored: Some(Box::new(Factors { cholesky, average })),

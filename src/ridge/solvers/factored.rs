@@ -27,13 +27,13 @@ use std::ops::Range;
 use faer::MatRef;
 use rayon::prelude::*;
 
-use super::{Model, Residuals, Solution};
+use super::{Model, Residuals, Solution, singular};
 use crate::data::Queries;
+use crate::error::Result;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::linalg::kernels::add_scaled;
 use crate::ridge::comparisons::pick;
-use crate::ridge::design::System;
-use crate::ridge::error::TrainError;
+use crate::ridge::system::System;
 
 /// The factors of a model, whose system for rows `T` is `(G_TT - average A) u = right_T`, or a multiple of it:
 /// both sides times the ridge parameter in the primal.
@@ -76,8 +76,7 @@ pub(super) fn leave_out(
     train: impl Fn(f64) -> Option<Solution>,
     model: &Model<'_>,
     groups: &[&[usize]],
-) -> Result<Residuals, TrainError> {
-    let lambda = model.lambda.value();
+) -> Result<Residuals> {
     let mut by_ridge = BTreeMap::<u64, Vec<&[usize]>>::new();
     for &rows in groups {
         let ridge = system.ridge(model.lambda, rows.len())?;
@@ -90,11 +89,11 @@ pub(super) fn leave_out(
         let solution = if let Some(own) = model.solution.filter(|own| own.ridge == ridge) {
             own
         } else {
-            other = train(ridge).ok_or(TrainError::Singular { lambda })?;
+            other = train(ridge).ok_or_else(|| singular(model.lambda))?;
             &other
         };
         let all = residuals_of(system, solution, &alike);
-        for (rows, found) in all.ok_or(TrainError::Singular { lambda })? {
+        for (rows, found) in all.ok_or_else(|| singular(model.lambda))? {
             for (&row, residual) in rows.iter().zip(found) {
                 values[row] = residual;
             }
@@ -120,7 +119,7 @@ fn residuals_of<'g>(
         groups.iter().partition(|rows| again(rows));
     let of_small = batches(&small).into_par_iter().map(|batch| {
         let residuals = blocks(factored, system, &batch).map(|(rows, mut block)| {
-            let left = Left::new(system.design.queries(), rows);
+            let left = Left::new(system.queries(), rows);
             left.take_averages(&mut block, factored.average());
             let mut u = pick(&right, left.rows);
             Cholesky::of(block)?.solve(&mut u);

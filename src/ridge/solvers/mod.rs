@@ -15,9 +15,11 @@ mod primal;
 use std::fmt;
 use std::num::Saturating;
 
-use super::design::System;
-use super::error::TrainError;
+use rankrls_files::Remedy;
+
 use super::shape::TrainShape;
+use super::system::System;
+use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::factor::BLOCK;
 use crate::names::named;
@@ -56,7 +58,7 @@ pub(crate) trait Solve: fmt::Debug + Send + Sync {
         models: &[Model<'_>],
         groups: &[&[usize]],
         tolerance: f64,
-    ) -> Result<Vec<Residuals>, TrainError> {
+    ) -> Result<Vec<Residuals>> {
         let _ = tolerance;
         let train = |ridge| self.train(system, ridge);
         let residuals = |model| factored::leave_out(system, train, model, groups);
@@ -92,7 +94,7 @@ impl Solution {
     fn of_coefficients(system: &System<'_>, ridge: f64, coefficients: Vec<f64>) -> Self {
         Self {
             ridge,
-            totals: system.design.totals(&coefficients),
+            totals: system.totals(&coefficients),
             coefficients,
             factored: None,
             convergence: None,
@@ -184,6 +186,15 @@ impl Solver {
     pub(crate) fn build(self, system: &System<'_>) -> Box<dyn Solve> {
         (self.facts().build)(system)
     }
+}
+
+/// A ridge parameter with which the system has no solution in double precision.
+pub(crate) fn singular(lambda: Lambda) -> Error {
+    Error::numbers(format!(
+        "lambda {:e} is too small for these values: with it the system is singular to working precision; {} or scale the data",
+        lambda.value(),
+        Remedy::RaiseLambda
+    ))
 }
 
 fn size(size: usize) -> Saturating<u64> {

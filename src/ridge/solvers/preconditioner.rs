@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{Cholesky, Panel, Square};
 use crate::ridge::blocks::Block;
-use crate::ridge::design::Design;
+use crate::ridge::system::System;
 
 /// Most columns.
 const MOST: usize = 512;
@@ -34,53 +34,53 @@ pub(super) struct Preconditioner {
 impl Preconditioner {
     /// `shift` is of the size of the diagonal of `K`: what the preconditioner has for directions
     /// that are not centred, none of which is met.
-    pub(super) fn new(design: &Design<'_>, shift: f64) -> Self {
-        let queries = (0..design.queries().len()).into_par_iter();
-        let block = |query| design.rows.block(&design.features, query, shift);
+    pub(super) fn new(system: &System<'_>, shift: f64) -> Self {
+        let queries = (0..system.queries().len()).into_par_iter();
+        let block = |query| system.rows.block(&system.features, query, shift);
         Self {
             blocks: queries.map(block).collect(),
-            heavy: Heavy::new(design),
+            heavy: Heavy::new(system),
         }
     }
 
     /// `I + N' S^-1 N` for this ridge parameter; `None` without columns `N`.
     ///
     /// `O(m c^2)` time for `c` of them.
-    pub(super) fn inner(&self, design: &Design<'_>, ridge: f64) -> Option<Square> {
+    pub(super) fn inner(&self, system: &System<'_>, ridge: f64) -> Option<Square> {
         let mut inner = Square::zeros(self.heavy.classes.len());
         inner.add_to_diagonal(1.0);
-        let queries: Vec<usize> = (0..design.queries().len()).collect();
-        self.add(design, ridge, &queries, 1.0, &mut inner);
+        let queries: Vec<usize> = (0..system.queries().len()).collect();
+        self.add(system, ridge, &queries, 1.0, &mut inner);
         (inner.size() > 0).then_some(inner)
     }
 
     /// The factor of that matrix without the queries of the rows `out`; `None` where numbers fail.
     pub(super) fn factor(
         &self,
-        design: &Design<'_>,
+        system: &System<'_>,
         ridge: f64,
         out: &[usize],
         inner: &Square,
     ) -> Option<Cholesky> {
-        let by_row = out.iter().map(|&row| design.queries().of_row(row));
+        let by_row = out.iter().map(|&row| system.queries().of_row(row));
         let mut queries: Vec<usize> = by_row.collect();
         queries.dedup();
         let mut rest = inner.clone();
-        self.add(design, ridge, &queries, -1.0, &mut rest);
+        self.add(system, ridge, &queries, -1.0, &mut rest);
         Cholesky::of(rest)
     }
 
     /// Adds `sign` times the share of `queries` in it.
     fn add(
         &self,
-        design: &Design<'_>,
+        system: &System<'_>,
         ridge: f64,
         queries: &[usize],
         sign: f64,
         inner: &mut Square,
     ) {
         let width = self.heavy.classes.len();
-        let size = |query: usize| design.queries().range(query).len();
+        let size = |query: usize| system.queries().range(query).len();
         let mut rest = queries;
         while !rest.is_empty() && width > 0 {
             check_interrupt();
@@ -98,7 +98,7 @@ impl Preconditioner {
             };
             let parts: Vec<(usize, &mut [f64])> = now.iter().map(part).collect();
             parts.into_par_iter().for_each(|(query, own)| {
-                design.fill_query(query, &self.heavy.places, own);
+                system.fill_query(query, &self.heavy.places, own);
                 self.blocks[query].halve(ridge, width, own);
             });
             inner.add_products(panel.matrix(), sign);
@@ -117,9 +117,9 @@ pub(super) struct Heavy {
 }
 
 impl Heavy {
-    fn new(design: &Design<'_>) -> Self {
-        let most = MOST.min(design.queries().rows() / ROWS_EACH);
-        let sizes = design.squared_sizes();
+    fn new(system: &System<'_>) -> Self {
+        let most = MOST.min(system.queries().rows() / ROWS_EACH);
+        let sizes = system.squared_sizes();
         let mut classes: Vec<usize> = (0..sizes.len()).collect();
         classes.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]));
         classes.truncate(most);

@@ -14,8 +14,8 @@ use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
 use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::comparisons::pick;
-use crate::ridge::design::System;
 use crate::ridge::shape::TrainShape;
+use crate::ridge::system::System;
 
 pub(super) const FACTS: Facts = Facts {
     name: "primal",
@@ -30,8 +30,8 @@ pub(super) const FACTS: Facts = Facts {
     },
     build: |system| {
         Box::new(Primal(Arc::new(Normal {
-            covariance: system.design.covariance(),
-            moments: system.design.moments(&system.labels),
+            covariance: system.covariance(),
+            moments: system.moments(&system.labels),
         })))
     },
 };
@@ -62,7 +62,7 @@ impl Solve for Primal {
         Some(Solution {
             ridge,
             coefficients: Vec::new(),
-            totals: system.design.totals_of(&unknowns),
+            totals: system.totals_of(&unknowns),
             factored: Some(Box::new(factored)),
             convergence: None,
         })
@@ -88,7 +88,7 @@ impl Factored for Factors {
     }
 
     fn half(&self, system: &System<'_>, rows: &[usize]) -> Panel {
-        let mut panel = system.design.examples(rows);
+        let mut panel = system.examples(rows);
         let blocks = panel
             .values_mut()
             .par_chunks_mut(self.cholesky.size() * BLOCK);
@@ -118,8 +118,8 @@ impl Factored for Factors {
             covariance,
             moments,
         } = &*self.normal;
-        let left = Left::new(system.design.queries(), rows);
-        let mut panel = system.design.examples(rows);
+        let left = Left::new(system.queries(), rows);
+        let mut panel = system.examples(rows);
         left.weigh(0.5, covariance.size(), panel.values_mut());
         let examples = panel.matrix();
         let mut residuals = pick(&system.labels, rows);

@@ -16,7 +16,7 @@ use rankrls::checkpoint::{Checkpointer, Settings};
 use rankrls::data::read::{
     self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
 };
-use rankrls::data::{DataFiles, DataHash, FilePart, Strings, write_names};
+use rankrls::data::{DataHash, Strings, write_names, write_svmlight_as_wide};
 use rankrls::greedy::job::resume_among;
 use rankrls::greedy::{SelectionOptions, Step};
 use rankrls::memory::Memory;
@@ -50,8 +50,6 @@ pub type Property = fn(&[u8]) -> bool;
 /// All properties by name.
 pub const ALL: &[(&str, Property)] = &[
     ("svmlight", svmlight),
-    ("rlscore", rlscore),
-    ("npz", npz),
     ("table", table),
     ("names", names),
     ("scores", scores),
@@ -177,41 +175,28 @@ fn options(flags: u8) -> ReadOptions {
         .memory(LIMIT)
 }
 
-/// Writes data and reads them back: the same.
-fn comes_back(data: &Dataset<'_>, name: &str, format: Format) {
-    let files = DataFiles::new(&FOLDER.path().join(name), format);
-    let written = files.parts(data).into_iter().try_for_each(|part| {
-        let mut bytes = Vec::new();
-        files.write_part(part, data, &mut bytes)?;
-        fs::write(files.path(part), bytes)
-    });
-    let again = ReadOptions::new().width(data.width());
-    let again = written.map(|()| again.read(&FOLDER.path().join(name)));
-    for part in files.parts(data) {
-        let _ = fs::remove_file(files.path(part));
-    }
-    match again {
-        Ok(again) => {
-            let again = again.expect("what was written can be read").dataset;
-            assert_eq!(DataHash::of(data), DataHash::of(&again));
-        }
-        Err(error) => assert!(format == Format::Npz && has_no_place(data), "{error}"),
-    }
-}
-
-/// Whether files beside an array have no place for all texts: NumPy's cannot end in a zero, and may
-/// have one elsewhere.
-fn has_no_place(data: &Dataset<'_>) -> bool {
+/// Writes data and reads them back: the same, where the identifiers of queries are tokens.
+fn comes_back(data: &Dataset<'_>) {
+    let mut written = Vec::new();
+    let whole = write_svmlight_as_wide(data, data.index_base(), &mut written);
     let mut ids = data.queries().ids().into_iter().flat_map(Strings::iter);
-    ids.any(|id| id.contains('\0'))
+    if ids.any(|id| id.contains([' ', '\t', '\r', '\n', '#'])) {
+        assert!(whole.is_err());
+        return;
+    }
+    whole.expect("ids fit their text");
+    let again = ReadOptions::new()
+        .zero_based(data.index_base() == IndexBase::Zero)
+        .width(data.width())
+        .read_from(&written[..], NAME)
+        .expect("what was written can be read");
+    assert_eq!(DataHash::of(data), DataHash::of(&again.dataset));
 }
 
 /// Whether there are data; what there is comes back.
-fn come_back(read: Result<Loaded, ReadError>, input: &[u8], name: &str, format: Format) -> bool {
+fn come_back(read: Result<Loaded, ReadError>, input: &[u8]) -> bool {
     let data = judged(read, input);
-    if let Some(data) = &data {
-        comes_back(data, name, format);
-    }
+    data.iter().for_each(comes_back);
     data.is_some()
 }
 
@@ -225,108 +210,7 @@ pub fn svmlight(input: &[u8]) -> bool {
         return false;
     }
     let read = within(text, || options(flags).read_from(text, NAME));
-    let Some(data) = judged(read, text) else {
-        return false;
-    };
-    let mut written = Vec::new();
-    let files = DataFiles::new(Path::new(NAME), Format::Svmlight).index_base(data.index_base());
-    let whole = files.write_part(FilePart::Entries, &data, &mut written);
-    whole.expect("ids fit their text");
-    let again = ReadOptions::new()
-        .zero_based(flags & 1 != 0)
-        .width(data.width())
-        .read_from(&written[..], NAME)
-        .expect("what was written can be read");
-    assert_eq!(DataHash::of(&data), DataHash::of(&again.dataset));
-    true
-}
-
-/// RLScore's files of features, labels and perhaps queries, separated by zero bytes, after a byte
-/// of options.
-pub fn rlscore(input: &[u8]) -> bool {
-    let Some((&flags, text)) = input.split_first() else {
-        return false;
-    };
-    let mut parts = text.splitn(3, |&byte| byte == 0);
-    if text.split(|&byte| byte == 0).any(is_compressed) {
-        return false;
-    }
-    let path = file("x.features", parts.next().unwrap_or_default());
-    file("x.labels", parts.next().unwrap_or_default());
-    match parts.next() {
-        Some(ids) => drop(file("x.qids", ids)),
-        None => no_file("x.qids"),
-    }
-    let read = within(text, || options(flags).read(&path));
-    come_back(read, text, "y.features", Format::Rlscore)
-}
-
-/// NumPy's arrays one after the other, which make a matrix of SciPy with labels and perhaps
-/// queries; or, by a bit of the options, an archive as it is.
-pub fn npz(input: &[u8]) -> bool {
-    let Some((&flags, bytes)) = input.split_first() else {
-        return false;
-    };
-    let archive = if flags & 8 == 0 {
-        let mut arrays = arrays(bytes).into_iter();
-        let archive = archive(arrays.by_ref().take(5));
-        file("x.labels.npy", arrays.next().unwrap_or_default());
-        match arrays.next() {
-            Some(ids) => drop(file("x.qids.npy", ids)),
-            None => no_file("x.qids.npy"),
-        }
-        archive
-    } else {
-        file("x.labels.npy", &array("<f8", 2, &[0; 16]));
-        no_file("x.qids.npy");
-        bytes.to_vec()
-    };
-    let path = file("x.npz", &archive);
-    // Archives are compressed.
-    let read = within(&[&[0x1f, 0x8b], bytes].concat(), || {
-        options(flags).read(&path)
-    });
-    come_back(read, &[0x1f, 0x8b], "y.npz", Format::Npz)
-}
-
-const MAGIC: &[u8] = b"\x93NUMPY";
-
-/// Cuts bytes before every array.
-fn arrays(bytes: &[u8]) -> Vec<&[u8]> {
-    let starts = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(MAGIC));
-    let starts: Vec<usize> = starts.collect();
-    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(&start, end)| &bytes[start..end])
-        .collect()
-}
-
-fn archive<'a>(arrays: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
-    use std::io::{Cursor, Write};
-    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
-    let stored =
-        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
-    for (name, array) in ["format", "shape", "indptr", "indices", "data"]
-        .iter()
-        .zip(arrays)
-    {
-        archive
-            .start_file(format!("{name}.npy"), stored)
-            .expect("a name of its own");
-        archive.write_all(array).expect("memory takes all");
-    }
-    archive.finish().expect("memory takes all").into_inner()
-}
-
-/// An array of `length` elements as the header says.
-fn array(descr: &str, length: usize, bytes: &[u8]) -> Vec<u8> {
-    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({length},)}}\n");
-    let size = u16::try_from(header.len())
-        .expect("a short header")
-        .to_le_bytes();
-    [MAGIC, &[1, 0], &size, header.as_bytes(), bytes].concat()
+    come_back(read, text)
 }
 
 /// A table after a byte of options: commas or tabs, and what is said of its columns.
@@ -358,7 +242,7 @@ pub fn table(input: &[u8]) -> bool {
             ignore: named(128, "text").into_iter().collect(),
         });
     let read = within(text, || options.read_from(text, NAME));
-    come_back(read, text, "y.npz", Format::Npz)
+    come_back(read, text)
 }
 
 /// Names of features.

@@ -142,9 +142,6 @@ pub(crate) struct TuneArgs {
     output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
-    /// Write a report with diagrams, one file for any browser
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
-    html: Option<OutPath>,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
     /// Print one JSON document
@@ -269,7 +266,6 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let table_file = session.create(args.csv.as_ref())?;
     let plot_file = args.plot.create(session)?;
     let model_file = session.create(args.output.as_ref())?;
-    let page_file = session.create(args.html.as_ref())?;
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
@@ -332,12 +328,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         if let Some(path) = &args.csv {
             table_file.write(|writer| report.write_table(path, writer))?;
         }
-        let figure = || figure::figure(&tuned, &options, test_path.as_ref());
-        plot_file.write(figure)?;
-        page_file.write(|writer| {
-            let page = report.document().page("rankrls tune", &figure());
-            writer.write_all(page.as_bytes())
-        })?;
+        plot_file.write(|| figure::figure(&tuned, &options, test_path.as_ref()))?;
         model_file.write(|writer| {
             let mut model = Model::from_selection(&selection, train, &summary);
             model.table = input.table.clone();
@@ -345,7 +336,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         })
     };
     let saved: Result<()> = save();
-    session.end(args.json, &report, || report.document().text(), saved)
+    session.end(args.json, &report, || report.text(), saved)
 }
 
 /// The checkpoint of the first rank, if one is asked for, and its findings so far for all ranks.

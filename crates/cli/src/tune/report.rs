@@ -1,4 +1,4 @@
-//! The report of `tune` on the models: a document, tables for people, and a table file.
+//! The report of `tune` on the models: a JSON document, tables for people, and a table file.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -12,7 +12,6 @@ use rankrls::tune::{
 };
 use serde::Serialize;
 
-use crate::document::Document;
 use crate::files::OutPath;
 use crate::numbers::{counted, four, measure, ridge, short};
 use crate::output::{Object, by_name};
@@ -227,18 +226,14 @@ impl<'a> Report<'a> {
     }
 
     /// The report for people.
-    pub(super) fn document(&self) -> Document {
-        let mut document = Document::default();
-        document.lines(self.heading() + "\n");
-        document.table(self.path_table());
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{}\n{}\n", self.heading(), self.path_table().text());
         for path in &self.paths {
             if let Some(reason) = &path.reason {
-                document.lines(format!("lambda {}: {reason}\n", short(path.lambda)));
+                let _ = writeln!(text, "lambda {}: {reason}", short(path.lambda));
             }
         }
-        document.lines(format!("\n{}", self.chosen()));
-        self.selection.body(&mut document);
-        document
+        text + &format!("\n{}", self.chosen()) + &self.selection.body()
     }
 
     fn heading(&self) -> String {

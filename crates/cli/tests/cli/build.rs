@@ -48,7 +48,7 @@ fn folder() -> Folder {
     folder
 }
 
-const BUILD: &str = "corpus build gold.conllu --candidates nbest.conllu -o c";
+const BUILD: &str = "build gold.conllu --candidates nbest.conllu -o c";
 
 /// What it writes.
 pub(crate) const FILES: [&str; 6] = [
@@ -147,13 +147,6 @@ fn held_out_rows_have_the_columns_of_training() {
     let expected =
         "c-texts.txt.zst: expected 4 lines, one for each row of c-test.svm.zst, found 12";
     assert!(error.contains(expected), "{error}");
-    let checked = folder.json("corpus check c-manifest.json --json");
-    let roles = list(&checked["files"]).iter();
-    let roles: Vec<&Value> = roles.map(|file| &file["role"]).collect();
-    assert_eq!(roles, ["train", "test", "texts", "test_texts", "names"]);
-    folder.write("c-test-texts.txt.zst", "other\n");
-    let changed = folder.command("corpus check c-manifest.json").output();
-    assert_eq!(changed.unwrap().status.code(), Some(1));
 }
 
 #[test]
@@ -285,7 +278,6 @@ fn names_of_files_and_sentences_do_not_reach_the_terminal_raw() {
     );
     let build = |more: &str| {
         let arguments = [
-            "corpus",
             "build",
             raw,
             "--candidates",
@@ -432,7 +424,7 @@ fn new_sentences_are_ranked_by_a_model() {
         .collect();
     folder.write("new.conllu", treeless);
     folder.write("new-nbest.conllu", rows("new", &sentence("Cats", 3)) + &new);
-    let rank = "corpus build new.conllu --candidates new-nbest.conllu --columns c-names.txt.zst \
+    let rank = "build new.conllu --candidates new-nbest.conllu --columns c-names.txt.zst \
         --compression none -o new --json";
     let manifest = folder.json(rank);
     assert_eq!(manifest["train"], Value::Null);
@@ -454,7 +446,7 @@ fn new_sentences_are_ranked_by_a_model() {
     ));
     // To train on, sentences need trees.
     folder.refused(
-        "corpus build new.conllu --candidates nbest.conllu -o d \
+        "build new.conllu --candidates nbest.conllu -o d \
          => new.conllu:2:19: expected the number of the word's head",
     );
 }
@@ -476,7 +468,7 @@ fn prepositions_head_their_nouns_in_trees_and_candidates() {
     folder.write("nbest.conllu", ["They", "We"].map(both).concat());
     let build = |heads: &str, prefix: &str| {
         let (_, errors) = folder.run(&format!(
-            "corpus build gold.conllu --candidates nbest.conllu --test-share 0 --compression none \
+            "build gold.conllu --candidates nbest.conllu --test-share 0 --compression none \
              {heads} -o {prefix}"
         ));
         // Heads agree: there is nothing to warn of.
@@ -566,7 +558,7 @@ done
         folder
     }
 
-    const BUILD: &str = "corpus build gold.conllu --link-grammar --link-parser ./parser";
+    const BUILD: &str = "build gold.conllu --link-grammar --link-parser ./parser";
 
     fn files(folder: &Folder, prefix: &str) -> [Vec<u8>; 6] {
         FILES.map(|name| {
@@ -606,9 +598,9 @@ done
         child.kill().unwrap();
         child.wait().unwrap();
         folder.refused(&format!(
-            "{BUILD} -o cut => cut.journal has the parses of a run that did not end"
+            "{BUILD} -o cut => cut.journal: expected no file, found the work of a run that did not end"
         ));
-        folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => another number of linkages: 20, where this one has 5"));
+        folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => cut.journal:1:1: expected the work of a run with linkages 5, found linkages 20"));
         let torn = fs::read(folder.path("cut.journal")).unwrap();
         folder.write("cut.journal", &torn[..torn.len() - 3]);
         folder.run(&format!("{BUILD} --resume --keep-journal -o cut"));
@@ -664,7 +656,7 @@ done
         folder.write("c.journal", &damaged);
         let resume = format!("{BUILD} --resume -o c");
         folder.refused(&format!(
-            "{resume} => c.journal:7:1: expected the line that was written, by its checksum, found a \
+            "{resume} => c.journal:7:1: expected the line that was written, by its hash, found a \
              damaged one (keep only the lines before it to go on from there, or delete the file"
         ));
         assert_eq!(fs::read(folder.path("c.journal")).unwrap(), damaged);
@@ -680,7 +672,7 @@ done
         wait_for_journal(&folder, "cut.journal");
         for resume in ["", "--resume"] {
             folder.refused(&format!(
-                "{BUILD} {resume} -o cut => cut.journal: expected a journal that no other process writes"
+                "{BUILD} {resume} -o cut => cut.journal: expected a file that no other process writes"
             ));
         }
         assert!(child.wait().unwrap().success());
@@ -700,7 +692,6 @@ done
         for line in [
             &format!("{BUILD} -o c => c.journal"),
             &format!("{BUILD} --resume -o c => c.journal"),
-            "corpus check c-manifest.json => c-manifest.json",
             "select data -k 1 --lambda 1 => data/manifest.json",
         ] {
             let expected = "expected a regular file, found a pipe or a device";
@@ -921,7 +912,7 @@ fn sentences_of_every_kind_are_built() {
     folder.write("names.txt", "word:dog.n\n");
     // Every sentence that is parsed has rows then, however few.
     let manifest = folder.json(
-        "corpus build t.conllu --link-grammar --linkages 4 --time-limit 2 --columns names.txt \
+        "build t.conllu --link-grammar --linkages 4 --time-limit 2 --columns names.txt \
          -o c --json",
     );
     let skipped = list(&manifest["skipped"]);
@@ -949,11 +940,11 @@ fn link_grammar_parses_a_treebank() {
     }
     let folder = Folder::new();
     folder.write("t.conllu", shipped_sentences(60));
-    let manifest = folder.json("corpus build t.conllu --link-grammar --linkages 8 -o c --json");
+    let manifest = folder.json("build t.conllu --link-grammar --linkages 8 -o c --json");
     assert_eq!(list(&manifest["skipped"]).len(), 0, "{manifest}");
     let used = counts(&manifest, "train") + counts(&manifest, "test");
     assert!(used >= 40, "{manifest}");
-    folder.run("corpus build t.conllu --link-grammar --linkages 8 --threads 1 -o d");
+    folder.run("build t.conllu --link-grammar --linkages 8 --threads 1 -o d");
     for name in &FILES[..5] {
         let file = |prefix| fs::read(folder.path(&name.replacen('c', prefix, 1))).unwrap();
         assert_eq!(file("c"), file("d"), "{name}");

@@ -1,6 +1,6 @@
 use std::fs;
 
-use crate::support::{Folder, NAMES, TRAIN, gz};
+use crate::support::{Folder, NAMES, TRAIN, gz, list};
 
 /// `TRAIN` without header and comments.
 fn canonical() -> String {
@@ -9,115 +9,155 @@ fn canonical() -> String {
     rows.map(row).collect()
 }
 
-/// Formats by their endings.
-const ENDINGS: &[&str] = &["svm", "svm.gz", "features", "features.zst", "npz"];
-
 #[test]
-fn any_format_leads_to_any_other_and_back() {
+fn data_and_their_names_come_back() {
     let folder = Folder::new();
-    for from in ENDINGS {
-        folder.run(&format!(
-            "corpus convert train.svm a.{from} --names names.txt"
-        ));
+    for to in ["svm", "svm.gz", "svm.zst"] {
+        folder.run(&format!("convert train.svm -o a.{to} --names names.txt"));
         assert_eq!(folder.read("a.names.txt"), NAMES);
-        for to in ENDINGS {
-            folder.run(&format!(
-                "corpus convert a.{from} b.{to} --names a.names.txt"
-            ));
-            let (text, _) = folder.run(&format!("corpus convert b.{to} -"));
-            assert_eq!(text, canonical(), "{from} to {to}");
-            assert_eq!(folder.read("b.names.txt"), NAMES);
-            fs::remove_file(folder.path("b.names.txt")).unwrap();
-        }
+        let (text, _) = folder.run(&format!("convert a.{to} -o - --names a.names.txt"));
+        assert_eq!(text, canonical(), "{to}");
+        fs::remove_file(folder.path("a.names.txt")).unwrap();
     }
-}
-
-#[test]
-fn names_come_with_matrices() {
-    let folder = Folder::new();
-    folder.run("corpus convert train.svm a.npz --names names.txt");
-    let document = folder.json("select a.npz -k 1 --lambda 1 --json");
-    assert_eq!(document["steps"][0]["feature"], 0);
-    assert_eq!(document["steps"][0]["name"], "word:a");
-    folder.write("other.txt", "1\n2\n3\n4\n5\n6\n7\n");
-    let document = folder.json("select a.npz -k 1 --lambda 1 --json --names other.txt");
-    assert_eq!(document["steps"][0]["name"], "1");
-    // Test data has the columns of the training data, and no use for names.
-    folder.run("select train.svm -k 2 --lambda 1 -o model.json");
-    folder.write("a.names.txt", "too few\n");
-    folder.run("predict model.json a.npz");
-    folder.refused("select a.npz -k 1 --lambda 1 => a.names.txt: expected at least 7 names");
+    assert_eq!(folder.piped("convert - -o -", gz(TRAIN)), canonical());
 }
 
 #[test]
 fn the_embedded_corpus_has_names() {
     let folder = Folder::new();
-    let (text, errors) = folder.run("corpus convert @parses parses.npz --layout csc");
-    assert_eq!((text.as_str(), errors.as_str()), ("", ""));
-    assert_eq!(folder.read("parses.names.txt").lines().count(), 19_424);
-    let hash = |data: &str| folder.json(&format!("corpus info {data} --json"))["hash"].clone();
-    assert_eq!(hash("parses.npz"), hash("@parses"));
-    // The columns that it has, not all those of the training data.
-    let (text, errors) = folder.run("corpus convert @parses-test test.npz");
-    assert_eq!((text.as_str(), errors.as_str()), ("", ""));
-    assert_eq!(hash("test.npz"), hash("@parses-test"));
+    let hash = |data: &str| folder.json(&format!("info {data} --json"))["hash"].clone();
+    // Test data have the columns that they use, not all those of the training data.
+    for (data, columns) in [("@parses", 19_424), ("@parses-test", 19_419)] {
+        let (text, errors) = folder.run(&format!("convert {data} -o a.svm"));
+        assert_eq!((text.as_str(), errors.as_str()), ("", ""));
+        assert_eq!(folder.read("a.names.txt").lines().count(), columns);
+        assert_eq!(hash("a.svm"), hash(data));
+    }
+}
+
+#[test]
+fn a_table_becomes_text_with_names() {
+    let folder = Folder::new();
+    folder.write(
+        "t.csv",
+        "query,x,grade,\"a, b\",last\nq,0.5,2,0,0\nr,0,1,3,0\n",
+    );
+    folder.run("convert t.csv -o t.svm --label grade --query query");
+    assert_eq!(folder.read("t.svm"), "2 qid:q 1:0.5 3:0\n1 qid:r 2:3\n");
+    assert_eq!(folder.read("t.names.txt"), "x\na, b\nlast\n");
 }
 
 #[test]
 fn indices_count_as_asked() {
     let folder = Folder::new();
     folder.write("zero.svm", "1 0:1 2:0.5\n");
-    let convert = |arguments: &str| folder.stdout(&format!("corpus convert {arguments}"));
+    let convert = |arguments: &str| folder.stdout(&format!("convert {arguments}"));
     assert_eq!(convert("zero.svm - --zero-based"), "1 1:1 3:0.5\n");
     let both = "zero.svm - --zero-based --zero-based-output";
     assert_eq!(convert(both), "1 0:1 2:0.5\n");
-    convert("zero.svm x.features --zero-based");
-    assert_eq!(folder.read("x.features"), "0:1 2:0.5\n");
-    assert_eq!(folder.read("x.labels"), "1\n");
-    assert!(!folder.path("x.qids").exists());
-}
-
-#[test]
-fn formats_can_be_named() {
-    let folder = Folder::new();
-    folder.run("corpus convert train.svm matrix --to npz");
-    folder.run("corpus convert matrix text.npz --format npz --to svmlight");
-    assert_eq!(folder.read("text.npz"), canonical());
-    folder.run("corpus convert train.svm triplet --to rlscore");
-    folder.run("corpus convert triplet again.svm");
-    assert_eq!(folder.read("again.svm"), canonical());
-    assert_eq!(folder.piped("corpus convert - -", gz(TRAIN)), canonical());
 }
 
 #[test]
 fn rows_of_a_query_are_brought_together() {
     let folder = Folder::new();
     folder.write("mixed.svm", "1 qid:b 1:1\n2 qid:a 1:2\n3 qid:b 1:3\n");
-    folder.refused("corpus convert mixed.svm a.npz => mixed.svm:3:3");
-    assert!(!folder.path("a.npz").exists());
-    folder.run("corpus convert mixed.svm a.npz --regroup");
-    let text = folder.stdout("corpus convert a.npz -");
-    assert_eq!(text, "1 qid:b 1:1\n3 qid:b 1:3\n2 qid:a 1:2\n");
+    folder.refused("convert mixed.svm -o a.svm => mixed.svm:3:3");
+    assert!(!folder.path("a.svm").exists());
+    folder.run("convert mixed.svm -o a.svm --regroup");
+    assert_eq!(
+        folder.read("a.svm"),
+        "1 qid:b 1:1\n3 qid:b 1:3\n2 qid:a 1:2\n"
+    );
 }
 
 #[test]
 fn what_cannot_be_written_is_refused() {
     let folder = Folder::new();
+    folder.write("t.csv", "query,grade,x\na#,1,2\n");
     let before = folder.list();
     for case in [
-        "train.svm absent/a.npz => cannot write to absent/a.npz",
-        "absent.npz a.svm => absent.npz: expected a readable file",
+        "train.svm absent/a.svm => cannot write to absent/a.svm",
+        "absent.svm a.svm => absent.svm: expected a readable file",
+        "t.csv a.svm --label grade --query query => the query identifier \"a#\" is no token",
     ] {
-        folder.refused(&format!("corpus convert {case}"));
+        folder.refused(&format!("convert {case}"));
     }
     assert_eq!(folder.list(), before);
-    folder.write("a.qids.npy", "of other data");
-    folder.write("nameless.svm", "1 1:1\n");
-    folder.refused("corpus convert nameless.svm a.npz => a.qids.npy would be read as part");
-    folder.write("a#.svm", "1 1:1\n");
-    folder.write("b.features", "0:1\n");
-    folder.write("b.labels", "1\n");
-    folder.write("b.qids", "a#\n");
-    folder.run("corpus convert b.features c.npz");
-    folder.refused("corpus convert c.npz c.svm => the query identifier \"a#\" is no token");
+}
+
+#[test]
+fn the_model_is_selected_again() {
+    let folder = Folder::new();
+    let steps = |arguments: &str| {
+        let document = folder.json(&format!("select {arguments} --lambda 16 --json"));
+        let steps = list(&document["steps"]);
+        let names = steps.iter().map(|step| step["name"].clone());
+        let errors = steps.iter().map(|step| step["lqo_error"].clone());
+        (names.collect::<Vec<_>>(), errors.collect::<Vec<_>>())
+    };
+    let expected = steps("@parses -k 8 -o model.json");
+    for output in ["few.svm", "few.svm.zst"] {
+        folder.run(&format!("convert @parses --model model.json -o {output}"));
+        let found = steps(&format!("{output} --names few.names.txt -k 8"));
+        assert_eq!(found, expected, "{output}");
+    }
+    // Test data gets the same columns, used or not.
+    folder.run("convert @parses-test --model model.json -o test.svm");
+    let info = folder.json("info test.svm --json");
+    assert_eq!(info["data"]["columns"], 8);
+}
+
+#[test]
+fn unknown_columns_are_dropped_and_counted() {
+    let folder = Folder::new();
+    folder.run("select train.svm -k 4 --lambda 1 -o model.json");
+    let (text, errors) = folder.run("convert test.svm --model model.json -o -");
+    assert_eq!(
+        errors,
+        "warning: dropped 3 non-zeros in 2 columns unknown to the model\n"
+    );
+    assert_eq!(text.lines().count(), 5);
+    assert!(text.lines().all(|line| line.contains(" qid:")));
+}
+
+#[test]
+fn mistakes_with_models_are_told() {
+    let folder = Folder::new();
+    folder.run("select train.svm -k 1 --lambda 1 -o model.json");
+    for case in [
+        "train.svm --model absent.json -o a.svm => absent.json",
+        "train.svm --model train.svm -o a.svm => train.svm",
+        "absent.svm --model model.json -o a.svm => absent.svm",
+        "train.svm --model model.json -o absent/a.svm => cannot write to",
+    ] {
+        folder.refused(&format!("convert {case}"));
+    }
+}
+
+#[test]
+fn other_rankers_get_grades_and_their_queries() {
+    let folder = Folder::new();
+    folder.run("select @parses -k 5 --lambda 16 -o model.json");
+    let project = "convert @parses --model model.json";
+    folder.run(&format!("{project} -o x.svm --for xgboost"));
+    folder.run(&format!("{project} -o l.svm --for lightgbm"));
+    let sizes = folder.read("l.svm.query");
+    let sizes = sizes.lines().map(|size| size.parse::<usize>().unwrap());
+    let queries = (1..).zip(sizes).flat_map(|(query, size)| vec![query; size]);
+    let queries: Vec<u32> = queries.collect();
+    let (x, l) = (folder.read("x.svm"), folder.read("l.svm"));
+    assert_eq!(
+        (x.lines().count(), l.lines().count()),
+        (queries.len(), queries.len())
+    );
+    for ((x, l), query) in x.lines().zip(l.lines()).zip(queries) {
+        assert_eq!(x.replacen(&format!(" qid:{query}"), "", 1), l);
+        let grade: f64 = l.split(' ').next().unwrap().parse().unwrap();
+        assert!(grade.fract() == 0.0 && (0.0..=30.0).contains(&grade));
+    }
+    assert!(!folder.path("x.svm.query").exists());
+    for output in ["a.svm.zst", "-"] {
+        folder.fails(&format!("{project} -o {output} --for xgboost"), 2);
+    }
+    folder.fails(&format!("{project} -o a.svm --for ranklib"), 2);
 }

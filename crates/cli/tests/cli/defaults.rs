@@ -49,6 +49,6 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
 fn a_training_without_options_is_that_of_the_library() {
     let folder = Folder::new();
     folder.run("train @parses -o model.json");
-    let model = RankRls::new().fit(&train()).unwrap();
-    assert_eq!(folder.read("model.json"), written(model.model()));
+    let model = RankRls::default().fit(&train()).unwrap();
+    assert_eq!(folder.read("model.json"), written(&model));
 }

@@ -48,5 +48,5 @@ fn other_names_are_files() {
     folder.write("@parses", crate::support::TRAIN);
     let document = folder.json("select ./@parses -k 1 --lambda 16 --json");
     assert_eq!(document["data"]["rows"], 8);
-    folder.refused("select @parses -k 1 --lambda 16 --format rlscore => @parses");
+    folder.refused("select @parses -k 1 --lambda 16 --format csv => @parses");
 }

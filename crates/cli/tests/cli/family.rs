@@ -196,7 +196,7 @@ fn kernels_keep_their_rows() {
     );
     folder.refused("predict m.json test.svm => beyond the 7 of the model");
     for command in [
-        "corpus project train.svm --model m.json -o p.svm",
+        "convert train.svm --model m.json -o p.svm",
         "train train.svm --features m.json --lambda 1",
     ] {
         folder.refused(&format!("{command} => kernel"));

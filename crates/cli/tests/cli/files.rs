@@ -36,18 +36,17 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
         "select test.svm -k 1 --lambda 1 --names train.svm -o train.svm",
         "select test.svm -k 1 --lambda 1 --query-file train.svm -o train.svm",
         "select train.svm -k 1 --lambda 1 --checkpoint train.svm --resume",
-        "tune train.svm -k 1 --csv train.svm.csv --html train.svm",
+        "tune train.svm -k 1 --csv train.svm.csv -o train.svm",
         "tune train.svm -k 1 --evidence test.svm -o test.svm",
         "train train.svm --lambda 1 -o train.svm",
         "train train.svm --lambda 1 --holdout-scores train.svm",
         "train train.svm --lambda 1 --objective pairs --pairs names.txt -o names.txt",
         "train train.svm --lambda 1 --holdout folds:folds.txt -o folds.txt",
-        "compare train.svm -k 1 --lambda 1 --csv train.svm",
         "predict model.json train.svm -o model.json",
         "predict model.json train.svm -o train.svm",
         "evaluate train.svm --model model.json --csv model.json",
-        "corpus convert train.svm train.svm",
-        "corpus project train.svm --model model.json -o model.json",
+        "convert train.svm -o train.svm",
+        "convert train.svm --model model.json -o model.json",
     ] {
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.read("train.svm"), TRAIN, "{arguments}");
@@ -93,19 +92,18 @@ fn standard_input_and_descriptors_are_files_too() {
         "select - -k 1 --lambda 1 --checkpoint train.svm --resume < train.svm",
         "train - --lambda 1 -o train.svm < train.svm",
         "train - --lambda 1 --holdout-scores train.svm < train.svm",
-        "tune - -k 1 --csv a.csv --html train.svm < train.svm",
+        "tune - -k 1 --csv a.csv -o train.svm < train.svm",
         "tune train.svm -k 1 --evidence - -o test.svm < test.svm",
-        "compare train.svm -k 1 --lambda 1 --test - --csv test.svm < test.svm",
         "predict model.json - -o train.svm < train.svm",
         "predict - train.svm -o model.json < model.json",
         "predict model.json - -o /dev/stdin < train.svm",
         "evaluate - --model model.json --csv train.svm < train.svm",
-        "corpus convert - train.svm < train.svm",
-        "corpus project - --model model.json -o train.svm < train.svm",
-        "corpus build - --link-grammar --compression none -o train < train.svm",
+        "convert - -o train.svm < train.svm",
+        "convert - --model model.json -o train.svm < train.svm",
+        "build - --link-grammar --compression none -o train < train.svm",
         "select train.svm -k 1 --lambda 1 >> train.svm",
         "predict model.json train.svm >> train.svm",
-        "corpus convert train.svm - >> train.svm",
+        "convert train.svm -o - >> train.svm",
         "inspect model.json >> model.json",
         "select train.svm -k 1 --lambda 1 -o log >> log",
         "train train.svm --lambda 1 --plot log.svg >> log.svg",
@@ -127,7 +125,6 @@ fn a_descriptor_is_written_to_and_shares_no_stream_with_results() {
         "select train.svm -k 1 --lambda 1 -o /dev/fd/3 >> log 3>> log",
         "train train.svm --lambda 1 --holdout-scores /proc/self/fd/1 >> log",
         "evaluate train.svm --model model.json --csv /dev/stdout >> log",
-        "compare train.svm -k 1 --lambda 1 --html /dev/stdout >> log",
     ] {
         refused_by_shell(&folder, arguments);
     }
@@ -176,41 +173,26 @@ fn a_descriptor_is_written_to_and_shares_no_stream_with_results() {
 #[test]
 fn files_that_belong_to_data_are_inputs() {
     let folder = folder();
-    folder.run("corpus convert train.svm x.npz --names names.txt");
-    folder.run("corpus convert train.svm y.features --names names.txt");
+    folder.run("convert train.svm -o x.svm --names names.txt");
     folder.write("q.svm", "1\t_\n");
     folder.write("q-texts.txt", "1\t_\n");
     folder.write("boost.svm.query", "1\n");
     let select = |rest: &str| format!("select {rest} -k 1 --lambda 1");
     for arguments in [
-        select("x.npz -o x.labels.npy"),
-        select("x.npz -o x.qids.npy"),
-        select("x.npz -o here/x.names.txt"),
-        select("x.npz --checkpoint x.names.txt --resume"),
-        select("y -o y.features"),
-        select("y -o y.labels"),
-        select("y.features -o y.qids"),
-        select("y --format rlscore -o y.qids"),
-        select("train.svm --test x.npz -o x.labels.npy"),
-        "predict model.json x.npz -o x.labels.npy".to_owned(),
-        "tune train.svm -k 1 --evidence x.npz -o x.labels.npy".to_owned(),
-        "corpus convert x.npz x.names.txt".to_owned(),
-        "corpus convert x.names.txt x.svm".to_owned(),
-        "corpus convert train.svm n.svm --query-file n.names.txt".to_owned(),
-        "corpus convert train.svm z --to rlscore --names z.features".to_owned(),
-        "corpus project x.npz --model model.json -o x.svm".to_owned(),
-        "corpus project boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
-        "corpus build q.svm --link-grammar --compression none -o q".to_owned(),
-        "corpus build q-texts.txt --link-grammar --compression none -o ./q".to_owned(),
-        "corpus build t.conllu --candidates q-texts.txt --compression none -o here/q".to_owned(),
-        "corpus build t.conllu --link-grammar --columns n-texts.txt.zst -o n".to_owned(),
+        "convert x.names.txt -o x.svm".to_owned(),
+        "convert train.svm -o n.svm --query-file n.names.txt".to_owned(),
+        "convert boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
+        "build q.svm --link-grammar --compression none -o q".to_owned(),
+        "build q-texts.txt --link-grammar --compression none -o ./q".to_owned(),
+        "build t.conllu --candidates q-texts.txt --compression none -o here/q".to_owned(),
+        "build t.conllu --link-grammar --columns n-texts.txt.zst -o n".to_owned(),
     ] {
         let before = folder.list();
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.list(), before, "{arguments}");
     }
-    folder.run("corpus convert x.npz c.svm");
-    folder.run("corpus convert x.npz c-test.svm");
+    folder.run("convert x.svm -o c.svm");
+    folder.run("convert x.svm -o c-test.svm");
     let entry = |file: &str| serde_json::json!({"file": file, "blake3": "0".repeat(64)});
     let files = serde_json::json!({
         "train": entry("c.svm"), "test": entry("c-test.svm"), "texts": entry("c-texts.txt"),
@@ -228,35 +210,9 @@ fn files_that_belong_to_data_are_inputs() {
     }
     folder.run("select train.svm -k 1 --lambda 1 -o c-manifest.json");
     // What is written anew is the same, or no file of the data.
-    folder.run("corpus convert x.npz x.svm");
-    folder.run("corpus convert x.npz x.features");
-    folder.run("corpus convert train.svm w.npz --names x.names.txt");
-    folder.run("corpus convert w.npz w.svm --names w.names.txt");
-    folder.run("corpus project x.npz --model model.json -o x.svm --keep-numbers");
+    folder.run("convert train.svm -o w.svm --names x.names.txt");
+    folder.run("convert train.svm -o x.svm --names x.names.txt");
     assert_eq!(folder.read("x.names.txt"), folder.read("w.names.txt"));
-    folder.run("select train.svm -k 1 --lambda 1 -o x.labels.npy");
-}
-
-#[test]
-fn the_files_of_folds_are_inputs() {
-    let folder = Folder::empty();
-    fs::create_dir_all(folder.path("L/Fold1")).unwrap();
-    for part in ["train", "vali", "test"] {
-        let rows = "2 qid:1 1:1 2:2\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:3\n";
-        folder.write(&format!("L/Fold1/{part}.txt"), rows);
-    }
-    symlink(folder.path("L/Fold1/train.txt"), folder.path("p.svg")).unwrap();
-    symlink(folder.path("L/Fold1"), folder.path("fold")).unwrap();
-    symlink("Fold1/vali.txt", folder.path("L/v.svg")).unwrap();
-    for arguments in [
-        "letor L --plot p.svg",
-        "letor L/Fold1 --plot p.svg",
-        "letor fold --plot p.svg",
-        "letor L --plot L/v.svg",
-    ] {
-        folder.misused(&format!("{arguments} => a run reads it does not replace"));
-    }
-    folder.run("letor L --plot L/curves.svg --lambdas 1");
 }
 
 #[test]
@@ -278,16 +234,8 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--csv and --output",
         ),
         (
-            "tune train.svm -k 1 --csv new.csv --html new.csv",
-            "--csv and --html",
-        ),
-        (
             "train train.svm --lambda 1 -o new --holdout-scores new",
             "--holdout-scores and --output",
-        ),
-        (
-            "compare train.svm -k 1 --lambda 1 --csv new.svg --plot new.svg",
-            "--plot and --csv",
         ),
         // Where links lead that lead to nothing yet.
         (
@@ -299,8 +247,8 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--plot and --output",
         ),
         (
-            "tune train.svm -k 1 --csv here/new.csv --html new.csv",
-            "--csv and --html",
+            "tune train.svm -k 1 --csv here/new.csv -o new.csv",
+            "--csv and --output",
         ),
     ] {
         folder.misused(&format!("{arguments} => {options}"));
@@ -320,7 +268,7 @@ fn what_takes_nothing_away_stays_legal() {
     assert_eq!(folder.read("train.svm"), TRAIN);
     folder.run("evaluate train.svm --model model.json --model model.json");
     // A name that a file of the data only looks like.
-    folder.run("corpus convert train.svm train");
+    folder.run("convert train.svm -o train");
     folder.run("select @parses -k 1 --lambda 1 -o @parses");
     folder.run("predict model.json train.svm -o model");
 }

@@ -5,7 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::support::{Folder, gz, zst};
+use crate::support::Folder;
 
 /// The program with limits of the shell: `limits` are its commands.
 #[cfg(unix)]
@@ -84,7 +84,6 @@ fn deep_and_long_documents_are_refused() {
     folder.write("short.json", open);
     for name in ["deep.json", "nested.json", "short.json"] {
         folder.refused(&format!("inspect {name} => {name}"));
-        folder.fails(&format!("corpus check {name}"), 1);
     }
     for name in ["deep.json", "nested.json"] {
         let record = folder.read(name);
@@ -133,17 +132,9 @@ fn names_in_reports_are_text() {
         "-k2",
         "--lambdas=1,2",
         "-o=t.json",
-        "--html=tune.html",
+        "--plot=tune.svg",
     ]);
-    run(&[
-        "compare",
-        &data,
-        "-k2",
-        "--lambda=1",
-        "--strategies=lowmem,random",
-        "--html=compare.html",
-    ]);
-    for page in ["select.svg", "inspect.svg", "tune.html", "compare.html"] {
+    for page in ["select.svg", "inspect.svg", "tune.svg"] {
         let text = folder.read(page);
         assert!(!text.contains("<img"), "{page}");
         assert!(!text.contains("<script"), "{page}");
@@ -153,44 +144,9 @@ fn names_in_reports_are_text() {
         );
     }
     assert!(folder.read("inspect.svg").contains("&lt;img src=x"));
-    assert!(folder.read("compare.html").contains("&lt;img src=x"));
 }
 
-#[test]
-fn a_manifest_leads_nowhere_else() {
-    let folder = Folder::new();
-    let hash = blake3::hash(folder.read("train.svm").as_bytes()).to_hex();
-    let manifest = |name: &str| {
-        let entry = json!({"file": name, "blake3": hash.as_str()});
-        let files = json!({"train": entry, "test": null, "names": null});
-        json!({"schema": "rankrls.corpus/1", "files": files}).to_string()
-    };
-    folder.write("m.json", manifest("train.svm"));
-    assert!(folder.stdout("corpus check m.json").contains("intact"));
-    let checked = folder.json("corpus check m.json --json");
-    assert_eq!(checked["files"][0]["role"], "train");
-    assert_eq!(checked["intact"], true);
-    // Compressed anew it is the same text.
-    let text = folder.read("train.svm");
-    for bytes in [gz(&text), zst(&text)] {
-        folder.write("train.svm", bytes);
-        folder.stdout("corpus check m.json");
-    }
-    folder.write("train.svm", "1 1:1\n");
-    let changed = folder.command("corpus check m.json").output().unwrap();
-    assert_eq!(changed.status.code(), Some(1));
-    assert!(
-        String::from_utf8(changed.stdout)
-            .unwrap()
-            .contains("changed")
-    );
-    for name in ["../train.svm", "/etc/passwd", "sub/train.svm"] {
-        folder.write("m.json", manifest(name));
-        folder.refused("corpus check m.json => without folders");
-    }
-}
-
-/// A name, an identifier and a file of more characters than a table has columns.
+/// A name and an identifier of more characters than a table has columns.
 #[test]
 fn tables_of_long_texts_end() {
     let folder = Folder::new();
@@ -201,10 +157,6 @@ fn tables_of_long_texts_end() {
         .read("train.svm")
         .replace("qid:a", &format!("qid:{long}"));
     folder.write("long.svm", rows);
-    let entry = json!({"file": long, "blake3": "0".repeat(64)});
-    let files = json!({"train": entry, "test": null, "names": null});
-    let manifest = json!({"schema": "rankrls.corpus/1", "files": files});
-    folder.write("c-manifest.json", manifest.to_string());
     folder.run("train train.svm --lambda 1 --names names.txt -o all.json");
     let measures: Vec<String> = (1..=8000).map(|k| format!("p@{k}")).collect();
     let measures = measures.join(",");
@@ -217,7 +169,7 @@ fn tables_of_long_texts_end() {
         "evaluate long.svm --model m.json --model all.json --per-query --csv e.csv",
         &format!("evaluate long.svm --model m.json --metrics {measures}"),
         "explain m.json long.svm b",
-        "corpus info long.svm --names names.txt",
+        "info long.svm --names names.txt",
     ] {
         let text = folder.stdout(arguments);
         let widest = text.lines().map(|line| line.chars().count()).max();
@@ -228,12 +180,6 @@ fn tables_of_long_texts_end() {
     }
     let text = folder.stdout("evaluate long.svm --model m.json --per-query");
     assert!(text.contains("nnn…") && !text.contains(&long), "{text}");
-    let checked = folder
-        .command("corpus check c-manifest.json")
-        .output()
-        .unwrap();
-    assert_eq!(checked.status.code(), Some(1));
-    assert!(checked.stdout.len() < 20_000);
     // Documents and tables for scripts have all of it.
     assert!(folder.read("e.csv").contains(&long));
     assert!(folder.read("t.csv").contains(&long));
@@ -271,15 +217,10 @@ fn no_text_from_outside_commands_the_terminal() {
     };
     edited("m.json", &evil("m.json"), "strategy", json!(EVIL));
     edited("m.json", "schema.json", "schema", json!(EVIL));
-    let entry = json!({"file": EVIL, "blake3": EVIL});
-    let files = json!({"train": entry, "test": null, "names": null});
-    let manifest = json!({"schema": "rankrls.corpus/1", "files": files});
-    folder.write(&evil("c.json"), manifest.to_string());
     fs::create_dir(folder.path(EVIL)).unwrap();
     folder.write("t.conllu", format!("# sent_id = {EVIL}\n1\t{EVIL}\n"));
     let (a, bad, b) = (evil("a.svm"), evil("bad.svm"), evil("b.svm"));
     let (model, absent, page) = (evil("m.json"), evil("absent"), evil("/x/p.svg"));
-    let listing = evil("c.json");
     for arguments in [
         &["select", &a, "-k2", "--lambda=1", "--names=names.txt"][..],
         &["select", &a, "-k2", "--lambda=1", "-v"],
@@ -312,20 +253,9 @@ fn no_text_from_outside_commands_the_terminal() {
         &["evaluate", &a, "--metrics", EVIL],
         &["explain", "m.json", &a, EVIL],
         &["explain", "m.json", &a, ids],
-        &["corpus", "info", &a, "--names=names.txt"],
-        &["corpus", "check", &listing],
-        &["corpus", "check", &absent],
-        &["corpus", "convert", &a, &page],
-        &[
-            "corpus",
-            "build",
-            "t.conllu",
-            "--candidates=t.conllu",
-            "-o",
-            "c",
-        ],
-        &["letor", EVIL],
-        &["man", &page],
+        &["info", &a, "--names=names.txt"],
+        &["convert", &a, "-o", &page],
+        &["build", "t.conllu", "--candidates=t.conllu", "-o", "c"],
         &[EVIL],
         &["select", &format!("--{EVIL}")],
     ] {
@@ -341,29 +271,6 @@ fn no_text_from_outside_commands_the_terminal() {
     }
 }
 
-/// Pages of manuals, too, appear whole or not at all.
-#[test]
-#[cfg(target_os = "linux")]
-fn a_full_disk_leaves_no_half_page() {
-    let folder = Folder::new();
-    fs::create_dir(folder.path("pages")).unwrap();
-    folder.write("pages/rankrls-predict.1", "old\n");
-    let (code, errors) = limited(&folder, "ulimit -f 4", "man pages");
-    assert_eq!(code, Some(1), "{errors}");
-    assert!(errors.contains("cannot write to pages/rankrls"), "{errors}");
-    let pages = fs::read_dir(folder.path("pages")).unwrap().count();
-    assert_eq!(pages, 1);
-    assert_eq!(folder.read("pages/rankrls-predict.1"), "old\n");
-    folder.run("man pages");
-    let written = fs::read_dir(folder.path("pages")).unwrap().count();
-    assert!(written > 15, "{written}");
-    assert!(
-        folder
-            .read("pages/rankrls-corpus-convert.1")
-            .contains(".TH")
-    );
-}
-
 /// A disk that is full after 4 KiB of a file: nothing is left under its name, or what was there.
 #[test]
 #[cfg(target_os = "linux")]
@@ -375,8 +282,6 @@ fn a_full_disk_leaves_no_half_file() {
     }
     folder.write("large.svm", text);
     folder.write("old.svm", "1 1:1\n");
-    folder.stdout("corpus convert train.svm old.npz");
-    let converted = folder.stdout("corpus convert old.npz -");
     for (command, output) in [
         ("select large.svm -k 30 --lambda 1 -o out.json", "out.json"),
         (
@@ -385,11 +290,9 @@ fn a_full_disk_leaves_no_half_file() {
         ),
         ("train large.svm --lambda 1 -o out.json", "out.json"),
         ("tune large.svm --lambdas 1 -k 20 --plot out.svg", "out.svg"),
-        ("corpus convert large.svm out.svm", "out.svm"),
-        ("corpus convert large.svm out.npz", "out.labels.npy"),
-        ("corpus convert large.svm old.npz", "old.labels.npy"),
-        ("corpus convert large.svm out.svm.gz", "out.svm.gz"),
-        ("corpus convert large.svm old.svm", "old.svm"),
+        ("convert large.svm -o out.svm", "out.svm"),
+        ("convert large.svm -o out.svm.gz", "out.svm.gz"),
+        ("convert large.svm -o old.svm", "old.svm"),
     ] {
         // Blocks of 512 or of 1,024 bytes.
         let (code, errors) = limited(&folder, "ulimit -f 1", command);
@@ -399,19 +302,9 @@ fn a_full_disk_leaves_no_half_file() {
             "{command}: {errors}"
         );
         let left = folder.list();
-        let names = [
-            "large.svm",
-            "names.txt",
-            "old.labels.npy",
-            "old.npz",
-            "old.qids.npy",
-            "old.svm",
-            "test.svm",
-            "train.svm",
-        ];
+        let names = ["large.svm", "names.txt", "old.svm", "test.svm", "train.svm"];
         assert_eq!(left, names, "{command}");
     }
-    assert_eq!(folder.stdout("corpus convert old.npz -"), converted);
     assert_eq!(folder.read("old.svm"), "1 1:1\n");
 }
 
@@ -421,7 +314,7 @@ fn standard_output_that_is_full_is_an_error() {
     let folder = Folder::new();
     for command in [
         "select train.svm -k 2 --lambda 1 -o m.json",
-        "corpus info train.svm",
+        "info train.svm",
     ] {
         let (code, errors) = limited(&folder, "exec >/dev/full", command);
         assert_eq!(code, Some(1), "{errors}");

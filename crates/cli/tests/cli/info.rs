@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use crate::support::{Folder, keys, list};
+use crate::support::{Folder, list};
 
 /// The mean squared norm of a centred row of the training data.
 const UNIT: f64 = 1.128_333_333_333_333_4;
@@ -8,8 +8,8 @@ const UNIT: f64 = 1.128_333_333_333_333_4;
 #[test]
 fn figures_are_those_of_the_data() {
     let folder = Folder::new();
-    let info = folder.json("corpus info train.svm --names names.txt --json");
-    assert_eq!(info["schema"], "rankrls.corpus-info/1");
+    let info = folder.json("info train.svm --names names.txt --json");
+    assert_eq!(info["schema"], "rankrls.info/1");
     assert_eq!(
         info["data"],
         json!({
@@ -50,49 +50,38 @@ fn figures_are_those_of_the_data() {
     assert_eq!(info["hash"], model["data"]["hash"]);
 }
 
-/// Without what a process has taken, which is another time something else.
-fn lasting(mut value: serde_json::Value) -> serde_json::Value {
-    for row in value.as_array_mut().into_iter().flatten() {
-        row.as_object_mut().unwrap().remove("peak_bytes");
-    }
-    value
-}
-
 #[test]
-fn memory_is_that_of_the_plan() {
+fn memory_is_stated_for_each_strategy() {
     let folder = Folder::new();
-    let info = folder.json("corpus info @parses -k 20 --lambda 16 --max-memory 8MiB --json");
-    // Without a lambda a selection keeps the data, as this command does.
-    let plan = folder.json("select @parses -k 20 --max-memory 8MiB --dry-run --json");
-    let memory = &info["memory"];
-    assert_eq!(
-        (&memory["k"], &memory["lambda"]),
-        (&json!(20), &json!(16.0))
-    );
-    for key in keys(memory) {
-        if key != "k" && key != "lambda" {
-            assert_eq!(
-                lasting(memory[key].clone()),
-                lasting(plan[key].clone()),
-                "{key}"
-            );
-        }
-    }
+    let before = folder.list();
+    let info = "info train.svm -k 3 --lambda 1";
+    let memory = folder.json(&format!("{info} --json"))["memory"].take();
+    assert_eq!((&memory["k"], &memory["lambda"]), (&json!(3), &json!(1.0)));
+    // 21 entries in six columns, of seven.
+    assert_eq!(memory["entries_bytes"], 12 * 21 + 12 * 6);
     assert_eq!(list(&memory["strategies"]).len(), 10);
-    assert_eq!(folder.json("corpus info @parses --json")["memory"]["k"], 50);
+    for row in list(&memory["strategies"]) {
+        let [bytes, total] = ["bytes", "total_bytes"].map(|key| row[key].as_u64().unwrap());
+        assert!(row["fits"] == true && total > bytes, "{row}");
+    }
+    folder.prints(&format!("{info} => auto takes"));
+    let memory = folder.json(&format!("{info} --json --max-memory 2KiB"))["memory"].take();
+    assert!(memory["auto"].is_null(), "{memory}");
+    folder.prints(&format!("{info} --max-memory 2KiB => auto takes none"));
+    assert_eq!(folder.list(), before);
+    assert_eq!(folder.json("info @parses --json")["memory"]["k"], 50);
 }
 
 #[test]
 fn data_with_nothing_in_them_are_described() {
     let folder = Folder::new();
     folder.write("flat.svm", "1 qid:a 1:1\n1 qid:a 1:1\n");
-    let info = folder.json("corpus info flat.svm --json");
+    let info = folder.json("info flat.svm --json");
     assert_eq!(info["labels"]["constant_queries"], 1);
     assert_eq!(info["memory"]["auto"], Value::Null);
-    folder.refused("select flat.svm -k 1 --lambda 1 --dry-run => constant");
     folder.write("bare.svm", "1\n");
-    let info = folder.json("corpus info bare.svm --json");
+    let info = folder.json("info bare.svm --json");
     assert_eq!(info["density"], Value::Null);
     assert_eq!(info["column_nonzeros"], Value::Null);
-    folder.prints("corpus info bare.svm => density -");
+    folder.prints("info bare.svm => density -");
 }

@@ -178,7 +178,7 @@ fn tunings_survive() {
 fn corpus_builds_survive() {
     let folder = Folder::empty();
     treebank(&folder, 2000);
-    let arguments = "corpus build gold.conllu --candidates nbest.conllu -o c";
+    let arguments = "build gold.conllu --candidates nbest.conllu -o c";
     job_in(folder, arguments, &FILES, &[]).survive(long(5), 20);
 }
 
@@ -188,7 +188,7 @@ fn builds_by_link_grammar_survive() {
         return;
     }
     let folder = Folder::empty();
-    let arguments = "corpus build t.conllu --link-grammar --linkages 8 --resume -o c";
+    let arguments = "build t.conllu --link-grammar --linkages 8 --resume -o c";
     let job = job_in(folder, arguments, &FILES, &["c.journal"]);
     job.folder.write("t.conllu", shipped_sentences(20));
     job.survive(long(1), 21);
@@ -198,7 +198,7 @@ fn builds_by_link_grammar_survive() {
 fn conversions_survive() {
     let folder = Folder::empty();
     folder.write("data.svm", generated(8000, 1600));
-    let arguments = "corpus convert data.svm out.npz";
-    let outputs = &["out.npz", "out.labels.npy", "out.qids.npy"];
+    let arguments = "convert data.svm -o out.svm";
+    let outputs = &["out.svm"];
     job_in(folder, arguments, outputs, &[]).survive(long(5), 30);
 }

@@ -28,7 +28,6 @@ mod memory;
 mod pages;
 mod plot;
 mod predict;
-mod project;
 mod queries;
 mod scale;
 mod select;

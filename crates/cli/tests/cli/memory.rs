@@ -1,6 +1,8 @@
-//! What `select --dry-run` promises of the peak memory of a process, what it takes, and what is refused.
+//! What `info` promises of the peak memory of a process of `select`, what it takes, and what is refused.
 
 #![cfg(target_os = "linux")]
+
+use serde_json::Value;
 
 use crate::support::{Folder, list, long, number, text};
 use crate::zipf::Zipf;
@@ -11,9 +13,15 @@ const CEILING: f64 = 1.25;
 /// Bytes by which more may be promised than taken: freed memory that is taken again, of small data.
 const SLACK: f64 = 8e6;
 
+/// What `info` says of the memory of a selection.
+fn promised(folder: &Folder, select: &str) -> Value {
+    let info = select.replacen("select", "info", 1);
+    folder.json(&format!("{info} --json"))["memory"].take()
+}
+
 /// Runs each of `strategies`, or all.
 fn promises_hold(folder: &Folder, select: &str, strategies: &[&str]) {
-    let plan = folder.json(&format!("{select} --dry-run --json"));
+    let plan = promised(folder, select);
     for row in list(&plan["strategies"]) {
         let strategy = row["strategy"].as_str().unwrap();
         if !strategies.is_empty() && !strategies.contains(&strategy) {
@@ -79,7 +87,7 @@ fn the_sums_of_many_queries_are_promised() {
 
 /// Bytes of each strategy, and of one factor a query.
 fn stated(folder: &Folder, select: &str) -> (Vec<u64>, u64) {
-    let plan = folder.json(&format!("{select} --dry-run --json"));
+    let plan = promised(folder, select);
     let rows = list(&plan["strategies"]).iter();
     let bytes = rows.map(|row| row["bytes"].as_u64().unwrap());
     (bytes.collect(), plan["factors_bytes"].as_u64().unwrap())

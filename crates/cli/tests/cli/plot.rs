@@ -65,10 +65,8 @@ fn a_file_that_is_no_svg_is_a_mistake() {
     let folder = Folder::new();
     // The data is not there either, but that would be found later.
     for arguments in [
-        "select absent.svm -k 1 --lambda 1 --plot a.pdf --dry-run",
+        "select absent.svm -k 1 --lambda 1 --plot a.pdf",
         "tune absent.svm -k 1 --plot a.gif",
-        "compare absent.svm -k 1 --lambda 1 --plot a.doc",
-        "letor absent --plot a.png",
         "inspect absent.json --plot -",
     ] {
         folder.misused(&format!("{arguments} => ends in .svg"));

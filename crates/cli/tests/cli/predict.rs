@@ -66,22 +66,11 @@ fn scores_go_to_a_file() {
 fn a_model_counts_indices_as_its_data_did() {
     let folder = Folder::new();
     folder.write("zero.svm", "1 qid:1 0:1\n0 qid:1 1:1\n0 qid:2\n");
-    folder.write("x.features", "0:1\n1:1\n\n");
-    folder.write("x.labels", "1\n0\n0\n");
-    folder.write("x.qids", "1\n1\n2\n");
     folder.write("one.svm", "1 qid:1 1:1\n0 qid:1 2:1\n0 qid:2\n");
     folder.stdout("select zero.svm --zero-based -k 1 --lambda 1 -o zero.json");
     folder.stdout("select one.svm -k 1 --lambda 1 -o one.json");
-    folder.stdout("select x.features -k 1 --lambda 1 -o x.json");
     let expected = folder.stdout("predict one.json one.svm");
-    for arguments in [
-        "zero.json zero.svm",
-        "zero.json x.features",
-        "x.json zero.svm",
-        "x.json x",
-        "one.json x.features",
-        "one.json zero.svm --zero-based",
-    ] {
+    for arguments in ["zero.json zero.svm", "one.json zero.svm --zero-based"] {
         assert_eq!(
             folder.stdout(&format!("predict {arguments}")),
             expected,
@@ -140,11 +129,11 @@ fn data_of_another_corpus_are_refused_by_their_names() {
         "evaluate d.svm --model unnamed.json --model model.json",
         "evaluate a.svm --model model.json --names b-names.txt",
         "explain model.json b-test.svm x",
-        "corpus project b-test.svm --model model.json -o p.svm",
+        "convert b-test.svm --model model.json -o p.svm",
         &format!("{select} --test b-test.svm"),
     ] {
         folder.refused(&format!("{command} => {other}"));
-        folder.refused(&format!("{command} => corpus build --columns"));
+        folder.refused(&format!("{command} => build --columns"));
     }
     // A table has names of its own.
     folder.write("t.csv", "n1,n2,n3,n4,n5,n6,n7\n1,2,3,4,5,6,7\n");

@@ -100,9 +100,9 @@ fn queries_come_from_a_file_or_by_size() {
     ] {
         assert_eq!(steps(data), expected, "{data}");
     }
-    folder.run("corpus convert one.svm with.npz --query-file train.txt");
-    assert_eq!(steps("with.npz --test test.svm").1, expected.1);
-    let info = folder.json("corpus info one.svm --rows-per-query 2 --json");
+    folder.run("convert one.svm -o with.svm --query-file train.txt");
+    assert_eq!(steps("with.svm --test test.svm").1, expected.1);
+    let info = folder.json("info one.svm --rows-per-query 2 --json");
     assert_eq!(info["data"]["queries"], 4);
     assert_eq!(info["query_sizes"]["largest"], 2);
     folder.run("compare one.svm --query-file train.txt --test bare.svm --query-file test.txt -k 1 --lambda 1 --strategies dense");
@@ -116,8 +116,7 @@ fn queries_come_from_a_file_or_by_size() {
 fn sizes_of_queries_are_read_as_other_programs_write_them() {
     let folder = Folder::new();
     folder.write("one.svm", without_queries());
-    let hash =
-        |arguments: &str| folder.json(&format!("corpus info {arguments} --json"))["hash"].clone();
+    let hash = |arguments: &str| folder.json(&format!("info {arguments} --json"))["hash"].clone();
     folder.write("ids.txt", "1\n1\n1\n2\n2\n3\n3\n3\n");
     let expected = hash("one.svm --query-file ids.txt");
     for (file, sizes) in [
@@ -130,8 +129,8 @@ fn sizes_of_queries_are_read_as_other_programs_write_them() {
     }
     // What is written for LightGBM is read again.
     folder.run("select train.svm -k 2 --lambda 1 -o model.json");
-    folder.run("corpus project train.svm --model model.json --for lightgbm -o few.txt");
-    let info = folder.json("corpus info few.txt --zero-based --query-file few.txt.query --json");
+    folder.run("convert train.svm --model model.json --for lightgbm -o few.txt");
+    let info = folder.json("info few.txt --zero-based --query-file few.txt.query --json");
     assert_eq!(info["data"]["queries"], 3);
     let (_, errors) = folder.run("train one.svm --lambda 1");
     assert!(
@@ -179,7 +178,7 @@ fn a_mark_or_blank_line_is_no_query() {
     ] {
         folder.write("queries.txt", bytes);
         folder.refused(&format!(
-            "corpus info one.svm --query-file queries.txt => found {found}"
+            "info one.svm --query-file queries.txt => found {found}"
         ));
     }
 }
@@ -202,11 +201,11 @@ fn queries_that_do_not_fit_are_refused() {
         "train.svm --rows-per-query 2 => train.svm: expected data without query identifiers",
         "train.svm --query-file back.txt => train.svm: expected data without query identifiers",
     ] {
-        folder.refused(&format!("corpus info {case}"));
+        folder.refused(&format!("info {case}"));
     }
-    let info = folder.json("corpus info one.svm --query-file back.txt --regroup --json");
+    let info = folder.json("info one.svm --query-file back.txt --regroup --json");
     assert_eq!(info["data"]["queries"], 3);
-    folder.fails("corpus info one.svm --query-file -", 2);
+    folder.fails("info one.svm --query-file -", 2);
 }
 
 #[test]

@@ -199,29 +199,3 @@ fn two_interrupts_leave_a_whole_file() {
     let model = folder.read("model.json");
     assert!(model == "old" || model.starts_with('{') && model.ends_with("}\n"));
 }
-
-#[test]
-fn an_interrupt_ends_the_protocol_of_letor() {
-    let folder = Folder::new();
-    for fold in ["Fold1", "Fold2"] {
-        for part in ["train", "vali", "test"] {
-            let rows = if fold == "Fold1" { 60 } else { 1500 };
-            folder.write(&format!("{fold}/{part}.txt"), generated(rows, 1500));
-        }
-    }
-    let select = "letor . --strategy lowmem -v --json --lambdas 1,2,4,8 -k";
-    // In the first fold there is nothing to report yet.
-    for (k, line, done) in [("1500", "fold=./Fold2", 1), ("60", "fold=./Fold1", 0)] {
-        let (output, errors) = interrupt(&folder, &format!("{select} {k}"), line);
-        if done == 1 {
-            assert!(
-                errors.contains("interrupted: 1 of 2 folds are done"),
-                "{errors}"
-            );
-            let document: Value = serde_json::from_slice(&output).unwrap();
-            assert_eq!(list(&document["folds"]).len(), 1);
-        } else {
-            assert!(errors.contains("warning: interrupted: "), "{errors}");
-        }
-    }
-}

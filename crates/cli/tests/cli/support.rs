@@ -4,8 +4,6 @@ use std::fs;
 use std::io::Write as _;
 use std::process::{Child, Stdio};
 
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rankrls::data::write_svmlight;
 use serde_json::Value;
 
@@ -153,12 +151,6 @@ impl Folder {
 /// What stands before and after an arrow.
 fn arrow(case: &str) -> (&str, &str) {
     case.split_once("=> ").expect(case)
-}
-
-/// Whole numbers below what is asked for, the same for the same seed.
-pub(crate) fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
-    let mut random = ChaCha8Rng::seed_from_u64(seed);
-    move |below| random.random_range(0..below)
 }
 
 pub(crate) fn gz(text: &str) -> Vec<u8> {

@@ -68,10 +68,9 @@ fn a_table_is_the_data_that_it_shows() {
             "{data}"
         );
     }
-    let hash =
-        |arguments: &str| folder.json(&format!("corpus info {arguments} --json"))["hash"].clone();
+    let hash = |arguments: &str| folder.json(&format!("info {arguments} --json"))["hash"].clone();
     assert_eq!(hash(&format!("train.csv {NAMED}")), hash("train.svm"));
-    folder.run(&format!("corpus convert train.csv {NAMED} out.svm"));
+    folder.run(&format!("convert train.csv {NAMED} -o out.svm"));
     assert_eq!(hash("out.svm"), hash("train.svm"));
     assert_eq!(folder.read("out.names.txt"), folder.read("named.txt"));
     folder.run(&format!(
@@ -80,7 +79,7 @@ fn a_table_is_the_data_that_it_shows() {
     folder.run(&format!("tune train.csv {NAMED} -k 2 --evidence test.csv"));
     folder.run(&format!("train train.csv {NAMED} --lambda 1"));
     folder.misused(&format!(
-        "corpus convert train.csv {NAMED} out.csv => a table of comma-separated values is only read"
+        "convert train.csv -o {NAMED} out.csv => cannot write out.csv: tables are only read"
     ));
 }
 
@@ -107,7 +106,7 @@ fn columns_are_matched_by_name_wherever_they_stand() {
     };
     assert_eq!(evaluate(&format!("test.csv {NAMED}")), evaluate("test.svm"));
     folder.run(&format!(
-        "corpus project test.csv {NAMED} --model model.json -o few.svm"
+        "convert test.csv {NAMED} --model model.json -o few.svm"
     ));
     assert_eq!(evaluate(&format!("test.csv {NAMED}")), evaluate("test.svm"));
     folder.refused("evaluate bare.csv --model model.json => --label COLUMN");
@@ -130,9 +129,9 @@ fn faults_of_a_table_have_a_place() {
         ),
         ("train.csv".to_owned(), "give --label COLUMN"),
     ] {
-        folder.refused(&format!("corpus info {arguments} => {message}"));
+        folder.refused(&format!("info {arguments} => {message}"));
     }
-    folder.run(&format!("corpus info hole.csv {NAMED} --missing 0"));
+    folder.run(&format!("info hole.csv {NAMED} --missing 0"));
 }
 
 #[test]
@@ -162,17 +161,19 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
         "padded.csv.gz",
         [gz(&folder.read("train.csv")), vec![0; 700]].concat(),
     );
-    let hash =
-        |data: &str| folder.json(&format!("corpus info {data} {NAMED} --json"))["hash"].clone();
+    let hash = |data: &str| folder.json(&format!("info {data} {NAMED} --json"))["hash"].clone();
     for data in ["sep.csv", "padded.csv.gz", "table.txt --format csv"] {
         assert_eq!(hash(data), hash("train.csv"), "{data}");
     }
     folder.misused(&format!(
-        "corpus info table.txt {NAMED} => if it is a table, pass --format csv"
+        "info table.txt {NAMED} => if it is a table, say so by --format"
     ));
     for (data, message) in [
-        ("semicolons.csv", "found semicolons"),
-        ("bare.csv", "write a header"),
+        ("semicolons.csv", "found a header of"),
+        (
+            "bare.csv",
+            "expected a header with each name once, found \"1\" again",
+        ),
         (
             "lfs.csv",
             "found a pointer of Git LFS in place of the file (fetch the file by git lfs pull)",
@@ -187,10 +188,8 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
             "found 4 bytes that are no gzip member after the end of the gzip data",
         ),
     ] {
-        folder.refused(&format!("corpus info {data} {NAMED} => {message}"));
-        folder.refused(&format!(
-            "corpus info {data} {NAMED} --missing mean => {message}"
-        ));
+        folder.refused(&format!("info {data} {NAMED} => {message}"));
+        folder.refused(&format!("info {data} {NAMED} --missing mean => {message}"));
     }
 }
 
@@ -203,9 +202,7 @@ fn numbers_that_stand_for_a_missing_value_are_read_as_such() {
             "marked.csv",
             text.replacen(",0.3,", &format!(",{word},"), 1),
         );
-        let document = folder.json(&format!(
-            "corpus info marked.csv {NAMED} --missing mean --json"
-        ));
+        let document = folder.json(&format!("info marked.csv {NAMED} --missing mean --json"));
         document["hash"].clone()
     };
     let expected = with("NA");
@@ -322,6 +319,6 @@ fn means_are_the_same_by_every_way() {
     let folder = folder_with_holes();
     let select = |data: &str| folder.json(&format!("select {data} -k 5 --lambda 1 --json"));
     let whole = select(&format!("holes.csv {READ}"));
-    folder.run(&format!("corpus convert holes.csv {READ} filled.svm"));
+    folder.run(&format!("convert holes.csv {READ} -o filled.svm"));
     assert_eq!(select("filled.svm")["weights"], whole["weights"]);
 }

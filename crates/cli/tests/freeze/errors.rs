@@ -1,11 +1,7 @@
 //! What is refused, and in which words.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::io::{Cursor, Write as _};
-
-use zip::ZipWriter;
-use zip::write::SimpleFileOptions;
+use std::io::Write as _;
 
 use crate::folder::{Folder, hold};
 
@@ -107,115 +103,6 @@ fn scores() {
 }
 
 #[test]
-fn triplets() {
-    let folder = Folder::new();
-    let mut text = String::new();
-    for (features, labels, qids) in [
-        ("0:1\n1:1\n", "1\n", "a\na\n"),
-        ("0:1\n1:1\n", "1\n0\n0\n", "a\na\n"),
-        ("0:1\n1:1\n", "1\n0\n", "a\n"),
-        ("0:1\n1:1\n0:2\n", "1\n0\n1\n", "a\nb\na\n"),
-        ("0:1\n1:x\n", "1\n0\n", "a\na\n"),
-        ("0:1\n1:1 0:1\n", "1\n0\n", "a\na\n"),
-        ("0:1 # no\n1:1\n", "1\n0\n", "a\na\n"),
-        ("0:1\n1:1\n", "1\ny\n", "a\na\n"),
-        ("0:1\n1:1\n", "1\n0\n", "a\nb c\n"),
-        ("", "", ""),
-    ] {
-        folder.write("x.features", features);
-        folder.write("x.labels", labels);
-        folder.write("x.qids", qids);
-        writeln!(text, "# {features:?}, {labels:?}, {qids:?}:").unwrap();
-        text += &folder.refused(1, "select x.features -k 1 --lambda 1");
-    }
-    fs::remove_file(folder.path("x.labels")).unwrap();
-    text += &folder.refused(1, "select x.features -k 1 --lambda 1");
-    hold("error-triplets", &text);
-}
-
-/// An array as NumPy writes it.
-fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
-    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}\n");
-    let mut array = b"\x93NUMPY\x01\x00".to_vec();
-    array.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
-    array.extend(header.as_bytes());
-    array.extend(bytes);
-    array
-}
-
-fn integers(values: &[i64]) -> Vec<u8> {
-    let bytes: Vec<u8> = values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
-    npy("<i8", &format!("({},)", values.len()), &bytes)
-}
-
-fn floats(values: &[f64]) -> Vec<u8> {
-    let bytes: Vec<u8> = values
-        .iter()
-        .flat_map(|value| value.to_le_bytes())
-        .collect();
-    npy("<f8", &format!("({},)", values.len()), &bytes)
-}
-
-#[test]
-fn matrices() {
-    let folder = Folder::new();
-    let mut text = String::new();
-    let half = npy("<f2", "(3,)", &[0; 6]);
-    for (what, name, bytes) in [
-        ("another kind", "format", npy("|S3", "()", b"coo")),
-        ("beyond the shape", "indices", integers(&[0, 3, 1])),
-        ("twice in a row", "indices", integers(&[1, 1, 1])),
-        ("bounds that fall", "indptr", integers(&[0, 2, 1])),
-        ("lengths", "indices", integers(&[0, 1])),
-        ("not a number", "data", floats(&[0.5, f64::NAN, 1.0])),
-        ("rounded", "data", integers(&[9_007_199_254_740_993, 1, 1])),
-        ("half floats", "data", half),
-        ("rows", "shape", integers(&[3, 3])),
-        ("cut", "data", floats(&[0.5, 1.5, 2.0])[..70].to_vec()),
-        ("missing", "absent", integers(&[1])),
-        ("labels", "labels", floats(&[1.0, f64::INFINITY])),
-        ("more labels", "labels", floats(&[1.0, 0.0, 1.0])),
-        ("queries", "qids", integers(&[1])),
-    ] {
-        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
-        for (array, usual) in [
-            ("format", npy("|S3", "()", b"csr")),
-            ("shape", integers(&[2, 3])),
-            ("indptr", integers(&[0, 2, 3])),
-            ("indices", integers(&[0, 2, 1])),
-            ("data", floats(&[0.5, 1.5, -2.0])),
-        ] {
-            if what == "missing" && array == "shape" {
-                continue;
-            }
-            let bytes = if array == name { &bytes } else { &usual };
-            zip.start_file(format!("{array}.npy"), SimpleFileOptions::default())
-                .unwrap();
-            zip.write_all(bytes).unwrap();
-        }
-        folder.write("x.npz", zip.finish().unwrap().into_inner());
-        for (array, usual) in [("labels", floats(&[1.0, 0.0])), ("qids", integers(&[1, 1]))] {
-            let bytes = if array == name { &bytes } else { &usual };
-            folder.write(&format!("x.{array}.npy"), bytes);
-        }
-        let refused = folder.refused(1, "corpus convert x.npz -");
-        write!(text, "# {what}:\n{refused}").unwrap();
-    }
-    fs::remove_file(folder.path("x.labels.npy")).unwrap();
-    text += &folder.refused(1, "corpus convert x.npz -");
-    folder.write("x.npz", "1 1:1\n");
-    let lines = [
-        "corpus convert x.npz -",
-        "corpus convert - - --format npz < x.npz",
-    ];
-    text += &refusals(&folder, &lines);
-    hold("error-matrices", &text);
-}
-
-#[test]
 fn models() {
     let folder = Folder::new();
     let whole = folder.read("models/bounded.json");
@@ -266,7 +153,7 @@ fn models() {
         &[
             "predict absent.json test.svm",
             "inspect trained.json --members",
-            "corpus project test.svm --model test.svm -o a.svm",
+            "convert test.svm --model test.svm -o a.svm",
             "select train.svm -k 3 --extend models/bounded.json",
             "select test.svm -k 9 --extend models/bounded.json",
             "select train.svm -k 9 --extend trained.json",
@@ -348,20 +235,10 @@ fn treebanks() {
     ] {
         folder.write("gold.conllu", gold);
         folder.write("nbest.conllu", nbest);
-        let line = "corpus build gold.conllu --candidates nbest.conllu -o c";
+        let line = "build gold.conllu --candidates nbest.conllu -o c";
         write!(text, "# {what}\n{}", folder.refused(1, line)).unwrap();
     }
     hold("error-treebanks", &text);
-}
-
-#[test]
-fn folds_of_letor() {
-    let folder = Folder::new();
-    folder.write("data/Fold1/vali.txt", "1 qid:1 1:1\n0 qid:1 1:x\n");
-    let mut text = folder.refused(1, "letor data/Fold1");
-    fs::remove_file(folder.path("data/Fold1/vali.txt")).unwrap();
-    text += &folder.refused(1, "letor data");
-    hold("error-letor", &text);
 }
 
 #[test]

@@ -10,19 +10,13 @@ use crate::steady::steady;
 pub(crate) use crate::support::Folder;
 
 impl Folder {
-    /// With the fixtures, `corpora`, and the rows of `train.svm` as a fold.
+    /// With the fixtures and `corpora`.
     pub(crate) fn new() -> Self {
         let folder = Self::empty();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let fixtures = root.join("crates/cli/tests/freeze/fixtures");
         copy(&fixtures, folder.0.path());
         symlink(root.join("corpora"), folder.path("corpora")).unwrap();
-        let rows = folder.read("train.svm");
-        let rows: Vec<&str> = rows.lines().collect();
-        for (name, range) in [("train", 0..48), ("vali", 48..72), ("test", 72..96)] {
-            let text = rows[range].join("\n") + "\n";
-            folder.write(&format!("data/Fold1/{name}.txt"), text);
-        }
         folder
     }
 

@@ -1,6 +1,7 @@
-//! Parses of an unfinished run, kept in a [journal](rankrls_files::journal) beside the output: what
+//! Parses of an unfinished run, kept as [lines](rankrls_files::lines) beside the output: what
 //! became of each sentence, in the order in which sentences were done.
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -8,8 +9,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use rankrls_files::error::Fault;
-use rankrls_files::journal::RecordPlace;
-use rankrls_files::{Journal, JournalError};
+use rankrls_files::{LinePlace, Lines};
 use serde::{Deserialize, Serialize};
 
 use super::BuildObserver;
@@ -17,11 +17,12 @@ use super::options::BuildError;
 use crate::linkgrammar::{Answer, LinkGrammarError, LinkParser, Options};
 use crate::treebank::Sentence;
 
-const SCHEMA: &str = "rankrls.parses/1";
+pub(super) const SCHEMA: &str = "rankrls.parses/2";
 
 /// The settings that parses depend on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(super) struct Key {
+    pub(super) schema: &'static str,
     /// Hash of the treebank's text.
     pub(super) treebank: String,
     pub(super) sentences: usize,
@@ -31,26 +32,6 @@ pub(super) struct Key {
     pub(super) limit: usize,
     /// In seconds.
     pub(super) time_limit: u64,
-}
-
-impl Key {
-    /// The first thing in which another key differs: what, here, there.
-    fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
-        let fields = |key: &Self| {
-            [
-                ("treebank", key.treebank.clone()),
-                ("number of sentences", key.sentences.to_string()),
-                ("parser", key.parser.clone()),
-                ("dictionary", key.dictionary.clone()),
-                ("number of linkages", key.linkages.to_string()),
-                ("limit", key.limit.to_string()),
-                ("time limit", format!("{} s", key.time_limit)),
-            ]
-        };
-        let mut pairs = fields(self).into_iter().zip(fields(other));
-        let ((what, here), (_, there)) = pairs.find(|(here, there)| here != there)?;
-        Some((what, here, there))
-    }
 }
 
 /// The outcome of a sentence, as it is kept.
@@ -67,34 +48,21 @@ struct Heading {
     sentence: usize,
 }
 
-/// The journal, and where in it the sentences are.
+/// The lines, and where in them the sentences are.
 #[derive(Debug)]
 pub(super) struct Parses {
-    journal: Journal,
-    places: Vec<Option<RecordPlace>>,
+    lines: Lines,
+    places: Vec<Option<LinePlace>>,
     /// How many sentences are done.
     pub(super) done: usize,
 }
 
 impl Parses {
-    /// Begins a journal, or goes on with the one that is there if that is asked for: otherwise it is
+    /// Begins the file, or goes on with the one that is there if that is asked for: otherwise it is
     /// that of an unfinished run.
     pub(super) fn open(path: &Path, key: &Key, resume: bool) -> Result<Self, BuildError> {
         let mut places = vec![None; key.sentences];
-        if !resume {
-            let journal = Journal::create(path, SCHEMA, key)?;
-            return Ok(Self::new(journal, places));
-        }
-        let same = |found: &Key| match key.difference(found) {
-            None => Ok(()),
-            Some((what, expected, found)) => Err(BuildError::OtherRun {
-                path: path.to_owned(),
-                what,
-                expected,
-                found,
-            }),
-        };
-        let journal = Journal::resume(path, SCHEMA, key, same, |entry, text| {
+        let lines = Lines::open(path, key, resume, |entry, text| {
             let expected = || format!("what became of one of {} sentences", key.sentences);
             let Heading { sentence } = serde_json::from_slice(text)
                 .map_err(|error| Fault::new(expected(), error.to_string()))?;
@@ -107,15 +75,11 @@ impl Parses {
             }
             Ok(())
         })?;
-        Ok(Self::new(journal, places))
-    }
-
-    fn new(journal: Journal, places: Vec<Option<RecordPlace>>) -> Self {
-        Self {
+        Ok(Self {
             done: places.iter().flatten().count(),
-            journal,
+            lines,
             places,
-        }
+        })
     }
 
     /// Whether a sentence is done.
@@ -125,34 +89,35 @@ impl Parses {
 
     /// Keeps what became of a sentence.
     pub(super) fn keep(&mut self, sentence: usize, outcome: Answer) -> Result<(), BuildError> {
-        let kept = self.journal.append(&Record { sentence, outcome });
-        let entry = match kept {
-            Err(JournalError::TooLong { bytes, .. }) => {
-                let outcome = Answer::Unreadable(format!("an answer that takes {bytes} bytes"));
-                self.journal.append(&Record { sentence, outcome })?
+        let kept = self.lines.push(&Record { sentence, outcome });
+        let place = match kept {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                let outcome = Answer::Unreadable(format!("an answer that is too long: {error}"));
+                self.lines.push(&Record { sentence, outcome })
             }
-            kept => kept?,
+            kept => kept,
         };
-        self.places[sentence] = Some(entry);
+        self.places[sentence] = Some(place.map_err(BuildError::write(self.lines.path()))?);
         self.done += 1;
         Ok(())
     }
 
     /// The outcome of a sentence that is done.
     pub(super) fn outcome(&self, sentence: usize) -> Result<Answer, BuildError> {
-        let entry = self.places[sentence].expect("all sentences are parsed first");
-        let record: Record = self.journal.read(entry)?;
+        let place = self.places[sentence].expect("all sentences are parsed first");
+        let record: Record = self.lines.read(place)?;
         Ok(record.outcome)
     }
 
-    /// Leaves the journal for another run, or takes it away.
+    /// Leaves the file for another run, or takes it away.
     pub(super) fn end(self, keep: bool) -> Result<(), BuildError> {
-        if keep {
-            self.journal.sync()?;
+        let path = self.lines.path().to_owned();
+        let ended = if keep {
+            self.lines.sync()
         } else {
-            self.journal.remove()?;
-        }
-        Ok(())
+            self.lines.remove()
+        };
+        ended.map_err(BuildError::write(&path))
     }
 }
 
@@ -263,6 +228,7 @@ mod tests {
 
     fn key() -> Key {
         Key {
+            schema: SCHEMA,
             treebank: "hash".to_owned(),
             sentences: 5,
             parser: "p".to_owned(),
@@ -320,23 +286,27 @@ mod tests {
         assert!(!path.exists());
     }
 
-    /// With checksums, as only who makes them can.
+    /// Their hashes are right, as only who makes them can.
     #[test]
     fn records_that_cannot_be_are_refused_with_their_line() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal");
-        for (text, line) in [
-            (r#"{"sentence":5,"outcome":"timed_out"}"#, 2),
-            (r#"{"sentence":-1,"outcome":"timed_out"}"#, 2),
-            (r#"{"outcome":"timed_out"}"#, 2),
-            ("{\"sentence\":2,\"outcome\":\"timed_out\"}", 3),
-        ] {
+        let write = |texts: &[&str]| {
             let _ = std::fs::remove_file(&path);
-            let mut journal = Journal::create(&path, SCHEMA, &key()).unwrap();
-            let value: serde_json::Value = serde_json::from_str(text).unwrap();
-            journal.append(&value).unwrap();
-            journal.append(&value).unwrap();
-            drop(journal);
+            let mut lines = Lines::open(&path, &key(), false, |_, _| Ok(())).unwrap();
+            for text in texts {
+                let value: serde_json::Value = serde_json::from_str(text).unwrap();
+                lines.push(&value).unwrap();
+            }
+        };
+        let twice = r#"{"sentence":2,"outcome":"timed_out"}"#;
+        for (texts, line) in [
+            (&[r#"{"sentence":5,"outcome":"timed_out"}"#][..], 2),
+            (&[r#"{"sentence":-1,"outcome":"timed_out"}"#], 2),
+            (&[r#"{"outcome":"timed_out"}"#], 2),
+            (&[twice, twice], 3),
+        ] {
+            write(texts);
             let error = Parses::open(&path, &key(), true).unwrap_err().to_string();
             let expected = format!("journal:{line}:1: expected what became of one of 5 sentences");
             assert!(error.contains(&expected), "{error}");
@@ -346,31 +316,13 @@ mod tests {
             r#"{"linkages":[[0,0,0,[["a",null],["b",null]],[[1,0,"A"]]]]}"#,
             r#""unknown""#,
         ] {
-            let _ = std::fs::remove_file(&path);
-            let mut journal = Journal::create(&path, SCHEMA, &key()).unwrap();
-            let outcome: serde_json::Value = serde_json::from_str(outcome).unwrap();
-            let record = serde_json::json!({"sentence": 0, "outcome": outcome});
-            journal.append(&record).unwrap();
-            drop(journal);
+            write(&[&format!(r#"{{"sentence":0,"outcome":{outcome}}}"#)]);
             let parses = Parses::open(&path, &key(), true).unwrap();
             let error = parses.outcome(0).unwrap_err().to_string();
-            assert!(error.contains("journal:2:1: expected a record"), "{error}");
+            assert!(
+                error.contains("journal:2:1: expected a line of this run"),
+                "{error}"
+            );
         }
-    }
-
-    #[test]
-    fn journals_of_other_runs_are_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("journal");
-        drop(Parses::open(&path, &key(), true).unwrap());
-        let error = Parses::open(&path, &key(), false).unwrap_err().to_string();
-        assert!(error.contains("resume it, or delete it"), "{error}");
-        let other = Key {
-            linkages: 10,
-            ..key()
-        };
-        let error = Parses::open(&path, &other, true).unwrap_err().to_string();
-        let expected = "another number of linkages: 20, where this one has 10";
-        assert!(error.contains(expected), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use rankrls_files::error::Fault;
-use rankrls_files::{ReadError, escaped, hash_text, read_regular};
+use rankrls_files::{ReadError, escaped, read_regular};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -262,7 +262,7 @@ pub struct Manifest {
     pub schema: &'static str,
     /// Version of this crate.
     pub version: &'static str,
-    /// `corpus build`.
+    /// `build`.
     pub command: &'static str,
     /// The options of the build.
     pub options: BuildOptions,
@@ -305,7 +305,7 @@ pub enum ManifestError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The text is no manifest.
-    #[error("{path}:{line}:{column}: expected a manifest of `rankrls corpus build` in JSON, found: {message}", path = escaped(&path.display().to_string()))]
+    #[error("{path}:{line}:{column}: expected a manifest of `rankrls build` in JSON, found: {message}", path = escaped(&path.display().to_string()))]
     Json {
         /// The file.
         path: PathBuf,
@@ -316,41 +316,6 @@ pub enum ManifestError {
         /// The fault there.
         message: String,
     },
-}
-
-/// The state of a file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verdict {
-    /// It has the text that was written.
-    Intact,
-    /// It has another text.
-    Changed,
-    /// It cannot be read.
-    Unreadable,
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.serialize(formatter)
-    }
-}
-
-/// A file of a manifest and what has become of it.
-#[derive(Debug, Serialize)]
-pub struct Checked<'a> {
-    /// The role of the file: `train`, `test`, `texts`, `test_texts` or `names`.
-    pub role: &'static str,
-    /// Its name.
-    pub file: &'a str,
-    /// The state that was found.
-    pub verdict: Verdict,
-    /// BLAKE3 hash of the text that was written.
-    pub expected: &'a str,
-    /// Hash of the text that is there, if it can be read.
-    pub found: Option<String>,
-    /// Why it cannot be read.
-    pub error: Option<String>,
 }
 
 /// The fields that are read of a manifest. Others may have more in it.
@@ -429,28 +394,6 @@ impl Listing {
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &FileHash)> {
         self.files.iter().map(|(role, file)| (*role, file))
     }
-
-    /// Hashes the files in `folder`, that of the manifest. Takes time in proportion to their text
-    /// and little memory.
-    pub fn check<'a>(&'a self, folder: &Path) -> Vec<Checked<'a>> {
-        let check = |(role, listed): (_, &'a FileHash)| {
-            let hash = hash_text(&folder.join(&listed.file));
-            let verdict = match &hash {
-                Ok(hash) if hash.eq_ignore_ascii_case(&listed.blake3) => Verdict::Intact,
-                Ok(_) => Verdict::Changed,
-                Err(_) => Verdict::Unreadable,
-            };
-            Checked {
-                role,
-                file: &listed.file,
-                verdict,
-                expected: &listed.blake3,
-                error: hash.as_ref().err().map(ToString::to_string),
-                found: hash.ok(),
-            }
-        };
-        self.files().map(check).collect()
-    }
 }
 
 /// Whether a name is that of a file in a folder, on any system.
@@ -462,8 +405,6 @@ fn is_plain(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     fn manifest(file: &str, hash: &str) -> String {
@@ -478,25 +419,6 @@ mod tests {
 
     fn parse(text: &str) -> Result<Listing, ManifestError> {
         Listing::parse(text.as_bytes(), Path::new("m.json"))
-    }
-
-    #[test]
-    fn files_are_told_from_changed_and_missing_ones() {
-        let folder = tempfile::tempdir().unwrap();
-        let text = b"1 qid:a 1:1\n";
-        let hash = blake3::hash(text).to_hex();
-        let verdict = || {
-            let listing = parse(&manifest("x.svm", &hash)).unwrap();
-            listing.check(folder.path()).remove(0).verdict
-        };
-        assert!(matches!(verdict(), Verdict::Unreadable));
-        fs::write(folder.path().join("x.svm"), text).unwrap();
-        assert!(matches!(verdict(), Verdict::Intact));
-        let compressed = zstd::encode_all(&text[..], 3).unwrap();
-        fs::write(folder.path().join("x.svm"), compressed).unwrap();
-        assert!(matches!(verdict(), Verdict::Intact));
-        fs::write(folder.path().join("x.svm"), b"1 qid:a 1:2\n").unwrap();
-        assert!(matches!(verdict(), Verdict::Changed));
     }
 
     #[test]

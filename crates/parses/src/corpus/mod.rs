@@ -43,8 +43,8 @@ use source::{FileCandidates, Pool, Treebank};
 use writing::FileNames;
 
 pub use manifest::{
-    CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError, Parser, Reason,
-    Sentences, Skipped, Sources, Spread, Verdict, WrittenData,
+    CandidateFile, FileHash, Files, Listing, Manifest, ManifestError, Parser, Reason, Sentences,
+    Skipped, Sources, Spread, WrittenData,
 };
 #[cfg(feature = "clap")]
 pub use options::variant;
@@ -150,6 +150,7 @@ fn pool(
             let parser = LinkParser::start(&how)?;
             let version = parser.version();
             let key = Key {
+                schema: journal::SCHEMA,
                 treebank: gold.source.blake3.clone(),
                 sentences: gold.sentences.len(),
                 parser: version.parser.clone(),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::{fmt, io};
 
-use rankrls_files::{JournalError, ReadError, Remedy, escaped};
+use rankrls_files::{ReadError, escaped};
 use serde::Serialize;
 use thiserror::Error;
 
@@ -307,7 +307,7 @@ pub enum BuildError {
         expected: String,
     },
     /// A file that cannot be read, a sentence that is malformed, candidates that cannot be told
-    /// apart, or a file that is no journal.
+    /// apart, or lines of another run.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// Relations of two kinds cannot be compared.
@@ -330,29 +330,6 @@ pub enum BuildError {
         /// The fault of the last of them.
         last: String,
     },
-    /// Parses of a run that did not end.
-    #[error(
-        "{} has the parses of a run that did not end: {}, or delete it", shown(.0), Remedy::Resume
-    )]
-    Unfinished(PathBuf),
-    /// The journal is damaged, no regular file, or at work in another process.
-    #[error(transparent)]
-    Journal(JournalError),
-    /// A journal that another run wrote.
-    #[error(
-        "{} is the journal of a run with another {what}: {found}, where this one has {expected} (give another output, or delete it)",
-        shown(path)
-    )]
-    OtherRun {
-        /// The journal.
-        path: PathBuf,
-        /// The setting that differs.
-        what: &'static str,
-        /// The value of this run.
-        expected: String,
-        /// The value of the journal.
-        found: String,
-    },
     /// A file that cannot be written or read back.
     #[error("cannot write {}", shown(path))]
     Write {
@@ -369,16 +346,6 @@ pub enum BuildError {
 
 fn shown(path: &Path) -> String {
     escaped(&path.display().to_string())
-}
-
-impl From<JournalError> for BuildError {
-    fn from(error: JournalError) -> Self {
-        match error {
-            JournalError::Exists(path) => Self::Unfinished(path),
-            JournalError::Io { path, source } => Self::Write { path, source },
-            error => Self::Journal(error),
-        }
-    }
 }
 
 impl BuildError {

@@ -290,7 +290,7 @@ impl Writing<'_> {
     ) -> Result<((FileHash, FileHash), WrittenData), BuildError> {
         let (what, mut done) = what;
         let version = env!("CARGO_PKG_VERSION");
-        let heading = format!("{what} of rankrls {version} corpus build");
+        let heading = format!("{what} of rankrls {version} build");
         let mut rows = RowWriter::create(&names.rows, &heading)?;
         let mut lines = HashedFile::create(&names.texts)?;
         let mut mark = None;
@@ -422,7 +422,7 @@ impl Building<'_> {
         let manifest = Manifest {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
-            command: "corpus build",
+            command: "build",
             options: self.options.clone(),
             sources,
             sentences,

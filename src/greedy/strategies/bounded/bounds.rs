@@ -176,9 +176,9 @@ fn beyond_first(whole: &Whole, [k_squared, spread]: [f64; 2], step: &StepTerms) 
     let along = (whole.squared_norm - whole.z_least).max(0.0);
     let of_queries = |spread: f64| {
         let y = k_squared.sqrt() + (spread * whole.z_squared).sqrt();
-        second_order(whole, step, y.powi(2).min(step.largest * along))
+        second_order(whole, step, y.powi(2).min(step.sums.largest * along))
     };
-    of_queries(step.spread).min(of_queries(spread) + by_z(whole, step))
+    of_queries(step.sums.spread).min(of_queries(spread) + by_z(whole, step))
 }
 
 /// `sum_Q y_Q^2 / (s + lambda)` of queries with this sum of `y_Q^2`, or more.
@@ -197,13 +197,13 @@ pub(super) fn rest(whole: &Whole, step: &StepTerms, spread: f64) -> f64 {
 /// [`by_z`], which is less after many steps.
 #[inline(always)]
 pub(super) fn untouched(whole: &Whole, step: &StepTerms) -> f64 {
-    by_z(whole, step).min(rest(whole, step, step.spread))
+    by_z(whole, step).min(rest(whole, step, step.sums.spread))
 }
 
 /// The gain of untouched queries beyond the first order, by what `x_Q` and `w_Q` may be.
 #[inline(always)]
 fn by_z(whole: &Whole, step: &StepTerms) -> f64 {
-    2.0 * step.kappa * whole.z_squared / whole.pivot(step.lambda)
+    2.0 * step.sums.kappa * whole.z_squared / whole.pivot(step.lambda)
         + fourth_order(whole, step, whole.fourth)
 }
 
@@ -215,7 +215,7 @@ pub(super) fn fourth_of(
     z_squared: f64,
     step: &StepTerms,
 ) -> f64 {
-    let [all, mut sum] = step.fourth.map(|spread| spread * z_squared);
+    let [all, mut sum] = step.sums.fourth.map(|spread| spread * z_squared);
     if !step.first_matter() {
         return all;
     }
@@ -225,7 +225,7 @@ pub(super) fn fourth_of(
             *sum += value * product;
         }
     }
-    for (&query, x) in step.order.iter().zip(products) {
+    for (&query, x) in step.sums.order.iter().zip(products) {
         let touches = pieces.binary_search_by_key(&query, |piece| piece.query as usize);
         if touches.is_err() {
             // b_Q is no more than h_Q |z|^2.

@@ -62,7 +62,7 @@ impl Reach {
     #[inline(always)]
     fn bound(&self, sums: &Sums, squared_norm: f64, step: &StepTerms) -> f64 {
         let whole = self.whole(squared_norm, 0.0, step);
-        let own = squared_norm * sums[OWN].min(step.largest);
+        let own = squared_norm * sums[OWN].min(step.sums.largest);
         bounds::of_half(&whole, self.half, [own, sums[SPREAD]], step)
     }
 
@@ -74,14 +74,14 @@ impl Reach {
             z_squared: self.z_squared,
             z_least: self.z_least,
             rho,
-            fourth: step.fourth[0] * self.z_squared,
+            fourth: step.sums.fourth[0] * self.z_squared,
         }
     }
 
     /// How many entries of `z`, the newest, are missing from `|z|^2`.
     #[inline(always)]
     pub(super) fn missing(&self, step: &StepTerms) -> usize {
-        step.steps - self.through as usize
+        step.at.steps - self.through as usize
     }
 
     /// Adds the entries that were missing.
@@ -146,7 +146,7 @@ impl Known {
     pub(super) fn read(&self, products: &Products, squared_norm: f64, step: &StepTerms) -> Reach {
         let half = 0.5 * (products.rho + products.c).abs();
         let most = squared_norm * products.explained.min(1.0);
-        let (last, tau) = match (*self, step.added) {
+        let (last, tau) = match (*self, step.at.added) {
             (Self::Read(last), Some(0)) => (last, &[][..]),
             (Self::Read(last), Some(1)) => (last, &[products.tau][..]),
             _ => (Reach::ANY, &[][..]),

@@ -203,7 +203,7 @@ impl Bounded {
     fn open(&mut self, search: &PruningSearch<'_>) -> Vec<Subject> {
         let mut leaders = std::mem::take(&mut self.leaders);
         leaders.retain(|leader| !search.out(leader.candidate));
-        if search.step.added.is_none() {
+        if search.step.at.added.is_none() {
             for leader in &mut leaders {
                 leader.z.clear();
             }
@@ -215,8 +215,8 @@ impl Bounded {
     /// whose residual is kept.
     fn by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
         // After a state of more steps all is found anew.
-        let follows = search.step.number == self.followed + 1 && search.step.added.is_some();
-        self.followed = search.step.number;
+        let follows = search.step.at.number == self.followed + 1 && search.step.at.added.is_some();
+        self.followed = search.step.at.number;
         let found: Vec<Found> = self
             .chunks()
             .into_par_iter()
@@ -268,7 +268,7 @@ impl<'a> Chunk<'a> {
         let all = passages.iter_mut().map(|(_, passage)| passage);
         bounds::pass_together(all, search.step);
         let mut found = Found::default();
-        let mut z = vec![0.0; search.step.steps];
+        let mut z = vec![0.0; search.step.at.steps];
         for (place, passage) in passages {
             self.read(search, place, &passage.products, &mut z, &mut found);
         }
@@ -296,7 +296,7 @@ impl<'a> Chunk<'a> {
             if search.retired[candidate] || residual.is_none() && !search.passes(known.kept(step)) {
                 continue;
             }
-            residual.take_if(|residual| residual.used + IDLE < step.steps);
+            residual.take_if(|residual| residual.used + IDLE < step.at.steps);
             let (column, pieces) = (candidates.column(candidate), layout.pieces(candidate));
             let squared_norm = candidates.squared_norm(candidate);
             if residual.is_none() && known::passed(known, search, pieces, squared_norm) {
@@ -324,7 +324,7 @@ impl<'a> Chunk<'a> {
         let pieces = self.layout.pieces(candidate);
         let mut reach = known.read(products, candidates.squared_norm(candidate), step);
         *known = Known::Read(reach);
-        match step.added {
+        match step.at.added {
             Some(0) => {}
             Some(1) => {
                 if let Some(residual) = residual {
@@ -348,7 +348,7 @@ impl<'a> Chunk<'a> {
         if search.passes(bound) {
             found.passed += 1;
             let touched = residual.as_mut().map(|residual| {
-                residual.used = step.steps;
+                residual.used = step.at.steps;
                 residual.touched(state, &whole, pieces)
             });
             if let Some(touched) = touched.or_else(|| search.only_touched(candidate)) {

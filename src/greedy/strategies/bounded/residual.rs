@@ -3,7 +3,7 @@
 use super::bounds::Whole;
 use crate::columns::Segment;
 use crate::greedy::State;
-use crate::greedy::state::QueryMatrices;
+use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategies::layout::Piece;
 use crate::linalg::kernels;
 

@@ -310,7 +310,7 @@ impl<'a> PruningSearch<'a> {
         let kept: Vec<Kept> = fresh
             .par_chunks_mut(task)
             .map_init(
-                || Scratch::new(self.step.steps),
+                || Scratch::new(self.step.at.steps),
                 |scratch, chunk| {
                     check_interrupt();
                     let met = chunk.iter_mut().filter_map(|(bytes, contender)| {
@@ -398,7 +398,7 @@ impl<'a> PruningSearch<'a> {
             touched
         });
         if kept {
-            residual.keep(z, state.capacity(), self.step.steps);
+            residual.keep(z, state.capacity(), self.step.at.steps);
         }
         let projected = Projected::new(self.step, whole, products.c, &touched);
         (projected, residual)
@@ -410,7 +410,7 @@ impl<'a> PruningSearch<'a> {
         let left: Vec<Vec<BoundedCandidate>> = contenders
             .par_chunks(task)
             .map_init(
-                || vec![[0.0; LANES]; self.step.steps],
+                || vec![[0.0; LANES]; self.step.at.steps],
                 |z, chunk| {
                     check_interrupt();
                     self.level_2_of(chunk, z)
@@ -426,10 +426,10 @@ impl<'a> PruningSearch<'a> {
         chunk: &[BoundedCandidate],
         z: &mut [Lanes],
     ) -> Vec<BoundedCandidate> {
-        let order = &self.step.order;
+        let order = &self.step.sums.order;
         let mut contenders: Vec<AtLevel2> = chunk.iter().map(|c| self.at_level_2(c)).collect();
         let mut done = 0;
-        for (end, rest) in RESOLVED.into_iter().zip(self.step.rests) {
+        for (end, rest) in RESOLVED.into_iter().zip(self.step.sums.rests) {
             let end = order.len().min(end);
             for block in contenders.chunks_mut(LANES) {
                 self.resolve(block, order.get(done..end).unwrap_or_default(), z);
@@ -452,9 +452,9 @@ impl<'a> PruningSearch<'a> {
     fn at_level_2(&self, contender: &BoundedCandidate) -> AtLevel2 {
         let candidate = contender.candidate as usize;
         let kept = self.residuals.get(candidate).and_then(Option::as_deref);
-        let kept = kept.and_then(|residual| residual.z(self.step.steps));
+        let kept = kept.and_then(|residual| residual.z(self.step.at.steps));
         let project = || {
-            let mut z = vec![0.0; self.step.steps];
+            let mut z = vec![0.0; self.step.at.steps];
             let column = self.round.candidates.column(candidate);
             self.round.state.project(column, &mut z);
             z

@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::greedy::State;
-use crate::greedy::state::{Products, QueryMatrices};
+use crate::greedy::matrices::{Products, QueryMatrices};
 use crate::greedy::strategies::clock::{Clock, SURCHARGE, no_less};
 use crate::linalg::kernels::{self, LANES, Lanes};
 
@@ -66,29 +66,20 @@ const BLOCK: usize = 8;
 /// Queries resolved at level 2, in turns: up to so many each.
 pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
 
-/// The state of one step, as the bounds see it.
+/// Which state it is.
 #[derive(Debug, Default)]
-pub(super) struct StepTerms {
+pub(super) struct Place {
     /// How many states have been described, this one included.
     pub(super) number: usize,
+    /// `t`
     pub(super) steps: usize,
     /// Steps since the state that was described before; `None` where it had more.
     pub(super) added: Option<usize>,
-    pub(super) lambda: f64,
-    pub(super) queries: Vec<QueryTerms>,
-    /// Terms of each query, in little room.
-    pub(super) touched: Vec<TouchedTerms>,
-    /// The clock of `|m_Q|^2`.
-    pub(super) clock: Clock,
-    pub(super) examples: Vec<ExampleTerms>,
-    /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](Self::first_matter): with them a
-    /// column has their `x_Q`.
-    pub(super) first: Vec<Lanes>,
-    /// `G = sum_Q g_Q`, `t`.
-    pub(super) g: Vec<f64>,
-    /// Where the queries are cut for [passes](super::bounds::Passage) over columns: the queries that blocks end
-    /// before, ascending.
-    pub(super) blocks: Vec<u32>,
+}
+
+/// Numbers of all queries together, some without those that are resolved first.
+#[derive(Debug, Default)]
+pub(super) struct Sums {
     /// All queries, those that are resolved first: of the largest `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
     /// The largest `|k_Q|^2`.
@@ -102,6 +93,28 @@ pub(super) struct StepTerms {
     pub(super) fourth: [f64; 2],
     /// [`spread`] of `|k_Q|^2` of all but so many of `order` as [`RESOLVED`] says.
     pub(super) rests: [f64; RESOLVED.len()],
+}
+
+/// The state of one step, as the bounds see it.
+#[derive(Debug, Default)]
+pub(super) struct StepTerms {
+    pub(super) at: Place,
+    pub(super) lambda: f64,
+    pub(super) queries: Vec<QueryTerms>,
+    /// Terms of each query, in little room.
+    pub(super) touched: Vec<TouchedTerms>,
+    /// The clock of `|m_Q|^2`.
+    pub(super) clock: Clock,
+    pub(super) examples: Vec<ExampleTerms>,
+    /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](StepTerms::first_matter): with them a
+    /// column has their `x_Q`.
+    pub(super) first: Vec<Lanes>,
+    /// `G = sum_Q g_Q`, `t`.
+    pub(super) g: Vec<f64>,
+    /// Where the queries are cut for [passes](super::bounds::Passage) over columns: the queries that blocks end
+    /// before, ascending.
+    pub(super) blocks: Vec<u32>,
+    pub(super) sums: Sums,
     /// `e(S)`
     pub(super) error: f64,
     /// The share by which rounding may have changed a gain or a bound: `docs/derivation.md`, section 11.
@@ -112,9 +125,9 @@ impl StepTerms {
     /// Describes a state: O(m t) time, in parallel over queries; `longest`: the largest `|v|^2` of a
     /// candidate.
     pub(super) fn renew(&mut self, state: &State, longest: f64) {
-        self.number += 1;
-        self.added = state.steps().checked_sub(self.steps);
-        self.steps = state.steps();
+        self.at.number += 1;
+        self.at.added = state.steps().checked_sub(self.at.steps);
+        self.at.steps = state.steps();
         self.lambda = state.lambda().value();
         (self.error, self.rounding) = (state.error(), state.rounding(longest));
         self.examples
@@ -165,8 +178,8 @@ impl StepTerms {
             order.select_nth_unstable_by(most, falling);
         }
         order[..most].sort_unstable_by(falling);
-        self.order = order;
-        self.fourth = self.spreads_of([0, LANES], QueryTerms::weight);
+        self.sums.order = order;
+        self.sums.fourth = self.spreads_of([0, LANES], QueryTerms::weight);
     }
 
     /// [`spread`] of a number of each query but the first so many of `order`, in parallel.
@@ -177,7 +190,7 @@ impl StepTerms {
     ) -> [f64; N] {
         let mut spreads = counts.map(|count| (count, 0.0));
         spreads.par_iter_mut().for_each(|(count, sum)| {
-            let others = self.order.get(*count..).unwrap_or_default().iter();
+            let others = self.sums.order.get(*count..).unwrap_or_default().iter();
             let queries = others.map(|&query| &self.queries[query]);
             let pairs = queries.map(|query| (query.phi_squared, weight(query)));
             *sum = spread(pairs.collect());
@@ -187,27 +200,27 @@ impl StepTerms {
 
     /// Whether the first eight of `order` have half of what all queries have, or more.
     pub(super) fn first_matter(&self) -> bool {
-        self.fourth[0] > 0.0 && self.fourth[1] <= 0.5 * self.fourth[0]
+        self.sums.fourth[0] > 0.0 && self.sums.fourth[1] <= 0.5 * self.sums.fourth[0]
     }
 
     /// Sums over queries, some without the first: O(q).
     fn sum_queries(&mut self) {
         let queries = &self.queries;
         let k_squared: fn(&QueryTerms) -> f64 = |query| query.k_squared;
-        self.kappa = queries.iter().map(|query| query.kappa).sum();
-        self.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
+        self.sums.kappa = queries.iter().map(|query| query.kappa).sum();
+        self.sums.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
         let [first, second, third] = RESOLVED;
         let [spread, rests @ ..] = self.spreads_of([0, first, second, third], k_squared);
-        (self.spread, self.rests) = (spread, rests);
+        (self.sums.spread, self.sums.rests) = (spread, rests);
     }
 
     /// Describes queries in short, and takes the clock on: O(q).
     fn sum_touched(&mut self) {
         let sum: f64 = self.queries.iter().map(|query| query.m_squared).sum();
-        let surcharge = SURCHARGE * sum / self.queries.len() as f64 + 0.25 * self.largest;
+        let surcharge = SURCHARGE * sum / self.queries.len() as f64 + 0.25 * self.sums.largest;
         self.touched
             .resize(self.queries.len(), TouchedTerms::default());
-        let added = self.added;
+        let added = self.at.added;
         let renewed = |(touched, query): (&mut TouchedTerms, &QueryTerms)| {
             let before = std::mem::replace(touched, query.touched(added));
             [before[M], touched[M]]
@@ -218,8 +231,8 @@ impl StepTerms {
 
     /// `g_Q` of the first eight of `order`, a lane each.
     fn first_lanes(&self, products: &Products<'_>) -> Vec<Lanes> {
-        let mut lanes = vec![[0.0; LANES]; self.steps];
-        for (lane, &query) in self.order.iter().take(LANES).enumerate() {
+        let mut lanes = vec![[0.0; LANES]; self.at.steps];
+        for (lane, &query) in self.sums.order.iter().take(LANES).enumerate() {
             let (_, g) = products.of(query);
             for (lanes, &g) in lanes.iter_mut().zip(g) {
                 lanes[lane] = g;

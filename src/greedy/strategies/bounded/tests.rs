@@ -139,7 +139,7 @@ struct Checked {
 fn unread(passing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
     let (candidate, step) = (candidate as usize, &passing.step);
     let mut known = passing.known[candidate];
-    if passing.followed + 1 != step.number {
+    if passing.followed + 1 != step.at.number {
         known.forget();
     }
     let pieces = passing.layout.pieces(candidate);
@@ -170,8 +170,8 @@ fn check(
         .map(|contender| contender.candidate)
         .collect();
     let errors = lowmem::errors(round, &candidates);
-    let mut scratch = Scratch::new(step.steps);
-    let mut lanes = vec![[0.0; LANES]; step.steps];
+    let mut scratch = Scratch::new(step.at.steps);
+    let mut lanes = vec![[0.0; LANES]; step.at.steps];
     let mut checked = Vec::new();
     for ((contender, mut kept), error) in contenders.into_iter().zip(kept).zip(errors) {
         assert_eq!(contender.candidate, kept.candidate);

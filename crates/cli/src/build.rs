@@ -1,0 +1,315 @@
+//! `rankrls build`.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Result;
+use clap::Args;
+use indicatif::ProgressBar;
+use rankrls_parses::corpus::{
+    self, BuildError, BuildObserver, BuildOptions, Candidates, Manifest, WrittenData,
+};
+use rankrls_parses::linkgrammar;
+
+use crate::args::usage;
+use crate::console::Console;
+use crate::files::{InPath, OutPrefix};
+use crate::numbers::{counted, printable, sizes};
+use crate::session::Session;
+
+/// Sentences that are named in warnings; the manifest names all.
+const NAMED: usize = 10;
+
+/// Build a corpus of parses from a treebank
+///
+/// A query is a sentence of the treebank, its rows are candidate parses, from the Link Grammar parser
+/// or from a file, their labels are how well their arcs match the treebank's (F1, from 0 to 1). Features
+/// are words, links, connectors and the like of the candidate, by name. Writes PREFIX.svm.zst to
+/// train on, PREFIX-test.svm.zst of held-out sentences over the same columns, the parse of each row
+/// as a line of PREFIX-texts.txt.zst and PREFIX-test-texts.txt.zst, PREFIX-names.txt.zst and
+/// PREFIX-manifest.json.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls build treebank.conllu --link-grammar -o parses
+  rankrls build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
+  rankrls build treebank.conllu --candidates nbest.conllu --label labelled -o parses
+  rankrls build ud-treebank.conllu --link-grammar --heads function -o parses
+  rankrls build new.conllu --link-grammar --columns parses-names.txt.zst -o new
+
+link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
+same on every machine unless sentences run out of time; these are counted.")]
+pub(crate) struct BuildArgs {
+    /// Sentences with gold dependencies, in CoNLL-U; - is standard input
+    #[arg(value_name = "TREEBANK")]
+    treebank: InPath,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// Prefix of the names of all files
+    #[arg(short, long, value_name = "PREFIX", help_heading = "Output")]
+    output: OutPrefix,
+    #[command(flatten)]
+    parser: ParserArgs,
+    #[command(flatten)]
+    options: BuildOptions,
+    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
+    /// it; sentences may be without heads (_), and have labels of 0 then
+    #[arg(help_heading = "Features and labels", long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
+    columns: Option<InPath>,
+    /// Print the manifest
+    #[arg(help_heading = "Output", long)]
+    json: bool,
+}
+
+/// Where candidates come from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Candidates")]
+#[group(required = true, multiple = false)]
+struct SourceArgs {
+    /// Parse the sentences with the Link Grammar parser
+    #[arg(long)]
+    link_grammar: bool,
+    /// Take the candidates of this file, in CoNLL-U, several parses a sentence; - is standard input
+    #[arg(long, value_name = "FILE")]
+    candidates: Option<InPath>,
+}
+
+/// How to make them.
+#[derive(Debug, Args)]
+#[group(conflicts_with = "candidates")]
+struct ParserArgs {
+    /// Seconds that the parser has for a sentence
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time_limit: u64,
+    /// Most linkages that the parser looks at for the cheapest ones, up to 100000
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+    /// The Link Grammar parser
+    #[arg(
+        help_heading = "Parser",
+        long,
+        value_name = "PROGRAM",
+        default_value = "link-parser"
+    )]
+    link_parser: OsString,
+    /// Go on with the journal of a run that was ended
+    #[arg(help_heading = "Parser", long)]
+    resume: bool,
+    /// Keep PREFIX.journal, for other features of the same parses with --resume
+    #[arg(help_heading = "Parser", long)]
+    keep_journal: bool,
+}
+
+impl BuildArgs {
+    fn candidates(&self) -> Candidates {
+        match &self.source.candidates {
+            Some(path) => Candidates::File(path.to_path_buf()),
+            None => Candidates::LinkGrammar {
+                options: linkgrammar::Options {
+                    program: self.parser.link_parser.clone().into(),
+                    limit: self.parser.limit as usize,
+                    time_limit: Duration::from_secs(self.parser.time_limit),
+                    ..linkgrammar::Options::default()
+                },
+                resume: self.parser.resume,
+                keep_journal: self.parser.keep_journal,
+            },
+        }
+    }
+}
+
+impl BuildArgs {
+    fn options(&self) -> BuildOptions {
+        BuildOptions {
+            columns: self.columns.as_ref().map(|path| path.to_path_buf()),
+            ..self.options.clone()
+        }
+    }
+}
+
+pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let console = session.console;
+    if args.output.as_os_str() == "-" {
+        return Err(usage("-o takes a prefix of file names, not -"));
+    }
+    let (candidates, options) = (args.candidates(), args.options());
+    for file in corpus::files(&candidates, &args.output, &options) {
+        session.files.part("--output", file, None)?;
+    }
+    let prefix = printable(&args.output.display().to_string());
+    let progress = Progress {
+        session,
+        left: format!("the parses so far are in {prefix}.journal, and --resume goes on"),
+        bar: Mutex::default(),
+    };
+    let built = corpus::build(
+        &args.treebank,
+        &candidates,
+        &args.output,
+        &options,
+        &progress,
+    );
+    drop(progress);
+    let manifest = built.map_err(refused)?;
+    warn_skipped(&manifest, console);
+    warn_poor(&manifest, console);
+    if !session.is_given("heads") {
+        warn_heads(&manifest, console);
+    }
+    if args.json {
+        // The file itself is printed: it names what was left out.
+        return session.end_as_written(&manifest);
+    }
+    console.tell(summary(&manifest));
+    Ok(session.code())
+}
+
+/// An option out of its range is a mistake in the arguments, and so are options at odds.
+fn refused(error: BuildError) -> anyhow::Error {
+    match error {
+        BuildError::Option { option, expected } => {
+            let option = match option {
+                "candidates" => "linkages".to_owned(),
+                option => option.replace('_', "-"),
+            };
+            usage(format_args!("--{option}: expected {expected}"))
+        }
+        BuildError::Relations => usage(error),
+        error => error.into(),
+    }
+}
+
+fn warn_skipped(manifest: &Manifest, console: Console) {
+    for skipped in manifest.skipped.iter().take(NAMED) {
+        console.warn(skipped);
+    }
+    if manifest.skipped.len() > NAMED {
+        let more = manifest.skipped.len() - NAMED;
+        console.warn(format_args!("{more} more are named in the manifest"));
+    }
+}
+
+/// Warns of templates that hardly tell the candidates of a sentence apart.
+fn warn_poor(manifest: &Manifest, console: Console) {
+    let Some(part) = manifest.train.as_ref().filter(|part| part.is_poor()) else {
+        return;
+    };
+    let (columns, varying) = (part.columns, part.varying_columns);
+    console.warn(format_args!(
+        "the candidates of a sentence differ in {varying} of {columns} columns, and no other column can rank: \
+         words are the same in all parses of a sentence; add templates such as labels to --templates, or \
+         leave the option out for all templates"
+    ));
+}
+
+/// Warns of prepositions that are heads in the parses alone.
+fn warn_heads(manifest: &Manifest, console: Console) {
+    if manifest.sources.parser.is_none() || manifest.adpositions == 0 {
+        return;
+    }
+    let prepositions = counted(manifest.adpositions, "preposition");
+    console.warn(format_args!(
+        "{prepositions} of the treebank depend on nouns, as in Universal Dependencies, and head them in Link \
+         Grammar, so that labels miss these links: --heads function turns the treebank, --heads content keeps it"
+    ));
+}
+
+const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed{left}";
+const WRITING: &str = "{bar:24} {pos}/{len} sentences written{left}";
+
+/// Draws bars; once there is a journal to go on from, a signal leaves that.
+struct Progress<'a> {
+    session: &'a Session<'a>,
+    /// The state that a signal leaves.
+    left: String,
+    bar: Mutex<Option<ProgressBar>>,
+}
+
+impl Progress<'_> {
+    /// Shows a bar until all is done.
+    fn show(&self, style: &str, done: usize, of: usize) {
+        let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
+        let shown = bar.get_or_insert_with(|| self.session.console.bar(of, style));
+        shown.set_position(done as u64);
+        if done == of {
+            shown.finish_and_clear();
+            *bar = None;
+        }
+    }
+}
+
+impl BuildObserver for Progress<'_> {
+    fn parsed(&self, done: usize, of: usize) {
+        self.session.interrupt.leaves(self.left.clone());
+        self.show(PARSING, done, of);
+    }
+
+    fn written(&self, done: usize, of: usize) {
+        self.show(WRITING, done, of);
+    }
+}
+
+/// The manifest for people.
+fn summary(manifest: &Manifest) -> String {
+    let sentences = &manifest.sentences;
+    let mut text = format!(
+        "sentences: {} read, {} to train on, {} {}",
+        sentences.read,
+        sentences.train,
+        sentences.test,
+        if manifest.train.is_some() {
+            "held out"
+        } else {
+            "to rank"
+        }
+    );
+    for (count, reason) in sentences.left_out() {
+        let _ = write!(text, ", {count} {}", reason.text());
+    }
+    text.push('\n');
+    let files = &manifest.files;
+    for (file, rows) in [
+        (&files.train, &manifest.train),
+        (&files.test, &manifest.test),
+    ] {
+        if let Some((file, rows)) = file.as_ref().zip(rows.as_ref()) {
+            part(&mut text, &printable(&file.file), rows);
+        }
+    }
+    for (file, what) in [
+        (&files.texts, "texts of the rows"),
+        (&files.test_texts, "texts of the rows"),
+        (&files.names, "names of the columns"),
+    ] {
+        if let Some(file) = file {
+            let _ = writeln!(text, "{}: {what}", printable(&file.file));
+        }
+    }
+    text
+}
+
+fn part(text: &mut String, file: &str, part: &WrittenData) {
+    let labels = &part.labels;
+    let _ = writeln!(
+        text,
+        "{file}: {}",
+        sizes(part.rows, part.queries, part.columns, part.nonzeros)
+    );
+    if part.unseen_features > 0 {
+        let _ = writeln!(
+            text,
+            "  left out {} non-zeros of {} features without a column",
+            part.unseen_entries, part.unseen_features
+        );
+    }
+    let _ = writeln!(
+        text,
+        "  labels {:.4} to {:.4}, mean {:.4}; first candidates {:.4}, best {:.4}",
+        labels.least, labels.largest, labels.mean, labels.mean_first, labels.mean_best
+    );
+}

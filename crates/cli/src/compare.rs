@@ -1,0 +1,387 @@
+//! `rankrls compare`: a selection by each strategy, one after the other, in one table.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::str::FromStr;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use rankrls::greedy::job::{Earlier, plan};
+use rankrls::greedy::{Ending, SelectError, SelectionOptions, TargetOptions};
+use rankrls::memory::Bytes;
+use rankrls::metrics::{Metric, parse_list};
+use rankrls::warning::Warning;
+use rankrls::{Ridge, StrategyKind};
+use serde::Serialize;
+
+use crate::args::{self, RulesArgs, at_least_one, each_once};
+use crate::data::{Input, Sizes, TestSizes, TrainingData};
+use crate::files::DataPath;
+use crate::numbers::{counted, printable, ridge};
+use crate::output::{Object, by_name};
+use crate::report::BIASED;
+use crate::select::{Tested, choose_lambda};
+use crate::session::Session;
+use crate::settings::{TeacherArgs, WeightArgs};
+use crate::sheet::Sheet;
+use crate::watch::Watch;
+
+/// All strategies but `fs-ed`, which needs grades.
+const ALL: &str = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residual,random";
+
+/// Compare strategies: time, memory, errors, and the features they share
+///
+/// Selects by each strategy, one after the other. A strategy that cannot select, such as one that does
+/// not fit into memory, is a row without figures, and the reason stands below. Times are of finding
+/// column classes and selecting, without reading the data and measuring test data.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Selection")]
+#[command(after_help = "\
+Examples:
+  rankrls compare @parses -k 10 --lambda 16 --test @parses-test
+  rankrls compare train.svm -k 20 --lambda 16 --strategies bounded,backfit,sampled:500
+  rankrls compare train.svm -k 20 --lambda 16 --strategies sampled,random --seed 2 --json")]
+pub(crate) struct CompareArgs {
+    /// Features to select
+    #[arg(short, value_name = "K", value_parser = at_least_one)]
+    k: usize,
+    /// Ridge parameter of all strategies, a number or a share as of select; auto: what select takes
+    /// with the fastest exact one
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(value_parser = args::auto_or_ridge)]
+    lambda: std::option::Option<Ridge>,
+    /// Strategies, separated by commas; NAME:N judges N candidates a step, drawn at random
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL)]
+    strategies: Vec<Contestant>,
+    /// Seed of the strategies that draw at random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    weight: WeightArgs,
+    #[command(flatten)]
+    target: TargetOptions,
+    #[command(flatten)]
+    teacher: TeacherArgs,
+    #[command(flatten)]
+    data: TrainingData,
+    /// Measure this data after every step; @parses-test goes with @parses
+    #[arg(help_heading = "Measures", long, value_name = "DATA")]
+    test: Option<DataPath>,
+    #[arg(
+        long,
+        value_name = "LIST",
+        requires = "test",
+        default_value = "cindex,ndcg@10"
+    )]
+    #[arg(help_heading = "Measures", help = args::measures_help(), value_parser = parse_list)]
+    metrics: std::vec::Vec<Metric>,
+    #[command(flatten)]
+    rules: RulesArgs,
+    /// Print one JSON document
+    #[arg(help_heading = "Output", long)]
+    json: bool,
+}
+
+/// A strategy, perhaps on a number of candidates that are drawn in every step: `lowmem`,
+/// `sampled:500`.
+#[derive(Debug, Clone, Serialize)]
+struct Contestant {
+    #[serde(rename = "strategy")]
+    name: String,
+    #[serde(skip)]
+    kind: StrategyKind,
+    /// Candidates to draw each step; `None`: as many as the strategy does by itself.
+    #[serde(skip)]
+    sample: Option<usize>,
+    /// Whether every step takes the best of all candidates.
+    exact: bool,
+}
+
+impl FromStr for Contestant {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let name = text.trim().to_owned();
+        let (before, number) = name.split_once(':').unzip();
+        let strategy = before.unwrap_or(&name);
+        let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
+        if number.is_some() && !kind.can_sample() {
+            return Err(SelectError::CanNotSample { strategy: kind }.to_string());
+        }
+        let expected = |_| {
+            let found = number.unwrap_or_default();
+            format!("expected a number of candidates from 1 on after the colon, found {found:?}")
+        };
+        let sample = number.map(at_least_one).transpose().map_err(expected)?;
+        Ok(Self {
+            exact: kind.is_exact() && sample.is_none(),
+            name,
+            kind,
+            sample,
+        })
+    }
+}
+
+/// Strategies beside each other, in the schema `rankrls.comparison/1`.
+#[derive(Serialize)]
+struct Comparison<'a> {
+    schema: &'static str,
+    version: &'static str,
+    interrupted: bool,
+    file: String,
+    test_file: Option<String>,
+    lambda: f64,
+    k: usize,
+    seed: u64,
+    metrics: Vec<String>,
+    data: Sizes,
+    test: Option<TestSizes>,
+    load_seconds: f64,
+    /// The exact strategy that the others are compared with: the first that ran.
+    reference: Option<&'a str>,
+    strategies: Vec<Row<'a>>,
+}
+
+/// A strategy: what it found, or why it found nothing.
+#[derive(Serialize)]
+struct Row<'a> {
+    #[serde(flatten)]
+    one: &'a Contestant,
+    error: Option<String>,
+    #[serde(flatten)]
+    found: Found,
+}
+
+#[derive(Default, Serialize)]
+struct Found {
+    select_seconds: Option<f64>,
+    /// Bytes that it takes besides data and column classes, as planned.
+    memory_bytes: Option<u64>,
+    /// Candidates evaluated exactly, over all steps.
+    evaluated: Option<usize>,
+    /// Share of its features that the reference has too.
+    overlap: Option<f64>,
+    steps: Vec<StepRow>,
+}
+
+#[derive(Serialize)]
+struct StepRow {
+    step: usize,
+    /// As the data file counts.
+    feature: u64,
+    lqo_error: f64,
+    lqo_cindex: Option<f64>,
+    evaluated: usize,
+    test: Object<Option<f64>>,
+}
+
+pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
+    args.check(session)?;
+    let (console, test) = (session.console, args.test.as_ref());
+    let input = Input::read(&args.data, None, &args.teacher, [None, test], session)?;
+    input.check_measures(test, &args.metrics, &args.rules, console)?;
+    let mut options = SelectionOptions {
+        query_weight: args.weight.query_weight,
+        scale: args.weight.scale,
+        target: args.target.clone(),
+        memory: input.others_in(args.data.read.memory()),
+        seed: Some(args.seed),
+        ..SelectionOptions::new(args.k, args.lambda)
+    };
+    let candidates = options.candidates(&input.train);
+    let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
+        return Ok(session.without_results());
+    };
+    options.lambda = lambda.into();
+    let data = Sizes::new(&input.train, &candidates.summary());
+    drop(candidates);
+    let row = |one| {
+        let (found, error) = match args.select(one, &options, &input, session) {
+            Ok(Some(found)) => (found, None),
+            Ok(None) => (Found::default(), Some("interrupted".to_owned())),
+            Err(error) => (Found::default(), Some(format!("{error:#}"))),
+        };
+        Row { one, error, found }
+    };
+    let mut strategies: Vec<Row<'_>> = args.strategies.iter().map(row).collect();
+    let reference = share_features(&mut strategies);
+    let test = input.test.as_ref();
+    let metrics = test.iter().flat_map(|_| &args.metrics);
+    let comparison = Comparison {
+        schema: "rankrls.comparison/1",
+        version: env!("CARGO_PKG_VERSION"),
+        interrupted: session.interrupt.code().is_some(),
+        file: args.data.path.to_string_lossy().into(),
+        test_file: args.test.as_ref().map(|path| path.to_string_lossy().into()),
+        lambda: lambda.value(),
+        k: args.k,
+        seed: args.seed,
+        metrics: metrics.map(ToString::to_string).collect(),
+        data,
+        test: test.map(|test| TestSizes::new(test, &args.metrics, &args.rules.rules())),
+        load_seconds: input.seconds,
+        reference,
+        strategies,
+    };
+    let ran = comparison.ran().count();
+    if comparison.interrupted {
+        let strategies = counted(ran, "strategy");
+        console.warn(format_args!("interrupted after {strategies}"));
+    }
+    if ran == 0 {
+        return match comparison.failures().next() {
+            Some(first) if !comparison.interrupted => bail!("no strategy could select: {first}"),
+            _ => Ok(session.without_results()),
+        };
+    }
+    console.warn_all(Warning::of_queries(&input.train));
+    for row in comparison.ran() {
+        let (name, taken, asked) = (&row.one.name, row.found.steps.len(), args.k);
+        if taken < asked {
+            let warning = Warning::of_exhausted(taken, asked);
+            console.warn(format_args!("{name} {warning}"));
+        }
+    }
+    session.end(args.json, &comparison, || comparison.text(), Ok(()))
+}
+
+impl CompareArgs {
+    /// Refuses mistakes that the parser cannot see.
+    fn check(&self, session: &Session<'_>) -> Result<()> {
+        self.data
+            .read
+            .check([&self.data.path].into_iter().chain(&self.test))?;
+        let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
+        each_once("strategy", &names)?;
+        let strategies = self.strategies.iter().map(|one| Some(one.kind));
+        let (target, strategies) = (&self.target, strategies.collect::<Vec<_>>());
+        self.teacher.check(target, &strategies, &**session.peers)?;
+        self.rules.check(self.test.is_some(), false)
+    }
+
+    /// Selects by a strategy; `None` if somebody interrupts.
+    fn select(
+        &self,
+        one: &Contestant,
+        options: &SelectionOptions,
+        input: &Input,
+        session: &Session<'_>,
+    ) -> Result<Option<Found>> {
+        let interrupt = session.interrupt;
+        if interrupt.code().is_some() {
+            return Ok(None);
+        }
+        let options = SelectionOptions {
+            strategy: Some(one.kind),
+            sample: one.sample,
+            ..options.clone()
+        };
+        let mut tested = Tested::new(input.test_path(&self.metrics, self.rules.rules()));
+        let mut watch = Watch::named(session, &one.name);
+        let begin = Instant::now();
+        let found = interrupt.run(|| options.candidates(&input.train))?;
+        let Some(candidates) = found else {
+            return Ok(None);
+        };
+        let memory = plan(&candidates, &input.train, &options)?.memory;
+        let nothing = Earlier::default();
+        let selection = tested.select(input, &candidates, &options, nothing, &mut watch)?;
+        let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;
+        let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
+            return Ok(None);
+        };
+        let tests = tested.path.as_ref().map_or(&[][..], |path| path.steps());
+        let row = |(place, step): (usize, &rankrls::Step)| StepRow {
+            step: place + 1,
+            feature: input.train.index_base().written(step.feature),
+            lqo_error: step.lqo_error,
+            lqo_cindex: step.lqo_cindex,
+            evaluated: step.evaluated,
+            test: by_name(
+                &self.metrics,
+                tests.get(place).into_iter().flatten().copied(),
+            ),
+        };
+        Ok(Some(Found {
+            select_seconds: Some(select_seconds),
+            memory_bytes: Some(memory),
+            evaluated: Some(selection.steps.iter().map(|step| step.evaluated).sum()),
+            overlap: None,
+            steps: selection.steps.iter().enumerate().map(row).collect(),
+        }))
+    }
+}
+
+/// Gives all rows the share of their features that the first exact one has, which is named.
+fn share_features<'a>(rows: &mut [Row<'a>]) -> Option<&'a str> {
+    let exact = rows
+        .iter()
+        .find(|row| row.one.exact && row.error.is_none())?;
+    let (name, steps) = (&*exact.one.name, exact.found.steps.iter());
+    let features: Vec<u64> = steps.map(|step| step.feature).collect();
+    for Row { found, .. } in rows {
+        let own = found.steps.iter();
+        let both = own.filter(|step| features.contains(&step.feature)).count();
+        let share = both as f64 / found.steps.len() as f64;
+        found.overlap = found.select_seconds.map(|_| share);
+    }
+    Some(name)
+}
+
+impl<'a> Comparison<'a> {
+    /// The strategies that selected.
+    fn ran(&self) -> impl Iterator<Item = &Row<'a>> {
+        self.strategies.iter().filter(|row| row.error.is_none())
+    }
+
+    /// The reasons of the strategies that did not run.
+    fn failures(&self) -> impl Iterator<Item = String> {
+        self.strategies.iter().filter_map(|row| {
+            let (name, error) = (&row.one.name, row.error.as_ref()?);
+            Some(format!("{name} did not run: {error}"))
+        })
+    }
+
+    /// The report for people.
+    fn text(&self) -> String {
+        let features = counted(self.k, "feature");
+        let lambda = ridge(self.lambda, self.data.unit);
+        let (file, data) = (printable(&self.file), self.data.lines());
+        let mut text = format!("{file}: {features}, lambda {lambda}\n{data}");
+        if let (Some(path), Some(test)) = (&self.test_file, &self.test) {
+            let (file, rules) = (printable(path), test.rules.text());
+            let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
+            let _ = writeln!(text, "test data: {file}, {sizes}, {rules}");
+        }
+        let _ = writeln!(text, "\n{}", self.table().text());
+        if self.ran().any(|row| row.one.kind.distils()) {
+            text += BIASED;
+        }
+        for failure in self.failures() {
+            let _ = writeln!(text, "{}", printable(&failure));
+        }
+        text
+    }
+
+    /// A line a strategy: what it costs and is worth, then what it did.
+    fn table(&self) -> Sheet<'_, Row<'a>> {
+        let tests = self.metrics.iter().map(|metric| format!("test {metric}"));
+        Sheet::of(&self.strategies)
+            .words("strategy", |row| &*row.one.name)
+            .number("seconds", |row| {
+                Some(format!("{:.3}", row.found.select_seconds?))
+            })
+            .number("memory", |row| {
+                Some(Bytes(row.found.memory_bytes?).to_string())
+            })
+            .number("LQO error", |row| Some(row.found.steps.last()?.lqo_error))
+            .measure("LQO cindex", |row| row.found.steps.last()?.lqo_cindex)
+            .measures(tests, |row, place| row.found.steps.last()?.test.0[place].1)
+            .number("overlap", |row| match row.found.overlap {
+                Some(_) if row.one.exact => Some("exact".to_owned()),
+                share => share.map(|share| format!("{:.0}%", 100.0 * share)),
+            })
+            .number("evaluated", |row| row.found.evaluated)
+    }
+}

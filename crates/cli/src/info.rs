@@ -1,0 +1,338 @@
+//! `rankrls info`.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Args;
+use rankrls::data::{self, DataHash, Description, Spread};
+use rankrls::greedy::job::{Estimate, estimates, plan};
+use rankrls::greedy::strategy::State;
+use rankrls::greedy::{SelectError, SelectionOptions};
+use rankrls::memory::Bytes;
+use rankrls::{Candidates, ColumnClasses, Dataset, Lambda, Ridge, StrategyKind};
+use rankrls_files::memory;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::args::at_least_one;
+use crate::data::{DataArgs, Sizes, read_named};
+use crate::files::{DataPath, InPath};
+use crate::numbers::{counted, exact, number, ridge};
+use crate::session::Session;
+use crate::sheet::Sheet;
+
+/// Describe data: sizes, labels, columns, and the memory that each strategy would take
+///
+/// In the table, takes is the memory of the strategy, with data adds the data and their column classes, as
+/// rankrls select holds them with --lambda, and --max-memory limits this sum. Process is the most that the
+/// whole process will have taken. This command holds the entries of the data, too.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls info @parses
+  rankrls info train.svm -k 100 --lambda 16 --json")]
+pub(crate) struct InfoArgs {
+    /// Data to describe; - is standard input, and @parses comes with the program
+    #[arg(value_name = "DATA")]
+    path: DataPath,
+    /// Features to select, for the memory that this takes
+    #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
+    k: usize,
+    /// Ridge parameter, for the same
+    #[arg(long, allow_negative_numbers = true, default_value = "1/16u")]
+    lambda: Ridge,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Names of the columns, one a line
+    #[arg(long, value_name = "FILE")]
+    names: Option<InPath>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// The JSON document of the schema `rankrls.info/1`.
+#[derive(Debug, Serialize)]
+struct InfoReport<'a> {
+    schema: &'static str,
+    data: Sizes,
+    hash: DataHash,
+    #[serde(flatten)]
+    description: Description,
+    /// Column classes with entries in one query alone.
+    single_query_classes: usize,
+    longest_columns: Vec<LongColumn<'a>>,
+    memory: Memory,
+}
+
+/// A column with many entries, as the data has it.
+#[derive(Debug, Serialize)]
+struct LongColumn<'a> {
+    feature: u64,
+    name: Option<&'a str>,
+    nonzeros: usize,
+}
+
+impl<'a> LongColumn<'a> {
+    fn all(description: &Description, dataset: &'a Dataset<'_>) -> Vec<Self> {
+        let columns = description.longest_columns.iter();
+        let column = |column: &data::LongColumn| Self {
+            feature: dataset.index_base().written(column.feature),
+            name: dataset.name_of(column.feature),
+            nonzeros: column.nonzeros,
+        };
+        columns.map(column).collect()
+    }
+}
+
+/// Memory that `select` with a lambda takes for the data, and would take for each strategy.
+#[derive(Debug, Serialize)]
+struct Memory {
+    k: usize,
+    lambda: f64,
+    data_bytes: u64,
+    /// The entries, which a selection holds besides while folds choose lambda.
+    entries_bytes: u64,
+    /// The most that the data took while they were read.
+    reading_bytes: u64,
+    candidate_bytes: u64,
+    limit_bytes: Option<u64>,
+    /// The strategy that `auto` takes, if one fits.
+    auto: Option<StrategyKind>,
+    strategies: Vec<Row>,
+    /// The bytes that one factor a query takes, besides these: only a run tells whether it is needed.
+    factors_bytes: u64,
+    #[serde(skip)]
+    idle: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    #[serde(flatten)]
+    estimate: Estimate,
+    /// The most that the whole process will have taken, where the system tells: the peak of
+    /// reading, or the memory of now and that of the strategy.
+    peak_bytes: Option<u64>,
+}
+
+pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
+    args.data.check([&args.path])?;
+    let options = args.data.options(0);
+    let dataset = read_named(options, args.names.as_ref(), &args.path, session.console)?;
+    let report = InfoReport::new(&dataset, args)?;
+    session.end(args.json, &report, || report.text(), Ok(()))
+}
+
+impl<'a> InfoReport<'a> {
+    fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
+        let candidates = Candidates::from(ColumnClasses::new(dataset));
+        let summary = candidates.summary();
+        let lambda = args.lambda.lambda(candidates.unit());
+        let description = Description::of(dataset);
+        Ok(Self {
+            schema: "rankrls.info/1",
+            data: Sizes::new(dataset, &summary),
+            hash: DataHash::of(dataset),
+            longest_columns: LongColumn::all(&description, dataset),
+            description,
+            single_query_classes: summary.single_query_classes,
+            memory: Memory::new(dataset, &candidates, args, lambda)?,
+        })
+    }
+
+    /// The report for people.
+    fn text(&self) -> String {
+        let mut text = self.data.lines();
+        let Self {
+            data,
+            hash,
+            description,
+            single_query_classes,
+            memory,
+            ..
+        } = self;
+        let _ = writeln!(
+            text,
+            "      {}, {} and {} in one query only\ndensity {}\nBLAKE3 {hash}\n",
+            counted(data.empty_columns, "empty column"),
+            counted(description.single_query_columns, "column"),
+            counted(*single_query_classes, "column class"),
+            number(description.density),
+        );
+        let _ = writeln!(text, "{}\n", self.spreads());
+        let labels = &description.labels;
+        let _ = writeln!(
+            text,
+            "labels {} to {}, mean {}, {} distinct; {} of {} queries have one label only\n",
+            number(labels.least),
+            number(labels.largest),
+            number(labels.mean),
+            labels.distinct,
+            labels.constant_queries,
+            data.queries,
+        );
+        if !self.longest_columns.is_empty() {
+            let _ = writeln!(text, "{}\n", self.longest());
+        }
+        let _ = writeln!(
+            text,
+            "to select {} features with lambda {}:",
+            memory.k,
+            ridge(memory.lambda, data.unit)
+        );
+        text + &memory.text()
+    }
+
+    fn spreads(&self) -> String {
+        let Description {
+            query_sizes,
+            row_nonzeros,
+            column_nonzeros,
+            labels,
+            ..
+        } = &self.description;
+        let spread = &labels.range_in_query;
+        let range = [spread.least, spread.median, spread.mean, spread.largest];
+        let mut rows = vec![
+            ("rows of a query", counts(query_sizes)),
+            ("labels of a query", counts(&labels.distinct_in_query)),
+            ("range of its labels", range.map(Value::from)),
+            ("non-zeros of a row", counts(row_nonzeros)),
+        ];
+        let columns = column_nonzeros.as_ref();
+        rows.extend(columns.map(|spread| ("non-zeros of a column", counts(spread))));
+        Sheet::of(&rows)
+            .words("measure", |(what, _)| *what)
+            .number("least", |(_, [least, ..])| least.clone())
+            .number("median", |(_, [_, median, ..])| median.clone())
+            .number("mean", |(_, [.., mean, _])| mean.clone())
+            .number("largest", |(_, [.., largest])| largest.clone())
+            .text()
+    }
+
+    fn longest(&self) -> String {
+        Sheet::of(&self.longest_columns)
+            .number("longest column", |column| column.feature)
+            .number("non-zeros", |column| column.nonzeros)
+            .words("name", |column| column.name)
+            .text()
+    }
+}
+
+impl Memory {
+    fn new(
+        dataset: &Dataset<'_>,
+        candidates: &Candidates,
+        args: &InfoArgs,
+        lambda: Lambda,
+    ) -> Result<Self> {
+        let (queries, columns) = (dataset.queries(), candidates.summary().column_classes);
+        let (memory, entries) = (args.data.memory(), entries_memory(dataset));
+        let limit = memory.limit;
+        // A selection does without the entries of the data, which count as held here.
+        let options = SelectionOptions {
+            memory: rankrls::memory::Memory::limit(
+                limit.map(|limit| limit.saturating_add(entries)),
+            ),
+            ..SelectionOptions::new(args.k, lambda)
+        };
+        let auto = match plan(candidates, dataset, &options) {
+            Ok(plan) => plan.strategy.kind(),
+            Err(
+                SelectError::Memory { .. }
+                | SelectError::NoCandidates { .. }
+                | SelectError::SingleRows { .. }
+                | SelectError::OneQuery,
+            ) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let row = |estimate| Row::new(estimate, entries, limit);
+        let estimates = estimates(candidates, dataset, &options).into_iter();
+        Ok(Self {
+            k: args.k,
+            lambda: lambda.value(),
+            data_bytes: dataset.memory().saturating_sub(entries),
+            entries_bytes: entries,
+            reading_bytes: dataset.reading_memory(),
+            candidate_bytes: candidates.memory(),
+            limit_bytes: limit,
+            auto,
+            strategies: estimates.map(row).collect(),
+            factors_bytes: State::folds_memory(queries.rows(), queries.len(), args.k.min(columns)),
+            idle: candidates.is_empty(),
+        })
+    }
+
+    /// The report for people.
+    fn text(&self) -> String {
+        let bytes = |bytes| Bytes(bytes).to_string();
+        let mut text = format!(
+            "data take {}, {} while read, column classes {}\n",
+            Bytes(self.data_bytes),
+            Bytes(self.reading_bytes),
+            Bytes(self.candidate_bytes)
+        );
+        if let Some(limit) = self.limit_bytes {
+            let _ = writeln!(text, "{} may be taken", Bytes(limit));
+        }
+        let table = Sheet::of(&self.strategies)
+            .words("strategy", |row| row.estimate.strategy.name())
+            .number("takes", |row| bytes(row.estimate.memory))
+            .number("with data", |row| bytes(row.estimate.total))
+            .number("process", |row| row.peak_bytes.map(bytes))
+            .number("exact", |row| row.estimate.exact)
+            .number("fits", |row| row.estimate.fits);
+        let _ = writeln!(text, "\n{}\n", table.text());
+        if self.idle {
+            return text + "nothing to select: no column varies in a query\n";
+        }
+        let (factors, entries) = (Bytes(self.factors_bytes), Bytes(self.entries_bytes));
+        let _ = writeln!(
+            text,
+            "one factor a query, if lambda is too small without, takes {factors} more\n\
+             lambda auto takes {entries} more, for the entries in its folds"
+        );
+        text += &self.auto.map_or_else(
+            || "auto takes none: no exact strategy fits\n".to_owned(),
+            |strategy| format!("auto takes {strategy}\n"),
+        );
+        text
+    }
+}
+
+/// Bytes of the columns of `dataset`: entries, where each column begins, and its number where some are empty.
+fn entries_memory(dataset: &Dataset<'_>) -> u64 {
+    let stored = dataset.stored_columns();
+    let of_column = if stored < dataset.width() { 12 } else { 8 };
+    (12 * dataset.nonzeros() + of_column * stored) as u64
+}
+
+impl Row {
+    /// `entries`: bytes that are held for the entries of the data. A strategy that judges columns as the
+    /// data have them needs them.
+    fn new(mut estimate: Estimate, entries: u64, limit: Option<u64>) -> Self {
+        let spared = if estimate.strategy.needs_grades() {
+            0
+        } else {
+            entries
+        };
+        estimate.total = estimate.total.saturating_sub(spared);
+        estimate.fits = estimate.able && limit.is_none_or(|limit| estimate.total <= limit);
+        let process = memory::peak().zip(memory::current());
+        let needed = |now: u64| now.saturating_sub(spared).saturating_add(estimate.memory);
+        Self {
+            peak_bytes: process.map(|(peak, now)| peak.max(needed(now))),
+            estimate,
+        }
+    }
+}
+
+fn counts(spread: &Spread<usize>) -> [Value; 4] {
+    [
+        spread.least.into(),
+        exact(spread.median).into(),
+        spread.mean.into(),
+        spread.largest.into(),
+    ]
+}

@@ -1,0 +1,31 @@
+//! Checks of data handed over in memory. Rows, queries and columns count from 0 in messages.
+
+use crate::error::{Error, Result, ensure};
+
+/// Refuses another number of things than `expected`.
+pub(super) fn length(what: &str, expected: usize, found: usize) -> Result<()> {
+    ensure!(
+        found == expected,
+        data,
+        "{what}: expected {expected}, found {found}"
+    );
+    Ok(())
+}
+
+/// So many rows, or a refusal of more than 32 bits count.
+pub(super) fn rows(rows: usize) -> Result<u32> {
+    let most = u32::MAX;
+    u32::try_from(rows)
+        .map_err(|_| Error::data(format!("{rows} rows: at most {most} can be indexed")))
+}
+
+/// Refuses more columns than 32 bits count.
+pub(super) fn columns(columns: usize) -> Result<()> {
+    let most = u32::MAX;
+    ensure!(
+        columns <= most as usize,
+        data,
+        "{columns} columns: at most {most} can be indexed"
+    );
+    Ok(())
+}

@@ -1,0 +1,496 @@
+//! A data set: the columns, and the examples that they describe.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use rankrls_files::Remedy;
+
+use super::columns::{Column, Columns, no_matrix};
+use super::hash::DataHash;
+use super::names::{FeatureNames, IndexBase};
+use super::queries::Queries;
+use super::{check, runs};
+use crate::error::{Error, Result};
+
+/// A checked data set of `m` examples in queries and `n` feature columns.
+///
+/// Memory: 12 bytes an entry and 12 a stored column, or nothing for arrays
+/// that were borrowed.
+#[derive(Debug, Clone)]
+pub struct Dataset<'a> {
+    pub(super) columns: Columns<'a>,
+    pub(super) examples: Examples<'a>,
+    pub(super) names: Option<FeatureNames>,
+    pub(super) index_base: IndexBase,
+    pub(super) whole: Option<Whole>,
+}
+
+/// The data of which the columns are a share, the others being elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    nonzeros: usize,
+    pub(super) hash: DataHash,
+    /// Bytes that entries took while they were read.
+    reading: u64,
+}
+
+impl<'a> Dataset<'a> {
+    /// Checks the parts and puts them together.
+    pub(super) fn assemble(
+        columns: Columns<'a>,
+        labels: Cow<'a, [f64]>,
+        queries: Queries,
+    ) -> Result<Self> {
+        check::columns(columns.width)?;
+        let examples = Examples::new(labels, queries)?;
+        let dataset = Self {
+            columns,
+            examples,
+            names: None,
+            index_base: IndexBase::default(),
+            whole: None,
+        };
+        dataset.checked()
+    }
+
+    /// Names the features; there must be a name for every column. Empty names after the last column do not
+    /// count.
+    pub fn with_names(mut self, names: FeatureNames) -> Result<Self> {
+        let width = self.width();
+        check::length("feature names", width, names.len().min(width))?;
+        let names = names.for_columns(width);
+        self.names = Some(names);
+        Ok(self)
+    }
+
+    /// Sets how the source of the data counts its columns. The default is [`IndexBase::One`].
+    #[must_use]
+    pub fn with_index_base(mut self, base: IndexBase) -> Self {
+        self.index_base = base;
+        self
+    }
+
+    /// Records at which position of the input each row stood, for a source whose rows were
+    /// moved to make queries contiguous.
+    pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self> {
+        let rows = self.rows();
+        check::length("input rows", rows, input_rows.len())?;
+        let mut seen = vec![false; rows];
+        for &row in &input_rows {
+            match seen.get_mut(row as usize) {
+                Some(mark) if !*mark => *mark = true,
+                _ => return Err(no_matrix(format!("input row {row} twice"))),
+            }
+        }
+        self.examples.input_rows = Some(input_rows);
+        Ok(self)
+    }
+
+    /// Adds the scores of a teacher, one a row: of any ranker, in any units, as long as no row's
+    /// score has seen the labels of the row's query. The strategy `distil` and cross-fitted weights
+    /// learn from them in place of RankRLS on all columns. They stay with the rows in
+    /// [`queries_subset`](Self::queries_subset).
+    pub fn with_teacher(mut self, scores: Vec<f64>) -> Result<Self> {
+        check::length("teacher's scores", self.rows(), scores.len())?;
+        if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
+            let value = scores[row];
+            return Err(Error::data(format!(
+                "the teacher's score of row {row} is {value}: scores must be finite"
+            )));
+        }
+        let constant =
+            |range: std::ops::Range<usize>| scores[range].windows(2).all(|pair| pair[0] == pair[1]);
+        if self.queries().ranges().all(constant) {
+            let text = "the teacher's scores are constant in every query: they teach nothing";
+            return Err(Error::data(text));
+        }
+        self.examples.teacher = Some(scores);
+        Ok(self.hashed_again())
+    }
+
+    /// The scores of a teacher, one a row, if there are any.
+    pub fn teacher(&self) -> Option<&[f64]> {
+        self.examples.teacher.as_deref()
+    }
+
+    /// Adds other rows with the same columns, at whose values the strategy `fs-ed` takes the densities
+    /// of features. They stay in [`queries_subset`](Self::queries_subset).
+    #[must_use]
+    pub fn with_validation(mut self, validation: impl Into<Arc<Dataset<'static>>>) -> Self {
+        self.examples.validation = Some(validation.into());
+        self.hashed_again()
+    }
+
+    /// Hashes again for other rows or scores, where the entries are elsewhere.
+    fn hashed_again(mut self) -> Self {
+        let extended = |whole: Whole| Whole {
+            hash: DataHash::extended(whole.hash, &self),
+            ..whole
+        };
+        self.whole = self.whole.map(extended);
+        self
+    }
+
+    /// The validation rows, if there are any.
+    pub fn validation(&self) -> Option<&Dataset<'static>> {
+        self.examples.validation.as_deref()
+    }
+
+    /// The rows and columns as one nameless query, without a teacher, whose scores are of queries. Of a
+    /// share of columns it is these columns alone.
+    #[must_use]
+    pub fn as_one_query(&self) -> Dataset<'_> {
+        // A data set has rows.
+        let queries = Queries::single(self.rows()).unwrap_or_else(|_| self.queries().clone());
+        Dataset {
+            columns: self.columns.view(),
+            examples: Examples {
+                labels: self.labels().into(),
+                input_rows: self.examples.input_rows.clone(),
+                ..Examples::unchecked(queries)
+            },
+            names: self.names.clone(),
+            index_base: self.index_base,
+            whole: None,
+        }
+    }
+
+    /// The examples with other `columns`, which have the names of the present ones if there are as many.
+    pub(crate) fn with_columns<'c>(&self, columns: Columns<'c>) -> Result<Dataset<'c>> {
+        let dataset = Dataset {
+            examples: self.examples.clone().into_owned(),
+            names: self.names.clone().filter(|_| columns.width == self.width()),
+            columns,
+            index_base: self.index_base,
+            whole: None,
+        };
+        dataset.checked()
+    }
+
+    /// Says that these columns, if any, are a share of those of data with so many entries and this
+    /// hash: they are the [`nonzeros`](Self::nonzeros) and the [`DataHash`] of the share, too.
+    #[must_use]
+    pub fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
+        self.whole = Some(Whole {
+            nonzeros,
+            hash,
+            reading: 0,
+        });
+        self
+    }
+
+    /// Says how many bytes the entries that are elsewhere took while they were read.
+    pub(crate) fn with_reading_memory(mut self, reading: u64) -> Self {
+        self.whole = self.whole.map(|whole| Whole { reading, ..whole });
+        self
+    }
+
+    /// Takes over from `data` which whole the columns are a share of, if they are a share.
+    pub(crate) fn with_whole_of(mut self, data: &Dataset<'_>) -> Self {
+        self.whole = data.whole;
+        self
+    }
+
+    /// The data set, if it has as many rows as queries and all values are finite.
+    pub(super) fn checked(mut self) -> Result<Self> {
+        let columns = &mut self.columns;
+        // Features of all columns are their positions.
+        let width = columns.width;
+        columns.features.take_if(|features| features.len() == width);
+        let height = columns.height;
+        let finite = !columns.any(|value| !value.is_finite());
+        check::length("rows", self.rows(), height)?;
+        if finite {
+            return Ok(self);
+        }
+        for position in 0..self.stored_columns() {
+            let mut entries = self.column(position).iter();
+            if let Some((row, value)) = entries.find(|(_, value)| !value.is_finite()) {
+                let column = self.feature(position) as usize;
+                return Err(Error::data(format!(
+                    "the value at row {row}, column {column} is {value}: values must be finite; {}",
+                    Remedy::FillGaps
+                )));
+            }
+        }
+        Ok(self)
+    }
+
+    /// The columns.
+    pub(crate) fn columns(&self) -> &Columns<'a> {
+        &self.columns
+    }
+
+    /// Number of examples `m`.
+    pub fn rows(&self) -> usize {
+        self.examples.queries.rows()
+    }
+
+    /// Number of feature columns `n`, empty ones included.
+    pub fn width(&self) -> usize {
+        self.columns.width
+    }
+
+    /// Number of columns that are stored: those with an entry, and any empty ones that came
+    /// in borrowed arrays.
+    pub fn stored_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Number of stored entries.
+    pub fn nonzeros(&self) -> usize {
+        let own = || self.columns.values.len();
+        self.whole.map_or_else(own, |whole| whole.nonzeros)
+    }
+
+    /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
+    /// them. Chunks of text, some MiB, come on top. O(nnz) time.
+    pub fn reading_memory(&self) -> u64 {
+        let elsewhere = self.whole.map_or(0, |whole| whole.reading);
+        self.memory() + runs::bytes(&self.columns.values) + elsewhere
+    }
+
+    /// Bytes held: columns, labels, queries and their identifiers, places of rows in the input, names, scores
+    /// of a teacher and validation rows; borrowed arrays are included.
+    pub fn memory(&self) -> u64 {
+        let names = self.names.as_ref().map_or(0, FeatureNames::memory);
+        let validation = self.validation().map_or(0, Dataset::memory);
+        (self.columns.memory() + self.examples.memory() + names) as u64 + validation
+    }
+
+    /// The stored column at `position`.
+    ///
+    /// # Panics
+    /// When `position >= self.stored_columns()`.
+    pub fn column(&self, position: usize) -> Column<'_> {
+        self.columns.column(position)
+    }
+
+    /// 0-based feature of the stored column at `position`.
+    ///
+    /// # Panics
+    /// When `position >= self.stored_columns()`.
+    pub fn feature(&self, position: usize) -> u32 {
+        self.columns.feature(position)
+    }
+
+    /// The stored column of the 0-based `feature`, if it has one.
+    pub fn position(&self, feature: u32) -> Option<usize> {
+        self.columns.position(feature)
+    }
+
+    /// Scores of the rows: the sum of weight times value over the 0-based `features`, added in
+    /// their order, so that equal rows have the same score to the last bit. Features that the data
+    /// do not have count nothing.
+    ///
+    /// # Panics
+    /// Unless there are as many weights as features.
+    pub fn scores(&self, features: &[u32], weights: &[f64]) -> Vec<f64> {
+        assert_eq!(features.len(), weights.len(), "one weight a feature");
+        let mut scores = vec![0.0; self.rows()];
+        for (&feature, weight) in features.iter().zip(weights) {
+            let Some(position) = self.position(feature) else {
+                continue;
+            };
+            for (row, value) in self.column(position).iter() {
+                scores[row] += weight * value;
+            }
+        }
+        scores
+    }
+
+    /// The labels, one a row.
+    pub fn labels(&self) -> &[f64] {
+        &self.examples.labels
+    }
+
+    /// The partition of the rows.
+    pub fn queries(&self) -> &Queries {
+        &self.examples.queries
+    }
+
+    /// Names of the features, if they have any.
+    pub fn names(&self) -> Option<&FeatureNames> {
+        self.names.as_ref()
+    }
+
+    /// The name of a 0-based feature, if it has one.
+    pub fn name_of(&self, feature: u32) -> Option<&str> {
+        self.names.as_ref()?.of(feature)
+    }
+
+    /// How the source counts its columns.
+    pub fn index_base(&self) -> IndexBase {
+        self.index_base
+    }
+
+    /// The position in the input of every row, where that is not the row itself.
+    pub fn input_rows(&self) -> Option<&[u32]> {
+        self.examples.input_rows.as_deref()
+    }
+
+    /// The row here of every row of the input.
+    pub(crate) fn rows_of_input(&self) -> Vec<u32> {
+        self.in_input_order((0..).take(self.rows()).collect())
+    }
+
+    /// Values of the rows of the input, in the order of the rows here.
+    pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Result<Vec<T>> {
+        check::length("values of rows", self.rows(), values.len())?;
+        Ok(match self.input_rows() {
+            Some(order) => order.iter().map(|&row| values[row as usize]).collect(),
+            None => values.to_vec(),
+        })
+    }
+
+    /// Values of the rows, in the order of the input.
+    ///
+    /// # Panics
+    /// Unless there are as many values as rows.
+    pub fn in_input_order<T: Copy>(&self, values: Vec<T>) -> Vec<T> {
+        assert_eq!(values.len(), self.rows(), "one value a row");
+        let mut ordered = values.clone();
+        for (&row, value) in self.input_rows().into_iter().flatten().zip(values) {
+            ordered[row as usize] = value;
+        }
+        ordered
+    }
+}
+
+/// Labels and queries of the examples, and what else is known of them.
+#[derive(Debug, Clone)]
+pub(super) struct Examples<'a> {
+    pub(super) labels: Cow<'a, [f64]>,
+    pub(super) queries: Queries,
+    /// The place of each example among all in the order of the input; `None`: its own.
+    pub(super) input_rows: Option<Vec<u32>>,
+    /// Scores of a teacher.
+    pub(super) teacher: Option<Vec<f64>>,
+    /// Validation rows.
+    pub(super) validation: Option<Arc<Dataset<'static>>>,
+}
+
+impl<'a> Examples<'a> {
+    fn new(labels: Cow<'a, [f64]>, queries: Queries) -> Result<Self> {
+        check::length("labels", queries.rows(), labels.len())?;
+        if let Some(row) = labels.iter().position(|label| !label.is_finite()) {
+            let value = labels[row];
+            return Err(Error::data(format!(
+                "the label of row {row} is {value}: labels must be finite"
+            )));
+        }
+        Ok(Self {
+            labels,
+            ..Self::unchecked(queries)
+        })
+    }
+
+    /// These queries, and labels that are still to come.
+    fn unchecked(queries: Queries) -> Self {
+        Self {
+            labels: Cow::default(),
+            queries,
+            input_rows: None,
+            teacher: None,
+            validation: None,
+        }
+    }
+
+    /// Bytes held, validation rows not counted.
+    fn memory(&self) -> usize {
+        let teacher = self.teacher.as_deref().map_or(0, size_of_val);
+        let input_rows = self.input_rows.as_deref().map_or(0, size_of_val);
+        size_of_val(&self.labels[..]) + self.queries.memory() + input_rows + teacher
+    }
+
+    /// The examples at the positions `rows`, ascending, in these `queries`.
+    pub(super) fn pick(&self, rows: &[u32], queries: Queries) -> Examples<'static> {
+        let pick = |values: &[f64]| -> Vec<f64> {
+            let rows = rows.iter();
+            rows.map(|&row| values[row as usize]).collect()
+        };
+        Examples {
+            labels: pick(&self.labels).into(),
+            queries,
+            input_rows: self.input_rows.as_ref().map(|all| order_of(all, rows)),
+            teacher: self.teacher.as_deref().map(pick),
+            validation: self.validation.clone(),
+        }
+    }
+
+    /// These examples with labels that they own.
+    fn into_owned(self) -> Examples<'static> {
+        Examples {
+            labels: self.labels.into_owned().into(),
+            input_rows: self.input_rows,
+            teacher: self.teacher,
+            validation: self.validation,
+            queries: self.queries,
+        }
+    }
+}
+
+/// The places that `rows` have among themselves, by the places that all have.
+fn order_of(all: &[u32], rows: &[u32]) -> Vec<u32> {
+    let mut by_place: Vec<(u32, usize)> =
+        rows.iter().map(|&row| all[row as usize]).zip(0..).collect();
+    by_place.sort_unstable();
+    let mut places = vec![0; rows.len()];
+    for (place, (_, at)) in (0..).zip(by_place) {
+        places[at] = place;
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::FeatureNames;
+    use crate::data::read::ReadOptions;
+
+    /// Rows of queries that come back: they were moved.
+    fn moved() -> Dataset<'static> {
+        let text = b"1 qid:long_name_a 1:1\n0 qid:b 2:1\n2 qid:long_name_a 2:2\n";
+        let options = ReadOptions::new().regroup(true);
+        options.read_from(&text[..], "f").unwrap().dataset
+    }
+
+    #[test]
+    fn values_of_rows_are_as_many_as_rows() {
+        let data = moved();
+        assert_eq!(data.in_row_order(&[1, 2, 3]).unwrap(), [1, 3, 2]);
+        assert_eq!(data.in_input_order(vec![1, 3, 2]), [1, 2, 3]);
+        for values in [&[1, 2][..], &[1, 2, 3, 4], &[]] {
+            let error = data.in_row_order(values).unwrap_err();
+            let found = values.len();
+            let expected = format!("values of rows: expected 3, found {found}");
+            assert_eq!(error.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn all_that_is_held_is_counted() {
+        let data = moved();
+        let columns = data.columns.memory() as u64;
+        // Labels, bounds of queries, identifiers and places in the input.
+        let least = columns + 3 * 8 + 3 * 4 + "long_name_ab".len() as u64 + 2 * 8 + 3 * 4;
+        assert!(data.memory() >= least, "{} of {least}", data.memory());
+        let before = data.memory();
+        let data = data.with_teacher(vec![1.0, 2.0, 3.0]).unwrap();
+        assert_eq!(data.memory(), before + 3 * 8);
+    }
+
+    #[test]
+    fn empty_names_after_the_last_column_do_not_count() {
+        let names = |names: &[&str]| {
+            let names: FeatureNames = names.iter().collect();
+            moved()
+                .with_names(names)
+                .map(|data| data.names().unwrap().len())
+        };
+        assert_eq!(names(&["a", "b", "", ""]), Ok(2));
+        assert_eq!(names(&["a", "", ""]), Ok(2));
+        assert_eq!(names(&["a", "b", "", "c"]), Ok(4));
+        assert!(names(&["a"]).is_err());
+    }
+}

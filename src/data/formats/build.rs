@@ -1,0 +1,77 @@
+//! From the rows of a text to a data set.
+
+use std::sync::PoisonError;
+
+use rankrls_files::error::{Fault, ReadError};
+use rankrls_files::input::Source;
+
+use super::lists;
+use super::options::{Loaded, ReadOptions, RowQueries};
+use super::query_lines;
+use super::text::Text;
+use crate::data::missing::Missing;
+use crate::data::names::IndexBase;
+
+/// The data set of the rows of `text`, whose queries may come from elsewhere.
+pub(super) fn build(
+    mut text: Text,
+    base: IndexBase,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
+    if text.rows == 0 {
+        return Err(Fault::no_rows().of(&text.name));
+    }
+    if let Some(queries) = &options.row_queries {
+        give_queries(&mut text, queries, options)?;
+    }
+    if let Some(packed) = &options.packed {
+        let mut runs = packed.lock().unwrap_or_else(PoisonError::into_inner);
+        runs.append(&mut text.runs);
+    }
+    let width = options.width.unwrap_or(text.width);
+    let dropped_entries = text.dropped_entries;
+    let dropped_columns = text.dropped_columns.len() as u64;
+    let memory = options.memory.holding(text.memory);
+    let averaged = options.table.missing == Some(Missing::Mean);
+    let nameless = text.into_dataset(width, averaged)?.with_index_base(base);
+    let dataset = match &options.names {
+        None => nameless,
+        Some(path) => lists::attach(nameless, path, memory)?,
+    };
+    Ok(Loaded {
+        dataset,
+        dropped_entries,
+        dropped_columns,
+    })
+}
+
+/// Gives the rows of `text` the queries that they came without.
+fn give_queries(
+    text: &mut Text,
+    queries: &RowQueries,
+    options: &ReadOptions,
+) -> Result<(), ReadError> {
+    if text.groups.first_place().is_some() {
+        let expected = "data without query identifiers, as their queries are given besides";
+        return Err(Fault::mismatch(expected, "some").of(&text.name));
+    }
+    match queries {
+        RowQueries::File(path) => {
+            let source = Source::open(path, options.memory.left())?;
+            query_lines::give(text, source, options)?;
+        }
+        RowQueries::Size(size) => {
+            let rest = text.rows.checked_rem(*size).unwrap_or(text.rows);
+            if rest != 0 {
+                let expected = format!("queries of {size} rows each");
+                let found = format!("{} rows, the last {rest} no full query", text.rows);
+                return Err(Fault::mismatch(expected, found).of(&text.name));
+            }
+            for query in 1..=text.rows / size {
+                // Every number is another query.
+                let _ = text.groups.add(&query.to_string(), *size, query as u64);
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,50 @@
+//! The formats of data files: their names and endings.
+
+use std::path::Path;
+
+use crate::data::sidecar::{has_extension, plain};
+use crate::names::names;
+
+/// The formats of data files, by the names that users give. Each may be compressed by gzip or zstd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// The format that the ending of the path stands for, perhaps with `.gz` or `.zst` after it: `.csv`
+    /// and `.tsv` are tables, all others svmlight.
+    #[default]
+    Auto,
+    /// svmlight or LETOR text.
+    Svmlight,
+    /// A table of values separated by commas.
+    Csv,
+    /// A table of values separated by tabs.
+    Tsv,
+}
+
+names!(Format, "format", Auto => "auto", Svmlight => "svmlight", Csv => "csv", Tsv => "tsv");
+
+impl Format {
+    /// The words by which people call data in this format.
+    pub(super) fn title(self) -> &'static str {
+        match self {
+            Self::Auto | Self::Svmlight => "svmlight",
+            Self::Csv => "a table of comma-separated values",
+            Self::Tsv => "a table of tab-separated values",
+        }
+    }
+
+    /// Whether data at `path` are read as a table, whose columns are found by their names.
+    pub fn is_table(self, path: &Path) -> bool {
+        matches!(self.at(path), Self::Csv | Self::Tsv)
+    }
+
+    /// The format of data at `path`, never [`Auto`](Self::Auto).
+    pub(super) fn at(self, path: &Path) -> Self {
+        let ends = |extension| has_extension(&plain(path), extension);
+        match self {
+            Self::Auto if ends("csv") => Self::Csv,
+            Self::Auto if ends("tsv") => Self::Tsv,
+            Self::Auto => Self::Svmlight,
+            format => format,
+        }
+    }
+}

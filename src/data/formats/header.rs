@@ -1,0 +1,218 @@
+//! The first line of a table: which of its columns has labels, queries, or a feature.
+
+use std::collections::HashMap;
+
+use rankrls_files::error::{Fault, quote};
+use rankrls_files::text::utf8;
+use rankrls_files::{Remedy, Strings};
+
+use super::cells::Cell;
+use super::options::ReadOptions;
+
+/// Bytes of a column of the header besides its name, once and as a key.
+const COLUMN: u64 = 128;
+
+/// The kind of the cells of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cells {
+    Label,
+    Query,
+    /// Values of the feature.
+    Values(u32),
+    /// Nothing that is asked for.
+    Others,
+}
+
+/// The columns, as the header names them.
+pub(super) struct Header {
+    /// Which columns are what; `None` until that is known.
+    cells: Vec<Option<Cells>>,
+    pub(super) titles: Vec<String>,
+    /// Names of the features, where others have not been given.
+    pub(super) names: Strings,
+}
+
+impl Header {
+    pub(super) fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
+        let names = options.columns.as_ref();
+        let named = names.map(|names| names.named().filter(|(_, name)| !name.is_empty()));
+        let known: Option<Vec<(u32, &str)>> = named.map(Iterator::collect);
+        if known.as_ref().is_some_and(Vec::is_empty) {
+            let expected = "names of features, by which the columns of a table are found";
+            let found = "none in the model or the training data";
+            return Err(Fault::new(expected, found));
+        }
+        let titles = titles(record)?;
+        let mut header = Self {
+            cells: vec![None; titles.len()],
+            titles,
+            names: Strings::default(),
+        };
+        let places = places(&header.titles)?;
+        header.find_rows(&places, options)?;
+        header.leave_out(
+            &places,
+            &options.table.ignore,
+            known.as_deref().unwrap_or_default(),
+        )?;
+        match known {
+            Some(known) => header.find_features(&places, &known)?,
+            None => header.take_features()?,
+        }
+        Ok(header)
+    }
+
+    /// The place of the column `title`, of which messages say `what` it is.
+    fn place(
+        &self,
+        places: &HashMap<String, usize>,
+        title: &str,
+        what: &str,
+        remedy: impl Into<Remedy>,
+    ) -> Result<usize, Fault> {
+        let title = title.trim_ascii();
+        places.get(title).copied().ok_or_else(|| {
+            let expected = format!("a column {} {what}", quote(title.as_bytes()));
+            let found = format!("a header of {}", quote(self.titles.join(" ").as_bytes()));
+            let mut titles = self.titles.iter();
+            let meant = titles.find(|other| other.eq_ignore_ascii_case(title));
+            let meant = meant.map(|meant| format!("is it {}?", quote(meant.as_bytes())));
+            Fault::new(expected, found).remedy(meant.map_or_else(|| remedy.into(), Remedy::from))
+        })
+    }
+
+    /// Finds the columns of labels and queries.
+    fn find_rows(
+        &mut self,
+        places: &HashMap<String, usize>,
+        options: &ReadOptions,
+    ) -> Result<(), Fault> {
+        let (label, query) = (&options.table.label, &options.table.query);
+        match (label, query) {
+            (Some(label), Some(query)) if label == query => {
+                let found = format!("{} for both", quote(label.as_bytes()));
+                return Err(Fault::new("queries in another column than labels", found));
+            }
+            (None, _) if !options.unlabelled => {
+                let fault = Fault::new("the name of the column with the labels", "none");
+                return Err(fault.remedy(Remedy::NameLabels));
+            }
+            _ => {}
+        }
+        if let Some(label) = label {
+            match self.place(places, label, "of labels", Remedy::NameLabels) {
+                Ok(place) => self.cells[place] = Some(Cells::Label),
+                Err(_) if options.unlabelled => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        if let Some(query) = query {
+            let place = self.place(places, query, "of queries", Remedy::NameQueries)?;
+            self.cells[place] = Some(Cells::Query);
+        }
+        Ok(())
+    }
+
+    /// Leaves out the columns of these names, which are not to be needed.
+    fn leave_out(
+        &mut self,
+        places: &HashMap<String, usize>,
+        ignored: &[String],
+        features: &[(u32, &str)],
+    ) -> Result<(), Fault> {
+        for name in ignored {
+            let remedy = "leave out columns that there are";
+            let place = self.place(places, name, "to leave out", remedy)?;
+            let is_row = matches!(self.cells[place], Some(Cells::Label | Cells::Query));
+            if is_row || features.iter().any(|(_, needed)| needed == name) {
+                let expected = "columns to leave out that are not needed";
+                return Err(Fault::new(expected, quote(name.as_bytes())));
+            }
+            self.cells[place] = Some(Cells::Others);
+        }
+        Ok(())
+    }
+
+    /// Finds the columns of features that are known.
+    fn find_features(
+        &mut self,
+        places: &HashMap<String, usize>,
+        features: &[(u32, &str)],
+    ) -> Result<(), Fault> {
+        for &(feature, name) in features {
+            // The first of equal names has the column.
+            let what = "for the feature of that name";
+            let place = self.place(places, name, what, Remedy::SameColumns)?;
+            self.cells[place].get_or_insert(Cells::Values(feature));
+        }
+        Ok(())
+    }
+
+    /// Takes all other columns for features.
+    fn take_features(&mut self) -> Result<(), Fault> {
+        for (title, cells) in self.titles.iter().zip(&mut self.cells) {
+            if cells.is_some() {
+                continue;
+            }
+            if is_unnamed(title) {
+                let found = format!("{}, an index", quote(title.as_bytes()));
+                let fault = Fault::new("columns of features", found);
+                return Err(fault.remedy(Remedy::Ignore(title.clone())));
+            }
+            // No file in memory has a header of as many columns as 32 bits count.
+            let feature = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
+            *cells = Some(Cells::Values(feature));
+            self.names.push(title);
+        }
+        Ok(())
+    }
+
+    /// What the cells of the column at a place are.
+    pub(super) fn cells(&self, place: usize) -> Cells {
+        self.cells
+            .get(place)
+            .copied()
+            .flatten()
+            .unwrap_or(Cells::Others)
+    }
+
+    /// Bytes that it takes, and the names with it.
+    pub(super) fn memory(&self) -> u64 {
+        let names = self.titles.iter().map(|title| 4 * title.len() as u64);
+        names.map(|name| name + COLUMN).sum()
+    }
+}
+
+/// The titles in a header, with blanks in place of line breaks.
+fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
+    let mut titles = Vec::with_capacity(record.len());
+    for (place, cell) in record.iter().enumerate() {
+        let text = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
+        let title = text.trim_ascii().replace(['\n', '\r'], " ");
+        if title.is_empty() {
+            let found = format!("none for column {}", place + 1);
+            return Err(Fault::new("a header with a name for each column", found));
+        }
+        titles.push(title);
+    }
+    Ok(titles)
+}
+
+/// Where each title stands.
+fn places(titles: &[String]) -> Result<HashMap<String, usize>, Fault> {
+    let mut places = HashMap::new();
+    for (place, title) in titles.iter().enumerate() {
+        if places.insert(title.clone(), place).is_some() {
+            let found = format!("{} again", quote(title.as_bytes()));
+            return Err(Fault::new("a header with each name once", found));
+        }
+    }
+    Ok(places)
+}
+
+/// Whether pandas gave a column this name, as it had none when the table was written: `Unnamed: 0`, and
+/// `Unnamed: 0.1` when that was written again.
+fn is_unnamed(title: &str) -> bool {
+    let number = title.strip_prefix("Unnamed: ");
+    number.is_some_and(|number| number.starts_with(|char: char| char.is_ascii_digit()))
+}

@@ -1,0 +1,247 @@
+//! How data are read, and what comes of it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rankrls_files::Parameter;
+use rankrls_files::error::{Fault, ReadError};
+use rankrls_files::input::is_stdin;
+use serde::{Deserialize, Serialize};
+
+use super::format::Format;
+use crate::data::dataset::Dataset;
+use crate::data::missing::Missing;
+use crate::data::names::FeatureNames;
+use crate::data::runs::Run;
+use crate::memory::Memory;
+use crate::setters::setters;
+
+/// Data as it was read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The rows, in the order of the file unless [`ReadOptions::regroup`] moved them.
+    pub dataset: Dataset<'static>,
+    /// Entries other than zero that were dropped, being in columns at or beyond
+    /// [`ReadOptions::width`].
+    pub dropped_entries: u64,
+    /// In how many different columns they were.
+    pub dropped_columns: u64,
+}
+
+/// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
+/// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableOptions {
+    /// The column that has the labels. Data with labels are refused without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The column that has the queries; without it all rows are one query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// What to take for missing values, which are refused without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
+    /// Columns to leave out, whatever their cells hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+}
+
+impl TableOptions {
+    /// Whether nothing was said.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The queries of rows that come without any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowQueries {
+    /// A file with the identifier of the query of each row, one a line; or with the numbers of rows of
+    /// the queries, which are counted from 1. Whole numbers that add up to the rows, and are not as
+    /// many, are such sizes.
+    File(PathBuf),
+    /// Every so many rows are a query; identifiers count them from 1.
+    Size(usize),
+}
+
+/// How to read data.
+#[derive(Debug, Clone, Default)]
+pub struct ReadOptions {
+    pub(super) format: Format,
+    pub(super) zero_based: bool,
+    pub(super) regroup: bool,
+    pub(super) row_queries: Option<RowQueries>,
+    pub(super) table: TableOptions,
+    pub(super) columns: Option<FeatureNames>,
+    pub(super) unlabelled: bool,
+    pub(super) width: Option<usize>,
+    pub(super) names: Option<PathBuf>,
+    pub(super) memory: Memory,
+    /// Bytes of text that a thread parses at a time.
+    pub(super) chunk: Option<usize>,
+    /// Where entries go instead of into the data set.
+    pub(super) packed: Option<Arc<Mutex<Vec<Run>>>>,
+}
+
+impl ReadOptions {
+    /// All at their defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    setters! {
+        /// The format of the file. Default: [`Format::Auto`].
+        format: Format => format;
+
+        /// Whether the indices of an svmlight file count from 0. Default: no, from 1.
+        zero_based: bool => zero_based;
+
+        /// Whether the rows of a query that comes back are moved to its others, instead of being
+        /// refused. Default: no. Queries stay in the order of their first rows and rows in the
+        /// order of the file; [`Dataset::input_rows`] has the way back.
+        regroup: bool => regroup;
+
+        /// The queries of data that have none of their own. Default: none; data without queries are one
+        /// query. Data that have query identifiers are refused then.
+        row_queries: impl Into<Option<RowQueries>> => row_queries;
+
+        /// The kinds of the columns of a table, and what to take for missing values: the usual
+        /// words and the numbers that mark them, in tables also empty cells. Default: nothing said.
+        table: TableOptions => table;
+
+        /// Names of the features, by which the columns of a table are found in any order; a feature
+        /// with an empty name is not looked for. Goes with [`width`](Self::width), for data for a model
+        /// or besides training data: other formats have columns of the same numbers. Default: none, the
+        /// columns of a table are the features, in its order and with its names.
+        columns: impl Into<Option<FeatureNames>> => columns;
+
+        /// Whether a table may lack labels, a cell or the whole column: a missing label is 0. Default: no.
+        unlabelled: bool => unlabelled;
+
+        /// The number of columns: entries in columns at or beyond it are dropped and counted.
+        /// Default: none, one more than the last column that the file mentions. Data for a model
+        /// takes its width from the model.
+        width: impl Into<Option<usize>> => width;
+
+        /// A file with the names of the columns, see [`read_names`]. Default: none.
+        names: impl Into<Option<PathBuf>> => names;
+
+        /// Bytes that may be taken while reading, in rows and in the columns made of them. Default: no
+        /// limit. Text on its way, at most an eighth of what is left or three lines that are longer, is
+        /// gone before the columns are made.
+        memory: impl Into<Memory> => memory;
+    }
+
+    /// Bytes of text that a thread parses at a time.
+    #[cfg(test)]
+    pub(super) fn chunk(mut self, bytes: usize) -> Self {
+        self.chunk = Some(bytes);
+        self
+    }
+
+    /// Sends the entries elsewhere: the data set that is read has none.
+    pub(crate) fn packed(mut self, runs: Arc<Mutex<Vec<Run>>>) -> Self {
+        self.packed = Some(runs);
+        self
+    }
+
+    /// Refuses options that none of the data at `paths`, which are read together, heed: names of columns
+    /// without a table, and indices from 0 without svmlight text.
+    pub fn check_effects<'a>(
+        &self,
+        paths: impl IntoIterator<Item = &'a Path, IntoIter: Clone>,
+    ) -> Result<(), ReadError> {
+        let mut paths = paths.into_iter();
+        let mut tables = paths.clone().map(|path| self.format.is_table(path));
+        let table = tables.clone().any(|is_table| is_table);
+        let text = tables.any(|is_table| !is_table);
+        let names = &self.table;
+        let idle = [
+            (Parameter::Label, names.label.is_some() && !table),
+            (Parameter::Query, names.query.is_some() && !table),
+            (Parameter::Ignore, !names.ignore.is_empty() && !table),
+            (Parameter::ZeroBased, self.zero_based && !text),
+        ];
+        let idle = idle.into_iter().find(|(_, idle)| *idle);
+        let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {
+            return Ok(());
+        };
+        let leave = format!("leave {parameter} out");
+        let fault = if parameter == Parameter::ZeroBased {
+            Fault::mismatch(
+                format!("svmlight, for {parameter}"),
+                self.format.at(first).title(),
+            )
+            .remedy(leave)
+        } else {
+            let expected = format!("a table, in which {parameter} names columns");
+            let remedy = format!("{leave}; if it is a table, say so by {}", Parameter::Format);
+            Fault::mismatch(expected, "svmlight").remedy(remedy)
+        };
+        let name = if is_stdin(first) {
+            "<stdin>".into()
+        } else {
+            first.to_string_lossy()
+        };
+        Err(fault.of(&name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_without_effect_are_refused() {
+        let new = ReadOptions::new;
+        let (x, none) = (|| Some("x".to_owned()), TableOptions::default);
+        let table = |table| new().table(table);
+        let label = table(TableOptions {
+            label: x(),
+            ..none()
+        });
+        let query = table(TableOptions {
+            query: x(),
+            ..none()
+        });
+        let ignore = table(TableOptions {
+            ignore: x().into_iter().collect(),
+            ..none()
+        });
+        let missing = table(TableOptions {
+            missing: Some(Missing::Mean),
+            ..none()
+        });
+        let label_of = "a.svm: expected a table, in which TableOptions::label names columns, found svmlight (leave TableOptions::label out; if it is a table, say so by ReadOptions::format)";
+        let zero_of = "a.csv: expected svmlight, for ReadOptions::zero_based, found a table of comma-separated values (leave ReadOptions::zero_based out)";
+        for (options, refused) in [
+            (label, [label_of, ""]),
+            (
+                query,
+                ["a.svm: expected a table, in which TableOptions::query", ""],
+            ),
+            (
+                ignore,
+                ["a.svm: expected a table, in which TableOptions::ignore", ""],
+            ),
+            (missing, ["", ""]),
+            (new().zero_based(true), ["", zero_of]),
+            (
+                new().regroup(true).row_queries(RowQueries::Size(2)),
+                ["", ""],
+            ),
+        ] {
+            let paths = ["a.svm", "a.csv"].map(Path::new);
+            assert!(options.check_effects(paths).is_ok());
+            for (path, message) in paths.into_iter().zip(refused) {
+                let error = options.check_effects([path]).err();
+                let error = error.map(|error| error.to_string()).unwrap_or_default();
+                assert!(
+                    error.starts_with(message) && error.is_empty() == message.is_empty(),
+                    "{error}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! The rows of a chunk of svmlight text.
+
+use rankrls_files::error::{Fault, ReadErrorKind};
+use rankrls_files::{Strings, text};
+
+use super::token::{self, LARGEST_INDEX};
+use crate::data::runs::{RowPacker, Run};
+
+/// How the lines of a file are to be understood.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grammar {
+    /// The index of the first column, 0 or 1.
+    pub(super) first: u32,
+    /// Columns from this one on are dropped.
+    pub(super) width: Option<usize>,
+    /// The number to take for a value that is missing.
+    pub(super) missing: Option<f64>,
+}
+
+/// A run of rows with the same query identifier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QueryRun {
+    pub(super) rows: usize,
+    /// Line of the first row, counted from 1 in the chunk.
+    pub(super) line: u64,
+    /// Position of the identifier in that line.
+    pub(super) at: usize,
+}
+
+/// A row without a query identifier.
+#[derive(Debug)]
+pub(super) struct Nameless {
+    /// Counted from 1 in the chunk.
+    pub(super) line: u64,
+    /// The fault of the text in the place of the identifier.
+    pub(super) fault: Fault,
+}
+
+/// The rows of a chunk, up to the first bad line if there is one.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    pub(super) rows: usize,
+    pub(super) lines: u64,
+    packer: RowPacker,
+    /// The entries.
+    pub(super) runs: Vec<Run>,
+    pub(super) labels: Vec<f64>,
+    /// Identifiers of the runs.
+    pub(super) ids: Strings,
+    pub(super) query_runs: Vec<QueryRun>,
+    pub(super) first_nameless: Option<Nameless>,
+    /// One more than the last column seen.
+    pub(super) width: usize,
+    pub(super) dropped_entries: u64,
+    /// Ascending.
+    pub(super) dropped_columns: Vec<u32>,
+    /// In the last of the `lines`.
+    pub(super) fault: Option<Fault>,
+}
+
+impl Parsed {
+    /// Reads `text`, whole lines of which the last may lack its line end.
+    pub(super) fn parse(text: &[u8], grammar: Grammar) -> Self {
+        // There are no more entries than colons.
+        let entries = memchr::memchr_iter(b':', text).count();
+        let mut parsed = Self {
+            packer: RowPacker::with_room(entries),
+            ..Self::default()
+        };
+        let plain = text::is_plain(text);
+        for line in text::lines(text) {
+            parsed.lines += 1;
+            let line = if plain { Ok(line) } else { text::checked(line) };
+            parsed.fault = line.and_then(|line| parsed.line(line, grammar)).err();
+            if parsed.fault.is_some() {
+                break;
+            }
+        }
+        parsed.runs = std::mem::take(&mut parsed.packer).finish();
+        parsed.labels.shrink_to_fit();
+        parsed.dropped_columns.sort_unstable();
+        parsed.dropped_columns.dedup();
+        parsed
+    }
+
+    /// Bytes that the rows take: here and, if `merged`, once more in columns.
+    pub(super) fn memory(&self, merged: bool) -> u64 {
+        let rows = self.rows * 2 * size_of::<f64>();
+        // A query in the table of all takes less than twice what its run takes.
+        let ids = 2 * self.ids.memory() + self.query_runs.len() * 3 * size_of::<QueryRun>();
+        let of_run = if merged {
+            Run::memory_with_columns
+        } else {
+            Run::memory
+        };
+        let entries: usize = self.runs.iter().map(of_run).sum();
+        (entries + rows + ids + self.dropped_columns.len() * 4) as u64
+    }
+
+    fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
+        let line = token::without_comment(line);
+        let at = token::start(line, 0);
+        if at == line.len() {
+            return Ok(());
+        }
+        let (label, label_end) = token::decimal(line, at, "label")?;
+        let at = token::start(line, label_end);
+        let end = token::end(line, at);
+        if let Some(id) = line[at..end].strip_prefix(b"qid:") {
+            self.query(id, at)?;
+            self.pairs(line, token::start(line, end), grammar)?;
+        } else {
+            self.pairs(line, at, grammar)?;
+            self.nameless(line, at, end);
+        }
+        self.labels.push(label);
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Adds a row of the query `id`, which stands at `at`.
+    fn query(&mut self, id: &[u8], at: usize) -> Result<(), Fault> {
+        if let Some(run) = self.query_runs.last_mut()
+            && self.ids.last().is_some_and(|last| last.as_bytes() == id)
+        {
+            run.rows += 1;
+            return Ok(());
+        }
+        let id = token::query_id(id, at, "none")?;
+        self.ids.push(id);
+        self.query_runs.push(QueryRun {
+            rows: 1,
+            line: self.lines,
+            at,
+        });
+        Ok(())
+    }
+
+    fn nameless(&mut self, line: &[u8], at: usize, end: usize) {
+        if self.first_nameless.is_none() {
+            self.first_nameless = Some(Nameless {
+                line: self.lines,
+                fault: Fault::token("", at, &line[at..end]).kind(ReadErrorKind::Mismatch),
+            });
+        }
+    }
+
+    /// Adds the pairs from `at` on as a row.
+    fn pairs(&mut self, line: &[u8], mut at: usize, grammar: Grammar) -> Result<(), Fault> {
+        let first = u64::from(grammar.first);
+        let mut floor = first;
+        while at < line.len() {
+            let pair = token::pair(line, at, grammar.missing)?;
+            if pair.index < floor || pair.index > LARGEST_INDEX {
+                let before = (floor > first).then(|| floor - 1);
+                return Err(token::bad_index(
+                    &line[at..pair.end],
+                    at,
+                    pair.index,
+                    before,
+                ));
+            }
+            floor = pair.index + 1;
+            self.entry(pair.index - first, pair.value, grammar.width);
+            at = token::start(line, pair.end);
+        }
+        // At most LARGEST_INDEX + 1, and no file fits in memory without 32 bits of it.
+        self.width = self
+            .width
+            .max(usize::try_from(floor - first).unwrap_or(usize::MAX));
+        self.packer.end_row();
+        Ok(())
+    }
+
+    /// Stores a value other than zero, in columns below `width`.
+    #[inline]
+    fn entry(&mut self, feature: u64, value: f64, width: Option<usize>) {
+        // The caller checked the index.
+        let feature = u32::try_from(feature).unwrap_or(u32::MAX);
+        if value == 0.0 {
+            return;
+        }
+        if width.is_some_and(|width| feature as usize >= width) {
+            self.dropped_entries += 1;
+            self.dropped_columns.push(feature);
+            return;
+        }
+        self.packer.push(feature, value);
+    }
+}

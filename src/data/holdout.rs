@@ -1,0 +1,416 @@
+//! Hold-outs: which rows are predicted by models that have not seen them, by name and as groups.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::Hash;
+use std::str::FromStr;
+
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+use rankrls_files::Remedy;
+use serde::{Deserialize, Serialize};
+
+use super::{DataHash, Dataset, Queries};
+use crate::error::{Error, Result, ensure};
+
+/// The rows to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
+/// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query; `auto`,
+/// the one of these that takes seconds; `none` (`docs/rankrls.md`, "Held-out queries").
+///
+/// ```
+/// use rankrls::HoldOut;
+///
+/// let folds: HoldOut = "folds:5".parse()?;
+/// assert_eq!(folds.seed(7).to_string(), "folds:5");
+/// assert!("folds".parse::<HoldOut>().is_err());
+/// # Ok::<(), rankrls::Error>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum HoldOut {
+    /// For the objective `query`: every query, or five folds where conjugate gradients would take more than
+    /// 20 seconds; nothing of data of one query. For other objectives: every pair where the solver factors and
+    /// there are at most 5,000 rows, else five folds.
+    #[default]
+    Auto,
+    /// Every query, or every pair under another objective, where that comes from the factors of the
+    /// solver; else nothing.
+    #[serde(skip)]
+    Factored,
+    /// Nothing.
+    #[serde(rename = "none")]
+    Nothing,
+    /// Every query on its own.
+    #[serde(rename = "lqo")]
+    Queries,
+    /// Every pair of examples of a query, with all other pairs that they are in.
+    #[serde(rename = "lpo")]
+    Pairs,
+    /// Groups drawn at random.
+    Folds {
+        /// How many.
+        count: usize,
+        /// The seed of the draw.
+        seed: u64,
+    },
+    /// Groups of one's own.
+    #[serde(skip)]
+    Given {
+        /// Their name for people.
+        name: String,
+        /// The groups.
+        groups: Groups,
+    },
+    /// Other data with the same columns.
+    #[serde(rename = "validation")]
+    Data {
+        /// Their rows.
+        rows: usize,
+        /// Their queries.
+        queries: usize,
+        /// Their hash.
+        data: DataHash,
+    },
+}
+
+impl HoldOut {
+    /// The names of those that hold something out, as a list for people.
+    pub const NAMES: &str = "lqo, lpo, folds:N";
+
+    /// Folds where each query on its own would take long.
+    pub(crate) const FIVE_FOLDS: Self = Self::Folds { count: 5, seed: 1 };
+
+    /// The seed of random draws, 1 by default.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        match self {
+            Self::Folds { count, .. } => Self::Folds { count, seed },
+            other => other,
+        }
+    }
+
+    /// The groups of these `queries` that are held out, or of the rows of the only query; `None` for pairs,
+    /// which are no partition, for nothing, for other data, and for [`Auto`](Self::Auto) and
+    /// [`Factored`](Self::Factored), which depend on the solver.
+    pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>> {
+        Ok(Some(match self {
+            Self::Queries if queries.len() == 1 => return Err(one_query()),
+            Self::Queries => Groups::queries(queries.len()),
+            Self::Folds { count, seed } if queries.len() == 1 => {
+                Groups::folds_of("rows", queries.rows(), *count, *seed)?
+            }
+            Self::Folds { count, seed } => Groups::folds(queries.len(), *count, *seed)?,
+            Self::Given { groups, .. } => groups.clone(),
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The seed of random draws, where there are any.
+    pub fn drawn_by(&self) -> Option<u64> {
+        match self {
+            Self::Folds { seed, .. } => Some(*seed),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for HoldOut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto | Self::Factored => formatter.pad("auto"),
+            Self::Nothing => formatter.pad("none"),
+            Self::Queries => formatter.pad("lqo"),
+            Self::Pairs => formatter.pad("lpo"),
+            Self::Folds { count, .. } => formatter.pad(&format!("folds:{count}")),
+            Self::Given { name, .. } => formatter.pad(name),
+            Self::Data { .. } => formatter.pad("validation"),
+        }
+    }
+}
+
+impl FromStr for HoldOut {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let folds = text
+            .strip_prefix("folds:")
+            .and_then(|number| number.parse().ok());
+        match (text, folds) {
+            ("auto", _) => Ok(Self::Auto),
+            ("none", _) => Ok(Self::Nothing),
+            ("lqo", _) => Ok(Self::Queries),
+            ("lpo", _) => Ok(Self::Pairs),
+            (_, Some(count)) => Ok(Self::Folds { count, seed: 1 }),
+            _ => Err(Error::options(format!(
+                "no hold-out scheme is called {text:?}: expected one of {}",
+                Self::NAMES
+            ))),
+        }
+    }
+}
+
+/// There is no other query to train on when the only one is left out.
+pub fn one_query() -> Error {
+    Error::data(format!(
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",
+        Remedy::GiveQueries
+    ))
+}
+
+/// A group of everything.
+pub(crate) fn one_group() -> Error {
+    Error::options(
+        "all examples are in one group: without it nothing is left to train on; expected two groups or more",
+    )
+}
+
+/// A partition of queries, or of rows, into groups: each group is predicted by a model that was
+/// trained on the others. Groups of rows may cut queries. Positions are 0-based.
+///
+/// ```
+/// use rankrls::data::Groups;
+///
+/// let groups = Groups::folds(10, 3, 1)?;
+/// let sizes: Vec<usize> = groups.iter().map(<[usize]>::len).collect();
+/// assert_eq!(sizes, [4, 3, 3]);
+/// assert!(Groups::new(vec![vec![0, 1], vec![1]], 2).is_err());
+/// # Ok::<(), rankrls::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Groups {
+    /// Positions of queries or rows, ascending in each group.
+    members: Vec<Vec<usize>>,
+    /// How many there are: as many as queries or as rows, which says of which they are.
+    count: usize,
+}
+
+impl Groups {
+    /// Each of so many `queries` on its own: the groups of leave-query-out.
+    pub fn queries(queries: usize) -> Self {
+        Self {
+            members: (0..queries).map(|query| vec![query]).collect(),
+            count: queries,
+        }
+    }
+
+    /// Whether they are groups of the rows of `queries`, and not of the queries.
+    pub(crate) fn are_of_rows(&self, queries: &Queries) -> bool {
+        self.count == queries.rows() && self.count != queries.len()
+    }
+
+    /// These groups as groups of the rows of `queries`: `O(m)` time for `m` rows. Groups of rows stay as they
+    /// are.
+    pub fn rows(mut self, queries: &Queries) -> Result<Self> {
+        if self.count == queries.len() {
+            let rows = |group: &Vec<usize>| {
+                let ranges = group.iter().map(|&query| queries.range(query));
+                ranges.flatten().collect()
+            };
+            self.members = self.members.iter().map(rows).collect();
+        } else if self.count != queries.rows() {
+            let (count, rows, queries) = (self.count, queries.rows(), queries.len());
+            return Err(Error::options(format!(
+                "the groups are of {count} rows or queries: expected {rows} rows or {queries} queries, those of the data"
+            )));
+        }
+        self.count = queries.rows();
+        Ok(self)
+    }
+
+    /// Groups of rows from the group of each row, `m` numbers or names, in the order in which they first come.
+    ///
+    /// ```
+    /// use rankrls::data::Groups;
+    ///
+    /// let groups = Groups::of_rows(["a", "b", "a"])?;
+    /// let groups: Vec<&[usize]> = groups.iter().collect();
+    /// assert_eq!(groups, [&[0, 2][..], &[1]]);
+    /// assert!(Groups::of_rows([1, 1, 1]).is_err());
+    /// # Ok::<(), rankrls::Error>(())
+    /// ```
+    pub fn of_rows<T: Hash + Eq>(group_of_row: impl IntoIterator<Item = T>) -> Result<Self> {
+        let mut places = HashMap::new();
+        let mut members: Vec<Vec<usize>> = Vec::new();
+        let mut count = 0;
+        for (row, name) in group_of_row.into_iter().enumerate() {
+            let place = *places.entry(name).or_insert(members.len());
+            if place == members.len() {
+                members.push(Vec::new());
+            }
+            members[place].push(row);
+            count += 1;
+        }
+        if members.len() < 2 {
+            return Err(one_group());
+        }
+        Ok(Self { members, count })
+    }
+
+    /// Groups from the fold of each row of the input of `data`, `m` numbers or names; or from the fold of each of
+    /// so many `preferences`, in the order in which they were given.
+    pub fn of_folds<T: Copy + Hash + Eq>(
+        folds: &[T],
+        data: &Dataset<'_>,
+        preferences: Option<usize>,
+    ) -> Result<Self> {
+        let (what, expected) = match preferences {
+            Some(count) => ("folds, one for each preference", count),
+            None => ("folds, one for each row", data.rows()),
+        };
+        let found = folds.len();
+        ensure!(
+            found == expected,
+            data,
+            "{what}: expected {expected}, found {found}"
+        );
+        if preferences.is_some() {
+            return Self::of_rows(folds);
+        }
+        let ordered = data.in_row_order(folds);
+        Self::of_rows(ordered.map_err(|error| Error::data(error.to_string()))?)
+    }
+
+    /// `folds` groups of `queries` queries drawn at random by `ChaCha8`, of sizes that differ by one at most.
+    /// Equal seeds give equal groups on every platform.
+    pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self> {
+        Self::folds_of("queries", queries, folds, seed)
+    }
+
+    /// Draws folds of things that messages call `what`.
+    pub(crate) fn folds_of(what: &str, count: usize, folds: usize, seed: u64) -> Result<Self> {
+        ensure!(
+            (2..=count).contains(&folds),
+            options,
+            "{folds} folds of {count} {what}: expected from 2 to as many folds as {what}"
+        );
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let order = index::sample(&mut generator, count, count).into_vec();
+        let mut members = vec![Vec::new(); folds];
+        for (place, query) in order.into_iter().enumerate() {
+            members[place % folds].push(query);
+        }
+        for group in &mut members {
+            group.sort_unstable();
+        }
+        Ok(Self { members, count })
+    }
+
+    /// Groups of positions from 0 to `queries - 1`, each in one group. Empty groups are left out.
+    pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self> {
+        let refuse = |query: usize, problem: &str| {
+            Err(Error::options(format!(
+                "query {query} {problem}: expected every query of the data in one group"
+            )))
+        };
+        let mut seen = vec![false; queries];
+        for &query in groups.iter().flatten() {
+            match seen.get_mut(query) {
+                Some(known) if !*known => *known = true,
+                Some(_) => return refuse(query, "is in two groups, or twice in one"),
+                None => return refuse(query, "does not exist"),
+            }
+        }
+        if let Some(query) = seen.iter().position(|known| !known) {
+            return refuse(query, "is in no group");
+        }
+        groups.retain(|group| !group.is_empty());
+        for group in &mut groups {
+            group.sort_unstable();
+        }
+        Ok(Self {
+            members: groups,
+            count: queries,
+        })
+    }
+
+    /// How many groups there are.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// Members of the largest group; 0 without a group.
+    pub(crate) fn largest(&self) -> usize {
+        self.members.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// Whether there is no group, of no queries.
+    pub fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// The groups: positions of queries or of rows, 0-based, ascending in each.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[usize]> + Clone {
+        self.members.iter().map(Vec::as_slice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_are_partitions_that_depend_on_the_seed() {
+        let groups = Groups::folds(20, 6, 3).unwrap();
+        let again: Vec<Vec<usize>> = groups.iter().map(<[usize]>::to_vec).collect();
+        assert_eq!(Groups::new(again, 20).unwrap(), groups);
+        assert_eq!(groups, Groups::folds(20, 6, 3).unwrap());
+        assert_ne!(groups, Groups::folds(20, 6, 4).unwrap());
+        assert_eq!(Groups::folds(5, 5, 1).unwrap().len(), 5);
+        // The same from release to release.
+        let groups = Groups::folds(6, 3, 1).unwrap();
+        assert_eq!(groups.members, [[0, 4], [1, 5], [2, 3]]);
+    }
+
+    #[test]
+    fn what_is_no_partition_is_refused() {
+        for (folds, queries) in [(0, 5), (1, 5), (6, 5)] {
+            let error = Groups::folds(queries, folds, 1).unwrap_err().to_string();
+            assert!(error.contains("expected from 2 to as many folds as queries"));
+        }
+        for (groups, message) in [
+            (vec![vec![0], vec![3]], "query 3 does not exist"),
+            (vec![vec![0, 1, 0]], "query 0 is in two groups"),
+            (vec![vec![0], vec![2]], "query 1 is in no group"),
+        ] {
+            let error = Groups::new(groups, 3).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+        let groups = Groups::new(vec![vec![2, 0], vec![], vec![1]], 3).unwrap();
+        assert_eq!(groups.len(), 2);
+        let queries = Queries::from_sizes(&[2, 1, 3]).unwrap();
+        let rows = groups.rows(&queries).unwrap();
+        let found: Vec<&[usize]> = rows.iter().collect();
+        assert_eq!(found, [&[0, 1, 3, 4, 5][..], &[2]]);
+        assert_eq!(rows.clone().rows(&queries), Ok(rows));
+        let four = Queries::from_sizes(&[1, 1, 1, 1]).unwrap();
+        assert!(Groups::queries(3).rows(&four).is_err());
+        let of_three = Groups::of_rows([1, 2, 1]).unwrap();
+        let error = of_three.rows(&four).unwrap_err().to_string();
+        assert!(error.starts_with("the groups are of 3 rows"), "{error}");
+    }
+
+    #[test]
+    fn json_has_the_kind_and_how_it_is_drawn() {
+        let folds = HoldOut::Folds { count: 5, seed: 2 };
+        for (holdout, json) in [
+            (HoldOut::Queries, r#"{"kind":"lqo"}"#),
+            (folds, r#"{"kind":"folds","count":5,"seed":2}"#),
+        ] {
+            assert_eq!(serde_json::to_string(&holdout).unwrap(), json);
+            assert_eq!(serde_json::from_str::<HoldOut>(json).unwrap(), holdout);
+        }
+    }
+
+    #[test]
+    fn hold_outs_have_names() {
+        for name in ["auto", "none", "lqo", "lpo", "folds:3"] {
+            let scheme: HoldOut = name.parse().unwrap();
+            assert_eq!(scheme.to_string(), name);
+        }
+        for name in ["", "lqo:1", "folds", "folds:", "folds:x", "folds:-1"] {
+            let error = name.parse::<HoldOut>().unwrap_err().to_string();
+            assert!(error.ends_with("expected one of lqo, lpo, folds:N"));
+        }
+    }
+}

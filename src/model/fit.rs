@@ -1,0 +1,111 @@
+//! Parameters to models, in one call.
+
+use super::{FeatureChoice, Model};
+use crate::data::{Dataset, HoldOut};
+use crate::error::Result;
+use crate::ridge::RankRls;
+
+impl RankRls {
+    /// The model of `data`: the best of several, and without hold-outs where there is one. [`train`](Self::train)
+    /// has these, too.
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<Model> {
+        let mut params = self.clone();
+        if params.holdout == HoldOut::Auto && params.models() == 1 {
+            params.holdout = HoldOut::Nothing;
+        }
+        let classes = params.column_classes(data);
+        let training = params.train(data, Some(&classes))?;
+        let (choice, summary) = (FeatureChoice::All, classes.summary());
+        Ok(Model::from_training(
+            &training, choice, data, &summary, &params,
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::arr2;
+
+    use super::*;
+    use crate::data::{Groups, LabelScale, Queries, sample};
+    use crate::lambda::Lambda;
+    use crate::objective::Objective;
+    use crate::ridge::{Fit, RidgeProblem, Solver};
+
+    fn params(lambda: f64) -> RankRls {
+        RankRls {
+            lambdas: Lambda::new(lambda).unwrap().into(),
+            ..RankRls::default()
+        }
+    }
+
+    #[test]
+    fn a_training_holds_out_what_was_asked_for() {
+        let (data, plain) = (sample::train(), params(4.0));
+        let problem = RidgeProblem::new(&data, &plain).unwrap();
+        let trained = problem.train(Lambda::new(4.0).unwrap()).unwrap();
+        let held_out = |holdout: HoldOut, solver| {
+            let options = RankRls {
+                holdout,
+                solver,
+                ..params(4.0)
+            };
+            let training = options.train(&data, None).unwrap();
+            training.best().holdout.clone()
+        };
+        let free = held_out(HoldOut::Factored, None);
+        assert_eq!(free, Some(trained.leave_query_out().unwrap()));
+        let folds = Groups::folds(data.queries().len(), 3, 1).unwrap();
+        let expected = trained.leave_out(&folds).unwrap();
+        assert_eq!(held_out("folds:3".parse().unwrap(), None), Some(expected));
+        let iterated = Some(Solver::ConjugateGradients);
+        assert_eq!(held_out(HoldOut::Factored, iterated), None);
+        let training = plain.train(&data, None).unwrap();
+        assert_eq!(training.fit, Fit::Linear(trained.weights()));
+        let values = plain.fit(&data).unwrap();
+        let values = values.features.iter().map(|feature| feature.weight);
+        assert!(values.eq(trained.weights().values));
+    }
+
+    #[test]
+    fn labels_on_a_scale_are_labels_that_were_divided() {
+        let data = sample::train();
+        let options = RankRls {
+            labels: LabelScale::Unit,
+            ..params(4.0)
+        };
+        let scaled = options.fit(&data).unwrap();
+        let units = LabelScale::Unit.apply(data.labels(), data.queries());
+        let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
+        let divided = params(4.0).fit(&before).unwrap();
+        assert_eq!(scaled.scores(&data), divided.scores(&data));
+        assert_eq!(scaled.settings.target.labels, Some(LabelScale::Unit));
+    }
+
+    #[test]
+    fn a_column_that_tells_queries_apart_orders_all_pairs() {
+        let x = arr2(&[[0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 3.0]]);
+        let queries = Queries::from_sizes(&[2, 2]).unwrap();
+        let data = Dataset::from_dense(x.view(), &[0.0, 1.0, 2.0, 4.0], queries).unwrap();
+        let global = RankRls {
+            objective: Objective::Global,
+            ..RankRls::default()
+        };
+        let model = global.fit(&data).unwrap();
+        assert_eq!(model.features.len(), 2);
+        let mut text = Vec::new();
+        model.write_to(&mut text).unwrap();
+        let read = Model::parse(&text, std::path::Path::new("model.json"));
+        assert_eq!(read.unwrap(), model);
+    }
+
+    #[test]
+    fn a_hold_out_out_of_range_is_refused_with_the_range() {
+        let folds = RankRls {
+            holdout: "folds:1".parse().unwrap(),
+            ..params(1.0)
+        };
+        let error = folds.fit(&sample::train()).unwrap_err().to_string();
+        assert!(error.contains("expected from 2"), "{error}");
+    }
+}
