@@ -142,7 +142,7 @@ impl FromStr for Contestant {
 }
 
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.check(session)?;
+    args.check()?;
     let console = session.console;
     let csv = session.create(args.csv.as_ref())?;
     let plot = args.plot.create(session)?;
@@ -199,7 +199,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
 
 impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self, session: &Session<'_>) -> Result<()> {
+    fn check(&self) -> Result<()> {
         self.data
             .read
             .check([&self.data.path].into_iter().chain(&self.test))?;
@@ -207,7 +207,7 @@ impl CompareArgs {
         each_once("strategy", &names)?;
         let strategies = self.strategies.iter().map(|one| Some(one.kind));
         let (target, strategies) = (&self.target, strategies.collect::<Vec<_>>());
-        self.teacher.check(target, &strategies, &**session.peers)?;
+        self.teacher.check(target, &strategies)?;
         self.rules.check(self.test.is_some(), false)
     }
 }

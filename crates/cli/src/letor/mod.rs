@@ -78,7 +78,7 @@ pub(crate) struct LetorArgs {
 }
 
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
-    TeacherArgs::default().check(&args.target, &[args.strategy], &**session.peers)?;
+    TeacherArgs::default().check(&args.target, &[args.strategy])?;
     let folders = protocol::find(&args.directory)?;
     for folder in &folders {
         for file in Fold::files(folder)? {
