@@ -26,7 +26,7 @@
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
-//! - [`candidates`]: column classes wherever they are: in memory, on other ranks or in files.
+//! - [`candidates`]: column classes of this rank, and of other ranks.
 //! - [`packed`]: data whose columns are put together some at a time.
 //! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,

@@ -25,6 +25,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::candidates::share;
 use crate::columns::{ColumnClasses, Gathering, QueryWeight, Scale};
 use crate::data::Dataset;
 use crate::data::hash::Content;
@@ -44,17 +45,35 @@ const LEAST: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 const ENTRY: u64 = 20;
 
 /// The entries of data, packed.
-#[derive(Debug, Default)]
-pub struct Packed(Arc<Mutex<Vec<Run>>>);
+#[derive(Debug)]
+pub struct Packed {
+    runs: Arc<Mutex<Vec<Run>>>,
+    /// How many ranks have a share of the columns, and which share is wanted.
+    ranks: usize,
+    rank: usize,
+}
+
+impl Default for Packed {
+    /// No entries yet, and all columns wanted.
+    fn default() -> Self {
+        Self::of_rank(1, 0)
+    }
+}
 
 impl Packed {
+    /// No entries yet, and those columns wanted that one of so many `ranks` [has](share).
+    pub fn of_rank(ranks: usize, rank: usize) -> Self {
+        let runs = Arc::default();
+        Self { runs, ranks, rank }
+    }
+
     fn runs(&self) -> MutexGuard<'_, Vec<Run>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Options by which data are read, once: the entries go here, and the data set that is read has none.
     pub fn options(&self, options: ReadOptions) -> ReadOptions {
-        options.packed(Arc::clone(&self.0))
+        options.packed(Arc::clone(&self.runs))
     }
 
     /// Bytes held.
@@ -62,7 +81,7 @@ impl Packed {
         self.runs().iter().map(|run| run.memory() as u64).sum()
     }
 
-    /// The column classes of the data, as [`ColumnClasses::scaled`] has them, to the bit; and the `rows` that
+    /// The column classes of the wanted columns of the data, as [`ColumnClasses::scaled`] has them, to the bit; and the `rows` that
     /// were read, with the hash and the non-zeros of the whole data. `look` sees all columns, some at a
     /// time, as data of these rows. Columns come in smaller batches where `memory` is short.
     ///
@@ -90,7 +109,9 @@ impl Packed {
             let data = rows.with_columns(columns.view())?;
             nonzeros += data.nonzeros();
             look(&data);
-            rayon::join(|| content.columns(&data), || gathering.add(data.columns()));
+            let own = (self.ranks > 1).then(|| share(&data, self.ranks, self.rank));
+            let own = own.as_ref().map_or(data.columns(), Dataset::columns);
+            rayon::join(|| content.columns(&data), || gathering.add(own));
             Ok::<_, Error>(())
         })?;
         drop(runs);

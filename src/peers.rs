@@ -1,13 +1,13 @@
 //! Ranks: processes, or threads, that each have some of the columns and take every step together.
 //!
 //! Each rank has all rows, labels and queries, the state of the selection, and the columns that
-//! [`Partition`](crate::candidates::Partition) gives it. [`Candidates::among`] makes the column
+//! [`share`](crate::candidates::share) gives it. [`Candidates::among`] makes the column
 //! classes of a rank know the others; all that selects from them then selects from the columns of
 //! all ranks, and ends with the same features, errors and weights on every rank, to the last bit
 //! those of one rank with all columns.
 //!
 //! ```
-//! use rankrls::candidates::Partition;
+//! use rankrls::candidates::share;
 //! use rankrls::data::sample;
 //! use rankrls::greedy::job::{select, select_among};
 //! use rankrls::peers::on_threads;
@@ -17,7 +17,7 @@
 //! let options = SelectionOptions::new(5, Lambda::new(16.0)?);
 //! let alone = select(&data, &options, &mut ())?;
 //! let paths = on_threads(3, |peers| {
-//!     let own = Partition::share(&data, peers.count(), peers.rank());
+//!     let own = share(&data, peers.count(), peers.rank());
 //!     let candidates = options.candidates(&own).among(peers);
 //!     select_among(&candidates, &own, &options, &mut ())
 //! });
@@ -50,14 +50,8 @@ pub trait Peers: fmt::Debug + Send + Sync {
     /// How many ranks there are.
     fn count(&self) -> usize;
 
-    /// The words that every rank has for this one, in order of ranks; `own` has those for each. They may
-    /// differ in length.
-    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>>;
-
     /// The words of every rank, in order of ranks. They may differ in length.
-    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        self.exchange(vec![own; self.count()])
-    }
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>>;
 }
 
 impl dyn Peers + '_ {
@@ -66,13 +60,9 @@ impl dyn Peers + '_ {
         if self.count() == 1 {
             return vec![own.clone()];
         }
-        values(&self.gather(to_words(own)))
-    }
-
-    /// The values that every rank has for this one, in order of ranks; `own` has one for each.
-    pub fn each<T: Serialize + DeserializeOwned>(&self, own: Vec<T>) -> Vec<T> {
-        let own = own.into_iter().map(|value| to_words(&value));
-        values(&self.exchange(own.collect()))
+        let all = self.gather(to_words(own));
+        let value = |words: &Vec<u64>| from_words(words).expect("ranks are of one version");
+        all.iter().map(value).collect()
     }
 
     /// Whether a rank says yes.
@@ -91,11 +81,6 @@ impl dyn Peers + '_ {
     pub fn least(&self, own: f64) -> f64 {
         self.all(&own).into_iter().fold(f64::INFINITY, f64::min)
     }
-}
-
-fn values<T: DeserializeOwned>(all: &[Vec<u64>]) -> Vec<T> {
-    let value = |words: &Vec<u64>| from_words(words).expect("ranks are of one version");
-    all.iter().map(value).collect()
 }
 
 /// A value as words: its bytes, filled up with zeros. Types whose serialisation depends on values, as that
@@ -130,8 +115,8 @@ impl Peers for Alone {
         1
     }
 
-    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
-        own
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        vec![own]
     }
 }
 
@@ -154,10 +139,10 @@ impl Peers for Thread {
         self.senders.len()
     }
 
-    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
-        for (sender, own) in self.senders.iter().zip(own) {
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        for sender in &self.senders {
             // A rank that is gone is found below.
-            let _ = sender.send(own);
+            let _ = sender.send(own.clone());
         }
         let receive = |(rank, receiver): (usize, &Mutex<Receiver<_>>)| {
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
@@ -221,12 +206,10 @@ mod tests {
             let least = peers.least(-(rank as f64));
             let any = peers.any(rank == 1);
             let values = peers.all(&(Some(-0.0), words.len(), "é".to_owned()));
-            let each = peers.each((10 * rank..10 * rank + 3).collect());
-            (peers.gather(words), (least, any), values, each)
+            (peers.gather(words), (least, any), values)
         });
-        for (rank, found) in (0u64..).zip(all) {
+        for found in all {
             assert_eq!(found.0, [vec![], vec![0], vec![0, 1]]);
-            assert_eq!(found.3, [rank, 10 + rank, 20 + rank]);
             assert_eq!(found.1, (-2.0, true));
             let value = |rank| (Some(-0.0), rank, "é".to_owned());
             assert_eq!(found.2, [0, 1, 2].map(value));

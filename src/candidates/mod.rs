@@ -1,11 +1,11 @@
-//! The candidates of a selection, wherever they are: column classes in memory, on other ranks or in files.
+//! The candidates of a selection: column classes of this rank, and what there is to know of other ranks.
 //!
 //! [`ColumnClasses`] are those of a data set in memory, and all that is computed of a candidate comes from them.
 //! [`Candidates`] have the classes of this rank and know about the others: who has them
 //! ([`peers`](Candidates::peers)), how many there are of all, and where entries are that memory does not hold.
 //!
 //! ```
-//! use rankrls::candidates::{Candidates, Partition};
+//! use rankrls::candidates::{Candidates, share};
 //! use rankrls::data::sample;
 //! use rankrls::peers::on_threads;
 //! use rankrls::ColumnClasses;
@@ -13,7 +13,7 @@
 //! let data = sample::train();
 //! let alone = ColumnClasses::new(&data);
 //! let all = on_threads(3, |peers| {
-//!     let own = Partition::share(&data, peers.count(), peers.rank());
+//!     let own = share(&data, peers.count(), peers.rank());
 //!     Candidates::from(ColumnClasses::new(&own)).among(peers)
 //! });
 //! for candidates in all {
@@ -29,7 +29,7 @@ use std::sync::Arc;
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Queries;
 use crate::peers::{Alone, Peers};
-pub use partition::Partition;
+pub use partition::share;
 
 /// The candidates of a selection: the column classes of this rank, and what there is to know about all others.
 #[derive(Debug, Clone)]
@@ -38,10 +38,6 @@ pub struct Candidates {
     classes: ColumnClasses,
     /// The classes of all ranks.
     summary: Summary,
-    /// The most of any rank, field by field.
-    share: Summary,
-    /// The most threads of any rank; `None`: those of the current pool.
-    threads: Option<usize>,
     /// The ranks that have the others.
     peers: Arc<dyn Peers>,
 }
@@ -51,8 +47,6 @@ impl From<ColumnClasses> for Candidates {
     fn from(classes: ColumnClasses) -> Self {
         Self {
             summary: classes.summary(),
-            share: classes.summary(),
-            threads: None,
             peers: Arc::new(Alone),
             classes,
         }
@@ -60,13 +54,12 @@ impl From<ColumnClasses> for Candidates {
 }
 
 impl Candidates {
-    /// These candidates as a share of those of all `peers`, of columns with the same rows that [`Partition`]
-    /// parts. The classes, their positions and their number stay. Afterwards the summary and the unit describe
-    /// all ranks. Every rank must call this, and every function that selects among candidates.
+    /// These candidates as those of one of `peers`, of columns with the same rows that [`share`] parts. The
+    /// classes, their positions and their number stay. Afterwards the summary and the unit describe all ranks.
+    /// Every rank must call this, and every function that selects among candidates.
     #[must_use]
     pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
-        let all = peers.all(&(self.classes.summary(), rayon::current_num_threads()));
-        let (ranks, threads): (Vec<Summary>, Vec<usize>) = all.into_iter().unzip();
+        let ranks = peers.all(&self.classes.summary());
         let longest = -peers.least(-self.classes.largest_squared_norm());
         self.classes = self.classes.beside(longest);
         let sums = peers.all(&self.classes.rounded_norms());
@@ -74,15 +67,6 @@ impl Candidates {
             unit: self.classes.unit_of(sums.into_iter().sum()),
             ..Summary::joined(&ranks)
         };
-        let most = |field: fn(&Summary) -> usize| ranks.iter().map(field).max().unwrap_or(0);
-        self.share = Summary {
-            column_classes: most(|rank| rank.column_classes),
-            single_query_classes: most(|rank| rank.single_query_classes),
-            nonzeros: most(|rank| rank.nonzeros),
-            pieces: most(|rank| rank.pieces),
-            ..self.summary
-        };
-        self.threads = threads.into_iter().max();
         self.peers = peers;
         self
     }
@@ -97,24 +81,9 @@ impl Candidates {
         &*self.peers
     }
 
-    /// The ranks that have the others, to share.
-    pub(crate) fn shared_peers(&self) -> Arc<dyn Peers> {
-        Arc::clone(&self.peers)
-    }
-
     /// How the columns of all ranks fall into classes.
     pub fn summary(&self) -> Summary {
         self.summary
-    }
-
-    /// The summary of the rank that has most, field by field: what memory depends on.
-    pub(crate) fn share(&self) -> Summary {
-        self.share
-    }
-
-    /// The most threads that any rank works on.
-    pub(crate) fn threads(&self) -> usize {
-        self.threads.unwrap_or_else(rayon::current_num_threads)
     }
 
     /// The unit `u` of ridge parameters, as of [`ColumnClasses::unit`] if one rank had all columns. The same

@@ -281,19 +281,21 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
-    /// rank that has most.
+    /// rank that has most: every rank must call this.
     pub fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
-        let (queries, share) = (candidates.queries(), candidates.share());
+        let (queries, own) = (candidates.queries(), candidates.classes().summary());
+        let ranks = candidates.peers().all(&(own, rayon::current_num_threads()));
+        let most = |size: fn(&(Summary, usize)) -> usize| ranks.iter().map(size).max().unwrap_or(0);
         Self {
             rows: queries.rows(),
             queries: queries.len(),
             largest_query: queries.largest(),
-            candidates: share.column_classes,
-            pieces: share.pieces,
-            nonzeros: share.nonzeros,
+            candidates: most(|(summary, _)| summary.column_classes),
+            pieces: most(|(summary, _)| summary.pieces),
+            nonzeros: most(|(summary, _)| summary.nonzeros),
             sample,
             k: k.min(candidates.summary().column_classes),
-            threads: candidates.threads(),
+            threads: most(|&(_, threads)| threads),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::score::{Meter, Values};
 use super::{Evidence, TuneError, TuneOptions};
-use crate::candidates::{Candidates, Partition};
+use crate::candidates::Candidates;
 use crate::data::{Column, Dataset};
 use crate::greedy::{Advance, Greedy, SelectError, SelectionOptions, Target};
 use crate::ridge::Groups;
@@ -48,11 +48,9 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// The folds of the data of this rank, whose column classes are `whole`; none unless they are
-    /// the evidence.
+    /// The folds of the data; none unless they are the evidence.
     pub(super) fn all(
         dataset: &Dataset<'_>,
-        whole: &Candidates,
         options: &TuneOptions,
     ) -> Result<Vec<Self>, TuneError> {
         let Evidence::Folds { count, seed } = options.evidence else {
@@ -67,7 +65,7 @@ impl Fold {
         if groups.iter().any(|fold| queries - fold.len() == 1) {
             return Err(TuneError::OneQueryLeft { count, queries });
         }
-        let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options, whole);
+        let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options);
         groups.iter().map(fold).collect()
     }
 
@@ -75,21 +73,15 @@ impl Fold {
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
         options: &TuneOptions,
-        whole: &Candidates,
     ) -> Result<Self, TuneError> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
             .collect();
-        let mut train = dataset.queries_subset(&others)?;
-        let peers = whole.shared_peers();
-        if peers.count() > 1 {
-            // Columns are equal here that are not in the whole data.
-            train = Partition::exchange(&train, &*peers);
-        }
+        let train = dataset.queries_subset(&others)?;
         let selections = options.selections();
         let needed = selections.iter().any(SelectionOptions::needs_data);
         Ok(Self {
-            candidates: options.selection.candidates(&train).among(peers),
+            candidates: options.selection.candidates(&train),
             labels: train.labels().to_vec(),
             teacher: train.teacher().map(<[f64]>::to_vec),
             data: needed.then_some(train),
@@ -126,8 +118,8 @@ pub(super) struct FoldPath<'a> {
     meter: &'a Meter<'a>,
     /// `None` where nothing can be selected from: every model predicts 0.
     greedy: Option<Greedy<'a>>,
-    /// The columns of the features on the fold.
-    columns: Vec<(Vec<u32>, Vec<f64>)>,
+    /// The columns of the features on the fold; `None`: without an entry.
+    columns: Vec<Option<Column<'a>>>,
     /// Values after the last step.
     values: Values,
 }
@@ -157,12 +149,13 @@ impl<'a> FoldPath<'a> {
         let Some(advance) = greedy.advance()? else {
             return Ok(None);
         };
-        let column = column_of(advance.step.feature, &self.fold.test, &self.fold.candidates);
-        self.columns.push(column);
+        let test = &self.fold.test;
+        let position = test.position(advance.step.feature);
+        self.columns.push(position.map(|at| test.column(at)));
         let mut scores = vec![0.0; self.fold.test.rows()];
-        for (weight, (rows, values)) in greedy.state().weights().iter().zip(&self.columns) {
-            for (&row, value) in rows.iter().zip(values) {
-                scores[row as usize] += weight * value;
+        for (weight, column) in greedy.state().weights().iter().zip(&self.columns) {
+            for (row, value) in column.iter().flat_map(|column| column.iter()) {
+                scores[row] += weight * value;
             }
         }
         let values = self.meter.values(&scores, &scores);
@@ -184,15 +177,4 @@ impl<'a> FoldPath<'a> {
             }
         }
     }
-}
-
-/// Rows and values of a feature in `data`, of which each of the ranks of `candidates` has some
-/// columns.
-fn column_of(feature: u32, data: &Dataset<'_>, candidates: &Candidates) -> (Vec<u32>, Vec<f64>) {
-    let own = data.position(feature).map(|position| {
-        let Column { rows, values } = data.column(position);
-        (rows.to_vec(), values.to_vec())
-    });
-    let mut all = candidates.peers().all(&own).into_iter().flatten();
-    all.next().unwrap_or_default()
 }

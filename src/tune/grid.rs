@@ -39,8 +39,9 @@ pub(super) fn outcomes(
         own,
         ..
     } = tuning;
+    assert_eq!(candidates.peers().count(), 1, "ranks do not tune");
     let judged = tuning.judged()?;
-    let folds = Fold::all(dataset, candidates, options)?;
+    let folds = Fold::all(dataset, options)?;
     let (labels, queries) = (judged.labels(), judged.queries());
     check_labels(&options.measures(), labels, queries, &options.rules, None)
         .map_err(TuneError::Judge)?;
@@ -70,7 +71,7 @@ pub(super) fn outcomes(
         earlier,
         own,
         queries: queries.len(),
-        memory: candidates.peers().agreed(memory),
+        memory,
         observer: Mutex::new(observer),
         stopped: AtomicBool::new(false),
     };

@@ -100,7 +100,8 @@ pub struct Tuning<'a> {
     pub options: &'a TuneOptions,
     /// The data that models are judged by, under [`Evidence::Validation`].
     pub validation: Option<&'a Dataset<'a>>,
-    /// The candidates that [`SelectionOptions::candidates`] found before; `None`: it is asked again.
+    /// The candidates that [`SelectionOptions::candidates`] found before, on no other rank; `None`: it is
+    /// asked again.
     pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a OwnStrategy>,

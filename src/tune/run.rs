@@ -193,10 +193,6 @@ impl Run<'_> {
 
     /// How many of `jobs` may be at work at once, whichever they are; each fits alone.
     pub(super) fn concurrent(&self, jobs: &[&Job]) -> usize {
-        if self.candidates().peers().count() > 1 {
-            // All ranks take the steps of a path together.
-            return 1;
-        }
         let mut sizes: Vec<u64> = jobs.iter().map(|job| job.memory).collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
         let mut memory = self.memory;
@@ -244,7 +240,7 @@ impl Run<'_> {
             step: &advance.step,
             replayed: advance.replayed,
         });
-        if self.candidates().peers().any(stops) {
+        if stops {
             self.stop();
         }
     }

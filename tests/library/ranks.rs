@@ -2,19 +2,16 @@
 //! number of threads.
 
 use crate::oracle::problems::{lambdas, problems};
-use crate::oracle::{Problem, by, drawn_problems, on, outcome, tuned};
+use crate::oracle::{Problem, by, drawn_problems, on, outcome};
 use proptest::prelude::*;
-use rankrls::candidates::Partition;
+use rankrls::candidates::share;
 use rankrls::data::sample;
 use rankrls::greedy::job::{plan, resume_among, select};
 use rankrls::greedy::{Criterion, Refit, SelectError, Step};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::on_threads;
-use rankrls::tune::{Evidence, Rule, TuneOptions, Tuning};
-use rankrls::{
-    Candidates, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
-};
+use rankrls::{Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind};
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 
@@ -26,7 +23,7 @@ fn on_ranks(
     count: usize,
 ) -> Vec<Result<Selection, SelectError>> {
     on_threads(count, |peers| {
-        let own = Partition::share(data, peers.count(), peers.rank());
+        let own = share(data, peers.count(), peers.rank());
         let candidates = options.candidates(&own).among(peers);
         resume_among(&candidates, &own, options, steps, &mut ())
     })
@@ -158,54 +155,6 @@ fn ranks_take_the_scores_of_a_teacher_as_given() {
     }
 }
 
-/// Classes of folds are others than those of the whole data, and their columns meet elsewhere.
-#[test]
-fn ranks_tune_alike() {
-    let data = with_teacher(sample::train());
-    let lambdas = [1.0, 16.0].map(|lambda| Lambda::new(lambda).unwrap());
-    let folds = Evidence::Folds { count: 3, seed: 1 };
-    let test = sample::test();
-    for (strategy, evidence, rule) in [
-        (StrategyKind::Bounded, folds, Rule::Best),
-        (
-            StrategyKind::Sampled,
-            folds,
-            Rule::MinImprovement {
-                least: 0.001,
-                patience: 2,
-            },
-        ),
-        (StrategyKind::Dense, Evidence::Lqo, Rule::Best),
-        (StrategyKind::LowMem, Evidence::of(&test), Rule::OneSe),
-        (StrategyKind::Distil, folds, Rule::Best),
-    ] {
-        let selection = by(strategy, 6, 1.0);
-        let options = TuneOptions {
-            evidence,
-            rule,
-            ..TuneOptions::new(selection, &lambdas)
-        };
-        let tune = |data: &Dataset<'_>, candidates: &Candidates| {
-            let tuning = Tuning {
-                candidates: Some(candidates),
-                ..Tuning::new(data, &options).validated(&test)
-            };
-            tuned(tuning.run(&mut ()).unwrap())
-        };
-        let alone = tune(&data, &options.selection.candidates(&data));
-        for count in [2, 3] {
-            let all = on_threads(count, |peers| {
-                let own = Partition::share(&data, peers.count(), peers.rank());
-                tune(&own, &options.selection.candidates(&own).among(peers))
-            });
-            assert!(
-                all.iter().all(|found| found == &alone),
-                "{strategy} on {count} ranks"
-            );
-        }
-    }
-}
-
 #[test]
 fn plans_are_those_of_the_rank_that_has_most() {
     let data = sample::train();
@@ -217,7 +166,7 @@ fn plans_are_those_of_the_rank_that_has_most() {
     let whole = options.candidates(&data);
     let alone = plan(&whole, &data, &options).unwrap();
     let plans = on_threads(3, |peers| {
-        let own = Partition::share(&data, 3, peers.rank());
+        let own = share(&data, 3, peers.rank());
         let options = SelectionOptions {
             memory: Memory::limit(limit - peers.rank() as u64),
             ..options.clone()

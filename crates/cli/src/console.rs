@@ -190,8 +190,6 @@ pub(crate) struct Interrupt {
     answer: Arc<Mutex<Answer>>,
     /// Ends the steps at work.
     work: interrupt::Interrupt,
-    /// Whether no other ranks wait for this one.
-    alone: bool,
 }
 
 /// How the first signal is answered.
@@ -205,12 +203,11 @@ enum Answer {
 
 impl Interrupt {
     /// Before a signal.
-    pub(crate) fn new(alone: bool) -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             code: Arc::default(),
             answer: Arc::new(Mutex::new(Answer::End(NOTHING.to_owned()))),
             work: interrupt::Interrupt::new(),
-            alone,
         }
     }
 
@@ -276,11 +273,8 @@ impl Interrupt {
     }
 
     /// Does `work`, which ends a moment after a signal wherever it is; `None` where that was before it
-    /// had a result. Ranks end after the step that all of them are at.
+    /// had a result.
     pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<Option<T>> {
-        if !self.alone {
-            return Ok(Some(work()));
-        }
         let done = self.work.run(rayon::current_num_threads(), work);
         done.context("cannot start threads")
     }

@@ -6,18 +6,16 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::candidates::Partition;
 use rankrls::columns::Summary;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
     read_names, read_scores,
 };
-use rankrls::data::{DataHash, sample};
+use rankrls::data::sample;
 use rankrls::greedy::SelectionOptions;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
 use rankrls::packed::Packed;
-use rankrls::peers::Peers;
 use rankrls::warning::Numberings;
 use rankrls::{Candidates, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning};
 use serde::Serialize;
@@ -26,7 +24,6 @@ use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
 use super::files::{DataPath, InPath};
 use super::numbers::{counted, number, sizes};
-use super::ranks;
 use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
@@ -392,20 +389,6 @@ impl Input {
             table: data.read.table(),
             seconds,
         })
-    }
-
-    /// The columns that this rank has, of those of all `peers`.
-    pub(crate) fn share(mut self, peers: &dyn Peers) -> Result<Self> {
-        let (rank, count, begin) = (peers.rank(), peers.count(), Instant::now());
-        if count == 1 {
-            return Ok(self);
-        }
-        let (entries, whole) = (self.train.nonzeros(), DataHash::of(&self.train));
-        ranks::check_data(peers, whole)?;
-        let share = Partition::share(&self.train, count, rank);
-        self.train = share.with_entries_elsewhere(entries, whole);
-        self.seconds += begin.elapsed().as_secs_f64();
-        Ok(self)
     }
 
     /// The candidates among the columns of `packed` entries, which then are gone. Warns of columns.

@@ -17,7 +17,6 @@ mod kernels;
 mod numbers;
 mod output;
 mod predict;
-mod ranks;
 mod remedy;
 mod report;
 mod select;
@@ -38,7 +37,6 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use clap_complete::Shell;
 
 use rankrls::Remedy;
-use rankrls::peers::{Alone, Peers};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
@@ -46,7 +44,6 @@ use args::{UsageError, usage};
 use console::{Console, Interrupt};
 use files::Files;
 use output::print;
-use ranks::Failure;
 use session::Session;
 
 /// Greedy RankRLS: exact leave-query-out selection of sparse features for learning to rank.
@@ -136,7 +133,6 @@ struct CompletionsArgs {
 
 /// Parses, runs, and prints errors.
 pub fn main() -> ExitCode {
-    let peers: Arc<dyn Peers> = Arc::new(Alone);
     let parsed = parse().map_err(|error| {
         if error.use_stderr() {
             misused(&error)
@@ -144,7 +140,7 @@ pub fn main() -> ExitCode {
             error.exit()
         }
     });
-    let ran = parsed.and_then(|parsed| run(parsed, &peers));
+    let ran = parsed.and_then(run);
     ran.unwrap_or_else(|Failure { code, text }| {
         // Nobody can be told when standard error is closed.
         let _ = writeln!(io::stderr(), "{text}");
@@ -152,19 +148,12 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// Parses and runs as one of several ranks, of which the first prints.
-pub fn main_among(peers: &Arc<dyn Peers>) -> ExitCode {
-    let leads = peers.rank() == 0;
-    let work = |told| {
-        let parsed = parse().map_err(|error| misused(&error))?;
-        run(parsed, &told)
-    };
-    ranks::run(peers, work).unwrap_or_else(|Failure { code, text }| {
-        if leads {
-            let _ = writeln!(io::stderr(), "{text}");
-        }
-        ExitCode::from(code)
-    })
+/// An error for people, and the exit code.
+#[derive(Debug)]
+struct Failure {
+    code: u8,
+    /// Without a line end.
+    text: String,
 }
 
 type Parsed = (Cli, ArgMatches);
@@ -205,33 +194,26 @@ fn asked() -> clap::Command {
     command
 }
 
-/// Runs the command as one of `peers`.
-fn run((cli, matches): Parsed, peers: &Arc<dyn Peers>) -> Result<ExitCode, Failure> {
-    let quiet = cli.common.quiet || peers.rank() > 0;
+/// Runs the command.
+fn run((cli, matches): Parsed) -> Result<ExitCode, Failure> {
+    let quiet = cli.common.quiet;
     let console = Console::new(quiet, cli.common.verbose && !quiet);
-    start(&cli, &matches, console, peers).map_err(|error| {
-        match error.downcast_ref::<UsageError>() {
-            Some(mistake) => {
-                let shown = asked().error(ErrorKind::ArgumentConflict, mistake);
-                Failure {
-                    code: 2,
-                    text: console.styled(&shown.render()),
-                }
+    start(&cli, &matches, console).map_err(|error| match error.downcast_ref::<UsageError>() {
+        Some(mistake) => {
+            let shown = asked().error(ErrorKind::ArgumentConflict, mistake);
+            Failure {
+                code: 2,
+                text: console.styled(&shown.render()),
             }
-            None => Failure {
-                code: 1,
-                text: console.error(&error),
-            },
         }
+        None => Failure {
+            code: 1,
+            text: console.error(&error),
+        },
     })
 }
 
-fn start(
-    cli: &Cli,
-    matches: &ArgMatches,
-    console: Console,
-    peers: &Arc<dyn Peers>,
-) -> Result<ExitCode> {
+fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
     check_environment(cli.common.threads)?;
     // At the limit of a file's size, writing fails; the signal would end the process without a word.
     let handled = flag::register(SIGXFSZ, Arc::default());
@@ -243,22 +225,12 @@ fn start(
             .with_context(|| format!("cannot start {threads} threads"))?;
     }
     let (_, given) = matches.subcommand().expect("there is a command");
-    if peers.count() > 1 {
-        ranks::check_options(&**peers)?;
-        let command = &cli.command;
-        if !matches!(command, Command::Select(_) | Command::Tune(_)) {
-            return Err(usage(
-                "ranks share the work of select and tune; rankrls does all else",
-            ));
-        }
-    }
     let files = Files::of(&Cli::command(), matches)?;
-    let interrupt = Interrupt::new(peers.count() == 1);
+    let interrupt = Interrupt::new();
     interrupt.install(console)?;
     let session = Session {
         console,
         interrupt: &interrupt,
-        peers,
         files: &files,
         given,
     };

@@ -2,7 +2,6 @@
 
 use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -12,7 +11,6 @@ use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::FeatureChoice;
 use rankrls::packed::Packed;
-use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Lambda, Model, Ridge};
@@ -28,7 +26,6 @@ use super::figures::{
 };
 use super::files::{DataPath, ExtendPath, OutPath};
 use super::output::Destination;
-use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{self, TeacherArgs, check_selection};
@@ -100,11 +97,9 @@ pub(crate) struct SelectArgs {
 }
 
 pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.check(&**session.peers)?;
-    let extended = session.once(|| {
-        args.checkpoint.check()?;
-        args.extended()
-    })?;
+    args.check()?;
+    args.checkpoint.check()?;
+    let extended = args.extended()?;
     let output = session.create(args.output.as_ref())?;
     let plot = args.plot.create(session)?;
     let (input, packed) = args.read(session)?;
@@ -118,7 +113,7 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
 
 impl SelectArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self, peers: &dyn Peers) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data
             .read
@@ -137,7 +132,7 @@ impl SelectArgs {
                 args::usage(format_args!("{error}; rankrls tune judges models by it"))
             })?;
             let target = &options.target;
-            self.teacher.check(target, &strategies, peers)?;
+            self.teacher.check(target, &strategies)?;
         }
         Ok(())
     }
@@ -157,19 +152,16 @@ impl SelectArgs {
     /// The data, with labels that the measures can be taken of; and the entries, where the selection needs candidates
     /// alone.
     fn read(&self, session: &Session<'_>) -> Result<(Input, Option<Packed>)> {
-        let (console, peers) = (session.console, &**session.peers);
-        let test = session.once(|| Ok(self.test.as_ref()))?;
-        let others = [self.validation.as_ref(), test];
-        let alone = peers.count() == 1 && self.extend.is_none();
-        let packed = alone && self.options().needs_only_candidates();
+        let others = [self.validation.as_ref(), self.test.as_ref()];
+        let packed = self.extend.is_none() && self.options().needs_only_candidates();
         let packed = packed.then(Packed::default);
         let teacher = &self.teacher;
         let mut input = Input::read(&self.data, packed.as_ref(), teacher, others, session)?;
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }
-        let input = input.share(peers)?;
-        input.check_measures(self.test.as_ref(), &self.metrics, &self.rules, console)?;
+        let (test, console) = (self.test.as_ref(), session.console);
+        input.check_measures(test, &self.metrics, &self.rules, console)?;
         Ok((input, packed))
     }
 
@@ -246,10 +238,8 @@ impl Job<'_> {
             found = Some(candidates);
         }
         let (checkpoint, interrupt) = (&args.checkpoint, session.interrupt);
-        let (checkpointer, mut recorded) = session
-            .once(|| checkpoint.open_selection(&mut options, extended, &input.train, interrupt))?;
-        // All ranks go on from where the first does; each may take the memory that it may.
-        (options, recorded) = ranks::of_first(&**session.peers, (options, recorded));
+        let (checkpointer, recorded) =
+            checkpoint.open_selection(&mut options, extended, &input.train, interrupt)?;
         options.memory = memory;
         let earlier = recorded.first().map(Earlier::from).unwrap_or_default();
         let taken = earlier.steps.len();
@@ -322,18 +312,17 @@ impl Job<'_> {
     }
 }
 
-/// The candidates of all ranks, made of `packed` entries where there are some.
+/// The candidates, made of `packed` entries where there are some.
 fn candidates(
     input: &mut Input,
     packed: Option<Packed>,
     options: &SelectionOptions,
     session: &Session<'_>,
 ) -> Result<Candidates> {
-    let candidates = match packed {
-        Some(packed) => input.unpacked(packed, options, session.console)?,
-        None => options.candidates(&input.train),
-    };
-    Ok(candidates.among(Arc::clone(session.peers)))
+    match packed {
+        Some(packed) => input.unpacked(packed, options, session.console),
+        None => Ok(options.candidates(&input.train)),
+    }
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`

@@ -1,13 +1,10 @@
-//! A run of the command: the terminal, signals, ranks and files that all commands share, and how a run
-//! ends.
+//! A run of the command: the terminal, signals and files that all commands share, and how a run ends.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
 use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use rankrls::peers::Peers;
 use rankrls::{Parameter, StrategyKind};
 use serde::Serialize;
 
@@ -19,8 +16,6 @@ use super::output::{Destination, OutputFile, print, print_text};
 pub(crate) struct Session<'a> {
     pub(crate) console: Console,
     pub(crate) interrupt: &'a Interrupt,
-    /// The ranks that share the work: the first reads and writes all but the training data.
-    pub(crate) peers: &'a Arc<dyn Peers>,
     /// The files that the arguments name.
     pub(crate) files: &'a Files,
     /// The arguments of the command, with where they come from.
@@ -50,25 +45,14 @@ impl Session<'_> {
             .warn(format_args!("{seed} has no effect: {reason}"));
     }
 
-    /// Does the `work` that one rank does for all, reading, writing or printing: on the first rank. The others
-    /// have nothing to show for it.
-    pub(crate) fn once<T: Default>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        match self.peers.rank() {
-            0 => work(),
-            _ => Ok(T::default()),
-        }
-    }
-
     /// Whether an option was written by the user.
     pub(crate) fn is_given(&self, id: &str) -> bool {
         self.given.value_source(id) == Some(ValueSource::CommandLine)
     }
 
-    /// The file that an option names, found writable before the work begins, for the rank that
-    /// writes.
+    /// The file that an option names, found writable before the work begins.
     pub(crate) fn create(&self, path: Option<&OutPath>) -> Result<Destination> {
-        let file = self.once(|| path.map(OutputFile::create).transpose())?;
-        Ok(Destination(file))
+        Ok(Destination(path.map(OutputFile::create).transpose()?))
     }
 
     /// Prints the results, also where files could not be `saved`, and says how the run ends.
@@ -79,10 +63,7 @@ impl Session<'_> {
         text: impl FnOnce() -> String,
         saved: Result<()>,
     ) -> Result<ExitCode> {
-        self.once(|| {
-            if !json {
-                return print_text(&text());
-            }
+        if json {
             print(|output| {
                 let warnings = &**self.console.told();
                 let document = Document {
@@ -91,8 +72,10 @@ impl Session<'_> {
                 };
                 serde_json::to_writer_pretty(&mut *output, &document)?;
                 writeln!(output)
-            })
-        })?;
+            })?;
+        } else {
+            print_text(&text())?;
+        }
         saved?;
         Ok(self.code())
     }

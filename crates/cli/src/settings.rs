@@ -3,8 +3,7 @@
 
 use anyhow::Result;
 use clap::{Arg, Args, Command, Id};
-use rankrls::greedy::{Criterion, Refit, SelectError, TargetOptions};
-use rankrls::peers::Peers;
+use rankrls::greedy::{Criterion, TargetOptions};
 use rankrls::{QueryWeight, Scale, SelectionOptions, StrategyKind};
 
 use super::args::{RulesArgs, usage};
@@ -63,27 +62,18 @@ pub(crate) struct TeacherArgs {
 }
 
 impl TeacherArgs {
-    /// Refuses options that `strategies` have no use for, and a teacher that `peers` would have to
-    /// train on columns of which each has a share.
+    /// Refuses options that `strategies` have no use for.
     pub(crate) fn check(
         &self,
         target: &TargetOptions,
         strategies: &[Option<StrategyKind>],
-        peers: &dyn Peers,
     ) -> Result<()> {
-        let given = self.teacher.is_some();
         let options = SelectionOptions {
             target: target.clone(),
             ..SelectionOptions::new(1, None)
         };
-        let checked = options.check_effects(strategies, given, false);
-        checked.map_err(usage)?;
-        let distils = strategies.iter().flatten().any(|kind| kind.distils());
-        let has_teacher = distils || target.refit == Some(Refit::CrossFitted);
-        if has_teacher && !given && peers.count() > 1 {
-            return Err(usage(SelectError::SharedTeacher));
-        }
-        Ok(())
+        let checked = options.check_effects(strategies, self.teacher.is_some(), false);
+        checked.map_err(usage)
     }
 }
 

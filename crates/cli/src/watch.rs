@@ -154,11 +154,8 @@ impl tune::TuneObserver for Watch<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use clap::ArgMatches;
     use rankrls::data::sample;
-    use rankrls::peers::{Alone, Peers};
     use rankrls::tune::TuneOptions;
     use rankrls::{Lambda, SelectionOptions, StrategyKind};
 
@@ -168,12 +165,11 @@ mod tests {
 
     /// The length and the position of the bar after a grid of two lambdas.
     fn bar_after(options: impl FnOnce(TuneOptions) -> TuneOptions) -> (Option<u64>, u64) {
-        let (data, interrupt) = (sample::train(), Interrupt::new(true));
-        let (peers, given): (Arc<dyn Peers>, _) = (Arc::new(Alone), ArgMatches::default());
+        let (data, interrupt) = (sample::train(), Interrupt::new());
+        let given = ArgMatches::default();
         let session = Session {
             console: Console::new(true, false),
             interrupt: &interrupt,
-            peers: &peers,
             files: &Files::default(),
             given: &given,
         };

@@ -1,18 +1,23 @@
-//! Work as the ranks of an MPI job.
+//! Selection as the ranks of an MPI job.
 //!
 //! The first thread of a rank talks to MPI and another works, so that the work may be on any thread
 //! and MPI is asked for no more than one.
+
+mod failure;
+mod select;
 
 use std::process::ExitCode;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use mpi::datatype::{Partition, PartitionMut};
+use mpi::datatype::PartitionMut;
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator, CommunicatorCollectives};
 use mpi::{Count, Threading};
 use rankrls::peers::Peers;
+
+pub use select::run;
 
 /// Words that go round at once: one for their number, and all where they are few.
 const SHORT: usize = 16;
@@ -20,29 +25,14 @@ const SHORT: usize = 16;
 /// Bytes of the stack of the thread that works: as many as the first thread of a process has.
 const STACK: usize = 8 << 20;
 
-/// The requests to MPI of the thread that works.
-#[derive(Debug)]
-enum Request {
-    Gather(Vec<u64>),
-    Exchange(Vec<Vec<u64>>),
-}
-
 /// The ranks of the job, for the thread that works.
 #[derive(Debug)]
 struct Ranks {
     rank: usize,
     count: usize,
-    requests: Sender<Request>,
+    /// The words to gather.
+    requests: Sender<Vec<u64>>,
     answers: Mutex<Receiver<Vec<Vec<u64>>>>,
-}
-
-impl Ranks {
-    fn ask(&self, request: Request) -> Vec<Vec<u64>> {
-        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
-        let answer = self.requests.send(request).ok();
-        let answer = answer.and_then(|()| answers.recv().ok());
-        answer.expect("the thread that talks to MPI outlives this one")
-    }
 }
 
 impl Peers for Ranks {
@@ -54,12 +44,11 @@ impl Peers for Ranks {
         self.count
     }
 
-    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
-        self.ask(Request::Exchange(own))
-    }
-
     fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        self.ask(Request::Gather(own))
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = self.requests.send(own).ok();
+        let answer = answer.and_then(|()| answers.recv().ok());
+        answer.expect("the thread that talks to MPI outlives this one")
     }
 }
 
@@ -83,22 +72,6 @@ fn gather(world: &SimpleCommunicator, own: &[u64]) -> Vec<Vec<u64>> {
     }
     receive(&lengths, |parts| {
         world.all_gather_varcount_into(own, parts);
-    })
-}
-
-/// The words that every rank has for this one.
-fn exchange(world: &SimpleCommunicator, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
-    let sizes: Vec<usize> = own.iter().map(Vec::len).collect();
-    let asked: Vec<u64> = sizes.iter().map(|&length| length as u64).collect();
-    let mut theirs = vec![0; own.len()];
-    world.all_to_all_into(&asked[..], &mut theirs[..]);
-    let lengths: Vec<usize> = theirs.into_iter().map(number).collect();
-    let (counts, starts) = places(&sizes);
-    let words = own.concat();
-    drop(own);
-    let own = Partition::new(&words[..], counts, starts);
-    receive(&lengths, |parts| {
-        world.all_to_all_varcount_into(&own, parts);
     })
 }
 
@@ -165,11 +138,8 @@ pub fn as_rank(work: impl FnOnce(Arc<dyn Peers>) -> ExitCode + Send + 'static) -
         world.abort(1);
     };
     // Until the other thread is done.
-    for request in asked {
-        let _ = answer.send(match request {
-            Request::Gather(own) => gather(&world, &own),
-            Request::Exchange(own) => exchange(&world, own),
-        });
+    for own in asked {
+        let _ = answer.send(gather(&world, &own));
     }
     thread.join().unwrap_or_else(|_| world.abort(1))
 }

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use rankrls::data::read::ReadOptions;
+use rankrls::greedy::job::select_among;
+use rankrls::{Lambda, Model, Scale, SelectionOptions, StrategyKind};
+use serde_json::Value;
 use tempfile::TempDir;
 
 #[path = "../../../tests/support/long.rs"]
@@ -88,7 +92,7 @@ fn written(folder: &Path, count: usize, arguments: &str, file: &str) -> Vec<u8> 
 #[test]
 fn models_are_the_same_on_any_number_of_ranks() {
     let folder = data(300, 400);
-    let strategies = "bounded dense lowmem sampled backfit univariate residual random";
+    let strategies = "bounded dense lowmem sampled backfit univariate residual random fs-ed";
     for (number, strategy) in strategies.split_whitespace().enumerate() {
         let arguments =
             format!("select data.svm -k 12 --lambda 1 --strategy {strategy} -o model.json");
@@ -101,78 +105,82 @@ fn models_are_the_same_on_any_number_of_ranks() {
     }
 }
 
-/// Also with other rows and scores of a teacher, by which the hash of the data changes.
+/// The library reads and selects as a process without ranks does.
 #[test]
-fn ranks_tune_alike_and_other_data_help_alike() {
+fn models_are_those_of_one_process() {
     let folder = data(300, 400);
     let path = folder.path();
     let text = fs::read_to_string(path.join("data.svm")).unwrap();
     // Near the labels, as those of a teacher are.
-    let lines = text.lines().enumerate();
-    let scores = lines.map(|(row, line)| format!("{}{}\n", &line[..1], row * 7 % 5));
-    let scores: String = scores.collect();
-    fs::write(path.join("scores.txt"), scores).unwrap();
-    for arguments in [
-        "select data.svm -k 12 --lambda 1 --strategy fs-ed --validation data.svm",
-        "select data.svm -k 12 --lambda 1 --strategy distil --teacher scores.txt",
-        "tune data.svm -k 6 --lambdas 1,16 --evidence folds:3 --strategy distil --teacher scores.txt",
-        "tune data.svm -k 6 --lambdas 1,16 --evidence folds:3",
-        "tune data.svm -k 6 --lambdas 1,16 --evidence lqo --strategy sampled",
-        "tune data.svm -k 6 --evidence folds:3 --strategies fs-ed,lowmem --lambdas 1",
-        "select data.svm -k 6",
-    ] {
-        let arguments = format!("{arguments} -o model.json");
-        let alone = written(path, 1, &arguments, "model.json");
-        let found = written(path, 3, &arguments, "model.json");
-        assert!(found == alone, "{arguments}");
-    }
-}
-
-#[test]
-fn shards_are_shared_by_any_number_of_ranks_up_to_theirs() {
-    let folder = data(300, 400);
-    let path = folder.path();
-    let shard = ranks(path, 1, "shard data.svm --parts 4 -o parts")
-        .output()
-        .unwrap();
-    assert!(shard.status.success(), "{}", stderr(&shard));
-    let select = "-k 12 --lambda 1 -o model.json";
-    let alone = written(path, 1, &format!("select data.svm {select}"), "model.json");
-    for count in [2, 3, 4] {
-        let found = written(path, count, &format!("select parts {select}"), "model.json");
-        assert!(found == alone, "{count} ranks");
-    }
-    let refused = |count: usize, told: &str| {
-        let output = ranks(path, count, &format!("select parts {select}"))
-            .output()
-            .unwrap();
-        let errors = errors(&output);
-        assert_eq!(errors.len(), 1, "{}", stderr(&output));
-        assert!(errors[0].starts_with(told), "{}", errors[0]);
+    let scores: Vec<f64> = (text.lines().zip(0..))
+        .map(|(line, row)| line[..1].parse::<f64>().unwrap() + f64::from(row * 7 % 5) / 10.0)
+        .collect();
+    let lines: String = scores.iter().map(|score| format!("{score}\n")).collect();
+    fs::write(path.join("scores.txt"), lines).unwrap();
+    let data = ReadOptions::new()
+        .read(&path.join("data.svm"))
+        .unwrap()
+        .dataset;
+    let options = |strategy| SelectionOptions {
+        strategy: Some(strategy),
+        ..SelectionOptions::new(12, Lambda::new(1.0).unwrap())
     };
-    refused(
-        5,
-        "error: parts: expected a part for each of 5 ranks, found 4",
-    );
-    let part = path.join("parts/part-2.svm");
-    let mut bytes = fs::read(&part).unwrap();
-    let middle = bytes.len() / 2;
-    bytes[middle] ^= 1;
-    fs::write(&part, &bytes).unwrap();
-    refused(4, "rank 1: error: parts/part-2.svm: ");
-    fs::write(&part, &bytes[..middle]).unwrap();
-    refused(4, "rank 1: error: parts/part-2.svm: expected");
-    fs::remove_file(&part).unwrap();
-    refused(4, "error: parts/part-2.svm: ");
+    let scaled = SelectionOptions {
+        scale: Scale::Sd,
+        ..options(StrategyKind::Bounded)
+    };
+    let taught = data.clone().with_teacher(scores).unwrap();
+    for (arguments, data, options) in [
+        ("--strategy bounded", &data, options(StrategyKind::Bounded)),
+        ("--strategy bounded --scale sd", &data, scaled),
+        (
+            "--strategy distil --teacher scores.txt",
+            &taught,
+            options(StrategyKind::Distil),
+        ),
+    ] {
+        let candidates = options.candidates(data);
+        let selection = select_among(&candidates, data, &options, &mut ()).unwrap();
+        let mut expected = Vec::new();
+        let model = Model::from_selection(&selection, data, &candidates.summary());
+        model.write_to(&mut expected).unwrap();
+        let arguments = format!("select data.svm -k 12 --lambda 1 {arguments} -o model.json");
+        for count in [1, 2, 4] {
+            let found = written(path, count, &arguments, "model.json");
+            assert!(found == expected, "{arguments} on {count} ranks");
+        }
+    }
 }
 
 #[test]
 fn reports_are_printed_once() {
     let folder = data(100, 60);
-    let arguments = "select data.svm -k 3 --lambda 1 --json";
-    let output = ranks(folder.path(), 3, arguments).output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert_eq!(text.matches("rankrls.selection/1").count(), 1, "{text}");
+    let arguments = "select data.svm -k 3 --lambda 1 --test data.svm";
+    let printed = |count, more: &str| {
+        let arguments = format!("{arguments} {more}");
+        let output = ranks(folder.path(), count, &arguments).output().unwrap();
+        assert!(output.status.success(), "{}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let [alone, all] = [1, 3].map(|count| {
+        let report: Value = serde_json::from_str(&printed(count, "--json")).unwrap();
+        assert_eq!(report["schema"], "rankrls.selection/1");
+        report
+    });
+    for key in ["strategy", "lambda", "data", "weights"] {
+        assert_eq!(all[key], alone[key], "{key}");
+    }
+    for (found, expected) in all["steps"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(alone["steps"].as_array().unwrap())
+    {
+        for key in ["feature", "lqo_error", "lqo_cindex", "test"] {
+            assert_eq!(found[key], expected[key], "{key}");
+        }
+    }
+    assert_eq!(printed(2, ""), printed(1, ""));
 }
 
 /// The messages of the ranks, those of `mpirun` aside.
@@ -186,26 +194,24 @@ fn errors(output: &Output) -> Vec<String> {
 #[test]
 fn mistakes_of_all_ranks_are_told_once() {
     let folder = data(20, 20);
-    let path = |name| folder.path().join(name);
-    fs::copy(path("data.svm"), path("copy.svm")).unwrap();
     for (arguments, told) in [
         ("select none.svm -k 3 --lambda 1", "error: none.svm"),
-        ("select data.svm -k 0 --lambda 1", "error: invalid value"),
+        ("select data.svm -k 0 --lambda 1", "error: k is 0"),
         (
-            "select data.svm -k 3 --blend 0.5 --lambda 1",
-            "error: --blend",
+            "select data.svm -k 3",
+            "error: the following required arguments",
         ),
         (
             "train data.svm --lambda 1",
-            "error: ranks share the work of select and tune; rankrls does all else",
+            "error: unrecognized subcommand",
         ),
         (
-            "select data.svm -k 3 --strategy distil",
+            "select data.svm -k 3 --blend 0.5 --lambda 1",
+            "error: --blend goes with",
+        ),
+        (
+            "select data.svm -k 3 --strategy distil --lambda 1",
             "error: ranks do not train a teacher: expected its scores for the rows as --teacher FILE",
-        ),
-        (
-            "tune data.svm -k 3 --refit cross-fitted",
-            "error: ranks do not train a teacher",
         ),
         (
             "select data.svm -k 3 --lambda 1 --max-memory 1KiB",
@@ -216,11 +222,11 @@ fn mistakes_of_all_ranks_are_told_once() {
             "rank 0: error: cannot write",
         ),
         (
-            "select data.svm -k 3 --lambda 1 --checkpoint copy.svm --resume",
-            "rank 0: error: copy.svm",
+            "select data.svm -k 3 --lambda 1 --test none.svm",
+            "rank 0: error: none.svm",
         ),
         (
-            "select data.svm -k 3 --lambda 1 -o data.svm",
+            "select data.svm -k 3 --lambda 1 -o ./data.svm",
             "error: --output and DATA name the same file",
         ),
     ] {
@@ -249,7 +255,7 @@ fn a_rank_that_differs_is_named() {
         (
             select(3),
             other,
-            "rank 1: error: this rank has a part of other data than rank 0",
+            "rank 1: error: this rank has other data than rank 0",
         ),
         (select(3), "/", "rank 1: error: data.svm"),
     ] {
@@ -319,19 +325,16 @@ fn ended(job: Child, ranks: Vec<u32>) -> (Output, bool) {
     (output, watch.join().unwrap())
 }
 
-/// A rank dies at any moment: the job ends soon and names it, what it leaves is whole, and another
-/// number of ranks goes on to the same bytes.
+/// A rank dies at any moment: the job ends soon and names it, and what it leaves is whole.
 #[test]
-fn killed_ranks_are_named_and_others_go_on() {
+fn killed_ranks_are_named() {
     let kills = long(5);
     let folder = data(1500, 6000);
-    let arguments = "select data.svm -k 60 --lambda 1 --strategy bounded -o model.json \
-                     --checkpoint run.checkpoint --checkpoint-every 0 --resume";
+    let arguments = "select data.svm -k 60 --lambda 1 --strategy bounded -o model.json";
     let path = folder.path();
     let begin = Instant::now();
     let expected = written(path, 2, arguments, "model.json");
     let whole = begin.elapsed();
-    fs::remove_file(path.join("run.checkpoint")).unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(7);
     let (mut killed, mut finished, mut hung, mut longest) = (0, 0, 0, Duration::ZERO);
     while killed < kills || finished == 0 {
@@ -359,7 +362,6 @@ fn killed_ranks_are_named_and_others_go_on() {
                 "another result"
             );
             fs::remove_file(path.join("model.json")).unwrap();
-            fs::remove_file(path.join("run.checkpoint")).unwrap();
             continue;
         }
         assert!(alive, "{}", stderr(&output));

@@ -5,7 +5,6 @@ mod judging;
 mod report;
 
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -14,7 +13,6 @@ use rankrls::checkpoint::Checkpointer;
 use rankrls::data::LabelScale;
 use rankrls::greedy::job::Recorded;
 use rankrls::metrics::parse_list;
-use rankrls::peers::Peers;
 use rankrls::tune::{self, Evidence, Measure, Outcome, PathEnding, TuneError, TuneOptions, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
@@ -27,7 +25,6 @@ use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
 use super::checkpoint::CheckpointArgs;
 use super::console::Console;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::ranks;
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
@@ -151,14 +148,14 @@ pub(crate) struct TuneArgs {
 
 impl TuneArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self, peers: &dyn Peers) -> Result<()> {
+    fn check(&self) -> Result<()> {
         let strategies = self.strategies();
         each_once("strategy", &self.strategies)?;
         each_once("scale of labels", &self.settings.labels)?;
         let options = &self.settings.selection;
         check_selection(options, &strategies, &self.rules, true)?;
         let target = &options.target;
-        self.teacher.check(target, &strategies, peers)?;
+        self.teacher.check(target, &strategies)?;
         let validation = self.judging.validation();
         let others = [validation, self.test.as_ref()].into_iter().flatten();
         self.data
@@ -242,8 +239,7 @@ impl TuneArgs {
 
 /// The data, with labels that the measures can be taken of.
 fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
-    let (console, peers) = (session.console, &**session.peers);
-    let test = session.once(|| Ok(args.test.as_ref()))?;
+    let test = args.test.as_ref();
     let validation = args.judging.validation();
     let others = [validation, test];
     let mut input = Input::read(&args.data, None, &args.teacher, others, session)?;
@@ -253,16 +249,15 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
         let validation = validation.dataset.clone();
         input.train = input.train.with_validation(validation);
     }
-    let input = input.share(peers)?;
-    input.check_measures(args.test.as_ref(), &args.measures()?, &args.rules, console)?;
+    input.check_measures(test, &args.measures()?, &args.rules, session.console)?;
     Ok(input)
 }
 
 /// Tunes, writes files and prints the report, also when interrupted on the way.
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let (console, peers) = (session.console, session.peers);
-    args.check(&**peers)?;
-    session.once(|| args.checkpoint.check())?;
+    let console = session.console;
+    args.check()?;
+    args.checkpoint.check()?;
     let table_file = session.create(args.csv.as_ref())?;
     let plot_file = args.plot.create(session)?;
     let model_file = session.create(args.output.as_ref())?;
@@ -273,7 +268,6 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
     let candidates = options.selection.candidates(&input.train);
-    let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
@@ -339,7 +333,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.end(args.json, &report, || report.text(), saved)
 }
 
-/// The checkpoint of the first rank, if one is asked for, and its findings so far for all ranks.
+/// The checkpoint, if one is asked for, and its findings so far.
 fn checkpoint(
     args: &TuneArgs,
     input: &Input,
@@ -352,8 +346,7 @@ fn checkpoint(
         ..options.clone()
     };
     let (train, interrupt) = (&input.train, session.interrupt);
-    let (checkpointer, recorded) =
-        session.once(|| args.checkpoint.open(train, &settings, interrupt))?;
+    let (checkpointer, recorded) = args.checkpoint.open(train, &settings, interrupt)?;
     let steps: usize = recorded.iter().map(|found| found.steps.len()).sum();
     if steps > 0 {
         tracing::info!(steps, "going on");
@@ -361,7 +354,7 @@ fn checkpoint(
             .console
             .tell(format_args!("going on after {steps} steps\n"));
     }
-    Ok((checkpointer, ranks::of_first(&**session.peers, recorded)))
+    Ok((checkpointer, recorded))
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.

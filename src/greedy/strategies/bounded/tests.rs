@@ -259,10 +259,6 @@ impl Peers for Found {
         2
     }
 
-    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
-        own
-    }
-
     fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
         vec![own, to_words(&self.0)]
     }

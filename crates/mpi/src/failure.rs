@@ -1,4 +1,4 @@
-//! Commands on several ranks: one of them fails, and all end with one message.
+//! Work on several ranks: one of them fails, and all end with one message.
 //!
 //! Every message ends with a status word: the rank is at work, or has ended. A rank that ends sends its
 //! error, if it has one; ranks that are at work then learn of it when they next gather, and end as well.
@@ -10,10 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Result, bail};
-use rankrls::data::DataHash;
 use rankrls::peers::{Peers, from_words, to_words};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// The last word of a rank at work.
 const WORKS: u64 = 0;
@@ -43,12 +40,6 @@ impl Peers for FailFast {
 
     fn count(&self) -> usize {
         self.0.count()
-    }
-
-    fn exchange(&self, own: Vec<Vec<u64>>) -> Vec<Vec<u64>> {
-        // One that has ended gathers.
-        self.gather(Vec::new());
-        self.0.exchange(own)
     }
 
     fn gather(&self, mut own: Vec<u64>) -> Vec<Vec<u64>> {
@@ -134,44 +125,13 @@ fn failures(all: &[Vec<u64>]) -> Option<Failure> {
     })
 }
 
-/// Refuses a rank with other options, or of another version, than the first.
-pub(super) fn check_options(peers: &dyn Peers) -> Result<()> {
-    let mut hasher = blake3::Hasher::new();
-    hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
-    for argument in std::env::args_os().skip(1) {
-        hasher.update(&[0]);
-        hasher.update(argument.as_encoded_bytes());
-    }
-    check_alike(
-        peers,
-        &hasher.finalize().to_string(),
-        "another version or other options",
-    )
-}
-
-/// Refuses a rank with a share of other data than the first.
-pub(super) fn check_data(peers: &dyn Peers, data: DataHash) -> Result<()> {
-    check_alike(peers, &data.to_string(), "a part of other data")
-}
-
-fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
+/// Refuses a rank that has something other than the first.
+pub(super) fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
     let all = peers.all(&own.to_owned());
     if all[peers.rank()] != all[0] {
         bail!("this rank has {difference} than rank 0");
     }
     Ok(())
-}
-
-/// The value of the first rank, for all.
-pub(super) fn of_first<T: Serialize + DeserializeOwned>(peers: &dyn Peers, own: T) -> T {
-    if peers.count() == 1 {
-        return own;
-    }
-    let text = serde_json::to_string(&own).expect("a value of numbers and texts");
-    let all = peers.all(&(peers.rank() == 0).then_some(text));
-    let mut values = all.iter().flatten().map(|text| serde_json::from_str(text));
-    let first = values.next().expect("the first rank has one");
-    first.expect("the value of a rank of this version")
 }
 
 #[cfg(test)]
@@ -234,18 +194,11 @@ mod tests {
     }
 
     #[test]
-    fn all_have_what_the_first_has() {
+    fn a_rank_that_differs_is_refused() {
         let all = on_threads(3, |peers| {
-            let own = peers.rank().to_string();
-            (
-                of_first(&*peers, own.clone()),
-                check_alike(&*peers, &own, "another number").is_err(),
-            )
+            let own = (peers.rank() / 2).to_string();
+            check_alike(&*peers, &own, "another number").is_err()
         });
-        assert_eq!(
-            all.iter().map(|found| found.1).collect::<Vec<_>>(),
-            [false, true, true]
-        );
-        assert!(all.iter().all(|found| found.0 == "0"));
+        assert_eq!(all, [false, false, true]);
     }
 }

@@ -1,0 +1,365 @@
+//! `rankrls-mpi select`: every rank reads the data, and keeps its own columns.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, Parser, Subcommand};
+use rankrls::candidates::share;
+use rankrls::columns::Summary;
+use rankrls::data::read::{Loaded, ReadOptions, read_scores};
+use rankrls::data::{DataHash, Output};
+use rankrls::greedy::job::{Event, Observer, TestPath, select_among};
+use rankrls::memory::{Bytes, Memory};
+use rankrls::metrics::{Convention, parse_list};
+use rankrls::packed::Packed;
+use rankrls::peers::Peers;
+use rankrls::{Candidates, Dataset, Model, Parameter, Remedy, Ridge, Selection, SelectionOptions};
+use rankrls_files::memory;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::failure::{self, Failure, check_alike};
+
+/// The measures of test data.
+const MEASURES: &str = "map,ndcg@10,mean-ndcg,p@10,err,mrr,cindex";
+
+/// Select features as the ranks of an MPI job, each of which has some of the columns
+#[derive(Debug, Parser)]
+#[command(name = "rankrls-mpi", version)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Select(Box<SelectArgs>),
+}
+
+/// Select features by leave-query-out error
+#[derive(Debug, Args)]
+struct SelectArgs {
+    /// Training data, which every rank reads
+    data: PathBuf,
+    /// Features to select
+    #[arg(short, value_name = "K")]
+    k: usize,
+    /// Ridge parameter: a number above 0, or a share of u, the mean squared norm of a centred row, such as 1/64u
+    #[arg(long)]
+    lambda: Ridge,
+    #[command(flatten)]
+    settings: SelectionOptions,
+    /// Scores of a teacher, one a row, for --strategy distil and --refit cross-fitted
+    #[arg(long, value_name = "FILE")]
+    teacher: Option<PathBuf>,
+    /// Measure this data after every step
+    #[arg(long, value_name = "DATA")]
+    test: Option<PathBuf>,
+    /// Memory that a rank may take, such as 8GiB [default: 95% of the free memory]
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Bytes>,
+    /// Write the model to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// Parses the arguments and works as one of `peers`, of which the first prints.
+pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
+    Remedy::word_by(option);
+    let ended = failure::run(peers, |peers| {
+        let cli = Cli::try_parse().map_err(|error| Failure {
+            code: u8::try_from(error.exit_code()).unwrap_or(2),
+            text: error.to_string().trim_end().to_owned(),
+        })?;
+        let Command::Select(args) = cli.command;
+        args.run(&peers).map_err(|error| Failure {
+            code: 1,
+            text: format!("error: {error:#}"),
+        })
+    });
+    ended.unwrap_or_else(|Failure { code, text }| {
+        match (peers.rank(), code) {
+            // Help is no failure.
+            (0, 0) => println!("{text}"),
+            (0, _) => eprintln!("{text}"),
+            _ => {}
+        }
+        ExitCode::from(code)
+    })
+}
+
+/// The option that a remedy asks for.
+fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
+    Some(match remedy {
+        Remedy::GiveTeacher => "as --teacher FILE".into(),
+        Remedy::RaiseLambda => "raise --lambda".into(),
+        Remedy::MoreMemory => "raise --max-memory".into(),
+        Remedy::MoreMemoryOrLessData => "raise --max-memory, or take more ranks".into(),
+        Remedy::Name(parameter) => flag(*parameter)?.into(),
+        Remedy::Set(parameter, value) => format!("{} {value}", flag(*parameter)?).into(),
+        _ => return None,
+    })
+}
+
+fn flag(parameter: Parameter) -> Option<&'static str> {
+    Some(match parameter {
+        Parameter::Strategy => "--strategy",
+        Parameter::Refit => "--refit",
+        Parameter::RefitLambda => "--refit-lambda",
+        Parameter::Blend => "--blend",
+        Parameter::Teacher => "--teacher",
+        Parameter::TeacherLambda => "--teacher-lambda",
+        Parameter::Scale => "--scale",
+        _ => return None,
+    })
+}
+
+impl SelectArgs {
+    fn run(&self, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
+        let arguments = std::env::args().skip(1).collect::<Vec<_>>().join("\0");
+        let own = format!("{} {arguments}", env!("CARGO_PKG_VERSION"));
+        check_alike(&**peers, &own, "another version or other options")?;
+        self.check_output()?;
+        let leads = peers.rank() == 0;
+        let asked = self.output.as_ref().filter(|_| leads);
+        let output = asked.map(|path| {
+            let created = Output::create(path);
+            created.with_context(|| format!("cannot write {}", path.display()))
+        });
+        let output = output.transpose()?;
+        let begin = Instant::now();
+        let options = self.options()?;
+        let (rows, candidates) = self.read(&options, &**peers)?;
+        check_alike(&**peers, &DataHash::of(&rows).to_string(), "other data")?;
+        let candidates = candidates.among(Arc::clone(peers));
+        let test = self.test.as_ref().filter(|_| leads).map(|path| {
+            let reading = ReadOptions::new().memory(options.memory.holding(rows.memory()));
+            reading.width(rows.width()).read(path)
+        });
+        let test: Option<Loaded> = test.transpose()?;
+        let metrics = parse_list(MEASURES)?;
+        let mut path = test
+            .as_ref()
+            .map(|test| TestPath::new(&test.dataset, &metrics, Convention::default()));
+        let load_seconds = begin.elapsed().as_secs_f64();
+        let begin = Instant::now();
+        let mut observer = |event: Event<'_>| match &mut path {
+            Some(path) => path.event(event),
+            None => ControlFlow::Continue(()),
+        };
+        let selection = select_among(&candidates, &rows, &options, &mut observer)?;
+        if let Some(error) = path.as_ref().and_then(TestPath::error) {
+            bail!("cannot measure the test data: {error}");
+        }
+        if !leads {
+            return Ok(ExitCode::SUCCESS);
+        }
+        let summary = candidates.summary();
+        if let (Some(mut output), Some(path)) = (output, &self.output) {
+            let model = Model::from_selection(&selection, &rows, &summary);
+            let written = model.write_to(&mut output).and_then(|()| output.finish());
+            written.with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        let mut report = Report::new(&selection, &rows, &summary, path.as_ref());
+        (report.load_seconds, report.select_seconds) =
+            (load_seconds, begin.elapsed().as_secs_f64());
+        match self.json {
+            true => println!("{}", serde_json::to_string_pretty(&report)?),
+            false => print!("{}", report.text()),
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Refuses to replace a file that a rank reads.
+    fn check_output(&self) -> Result<()> {
+        let found = |path: &PathBuf| fs::canonicalize(path).ok();
+        let Some(output) = self.output.as_ref().and_then(found) else {
+            return Ok(());
+        };
+        let read = [Some(&self.data), self.test.as_ref(), self.teacher.as_ref()];
+        for (path, name) in read.into_iter().zip(["DATA", "--test", "--teacher"]) {
+            if path.and_then(found).as_ref() == Some(&output) {
+                bail!("--output and {name} name the same file");
+            }
+        }
+        Ok(())
+    }
+
+    fn options(&self) -> Result<SelectionOptions> {
+        let memory = self.max_memory.map(|Bytes(bytes)| bytes);
+        let options = SelectionOptions {
+            k: self.k,
+            lambda: Some(self.lambda),
+            memory: Memory::limit(memory.or_else(memory::budget)),
+            ..self.settings.clone()
+        };
+        options.check_strategy()?;
+        options.check_effects(&[options.strategy], self.teacher.is_some(), false)?;
+        Ok(options)
+    }
+
+    /// The rows of the data and the column classes of this rank. The columns of others are dropped before their
+    /// classes are made, unless the strategy judges columns as the data have them.
+    fn read(
+        &self,
+        options: &SelectionOptions,
+        peers: &dyn Peers,
+    ) -> Result<(Dataset<'static>, Candidates)> {
+        let (count, rank) = (peers.count(), peers.rank());
+        let (packed, packs) = (
+            Packed::of_rank(count, rank),
+            options.needs_only_candidates(),
+        );
+        let mut reading = ReadOptions::new().memory(options.memory);
+        if packs {
+            reading = packed.options(reading);
+        }
+        let mut data = reading.read(&self.data)?.dataset;
+        if let Some(path) = &self.teacher {
+            let scores = data.in_row_order(&read_scores(path, options.memory)?);
+            let taught = scores.and_then(|scores| data.with_teacher(scores));
+            data = taught.with_context(|| path.display().to_string())?;
+        }
+        if !packs {
+            let (nonzeros, hash) = (data.nonzeros(), DataHash::of(&data));
+            let own = share(&data, count, rank).with_entries_elsewhere(nonzeros, hash);
+            let candidates = options.candidates(&own);
+            return Ok((own, candidates));
+        }
+        let memory = options.memory.holding(data.memory());
+        let (weight, scale) = (options.query_weight, options.scale);
+        let (rows, classes) = packed.classes(&data, weight, scale, memory, |_| ())?;
+        Ok((rows, classes.into()))
+    }
+}
+
+/// A selection, as `rankrls select --json` has it.
+#[derive(Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    selection: &'a Selection,
+    data: Sizes,
+    steps: Vec<StepReport<'a>>,
+    load_seconds: f64,
+    select_seconds: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Sizes {
+    rows: usize,
+    queries: usize,
+    columns: usize,
+    nonzeros: usize,
+    empty_columns: usize,
+    constant_columns: usize,
+    column_classes: usize,
+    unit: f64,
+}
+
+#[derive(Serialize)]
+struct StepReport<'a> {
+    step: usize,
+    /// The feature as the data file counts.
+    feature: u64,
+    name: Option<&'a str>,
+    lqo_error: f64,
+    lqo_cindex: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criterion: Option<f64>,
+    identical_columns: usize,
+    evaluated: usize,
+    #[serde(skip_serializing_if = "<[usize]>::is_empty")]
+    alive: &'a [usize],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<Map<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standard_errors: Option<Map<String, Value>>,
+}
+
+impl<'a> Report<'a> {
+    fn new(
+        selection: &'a Selection,
+        data: &'a Dataset<'_>,
+        summary: &Summary,
+        path: Option<&TestPath<'_>>,
+    ) -> Self {
+        let by_name = |path: &TestPath<'_>, values: &[Option<f64>]| {
+            let names = path.metrics().iter().map(ToString::to_string);
+            let values = values.iter().map(|&value| Value::from(value));
+            names.zip(values).collect::<Map<_, _>>()
+        };
+        let step = |(number, step): (usize, &'a rankrls::Step)| StepReport {
+            step: number + 1,
+            feature: data.index_base().written(step.feature),
+            name: data.name_of(step.feature),
+            lqo_error: step.lqo_error,
+            lqo_cindex: step.lqo_cindex,
+            criterion: step.criterion,
+            identical_columns: step.identical_columns,
+            evaluated: step.evaluated,
+            alive: &step.alive,
+            test: path.map(|path| by_name(path, &path.steps()[number])),
+            standard_errors: path.map(|path| by_name(path, &path.standard_errors()[number])),
+        };
+        Self {
+            schema: "rankrls.selection/1",
+            selection,
+            data: Sizes {
+                rows: data.rows(),
+                queries: data.queries().len(),
+                columns: data.width(),
+                nonzeros: data.nonzeros(),
+                empty_columns: summary.empty_columns,
+                constant_columns: summary.constant_columns,
+                column_classes: summary.column_classes,
+                unit: summary.unit,
+            },
+            steps: selection.steps.iter().enumerate().map(step).collect(),
+            load_seconds: 0.0,
+            select_seconds: 0.0,
+            peak_rss_bytes: memory::peak(),
+        }
+    }
+
+    /// The report for people: a step a line.
+    fn text(&self) -> String {
+        let (strategy, lambda) = (
+            self.selection.strategy_name(),
+            self.selection.lambda.value(),
+        );
+        let mut text =
+            format!("{strategy}, lambda {lambda}\nstep\tfeature\tweight\tLQO error\tLQO index");
+        let measures = self.steps.first().and_then(|step| step.test.as_ref());
+        for name in measures.into_iter().flat_map(Map::keys) {
+            let _ = write!(text, "\ttest {name}");
+        }
+        text.push('\n');
+        for (step, weight) in self.steps.iter().zip(&self.selection.weights) {
+            let _ = write!(text, "{}\t{}\t{weight:.6}", step.step, step.feature);
+            let index = step
+                .lqo_cindex
+                .map_or("-".to_owned(), |index| format!("{index:.4}"));
+            let _ = write!(text, "\t{:.6}\t{index}", step.lqo_error);
+            for value in step.test.iter().flat_map(Map::values) {
+                let _ = match value.as_f64() {
+                    Some(value) => write!(text, "\t{value:.4}"),
+                    None => write!(text, "\t-"),
+                };
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
