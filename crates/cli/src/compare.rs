@@ -177,7 +177,7 @@ struct StepRow {
 }
 
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.check(session)?;
+    args.check()?;
     let (console, test) = (session.console, args.test.as_ref());
     let input = Input::read(&args.data, None, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;
@@ -248,7 +248,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
 
 impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self, session: &Session<'_>) -> Result<()> {
+    fn check(&self) -> Result<()> {
         self.data
             .read
             .check([&self.data.path].into_iter().chain(&self.test))?;
