@@ -23,6 +23,7 @@ use crate::data::{Input, Sizes, TrainingData};
 use crate::figures::PlotArgs;
 use crate::files::{DataPath, OutPath};
 use crate::numbers::counted;
+use crate::output::Destination;
 use crate::select::{Tested, choose_lambda};
 use crate::session::Session;
 use crate::settings::{TeacherArgs, WeightArgs};
@@ -144,9 +145,9 @@ impl FromStr for Contestant {
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
     let console = session.console;
-    let csv = session.create(args.csv.as_ref())?;
-    let plot = args.plot.create(session)?;
-    let html = session.create(args.html.as_ref())?;
+    let csv = Destination::create(args.csv.as_ref())?;
+    let plot = args.plot.create()?;
+    let html = Destination::create(args.html.as_ref())?;
     let test = args.test.as_ref();
     let input = Input::read(&args.data, None, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;

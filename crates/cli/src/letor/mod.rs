@@ -85,7 +85,7 @@ pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
             session.files.check_read("DIR", &file)?;
         }
     }
-    let plot = args.plot.create(session)?;
+    let plot = args.plot.create()?;
     let mut folds = Vec::with_capacity(folders.len());
     for folder in &folders {
         match args.fold(folder, session)? {
