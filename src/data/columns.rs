@@ -1,4 +1,4 @@
-//! Compressed sparse columns: the one matrix of data sets and runs of rows.
+//! Compressed sparse columns: the one matrix of data sets and of runs of rows.
 
 use std::borrow::Cow;
 use std::ops::Range;

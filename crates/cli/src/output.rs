@@ -78,9 +78,14 @@ impl OutputFile {
 
 /// A file to write where one was asked for.
 #[derive(Debug)]
-pub(crate) struct Destination(pub(crate) Option<OutputFile>);
+pub(crate) struct Destination(Option<OutputFile>);
 
 impl Destination {
+    /// The file that an option names, found writable before the work begins.
+    pub(crate) fn create(path: Option<&OutPath>) -> Result<Self> {
+        Ok(Self(path.map(OutputFile::create).transpose()?))
+    }
+
     /// Writes the file, if there is one.
     pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         self.0.map_or(Ok(()), |file| file.write(write))

@@ -100,8 +100,8 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
     args.check()?;
     args.checkpoint.check()?;
     let extended = args.extended()?;
-    let output = session.create(args.output.as_ref())?;
-    let plot = args.plot.create(session)?;
+    let output = Destination::create(args.output.as_ref())?;
+    let plot = args.plot.create()?;
     let (input, packed) = args.read(session)?;
     let job = Job {
         args,
