@@ -1,9 +1,10 @@
 //! From options and data to a model, in one call.
 
 use crate::data::Dataset;
-use crate::greedy::{Earlier, Observer, OwnStrategy, SelectionOptions, select_with};
+use crate::error::Result;
+use crate::greedy::{Each, OwnStrategy, SelectionOptions, select_with, unwatched};
 use crate::model::Model;
-use crate::tune::{TuneError, TuneOptions, Tuned, Tuning, choose_lambda_with};
+use crate::tune::{TuneOptions, Tuned, Tuning, choose_lambda_with};
 
 impl SelectionOptions {
     /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
@@ -24,18 +25,19 @@ impl SelectionOptions {
     /// assert_eq!(model.scores(&test).len(), test.rows());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fit(&self, data: &Dataset<'_>) -> Result<Model, TuneError> {
-        self.fit_with(data, None, &mut ())
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<Model> {
+        self.fit_with(data, None, &mut unwatched)
     }
 
-    /// Fits as [`fit`](Self::fit), by a strategy of your `own` where there is one, watched by `observer`.
-    /// An observer that breaks after a step ends the selection with the steps so far.
+    /// Fits as [`fit`](Self::fit), by a strategy of your `own` where there is one, where `each` sees every step.
+    /// Breaking after a step ends the selection with the steps so far.
     ///
     /// ```
     /// use std::ops::ControlFlow;
     ///
     /// use rankrls::data::sample;
-    /// use rankrls::greedy::job::Event;
+    /// use rankrls::greedy::Step;
+    /// use rankrls::greedy::job::Selecting;
     /// use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
     /// use rankrls::{Lambda, SelectionOptions};
     ///
@@ -51,14 +53,12 @@ impl SelectionOptions {
     ///
     /// let options = SelectionOptions::new(9, Lambda::new(1.0)?);
     /// let mut errors = Vec::new();
-    /// let mut watch = |event: Event<'_>| {
-    ///     if let Event::Stepped(taken, _) = event {
-    ///         errors.push(taken.step.lqo_error);
-    ///         if errors.len() == 3 {
-    ///             return ControlFlow::Break(());
-    ///         }
+    /// let mut watch = |step: &Step, _: &Selecting<'_>| {
+    ///     errors.push(step.lqo_error);
+    ///     match errors.len() {
+    ///         3 => ControlFlow::Break(()),
+    ///         _ => ControlFlow::Continue(()),
     ///     }
-    ///     ControlFlow::Continue(())
     /// };
     /// let own = OwnStrategy::new(First);
     /// let model = options.fit_with(&sample::train(), Some(&own), &mut watch)?;
@@ -70,8 +70,8 @@ impl SelectionOptions {
         &self,
         data: &Dataset<'_>,
         own: Option<&OwnStrategy>,
-        observer: &mut dyn Observer,
-    ) -> Result<Model, TuneError> {
+        each: &mut Each<'_>,
+    ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
         let candidates = self.candidates(data);
         let (lambda, _) = choose_lambda_with(self, own, &candidates, data, &mut ())?;
@@ -79,8 +79,7 @@ impl SelectionOptions {
             lambda: lambda.into(),
             ..self.clone()
         };
-        let (target, nothing) = (data.into(), Earlier::default());
-        let selection = select_with(&candidates, target, &options, own, nothing, observer)?;
+        let selection = select_with(&candidates, data.into(), &options, own, &[], each)?;
         let summary = candidates.summary();
         Ok(Model::from_selection(&selection, data, &summary))
     }
@@ -105,7 +104,7 @@ impl TuneOptions {
     /// assert_eq!(model.lambda(), tuned.lambda());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fit(&self, data: &Dataset<'_>) -> Result<(Model, Tuned), TuneError> {
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<(Model, Tuned)> {
         let all = self.selections();
         let strategies: Vec<_> = all.iter().map(|selection| selection.strategy).collect();
         self.selection.check_effects(&strategies, false, false)?;
@@ -130,7 +129,7 @@ mod tests {
     use crate::columns::QueryWeight;
     use crate::data::sample;
     use crate::greedy::job::select;
-    use crate::greedy::{Ending, Event, Round, Selection, Shape, Strategy, StrategyKind};
+    use crate::greedy::{Ending, Round, Selecting, Selection, Shape, Step, Strategy, StrategyKind};
     use crate::lambda::{Lambda, Lambdas};
     use crate::memory::Memory;
     use crate::model::PathStep;
@@ -155,7 +154,7 @@ mod tests {
             query_weight: QueryWeight::Size,
             ..options(5)
         };
-        let selection = select(&data, &options, &mut ()).unwrap();
+        let selection = select(&data, &options, &mut unwatched).unwrap();
         assert_eq!(options.fit(&data).unwrap(), model(&selection, &data));
     }
 
@@ -188,10 +187,10 @@ mod tests {
         let data = sample::train();
         let whole = options(6).fit(&data).unwrap();
         let mut taken: Vec<PathStep> = Vec::new();
-        let mut watch = |event: Event<'_>| {
-            if let Event::Stepped(advance, state) = event {
-                assert_eq!(advance.step.feature, whole.columns()[taken.len()]);
-                assert_eq!(state.weights().len(), 1 + taken.len());
+        let mut watch = |step: &Step, work: &Selecting<'_>| {
+            {
+                assert_eq!(step.feature, whole.columns()[taken.len()]);
+                assert_eq!(work.state().weights().len(), 1 + taken.len());
                 taken.push(whole.path[taken.len()]);
                 if taken.len() == 4 {
                     return ControlFlow::Break(());
@@ -216,7 +215,7 @@ mod tests {
         assert_eq!(tuned, Tuning::new(&data, &options).run(&mut ()).unwrap());
         let selection = tuned.selection();
         assert_eq!(fitted, model(&selection, &data));
-        let again = select(&data, &selection.options, &mut ()).unwrap();
+        let again = select(&data, &selection.options, &mut unwatched).unwrap();
         assert_eq!(again.steps, selection.steps);
         assert_eq!(again.ending, Ending::Complete);
     }
@@ -240,7 +239,7 @@ mod tests {
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
         let (data, own) = (sample::train(), OwnStrategy::new(Mine));
         let mut asked = SelectionOptions::new(2, None);
-        let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut ());
+        let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut unwatched);
         let found = fit(&asked).unwrap();
         asked.strategy = Some(StrategyKind::LowMem);
         let expected = asked.fit(&data).unwrap();

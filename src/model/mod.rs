@@ -160,9 +160,8 @@ impl Model {
     /// The model that `selection` found in `dataset`.
     pub fn from_selection(selection: &Selection, dataset: &Dataset<'_>, summary: &Summary) -> Self {
         let parts = selection.steps.iter().zip(&selection.weights);
-        let feature = |((step, &weight), class): ((&Step, &f64), &Vec<u32>)| {
-            let others = class.iter().copied().filter(|&other| other != step.feature);
-            SelectedFeature::new(dataset, step.feature, weight, others.collect())
+        let feature = |(step, &weight): (&Step, &f64)| {
+            SelectedFeature::new(dataset, step.feature, weight, step.identical.clone())
         };
         let path = |(number, step): (usize, &Step)| PathStep {
             step: number,
@@ -182,7 +181,7 @@ impl Model {
             },
             index_base: dataset.index_base(),
             table: TableOptions::default(),
-            features: parts.zip(&selection.classes).map(feature).collect(),
+            features: parts.map(feature).collect(),
             expansion: None,
             path: (1..).zip(&selection.steps).map(path).collect(),
             data: DataSummary::new(dataset, summary),
@@ -282,7 +281,7 @@ impl Model {
             lqo_error: path.lqo_error,
             lqo_cindex: path.lqo_cindex,
             criterion: None,
-            identical_columns: feature.identical.len(),
+            identical: feature.identical.clone(),
             evaluated: 0,
             alive: Vec::new(),
         };
