@@ -20,7 +20,7 @@ impl SelectionOptions {
     /// };
     /// let model = options.fit(&sample::train())?;
     /// assert_eq!(model.features.len(), 10);
-    /// assert!(model.path[9].lqo_error < model.path[0].lqo_error);
+    /// assert!(model.features[9].lqo_error < model.features[0].lqo_error);
     /// let test = sample::test();
     /// assert_eq!(model.scores(&test).len(), test.rows());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -132,7 +132,6 @@ mod tests {
     use crate::greedy::{Ending, Round, Selecting, Selection, Shape, Step, Strategy, StrategyKind};
     use crate::lambda::{Lambda, Lambdas};
     use crate::memory::Memory;
-    use crate::model::PathStep;
     use crate::tune::{Evidence, Rule};
 
     fn options(k: usize) -> SelectionOptions {
@@ -186,20 +185,18 @@ mod tests {
     fn an_observer_sees_the_steps_and_ends_them() {
         let data = sample::train();
         let whole = options(6).fit(&data).unwrap();
-        let mut taken: Vec<PathStep> = Vec::new();
+        let mut taken = Vec::new();
         let mut watch = |step: &Step, work: &Selecting<'_>| {
-            {
-                assert_eq!(step.feature, whole.columns()[taken.len()]);
-                assert_eq!(work.state().weights().len(), 1 + taken.len());
-                taken.push(whole.path[taken.len()]);
-                if taken.len() == 4 {
-                    return ControlFlow::Break(());
-                }
+            taken.push(step.feature);
+            assert_eq!(step.feature, whole.columns()[taken.len() - 1]);
+            assert_eq!(work.state().weights().len(), taken.len());
+            match taken.len() {
+                4 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
             }
-            ControlFlow::Continue(())
         };
         let four = options(6).fit_with(&data, None, &mut watch).unwrap();
-        assert_eq!(four.path, taken);
+        assert_eq!(four.columns(), taken);
         assert_eq!(four.features, options(4).fit(&data).unwrap().features);
     }
 
@@ -243,7 +240,6 @@ mod tests {
         let found = fit(&asked).unwrap();
         asked.strategy = Some(StrategyKind::LowMem);
         let expected = asked.fit(&data).unwrap();
-        assert_eq!(found.path, expected.path);
         assert_eq!(found.features, expected.features);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(error.contains("has no effect"), "{error}");
@@ -258,12 +254,12 @@ mod tests {
         };
         let tuned = tuning.run(&mut ()).unwrap().selection();
         let (exact, _) = tune.fit(&data).unwrap();
-        assert_eq!(model(&tuned, &data).path, exact.path);
+        assert_eq!(model(&tuned, &data).features, exact.features);
         let mut text = Vec::new();
         found.write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(read, found);
-        assert_eq!((read.strategy.name(), read.selection(9)), ("own", None));
+        assert_eq!(read.strategy.name(), "own");
         asked.memory = Memory::limit(1 << 40);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(

@@ -160,11 +160,13 @@ impl<'a, 'r> Path<'a, 'r> {
         Ok(without.features())
     }
 
-    /// Tells of a selection that needs no more steps.
+    /// Tells of a selection that needs no more steps, unless it was given.
     fn finished(&self, fold: Option<usize>, steps: &[Step]) {
         let path = self.job.path();
-        let steps = steps.to_vec();
-        self.run.tell(TuneEvent::Selected(&Finished { path, fold, steps }));
+        if self.run.given(path, fold).len() < steps.len() {
+            let steps = steps.to_vec();
+            self.run.tell(TuneEvent::Selected(&Finished { path, fold, steps }));
+        }
     }
 
     /// Takes a step of the selection without a fold, and adds how the fold judges it.
