@@ -1,9 +1,10 @@
 //! From options and data to a model, in one call.
 
 use crate::data::Dataset;
-use crate::greedy::{Earlier, Observer, OwnStrategy, SelectionOptions, select_with};
+use crate::error::Result;
+use crate::greedy::{Each, OwnStrategy, SelectionOptions, select_with, unwatched};
 use crate::model::Model;
-use crate::tune::{TuneError, TuneOptions, Tuned, Tuning, choose_lambda_with};
+use crate::tune::{TuneOptions, Tuned, Tuning, choose_lambda_with};
 
 impl SelectionOptions {
     /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
@@ -19,23 +20,24 @@ impl SelectionOptions {
     /// };
     /// let model = options.fit(&sample::train())?;
     /// assert_eq!(model.features.len(), 10);
-    /// assert!(model.path[9].lqo_error < model.path[0].lqo_error);
+    /// assert!(model.features[9].lqo_error < model.features[0].lqo_error);
     /// let test = sample::test();
     /// assert_eq!(model.scores(&test).len(), test.rows());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fit(&self, data: &Dataset<'_>) -> Result<Model, TuneError> {
-        self.fit_with(data, None, &mut ())
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<Model> {
+        self.fit_with(data, None, &mut unwatched)
     }
 
-    /// Fits as [`fit`](Self::fit), by a strategy of your `own` where there is one, watched by `observer`.
-    /// An observer that breaks after a step ends the selection with the steps so far.
+    /// Fits as [`fit`](Self::fit), by a strategy of your `own` where there is one, where `each` sees every step.
+    /// Breaking after a step ends the selection with the steps so far.
     ///
     /// ```
     /// use std::ops::ControlFlow;
     ///
     /// use rankrls::data::sample;
-    /// use rankrls::greedy::job::Event;
+    /// use rankrls::greedy::Step;
+    /// use rankrls::greedy::job::Selecting;
     /// use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
     /// use rankrls::{Lambda, SelectionOptions};
     ///
@@ -51,14 +53,12 @@ impl SelectionOptions {
     ///
     /// let options = SelectionOptions::new(9, Lambda::new(1.0)?);
     /// let mut errors = Vec::new();
-    /// let mut watch = |event: Event<'_>| {
-    ///     if let Event::Stepped(taken, _) = event {
-    ///         errors.push(taken.step.lqo_error);
-    ///         if errors.len() == 3 {
-    ///             return ControlFlow::Break(());
-    ///         }
+    /// let mut watch = |step: &Step, _: &Selecting<'_>| {
+    ///     errors.push(step.lqo_error);
+    ///     match errors.len() {
+    ///         3 => ControlFlow::Break(()),
+    ///         _ => ControlFlow::Continue(()),
     ///     }
-    ///     ControlFlow::Continue(())
     /// };
     /// let own = OwnStrategy::new(First);
     /// let model = options.fit_with(&sample::train(), Some(&own), &mut watch)?;
@@ -70,8 +70,8 @@ impl SelectionOptions {
         &self,
         data: &Dataset<'_>,
         own: Option<&OwnStrategy>,
-        observer: &mut dyn Observer,
-    ) -> Result<Model, TuneError> {
+        each: &mut Each<'_>,
+    ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
         let candidates = self.candidates(data);
         let (lambda, _) = choose_lambda_with(self, own, &candidates, data, &mut ())?;
@@ -79,8 +79,7 @@ impl SelectionOptions {
             lambda: lambda.into(),
             ..self.clone()
         };
-        let (target, nothing) = (data.into(), Earlier::default());
-        let selection = select_with(&candidates, target, &options, own, nothing, observer)?;
+        let selection = select_with(&candidates, data.into(), &options, own, &[], each)?;
         let summary = candidates.summary();
         Ok(Model::from_selection(&selection, data, &summary))
     }
@@ -105,7 +104,7 @@ impl TuneOptions {
     /// assert_eq!(model.lambda(), tuned.lambda());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn fit(&self, data: &Dataset<'_>) -> Result<(Model, Tuned), TuneError> {
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<(Model, Tuned)> {
         let all = self.selections();
         let strategies: Vec<_> = all.iter().map(|selection| selection.strategy).collect();
         self.selection.check_effects(&strategies, false, false)?;
@@ -130,10 +129,9 @@ mod tests {
     use crate::columns::QueryWeight;
     use crate::data::sample;
     use crate::greedy::job::select;
-    use crate::greedy::{Ending, Event, Round, Selection, Shape, Strategy, StrategyKind};
+    use crate::greedy::{Ending, Round, Selecting, Selection, Shape, Step, Strategy, StrategyKind};
     use crate::lambda::{Lambda, Lambdas};
     use crate::memory::Memory;
-    use crate::model::PathStep;
     use crate::tune::{Evidence, Rule};
 
     fn options(k: usize) -> SelectionOptions {
@@ -155,7 +153,7 @@ mod tests {
             query_weight: QueryWeight::Size,
             ..options(5)
         };
-        let selection = select(&data, &options, &mut ()).unwrap();
+        let selection = select(&data, &options, &mut unwatched).unwrap();
         assert_eq!(options.fit(&data).unwrap(), model(&selection, &data));
     }
 
@@ -187,20 +185,18 @@ mod tests {
     fn an_observer_sees_the_steps_and_ends_them() {
         let data = sample::train();
         let whole = options(6).fit(&data).unwrap();
-        let mut taken: Vec<PathStep> = Vec::new();
-        let mut watch = |event: Event<'_>| {
-            if let Event::Stepped(advance, state) = event {
-                assert_eq!(advance.step.feature, whole.columns()[taken.len()]);
-                assert_eq!(state.weights().len(), 1 + taken.len());
-                taken.push(whole.path[taken.len()]);
-                if taken.len() == 4 {
-                    return ControlFlow::Break(());
-                }
+        let mut taken = Vec::new();
+        let mut watch = |step: &Step, work: &Selecting<'_>| {
+            taken.push(step.feature);
+            assert_eq!(step.feature, whole.columns()[taken.len() - 1]);
+            assert_eq!(work.state().weights().len(), taken.len());
+            match taken.len() {
+                4 => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
             }
-            ControlFlow::Continue(())
         };
         let four = options(6).fit_with(&data, None, &mut watch).unwrap();
-        assert_eq!(four.path, taken);
+        assert_eq!(four.columns(), taken);
         assert_eq!(four.features, options(4).fit(&data).unwrap().features);
     }
 
@@ -216,7 +212,7 @@ mod tests {
         assert_eq!(tuned, Tuning::new(&data, &options).run(&mut ()).unwrap());
         let selection = tuned.selection();
         assert_eq!(fitted, model(&selection, &data));
-        let again = select(&data, &selection.options, &mut ()).unwrap();
+        let again = select(&data, &selection.options, &mut unwatched).unwrap();
         assert_eq!(again.steps, selection.steps);
         assert_eq!(again.ending, Ending::Complete);
     }
@@ -240,11 +236,10 @@ mod tests {
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
         let (data, own) = (sample::train(), OwnStrategy::new(Mine));
         let mut asked = SelectionOptions::new(2, None);
-        let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut ());
+        let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut unwatched);
         let found = fit(&asked).unwrap();
         asked.strategy = Some(StrategyKind::LowMem);
         let expected = asked.fit(&data).unwrap();
-        assert_eq!(found.path, expected.path);
         assert_eq!(found.features, expected.features);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(error.contains("has no effect"), "{error}");
@@ -259,12 +254,12 @@ mod tests {
         };
         let tuned = tuning.run(&mut ()).unwrap().selection();
         let (exact, _) = tune.fit(&data).unwrap();
-        assert_eq!(model(&tuned, &data).path, exact.path);
+        assert_eq!(model(&tuned, &data).features, exact.features);
         let mut text = Vec::new();
         found.write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(read, found);
-        assert_eq!((read.strategy.name(), read.selection(9)), ("own", None));
+        assert_eq!(read.strategy.name(), "own");
         asked.memory = Memory::limit(1 << 40);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(

@@ -42,7 +42,6 @@
 //! pool, and results do not depend on how many they are.
 
 pub mod candidates;
-pub mod checkpoint;
 pub mod columns;
 pub mod data;
 mod error;
@@ -67,14 +66,14 @@ pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, FeatureNames, HoldOut, IndexBase, Queries};
 pub use error::{Error, Kind, Result};
-pub use greedy::{SelectError, Selection, SelectionOptions, Step, StrategyKind};
+pub use greedy::{Selection, SelectionOptions, Step, StrategyKind};
 pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
 pub use model::Model;
 pub use objective::Objective;
 pub use rankrls_files::{Parameter, Remedy};
 pub use ridge::{Kernel, RankRls, Solver};
-pub use tune::{TuneError, TuneOptions};
+pub use tune::TuneOptions;
 pub use warning::Warning;
 
 #[cfg(doctest)]

@@ -8,8 +8,7 @@ use numpy::AsSliceError;
 use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::{PyErr, pyfunction};
 use rankrls::data::read::{ReadError, ReadErrorKind};
-use rankrls::tune::TuneError;
-use rankrls::{Kind, SelectError};
+use rankrls::Kind;
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
@@ -70,33 +69,6 @@ impl From<rankrls::Error> for Error {
     fn from(error: rankrls::Error) -> Self {
         match error.kind() {
             Kind::Memory => memory(error),
-            _ => value(error),
-        }
-    }
-}
-
-impl From<SelectError> for Error {
-    fn from(error: SelectError) -> Self {
-        match error {
-            SelectError::Memory { .. } | SelectError::Factors { .. } => memory(error),
-            SelectError::Teacher(error) => error.into(),
-            // Columns count from 0 in Python.
-            SelectError::Values {
-                feature, squares, ..
-            } => value(SelectError::Values {
-                feature,
-                index: feature.into(),
-                squares,
-            }),
-            _ => value(error),
-        }
-    }
-}
-
-impl From<TuneError> for Error {
-    fn from(error: TuneError) -> Self {
-        match error {
-            TuneError::Select(error) => error.into(),
             _ => value(error),
         }
     }

@@ -117,6 +117,9 @@ impl Model {
             &[]
         };
         let identical = features.iter().map(|feature| &feature.identical);
+        let measured = |step: &SelectedFeature| {
+            json!({"lqo_error": step.lqo_error, "lqo_cindex": step.lqo_cindex})
+        };
         let facts = json!({
             "strategy": model.strategy.name(),
             "objective": model.objective,
@@ -127,7 +130,7 @@ impl Model {
             "columns": model.data.columns,
             "basis": model.expansion.as_ref().map(|basis| basis.rows.len()),
             "estimator": model.estimator,
-            "path": model.path,
+            "path": features.iter().map(measured).collect::<Vec<_>>(),
             "identical": identical.collect::<Vec<_>>(),
         });
         facts.to_string()

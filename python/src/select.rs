@@ -1,16 +1,16 @@
 //! Selection.
 
-use std::ops::ControlFlow;
-
 use clap::{Arg, Args as _, Command};
-use numpy::ndarray::Array2;
+use numpy::ndarray::{Array2, ArrayView1};
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
-use rankrls::greedy::job::{Event, Observer, WeightsPath, select_among};
+use rankrls::greedy::job::{Selecting, select_among};
 use rankrls::greedy::{Selection, Step, TargetOptions};
 use rankrls::memory::Bytes;
-use rankrls::tune::{self, TuneError};
-use rankrls::{Candidates, Dataset, Lambda, Model as Fitted, SelectionOptions, Warning};
+use rankrls::tune;
+use rankrls::{
+    Candidates, Dataset, IndexBase, Kind, Lambda, Model as Fitted, SelectionOptions, Warning,
+};
 use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -96,7 +96,24 @@ struct Taken {
     steps: Vec<Step>,
     weights: Vec<f64>,
     /// The weights after each step, if they are to be kept.
-    path: Option<WeightsPath>,
+    path: Option<Vec<Vec<f64>>>,
+}
+
+/// Weights after each step, `k x k` and lower triangular: row `t` has those of the first `t + 1` features, in
+/// order of selection.
+fn triangle(steps: &[Vec<f64>]) -> Array2<f64> {
+    let weight = |(step, feature): (usize, usize)| steps[step].get(feature).copied();
+    Array2::from_shape_fn((steps.len(), steps.len()), |place| weight(place).unwrap_or(0.0))
+}
+
+/// Scores of the rows of `data` after each step, `m x k`.
+fn scores(data: &Dataset<'_>, features: &[u32], steps: &[Vec<f64>]) -> Array2<f64> {
+    let mut all = Array2::zeros((data.rows(), steps.len()));
+    for (mut column, weights) in all.columns_mut().into_iter().zip(steps) {
+        let scores = data.scores(&features[..weights.len()], weights);
+        column.assign(&ArrayView1::from(&scores));
+    }
+    all
 }
 
 /// A finished selection.
@@ -117,7 +134,7 @@ fn choose_lambda(
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
     let mut observer = move |_: tune::TuneEvent<'_>| watch.flow();
     match tune::choose_lambda(options, candidates, data, &mut observer) {
-        Err(TuneError::Interrupted) => Ok(None),
+        Err(error) if error.kind() == Kind::Stopped => Ok(None),
         chosen => {
             let (lambda, auto) = chosen?;
             Ok(Some((lambda, auto.and_then(|auto| auto.tuned.edge()))))
@@ -138,27 +155,26 @@ fn work(
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
     let test = test.as_ref().map(View::unlabelled).transpose()?;
-    let candidates = options.candidates(&data);
+    // Columns count from 0 in Python.
+    let candidates = options.candidates(&data).counted_from(IndexBase::Zero);
     let Some((lambda, edge)) = choose_lambda(&data, &candidates, &options, watch)? else {
         return Ok(None);
     };
     options.lambda = lambda.into();
-    let mut observer = |event: Event<'_>| {
-        let Event::Stepped(advance, state) = event else {
-            return ControlFlow::Continue(());
-        };
-        if let Some(path) = &mut taken.path {
-            let _ = path.event(event);
-        }
-        let (number, step) = (state.steps(), &advance.step);
+    let mut each = |step: &Step, work: &Selecting<'_>| {
+        let number = work.steps().len();
         taken.steps.push(step.clone());
-        taken.weights = state.weights();
+        taken.weights = work.state().weights();
+        if let Some(path) = &mut taken.path {
+            path.push(taken.weights.clone());
+        }
         let told = (number, step.feature, step.lqo_error, step.lqo_cindex);
         watch.tell(move |py| told.into_pyobject(py))
     };
-    let mut selection = select_among(&candidates, &data, &options, &mut observer)?;
+    let mut selection = select_among(&candidates, &data, &options, &[], &mut each)?;
     selection.options.k = asked;
-    let path = taken.path.as_ref();
+    let path = taken.path.as_deref();
+    let features = selection.features();
     let mut warnings = data.warnings();
     warnings.extend(Warning::of_criterion(options.criterion, data.labels()));
     warnings.extend(edge);
@@ -167,7 +183,7 @@ fn work(
         warnings,
         model: Fitted::from_selection(&selection, &data, &candidates.summary()),
         selection,
-        test_scores: test.and_then(|test| Some(path?.scores(&test))),
+        test_scores: test.and_then(|test| Some(scores(&test, &features, path?))),
     }))
 }
 
@@ -201,7 +217,7 @@ pub(crate) fn select<'py>(
     data.check_effects(selection, &[selection.strategy])?;
     let test = test.as_ref().map(Matrix::view).transpose()?;
     let mut taken = Taken {
-        path: keep_path.then(WeightsPath::default),
+        path: keep_path.then(Vec::new),
         ..Taken::default()
     };
     let (found, ended) = job::run(py, threads, callback.as_ref(), |watch| {
@@ -212,7 +228,7 @@ pub(crate) fn select<'py>(
         return Ok((text, None, None, None, ended));
     };
     let text = serde_json::to_string(&Report::new(&found.selection, found.warnings))?;
-    let path = taken.path.map(|path| path.weights().to_pyarray(py));
+    let path = taken.path.map(|path| triangle(&path).to_pyarray(py));
     let scores = found.test_scores.map(|scores| scores.to_pyarray(py));
     Ok((text, Some(Model(found.model)), path, scores, ended))
 }

@@ -4,9 +4,9 @@ use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
 use rankrls::greedy::Step;
-use rankrls::greedy::job::{PathId, plan};
-use rankrls::tune::{Choice, Outcome, TuneError, TuneEvent, TuneOptions, Tuning};
-use rankrls::{Candidates, Dataset, Lambdas, Model as Fitted, SelectError, Warning};
+use rankrls::greedy::job::plan;
+use rankrls::tune::{Choice, Outcome, PathId, TuneEvent, TuneOptions, Tuning};
+use rankrls::{Candidates, Dataset, IndexBase, Kind, Lambdas, Model as Fitted, Warning};
 use serde::Serialize;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ use crate::select::{self, checked};
 fn check_memory(data: &Dataset<'_>, candidates: &Candidates, options: &TuneOptions) -> Result<()> {
     for selection in options.selections() {
         match plan(candidates, data, &selection) {
-            Err(error @ SelectError::Memory { .. }) => return Err(error.into()),
+            Err(error) if error.kind() == Kind::Memory => return Err(error.into()),
             Err(_) => break,
             Ok(_) => {}
         }
@@ -74,7 +74,7 @@ pub(crate) fn tune<'py>(
     let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = view.dataset()?;
-        let candidates = options.selection.candidates(&data);
+        let candidates = options.selection.candidates(&data).counted_from(IndexBase::Zero);
         let tuning = Tuning {
             candidates: Some(&candidates),
             ..Tuning::new(&data, &options)
@@ -99,7 +99,7 @@ pub(crate) fn tune<'py>(
             watch.tell(move |py| told.into_pyobject(py))
         };
         let tuned = match tuning.run(&mut observer) {
-            Err(TuneError::Interrupted) => return Ok(None),
+            Err(error) if error.kind() == Kind::Stopped => return Ok(None),
             tuned => tuned?,
         };
         let model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());

@@ -27,7 +27,7 @@ mod partition;
 use std::sync::Arc;
 
 use crate::columns::{ColumnClasses, Summary};
-use crate::data::Queries;
+use crate::data::{IndexBase, Queries};
 use crate::peers::{Alone, Peers};
 pub use partition::share;
 
@@ -100,6 +100,13 @@ impl Candidates {
     /// Whether no column of the data can tell two examples of a query apart.
     pub fn is_empty(&self) -> bool {
         self.summary.column_classes == 0
+    }
+
+    /// These candidates with features that messages count from `base`.
+    #[must_use]
+    pub fn counted_from(mut self, base: IndexBase) -> Self {
+        self.classes.count_from(base);
+        self
     }
 
     /// A feature as the file of the data counts.

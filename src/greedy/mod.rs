@@ -11,17 +11,15 @@
 mod addition;
 #[cfg(feature = "clap")]
 pub mod args;
+mod checks;
 mod criterion;
 mod density;
-mod driver;
-mod earlier;
-mod error;
 mod folds;
 mod gain;
 mod matrices;
 mod options;
+mod path;
 mod plan;
-mod prepared;
 mod select;
 mod state;
 mod strategies;
@@ -31,9 +29,8 @@ mod teacher;
 mod test_path;
 
 pub use criterion::Criterion;
-pub use driver::Step;
-pub use error::SelectError;
 pub use options::SelectionOptions;
+pub use path::Step;
 pub use select::{Ending, Selection};
 pub use strategies::StrategyKind;
 pub use target::{Refit, TargetOptions};
@@ -41,26 +38,23 @@ pub use teacher::Teacher;
 
 pub(crate) use addition::{Addition, LastStep};
 pub(crate) use criterion::{RankingCriterion, tied_predictions};
-pub(crate) use driver::{Advance, Greedy};
-pub(crate) use earlier::{Earlier, PathId, Recorded};
-pub(crate) use options::is_default;
+pub(crate) use options::{check_several, is_default};
+pub(crate) use path::{Each, Selecting, unwatched};
 pub(crate) use plan::{Plan, plan_with};
-pub(crate) use prepared::Prepared;
-pub(crate) use select::{Event, Observer, select_with};
+pub(crate) use select::select_with;
 pub(crate) use state::State;
 pub(crate) use strategies::Sampler;
 pub(crate) use strategy::{OWN, OwnStrategy, Planned, Round, Shape, Strategy, Work};
 pub(crate) use target::Target;
-pub(crate) use teacher::{TeacherPlan, TeacherPredictions};
+pub(crate) use teacher::{Labels, TeacherPlan};
 
 /// Selections as jobs of front ends: among candidates that were found before, with their memory known
 /// beforehand, watched, measured and gone on with.
 pub mod job {
-    pub use super::driver::Advance;
-    pub use super::earlier::{Earlier, PathId, Recorded};
+    pub use super::path::{Each, Selecting, unwatched};
     pub use super::plan::{Estimate, Plan, estimates, plan};
-    pub use super::select::{Event, Observer, resume_among, select, select_among};
+    pub use super::select::{select, select_among};
     pub use super::target::Target;
-    pub use super::teacher::{TeacherPlan, TeacherPredictions};
-    pub use super::test_path::{TestPath, WeightsPath};
+    pub use super::teacher::TeacherPlan;
+    pub use super::test_path::TestPath;
 }

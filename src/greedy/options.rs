@@ -1,17 +1,19 @@
 //! The options of a selection.
 
-use rankrls_files::Parameter;
+use rankrls_files::{Parameter, Remedy};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 #[cfg(feature = "clap")]
 use super::args;
+use super::checks::no_effect;
 use super::{
-    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target, TargetOptions,
+    Criterion, RankingCriterion, Refit, Sampler, StrategyKind, Target, TargetOptions,
 };
 use crate::candidates::Candidates;
-use crate::columns::{ColumnClasses, QueryWeight, Scale};
+use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{Dataset, Queries};
+use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Ridge};
 use crate::memory::Memory;
 use crate::metrics::check_labels;
@@ -108,6 +110,18 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
+/// Refuses a single query: leaving it out leaves nothing to train on.
+pub(crate) fn check_several(queries: &Queries) -> Result<()> {
+    ensure!(
+        queries.len() != 1,
+        data,
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train \
+         on; {}",
+        Remedy::GiveQueries
+    );
+    Ok(())
+}
+
 /// The seed of random draws where nobody gives another.
 const SEED: u64 = 1;
 
@@ -164,6 +178,20 @@ impl SelectionOptions {
         Some(ridge.lambda(candidates.unit()))
     }
 
+    /// The ridge parameter for `strategy` among `candidates`; refuses one that only folds could choose.
+    pub(super) fn lambda_of(
+        &self,
+        strategy: Option<StrategyKind>,
+        candidates: &Candidates,
+    ) -> Result<Lambda> {
+        self.known_lambda(strategy, candidates).ok_or_else(|| {
+            Error::options(
+                "the ridge parameter is auto, which folds choose before a selection: give a number, a \
+                 share of the unit, or choose it by tune::choose_lambda",
+            )
+        })
+    }
+
     /// The candidates among the features of `dataset`, weighted and scaled as asked.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
         ColumnClasses::scaled(dataset, self.query_weight, self.scale).into()
@@ -181,17 +209,25 @@ impl SelectionOptions {
     }
 
     /// Refuses a strategy that cannot do what is asked.
-    pub fn check_strategy(&self) -> Result<(), SelectError> {
-        match self.strategy {
-            Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
-                Err(SelectError::CanNotSample { strategy })
-            }
-            Some(strategy) if !self.suits(strategy) => Err(SelectError::CanNotRank {
-                strategy,
-                criterion: self.criterion,
-            }),
-            _ => Ok(()),
-        }
+    pub fn check_strategy(&self) -> Result<()> {
+        let Some(strategy) = self.strategy else {
+            return Ok(());
+        };
+        ensure!(
+            self.sample.is_none() || strategy.can_sample(),
+            options,
+            "strategy {strategy} can not judge a random subset of the candidates; use {}",
+            StrategyKind::names_of(StrategyKind::can_sample)
+        );
+        ensure!(
+            self.suits(strategy),
+            options,
+            "strategy {strategy} can not judge by {}: it does not compute every candidate's \
+             leave-query-out predictions; use {}",
+            self.criterion,
+            StrategyKind::names_of(StrategyKind::can_rank)
+        );
+        Ok(())
     }
 
     /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried, `None` for
@@ -202,7 +238,7 @@ impl SelectionOptions {
         strategies: &[Option<StrategyKind>],
         teacher: bool,
         validation: bool,
-    ) -> Result<(), SelectError> {
+    ) -> Result<()> {
         let target = &self.target;
         let any = |is: fn(StrategyKind) -> bool| strategies.iter().flatten().any(|&kind| is(kind));
         let distils = any(StrategyKind::distils);
@@ -223,31 +259,38 @@ impl SelectionOptions {
             ),
         ];
         if let Some((parameter, _)) = idle.into_iter().find(|(_, idle)| *idle) {
-            return Err(SelectError::NoEffect { parameter });
+            return Err(no_effect(parameter));
         }
-        if teacher && own_lambda {
-            return Err(SelectError::TwoTeachers);
-        }
+        let (scores, lambdas) = (Parameter::Teacher, Parameter::TeacherLambda);
+        ensure!(
+            !teacher || !own_lambda,
+            options,
+            "{scores} brings its scores: there is no {lambdas} to choose"
+        );
         Ok(())
     }
 
     /// Refuses options out of their ranges, whatever the data.
-    pub fn check(&self) -> Result<(), SelectError> {
-        if self.k == 0 {
-            return Err(SelectError::NothingAsked);
-        }
-        if self.sample == Some(0) {
-            return Err(SelectError::NothingSampled);
-        }
+    pub fn check(&self) -> Result<()> {
+        ensure!(self.k > 0, options, "k is 0: expected at least one feature to select");
+        ensure!(
+            self.sample != Some(0),
+            options,
+            "0 candidates a step: expected at least one"
+        );
         let teacher = self.target.teacher_lambda.as_ref();
-        if teacher.is_some_and(|lambdas| lambdas.count() == 0) {
-            return Err(SelectError::NoTeacherLambdas);
-        }
-        let out = |blend: &f64| !(0.0..=1.0).contains(blend);
-        if let Some(blend) = self.target.blend.filter(out) {
-            let fault = format!("blend is {blend}: expected a number from 0 to 1");
-            return Err(SelectError::Parameter(fault));
-        }
+        ensure!(
+            teacher.is_none_or(|lambdas| lambdas.count() > 0),
+            options,
+            "{}: expected at least one, found none",
+            Parameter::TeacherLambda
+        );
+        let blend = self.target.blend.unwrap_or_default();
+        ensure!(
+            (0.0..=1.0).contains(&blend),
+            options,
+            "blend is {blend}: expected a number from 0 to 1"
+        );
         self.check_strategy()
     }
 
@@ -256,25 +299,25 @@ impl SelectionOptions {
         &self,
         candidates: &Candidates,
         target: &Target<'_>,
-    ) -> Result<(), SelectError> {
+    ) -> Result<()> {
         self.check()?;
         let queries = candidates.queries();
-        if queries.largest() < 2 {
-            let queries = queries.len();
-            return Err(SelectError::SingleRows { queries });
-        }
-        if candidates.is_empty() {
-            return Err(SelectError::NoCandidates {
-                columns: candidates.summary().columns,
-            });
-        }
+        ensure!(
+            queries.largest() > 1,
+            data,
+            "nothing to select from: {}",
+            none_compares(queries.len())
+        );
+        ensure!(
+            !candidates.is_empty(),
+            data,
+            "nothing to select from: {}",
+            none_varies(candidates.summary().columns)
+        );
         if self.needs_data() {
             target.filter(candidates.classes())?;
         }
-        if candidates.queries().len() == 1 {
-            return Err(SelectError::OneQuery);
-        }
-        Ok(())
+        check_several(queries)
     }
 
     /// Whether leave-query-out predictions are biased, as a teacher has seen all labels, or do not
@@ -295,16 +338,19 @@ impl SelectionOptions {
         &self,
         labels: &[f64],
         queries: &Queries,
-    ) -> Result<Option<RankingCriterion>, SelectError> {
+    ) -> Result<Option<RankingCriterion>> {
         let Criterion::Ranking { metric, convention } = self.criterion else {
             return Ok(None);
         };
         check_labels(&[metric], labels, queries, &convention.into(), None)
-            .map_err(SelectError::Criterion)?;
+            .map_err(|error| error.within("as the criterion, "))?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
-        Ok(Some(criterion.ok_or_else(|| SelectError::Undefined {
-            metric,
-            cause: metric.lacking(queries),
+        Ok(Some(criterion.ok_or_else(|| {
+            let cause = metric.lacking(queries);
+            Error::data(format!(
+                "the criterion {metric} is undefined for every query of the training data, whatever the \
+                 ranking: {cause}"
+            ))
         })?))
     }
 

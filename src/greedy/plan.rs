@@ -3,15 +3,17 @@
 use rankrls_files::Parameter;
 use serde::Serialize;
 
+use super::checks::no_effect;
 use super::target::teacher_search;
 use super::{
-    OwnStrategy, Planned, SelectError, SelectionOptions, Shape, StrategyKind, Target,
+    OwnStrategy, Planned, SelectionOptions, Shape, StrategyKind, Target,
     TargetOptions, TeacherPlan,
 };
 use crate::candidates::Candidates;
 use crate::columns::Summary;
+use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambdas;
-use crate::memory::Memory;
+use crate::memory::{Bytes, Memory};
 
 /// The plan of a selection.
 #[derive(Debug, Clone, PartialEq)]
@@ -130,7 +132,7 @@ fn choose(
     shape: &Shape,
     memory: Memory,
     options: &SelectionOptions,
-) -> Result<Estimate, SelectError> {
+) -> Result<Estimate> {
     // Those that will do: the one asked for, or any exact one.
     let asked = estimates.iter().filter(|found| match options.strategy {
         Some(strategy) => found.strategy == strategy,
@@ -143,12 +145,19 @@ fn choose(
         // Strategies to take instead, baselines aside.
         let others = estimates.iter().filter(|found| found.fits && found.able);
         let others = others.map(|found| found.strategy);
-        SelectError::Memory {
-            strategy: options.strategy,
-            needed: asked.map(|found| found.total).min().unwrap_or(0),
-            limit: memory.limit.unwrap_or(u64::MAX),
-            fitting: others.filter(|kind| !kind.is_baseline()).collect(),
-        }
+        let others = others.filter(|kind| !kind.is_baseline());
+        let names: Vec<&str> = others.map(StrategyKind::name).collect();
+        let remedy = match &names[..] {
+            [] => "no strategy fits: allow more memory or select fewer features".to_owned(),
+            names => format!("these fit: {}", names.join(", ")),
+        };
+        let strategy = options.strategy.map(|kind| format!("strategy {kind}"));
+        let what = strategy.unwrap_or_else(|| "every exact strategy".to_owned());
+        let needed = Bytes(asked.map(|found| found.total).min().unwrap_or(0)).exact();
+        let limit = Bytes(memory.limit.unwrap_or(u64::MAX)).exact();
+        Error::memory(format!(
+            "{what} needs {needed} with the data, {limit} are allowed; {remedy}"
+        ))
     })
 }
 
@@ -157,7 +166,7 @@ pub fn plan<'a>(
     candidates: &Candidates,
     target: impl Into<Target<'a>>,
     options: &SelectionOptions,
-) -> Result<Plan, SelectError> {
+) -> Result<Plan> {
     plan_with(candidates, target.into(), options, None)
 }
 
@@ -167,11 +176,10 @@ pub(crate) fn plan_with(
     target: Target<'_>,
     options: &SelectionOptions,
     own: Option<&OwnStrategy>,
-) -> Result<Plan, SelectError> {
+) -> Result<Plan> {
     options.check_for(candidates, &target)?;
     if own.is_some() && options.strategy.is_some() {
-        let parameter = Parameter::Strategy;
-        return Err(SelectError::NoEffect { parameter });
+        return Err(no_effect(Parameter::Strategy));
     }
     let shape = Shape::new(candidates, options.k, options.sample);
     let memory = agreed_memory(candidates, &target, options);
@@ -187,12 +195,14 @@ pub(crate) fn plan_with(
     };
     let (target, teacher) = resolved_target(strategy.kind(), candidates, memory, options);
     let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
-    if !memory.allows(bytes) {
-        return Err(SelectError::OwnMemory {
-            needed: memory.holding(bytes).held,
-            limit: memory.limit.unwrap_or(u64::MAX),
-        });
-    }
+    ensure!(
+        memory.allows(bytes),
+        memory,
+        "the strategy of your own needs {} with the data, {} are allowed; allow more memory or select \
+         fewer features",
+        Bytes(memory.holding(bytes).held).exact(),
+        Bytes(memory.limit.unwrap_or(u64::MAX)).exact()
+    );
     let room = memory.holding(bytes).left();
     Ok(Plan {
         strategy,
@@ -209,6 +219,7 @@ pub(crate) fn plan_with(
 mod tests {
     use super::*;
     use crate::data::{Dataset, parsed};
+    use crate::error::Kind;
     use crate::lambda::Lambda;
 
     fn data() -> Dataset<'static> {
@@ -246,7 +257,7 @@ mod tests {
                 }
             );
             match (unlimited.teacher, within(Some(estimate.total - 1))) {
-                (None, less) => assert!(matches!(less, Err(SelectError::Memory { .. }))),
+                (None, less) => assert_eq!(less.unwrap_err().kind(), Kind::Memory),
                 // The teacher takes a solver of less memory.
                 (Some(teacher), less) => {
                     let less = less.unwrap();

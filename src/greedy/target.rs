@@ -12,10 +12,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 #[cfg(feature = "clap")]
 use super::args;
 use super::strategies::ExpectedDivergence;
-use super::{SelectError, StrategyKind};
+use super::StrategyKind;
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
+use crate::error::{Error, Result};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
 #[cfg(doc)]
 use crate::memory::Memory;
@@ -48,12 +49,17 @@ impl<'a> Target<'a> {
     pub(super) fn filter(
         &self,
         candidates: &ColumnClasses,
-    ) -> Result<ExpectedDivergence<'a>, SelectError> {
+    ) -> Result<ExpectedDivergence<'a>> {
         let has = |data: &&Dataset<'_>| {
             candidates.is_empty() || data.position(candidates.feature(0)).is_some()
         };
-        let data = self.data.filter(has).ok_or(SelectError::NoColumns)?;
-        ExpectedDivergence::new(data).map_err(SelectError::Grades)
+        let data = self.data.filter(has).ok_or_else(|| {
+            Error::options(
+                "strategy fs-ed judges columns as the data have them: expected a data set with the \
+                 columns of the candidates, found labels without them",
+            )
+        })?;
+        ExpectedDivergence::new(data).map_err(|error| error.within("strategy fs-ed: "))
     }
 }
 

@@ -4,16 +4,19 @@
 //! many get predictions of query folds by conjugate gradients ([`crate::ridge`]). Classes of equal
 //! columns count by their members here, though not in the selection.
 
+use std::sync::Arc;
+
+use rankrls_files::Remedy;
 use serde::{Deserialize, Serialize};
 
-use super::error::{check_labels, check_values};
+use super::checks::{check_labels, check_values};
 use super::state::centred_and_scaled;
-use super::target::{Target, teacher_search};
-use super::{Plan, SelectError, SelectionOptions};
+use super::target::{REFIT_BLEND, Target, teacher_search};
+use super::{Plan, SelectionOptions, TargetOptions};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
-use crate::error::Error;
+use crate::error::{Error, Kind, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::linalg::kernels;
 use crate::metrics::mean_concordance;
@@ -37,6 +40,16 @@ const PATIENCE: f64 = 2.0;
 /// Most entries of columns with which all ridge parameters are tried side by side, for conjugate
 /// gradients: lanes that stand idle then cost more than a parameter that was not needed.
 const SMALL: usize = 50_000_000;
+
+/// The refusal of a teacher that cannot be trained. It is not of the numbers of a selection.
+fn untrained(error: Error) -> Error {
+    let kind = match error.kind() {
+        Kind::Numbers => Kind::Data,
+        kind => kind,
+    };
+    let text = format!("the teacher, RankRLS on all columns, cannot be trained: {error}");
+    Error::new(kind, text).from_source(error)
+}
 
 /// How a teacher predicts: its solver, and what that takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,22 +103,72 @@ pub struct Teacher {
     pub residual: Option<f64>,
 }
 
-/// Predictions of a teacher: a plain value, which may be stored and read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TeacherPredictions {
-    pub(super) teacher: Teacher,
-    /// The ridge parameters that were tried; `None` for scores that were given.
-    pub(super) tried: Option<Lambdas>,
-    /// A prediction for each example, centred and weighted as labels are, `m`.
-    predictions: Vec<f64>,
+/// The labels of a selection, made before it: centred and weighted as its candidates are, `m` each.
+#[derive(Debug, Clone)]
+pub(crate) struct Labels {
+    /// The labels that features are selected by.
+    pub(super) select: Vec<f64>,
+    /// The labels that weights are fitted to where these are others, and the ridge parameter of that.
+    pub(super) fit: Option<(Vec<f64>, Lambda)>,
+    /// The labels that errors are against, where features are selected by others.
+    pub(super) report: Option<Vec<f64>>,
+    /// The teacher, if there was one.
+    pub(super) teacher: Option<Teacher>,
+    /// What was learnt from, with every choice made and the ridge parameters that the teacher has tried.
+    pub(super) target: TargetOptions,
+    /// An error of each candidate by the data themselves, where the strategy takes candidates in this order.
+    pub(super) filter: Option<Arc<[f64]>>,
 }
 
-/// The labels that `plan` learns from, centred and weighted as the candidates are, `m`.
-pub(super) fn weighted_labels(candidates: &ColumnClasses, labels: &[f64], plan: &Plan) -> Vec<f64> {
-    let scale = plan.target.label_scale(plan.strategy.kind());
-    let scaled = scale.apply(labels, candidates.queries());
-    weighted(candidates, &scaled)
+impl Labels {
+    /// The labels of the selection that `plan` has made of `options`. No ridge parameter of a selection
+    /// changes them.
+    pub(crate) fn new(
+        candidates: &Candidates,
+        target: Target<'_>,
+        plan: &Plan,
+        options: &SelectionOptions,
+    ) -> Result<Self> {
+        let (classes, kind) = (candidates.classes(), plan.strategy.kind());
+        let scaled = plan.target.label_scale(kind);
+        let scaled = scaled.apply(target.labels, candidates.queries());
+        let own = weighted(classes, &scaled);
+        let taught = Taught::new(candidates, &own, target, plan, options)?;
+        let filter = match kind {
+            Some(kind) if kind.needs_grades() => Some(target.filter(classes)?.errors(classes)),
+            _ => None,
+        };
+        let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
+        // Only cross-fitted weights have it.
+        let fit = plan.target.refit_lambda;
+        let fit = fit.and_then(|ridge| Some((blended(REFIT_BLEND)?, ridge.lambda(candidates.unit()))));
+        let blend = plan.target.blend.and_then(blended);
+        let tried = taught.as_ref().and_then(|taught| taught.tried.clone());
+        let (select, report) = match blend {
+            Some(blend) => (blend, Some(own)),
+            None => (own, None),
+        };
+        Ok(Self {
+            select,
+            fit,
+            report,
+            teacher: taught.map(|taught| taught.teacher),
+            target: TargetOptions {
+                teacher_lambda: tried,
+                ..plan.target.clone()
+            },
+            filter,
+        })
+    }
+}
+
+/// A teacher and what it predicts.
+struct Taught {
+    teacher: Teacher,
+    /// The ridge parameters that were tried; `None` for scores that were given.
+    tried: Option<Lambdas>,
+    /// A prediction for each example, centred and weighted as labels are, `m`.
+    predictions: Vec<f64>,
 }
 
 /// `values` of examples, centred and weighted as the candidates are, `m`.
@@ -115,57 +178,62 @@ fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
     centred_and_scaled(values, queries, scales.as_deref())
 }
 
-impl TeacherPredictions {
-    /// Those of the teacher of `plan`, if it has one: the scores in `target`, or the
-    /// predictions of RankRLS.
-    pub(crate) fn new(
+impl Taught {
+    /// The teacher of `plan`, if it has one, and the scores in `target`, or the predictions of RankRLS. `labels`
+    /// are centred and weighted.
+    fn new(
         candidates: &Candidates,
+        labels: &[f64],
         target: Target<'_>,
         plan: &Plan,
         options: &SelectionOptions,
-    ) -> Result<Option<Self>, SelectError> {
+    ) -> Result<Option<Self>> {
         let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.target.teacher_lambda) else {
             return Ok(None);
         };
         let classes = candidates.classes();
-        let labels = weighted_labels(classes, target.labels, plan);
-        check_labels(&labels)?;
-        if labels.iter().all(|label| *label == 0.0) {
-            return Err(SelectError::ConstantLabels);
-        }
+        check_labels(labels)?;
+        ensure!(
+            labels.iter().any(|label| *label != 0.0),
+            data,
+            "the labels are constant within every query: there is nothing to teach"
+        );
         if let Some(scores) = target.teacher {
             let scores = weighted(classes, scores);
-            return Self::given(scores, &labels, candidates.queries()).map(Some);
+            return Self::given(scores, labels, candidates.queries()).map(Some);
         }
-        if candidates.peers().count() > 1 {
-            return Err(SelectError::SharedTeacher);
-        }
+        ensure!(
+            candidates.peers().count() == 1,
+            options,
+            "ranks do not train a teacher: expected its scores for the rows {}",
+            Remedy::GiveTeacher
+        );
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
-        Self::train(classes, &labels, search, teacher.solver, options.seed()).map(Some)
+        Self::train(classes, labels, search, teacher.solver, options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.
-    pub(super) fn train(
+    fn train(
         candidates: &ColumnClasses,
         labels: &[f64],
         mut search: LambdaSearch,
         solver: Solver,
         seed: u64,
-    ) -> Result<Self, SelectError> {
+    ) -> Result<Self> {
         let queries = candidates.queries().len();
-        if queries < FEWEST_QUERIES {
-            return Err(SelectError::FewQueries {
-                queries,
-                expected: FEWEST_QUERIES,
-            });
-        }
-        let problem = RidgeProblem::of_classes(candidates, labels, solver)?;
+        ensure!(
+            queries >= FEWEST_QUERIES,
+            data,
+            "{queries} queries: expected at least {FEWEST_QUERIES}, as a teacher predicts each query by \
+             the others; use a strategy and weights that need no teacher"
+        );
+        let problem = RidgeProblem::of_classes(candidates, labels, solver).map_err(untrained)?;
         let groups = if solver.factors() {
             Groups::queries(queries)
         } else {
             let folds = if queries < MANY_QUERIES { FOLDS } else { 2 };
-            Groups::folds(queries, folds, seed)?
+            Groups::folds(queries, folds, seed).map_err(untrained)?
         };
         // All side by side or, from the largest, which takes the fewest iterations, down: the first two
         // together, as one never ends it, then each alone.
@@ -188,7 +256,8 @@ impl TeacherPredictions {
                 }
                 (rest, many) = (below, 1);
             }
-        })?;
+        })
+        .map_err(untrained)?;
         let (lambda, holdout) = best.expect("a list of lambdas is not empty");
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         Ok(Self {
@@ -209,17 +278,20 @@ impl TeacherPredictions {
 
     /// Takes `scores` for the teacher's, in whatever units: multiplied by the number that brings
     /// them nearest to the labels. `scores` and `labels` are centred and weighted.
-    pub(super) fn given(
+    fn given(
         mut scores: Vec<f64>,
         labels: &[f64],
         queries: &Queries,
-    ) -> Result<Self, SelectError> {
+    ) -> Result<Self> {
         let products = kernels::dot(&scores, labels);
         let squares = kernels::dot(&scores, &scores);
         let slope = products / squares;
-        if !(slope > 0.0 && slope.is_finite()) {
-            return Err(SelectError::TeacherScores);
-        }
+        ensure!(
+            slope > 0.0 && slope.is_finite(),
+            data,
+            "the teacher's scores do not rise with the labels: their product with the labels, both \
+             centred within queries, is not above 0; are the rows in another order, or the signs turned?"
+        );
         for score in &mut scores {
             *score *= slope;
         }
@@ -236,18 +308,8 @@ impl TeacherPredictions {
         })
     }
 
-    /// Whether a selection from rows with these `labels` by `plan` may take it in place of a new one.
-    pub(crate) fn fits(&self, labels: &[f64], plan: &Plan) -> bool {
-        plan.teacher.is_some() && self.predictions.len() == labels.len()
-    }
-
-    /// Whether they were given.
-    pub(crate) fn is_given(&self) -> bool {
-        self.teacher.solver.is_none()
-    }
-
     /// `(1 - share) z + share y`.
-    pub(super) fn blended(&self, labels: &[f64], share: f64) -> Vec<f64> {
+    fn blended(&self, labels: &[f64], share: f64) -> Vec<f64> {
         let pairs = self.predictions.iter().zip(labels);
         pairs.map(|(z, y)| (1.0 - share) * z + share * y).collect()
     }

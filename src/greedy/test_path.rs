@@ -1,52 +1,9 @@
-//! The path of a selection: weights after every step, and scores and measures of test data with
-//! the weights of that step.
-
-use std::ops::ControlFlow;
-
-use ndarray::{Array2, ArrayView1};
+//! Measures of test data after every step of a selection, with the weights of that step.
 
 use crate::data::Dataset;
-use crate::greedy::{Event, Observer};
 use crate::metrics::{Convention, Metric, Rules, distinct, evaluate};
 
-/// Keeps the weights after each step of a selection that it observes.
-#[derive(Debug, Clone, Default)]
-pub struct WeightsPath {
-    features: Vec<u32>,
-    steps: Vec<Vec<f64>>,
-}
-
-impl WeightsPath {
-    /// Weights after each step, `k x k` and lower triangular: row `t` has those of the first
-    /// `t + 1` features, in order of selection.
-    pub fn weights(&self) -> Array2<f64> {
-        let weight = |(step, feature): (usize, usize)| self.steps[step].get(feature);
-        let shape = (self.steps.len(), self.steps.len());
-        Array2::from_shape_fn(shape, |place| weight(place).copied().unwrap_or(0.0))
-    }
-
-    /// Scores of the rows of `dataset` after each step, `m x k`: see [`Dataset::scores`].
-    pub fn scores(&self, dataset: &Dataset<'_>) -> Array2<f64> {
-        let mut all = Array2::zeros((dataset.rows(), self.steps.len()));
-        for (mut column, weights) in all.columns_mut().into_iter().zip(&self.steps) {
-            let scores = dataset.scores(&self.features[..weights.len()], weights);
-            column.assign(&ArrayView1::from(&scores));
-        }
-        all
-    }
-}
-
-impl Observer for WeightsPath {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        if let Event::Stepped(advance, state) = event {
-            self.features.push(advance.step.feature);
-            self.steps.push(state.weights());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
-/// Measures a test data set after each step of a selection that it observes.
+/// Measures a test data set after each step of a selection.
 #[derive(Debug)]
 pub struct TestPath<'a> {
     dataset: &'a Dataset<'a>,
@@ -55,7 +12,6 @@ pub struct TestPath<'a> {
     features: Vec<u32>,
     steps: Vec<Vec<Option<f64>>>,
     standard_errors: Vec<Vec<Option<f64>>>,
-    error: Option<crate::error::Error>,
 }
 
 impl<'a> TestPath<'a> {
@@ -69,7 +25,6 @@ impl<'a> TestPath<'a> {
             features: Vec::new(),
             steps: Vec::new(),
             standard_errors: Vec::new(),
-            error: None,
         }
     }
 
@@ -93,11 +48,6 @@ impl<'a> TestPath<'a> {
         &self.standard_errors
     }
 
-    /// The error that stopped the selection, if the scores of a step could not be evaluated.
-    pub fn error(&self) -> Option<&crate::error::Error> {
-        self.error.as_ref()
-    }
-
     /// Adds a step: `feature` was selected, and all features so far have these `weights`.
     ///
     /// # Panics
@@ -113,21 +63,6 @@ impl<'a> TestPath<'a> {
         self.standard_errors
             .push(values.map(|values| values.standard_error).collect());
         Ok(())
-    }
-}
-
-impl Observer for TestPath<'_> {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        let Event::Stepped(advance, state) = event else {
-            return ControlFlow::Continue(());
-        };
-        match self.push(advance.step.feature, &state.weights()) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                self.error = Some(error);
-                ControlFlow::Break(())
-            }
-        }
     }
 }
 

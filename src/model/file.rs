@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
 use super::{
-    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, PathStep, SelectedFeature,
+    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, SelectedFeature,
 };
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
@@ -23,7 +23,7 @@ use rankrls_files::error::Fault;
 use rankrls_files::{Output, Remedy, read_whole};
 
 /// The schema of model files.
-pub(super) const SCHEMA: &str = "rankrls.model/1";
+pub(super) const SCHEMA: &str = "rankrls.model/2";
 
 /// Most bytes of text that are taken for a model.
 pub(super) const LARGEST: u64 = 256 << 20;
@@ -65,7 +65,7 @@ impl Model {
         let coefficients = self.expansion.iter().flat_map(|basis| &basis.rows);
         let weights = self.features.iter().map(|f| f.weight);
         let learned = weights.chain(coefficients.map(|row| row.coefficient));
-        let errors = self.path.iter().map(|step| step.lqo_error);
+        let errors = self.features.iter().filter_map(|step| step.lqo_error);
         if !learned.chain(errors).all(f64::is_finite) {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -140,8 +140,8 @@ struct Document<F> {
     kernel: Option<Kernel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     basis: Option<Vec<Line<BasisRow>>>,
-    features: F,
-    path: Vec<PathStep>,
+    /// The features, in order of selection.
+    steps: F,
     data: DataSummary,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     estimator: Option<Estimator>,
@@ -152,22 +152,28 @@ struct Document<F> {
 /// A feature to be written, with its columns counted as in the data file.
 #[derive(Debug, Serialize)]
 struct WrittenFeature<'a> {
-    index: u64,
+    feature: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<&'a Option<String>>,
     weight: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     identical: Option<Vec<u64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lqo_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lqo_cindex: Option<Option<f64>>,
 }
 
 impl<'a> WrittenFeature<'a> {
     fn new(feature: &'a SelectedFeature, base: IndexBase) -> Self {
         let identical = feature.identical.iter();
         Self {
-            index: base.written(feature.feature),
+            feature: base.written(feature.feature),
             name: Some(&feature.name),
             weight: feature.weight,
             identical: Some(identical.map(|&column| base.written(column)).collect()),
+            lqo_error: feature.lqo_error,
+            lqo_cindex: feature.lqo_error.map(|_| feature.lqo_cindex),
         }
     }
 
@@ -194,7 +200,7 @@ impl<T: Serialize> Serialize for Line<T> {
 }
 
 impl<F> Document<F> {
-    fn new(model: &Model, features: F) -> Self {
+    fn new(model: &Model, steps: F) -> Self {
         let base = model.index_base;
         let mut document = Self {
             schema: SCHEMA.to_owned(),
@@ -214,8 +220,7 @@ impl<F> Document<F> {
                 let rows = basis.rows.iter().cloned();
                 rows.map(Line).collect()
             }),
-            features,
-            path: model.path.clone(),
+            steps,
             data: model.data,
             estimator: model.estimator.clone(),
             column_names: model.column_names.clone(),
@@ -224,13 +229,10 @@ impl<F> Document<F> {
         document
     }
 
-    /// Counts the columns of basis and path anew.
+    /// Counts the columns of the basis anew.
     fn recount(&mut self, count: impl Fn(&mut u32)) {
         let basis = self.basis.iter_mut().flatten();
         basis.for_each(|Line(row)| row.indices.iter_mut().for_each(&count));
-        self.path
-            .iter_mut()
-            .for_each(|step| count(&mut step.feature));
     }
 }
 
@@ -273,7 +275,7 @@ impl Document<Vec<SelectedFeature>> {
         let settings = self.settings()?;
         self.recount(|column| *column -= first);
         self.check_column_names()?;
-        for feature in &mut self.features {
+        for feature in &mut self.steps {
             feature.feature -= first;
             let identical = feature.identical.iter_mut();
             identical.for_each(|column| *column -= first);
@@ -293,9 +295,8 @@ impl Document<Vec<SelectedFeature>> {
                 _ => IndexBase::One,
             },
             table: self.table,
-            features: self.features,
+            features: self.steps,
             expansion,
-            path: self.path,
             data: self.data,
             column_names: self.column_names,
             estimator: self.estimator,
@@ -309,7 +310,7 @@ impl Document<Vec<SelectedFeature>> {
             "settings.seed": "a seed together with a number of candidates, or neither", "one of them"
         );
         require!(given.sample != Some(0); "settings.candidates": "1 or more", 0);
-        let (k, lambda) = (self.features.len(), self.lambda);
+        let (k, lambda) = (self.steps.len(), self.lambda);
         let own = given.strategy.is_none() && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
         Ok(SelectionOptions {
@@ -325,7 +326,7 @@ impl Document<Vec<SelectedFeature>> {
 
     /// The kernel, if there is one: then there is a basis, and there are no features.
     fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Fault> {
-        let (count, strategy) = (self.features.len(), self.strategy);
+        let (count, strategy) = (self.steps.len(), self.strategy);
         let (unchecked, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
             (Some(kernel), Some(basis)) => (kernel, basis),
@@ -337,7 +338,7 @@ impl Document<Vec<SelectedFeature>> {
         };
         require!(
             count == 0 && !kernel.is_linear();
-            "features": "none, as the model has a kernel that is not linear", count
+            "steps": "none, as the model has a kernel that is not linear", count
         );
         require!(!strategy.is_selection(); "strategy": "all or given", strategy);
         let (most, rows) = (self.data.rows, basis.len());
@@ -362,7 +363,7 @@ impl Document<Vec<SelectedFeature>> {
 
     /// Every column may stand in one place only, as a feature or as one that equals it.
     fn check_features(&self, columns: &Range<u64>) -> Result<(), Fault> {
-        let (data, count) = (&self.data, self.features.len());
+        let (data, count) = (&self.data, self.steps.len());
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
         } else {
@@ -371,22 +372,22 @@ impl Document<Vec<SelectedFeature>> {
             (varying, "the columns that vary")
         };
         let legal = (1..=most).contains(&count);
-        require!(legal; "features": "from 1 to {most} features, {which}", count);
+        require!(legal; "steps": "from 1 to {most} features, {which}", count);
         let (first, last) = (columns.start, columns.end - 1);
         let mut indices = Vec::with_capacity(count);
-        for (number, feature) in self.features.iter().enumerate() {
+        for (number, feature) in self.steps.iter().enumerate() {
             let weight = feature.weight;
-            require!(weight.is_finite(); "features[{number}].weight": "a finite number", weight);
+            require!(weight.is_finite(); "steps[{number}].weight": "a finite number", weight);
             for &index in [feature.feature].iter().chain(&feature.identical) {
                 let legal = columns.contains(&index.into());
-                require!(legal; "features[{number}]": "indices from {first} to {last}", index);
+                require!(legal; "steps[{number}]": "indices from {first} to {last}", index);
                 indices.push(index);
             }
         }
         indices.sort_unstable();
         let twice = indices.windows(2).find(|pair| pair[0] == pair[1]);
         let found = twice.map_or_else(String::new, |pair| format!("{} twice", pair[0]));
-        require!(twice.is_none(); "features": "every index once", found);
+        require!(twice.is_none(); "steps": "every index once", found);
         Ok(())
     }
 
@@ -397,43 +398,44 @@ impl Document<Vec<SelectedFeature>> {
             return Ok(());
         }
         require!(found == columns; "column_names": "{columns} names, one a column, or none", found);
-        for (number, feature) in self.features.iter().enumerate() {
+        for (number, feature) in self.steps.iter().enumerate() {
             let place = (feature.feature - self.index_base) as usize;
             let (name, own) = (&self.column_names[place], feature.name.as_ref());
             require!(
                 own == Some(name);
-                "features[{number}].name": "the name of its column", short(own.map_or("", |name| name))
+                "steps[{number}].name": "the name of its column", short(own.map_or("", |name| name))
             );
         }
         Ok(())
     }
 
+    /// Features have measures of a path where they were selected, and there alone.
     fn check_path(&self) -> Result<(), Fault> {
-        let (path, features, strategy) = (&self.path, &self.features, self.strategy);
-        let (count, found) = (features.len(), path.len());
+        let strategy = self.strategy;
         if !strategy.is_selection() {
             require!(self.settings.seed.is_none(); "settings.seed": "none", "a seed");
-            require!(found == 0; "path": "no steps, with strategy {strategy}", found);
-            return Ok(());
         }
-        require!(found == count; "path": "{count} steps, one a feature", found);
-        for (number, (step, feature)) in path.iter().zip(features).enumerate() {
-            let (next, own) = (number + 1, step.step);
-            require!(own == next; "path[{number}].step": "{next}", own);
-            let (index, selected) = (feature.feature, step.feature);
+        for (number, step) in self.steps.iter().enumerate() {
+            let Some(error) = step.lqo_error else {
+                let cindex = step.lqo_cindex.is_some();
+                require!(
+                    !strategy.is_selection() && !cindex;
+                    "steps[{number}].lqo_error": "a finite number from 0 on", "none"
+                );
+                continue;
+            };
             require!(
-                selected == index;
-                "path[{number}].feature": "{index}, the feature in its place", selected
+                strategy.is_selection();
+                "steps[{number}].lqo_error": "none, with strategy {strategy}", error
             );
-            let error = step.lqo_error;
             require!(
                 error.is_finite() && error >= 0.0;
-                "path[{number}].lqo_error": "a finite number from 0 on", error
+                "steps[{number}].lqo_error": "a finite number from 0 on", error
             );
             let cindex = step.lqo_cindex.unwrap_or_default();
             require!(
                 (0.0..=1.0).contains(&cindex);
-                "path[{number}].lqo_cindex": "a number from 0 to 1", cindex
+                "steps[{number}].lqo_cindex": "a number from 0 to 1", cindex
             );
         }
         Ok(())

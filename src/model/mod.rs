@@ -1,6 +1,6 @@
 //! The model file: what was selected or trained, from what, and how well it did on the way.
 //!
-//! A model is one JSON document with the schema `rankrls.model/1`; `docs/formats.md` shows one.
+//! A model is one JSON document with the schema `rankrls.model/2`; `docs/formats.md` shows one.
 //! Numbers are written so that they read back to the same bits. Reading checks everything that
 //! can be checked and takes memory in proportion to the file, of at most 256 MiB; the file may
 //! be compressed.
@@ -13,17 +13,20 @@ mod fit;
 #[cfg(test)]
 mod tests;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
+use crate::candidates::Candidates;
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
-use crate::error::Error;
+use crate::error::{Error, Result, ensure};
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
-use crate::lambda::Lambda;
+use crate::lambda::{Lambda, Lambdas};
 use crate::objective::Objective;
 use crate::ridge::{Fit, RankRls, Training};
 
@@ -55,8 +58,6 @@ pub struct Model {
     /// The rows of training data that the model scores by, where its kernel is not linear: then it has
     /// no features.
     pub expansion: Option<Expansion>,
-    /// Leave-query-out measures after each step of a selection.
-    pub path: Vec<PathStep>,
     /// The training data.
     pub data: DataSummary,
     /// Names of all columns of the training data; empty where they are not known, as only those of the
@@ -77,12 +78,12 @@ pub struct Estimator {
     pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
-/// A feature of a model. Its columns are 0-based here, and counted as in the data file in a model file.
+/// A feature of a model: a step of its path, where it was selected. Its columns are 0-based here, and counted
+/// as in the data file in a model file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectedFeature {
     /// The column.
-    #[serde(rename = "index")]
     pub feature: u32,
     /// Its name, if the data had names.
     #[serde(default)]
@@ -92,33 +93,28 @@ pub struct SelectedFeature {
     /// Other columns that centre to the same one up to sign, ascending.
     #[serde(default)]
     pub identical: Vec<u32>,
+    /// Leave-query-out error after the step: sum over queries of the squared centred residuals, in squared units
+    /// of the labels; `None` if the feature was not selected.
+    #[serde(default)]
+    pub lqo_error: Option<f64>,
+    /// Concordance index of the leave-query-out predictions, from 0 to 1; `None` if no query has a pair to order,
+    /// or the feature was not selected.
+    #[serde(default)]
+    pub lqo_cindex: Option<f64>,
 }
 
 impl SelectedFeature {
     /// A column of `dataset` with its name there.
-    fn new(dataset: &Dataset<'_>, feature: u32, weight: f64, identical: Vec<u32>) -> Self {
+    fn new(dataset: &Dataset<'_>, feature: u32, weight: f64) -> Self {
         Self {
             feature,
             name: dataset.name_of(feature).map(str::to_owned),
             weight,
-            identical,
+            identical: Vec::new(),
+            lqo_error: None,
+            lqo_cindex: None,
         }
     }
-}
-
-/// How good the model was after a step. The column is 0-based here, and counted as in the data file in
-/// a model file.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PathStep {
-    /// The number of the step, from 1 on.
-    pub step: usize,
-    /// The column that was added.
-    pub feature: u32,
-    /// Leave-query-out error: sum over queries of the squared centred residuals, in squared units of the labels.
-    pub lqo_error: f64,
-    /// Concordance index of the leave-query-out predictions, from 0 to 1; `None` if no query has a pair to order.
-    pub lqo_cindex: Option<f64>,
 }
 
 /// The data that a model was trained on.
@@ -159,16 +155,17 @@ impl DataSummary {
 impl Model {
     /// The model that `selection` found in `dataset`.
     pub fn from_selection(selection: &Selection, dataset: &Dataset<'_>, summary: &Summary) -> Self {
+        Self::of_path(selection, dataset, DataSummary::new(dataset, summary))
+    }
+
+    /// The model that `selection` found in `dataset`, which `data` describes.
+    pub fn of_path(selection: &Selection, dataset: &Dataset<'_>, data: DataSummary) -> Self {
         let parts = selection.steps.iter().zip(&selection.weights);
-        let feature = |((step, &weight), class): ((&Step, &f64), &Vec<u32>)| {
-            let others = class.iter().copied().filter(|&other| other != step.feature);
-            SelectedFeature::new(dataset, step.feature, weight, others.collect())
-        };
-        let path = |(number, step): (usize, &Step)| PathStep {
-            step: number,
-            feature: step.feature,
-            lqo_error: step.lqo_error,
+        let feature = |(step, &weight): (&Step, &f64)| SelectedFeature {
+            identical: step.identical.clone(),
+            lqo_error: Some(step.lqo_error),
             lqo_cindex: step.lqo_cindex,
+            ..SelectedFeature::new(dataset, step.feature, weight)
         };
         Self {
             strategy: selection
@@ -182,10 +179,9 @@ impl Model {
             },
             index_base: dataset.index_base(),
             table: TableOptions::default(),
-            features: parts.zip(&selection.classes).map(feature).collect(),
+            features: parts.map(feature).collect(),
             expansion: None,
-            path: (1..).zip(&selection.steps).map(path).collect(),
-            data: DataSummary::new(dataset, summary),
+            data,
             column_names: Vec::new(),
             estimator: None,
         }
@@ -220,7 +216,7 @@ impl Model {
         };
         let pairs = weights.features.iter().zip(&weights.values);
         let feature = |(&feature, &weight): (&u32, &f64)| {
-            SelectedFeature::new(dataset, feature, weight, Vec::new())
+            SelectedFeature::new(dataset, feature, weight)
         };
         Self {
             strategy,
@@ -239,7 +235,6 @@ impl Model {
             table: TableOptions::default(),
             features: pairs.map(feature).collect(),
             expansion,
-            path: Vec::new(),
             data: DataSummary {
                 constant_columns,
                 ..DataSummary::new(dataset, summary)
@@ -273,26 +268,74 @@ impl Model {
         self
     }
 
-    /// The selection that this model is the end of, to go on with
-    /// ([`resume_among`](crate::greedy::job::resume_among)): its options, with room for `k` features,
-    /// and its steps. `None` for a model whose features no strategy of the library selected.
-    pub fn selection(&self, k: usize) -> Option<(SelectionOptions, Vec<Step>)> {
-        let step = |(feature, path): (&SelectedFeature, &PathStep)| Step {
+    /// Goes on with the selection that this model is the end of, from data with this `hash` and these
+    /// `candidates`: the `options` with the strategy and lambda that it took, and its steps, for
+    /// [`select_among`](crate::greedy::job::select_among). Refuses other data, other settings than `options` come to,
+    /// and features that no strategy of the library selected.
+    pub fn go_on(
+        &self,
+        options: &SelectionOptions,
+        candidates: &Candidates,
+        hash: DataHash,
+    ) -> Result<(SelectionOptions, Vec<Step>)> {
+        ensure!(
+            self.strategy != FeatureChoice::Own,
+            options,
+            "a program with a strategy of its own selected the features: go on there"
+        );
+        ensure!(
+            self.strategy.is_selection(),
+            options,
+            "the features were not selected but {}: there is no path to go on from",
+            self.strategy
+        );
+        let expected = self.data.hash;
+        ensure!(
+            expected == hash,
+            data,
+            "the model was trained on other data: expected data with the hash {expected}, found {hash}"
+        );
+        let (taken, k) = (self.features.len(), options.k);
+        ensure!(
+            taken <= k,
+            options,
+            "the model has {taken} features: expected as many or more as -k, found {k}"
+        );
+        let (then, strategy) = (&self.settings, options.strategy.or(self.settings.strategy));
+        let known = options.known_lambda(strategy, candidates);
+        let lambda = known.unwrap_or(self.lambda);
+        let mut target = options.target.resolved(strategy, candidates);
+        if target.teacher_lambda == Some(Lambdas::Auto) {
+            target.teacher_lambda.clone_from(&then.target.teacher_lambda);
+        }
+        let now = SelectionOptions {
+            k: then.k,
+            query_weight: candidates.classes().query_weight(),
+            scale: candidates.classes().scale(),
+            ..options.clone()
+        };
+        let differences = differences(then, &now.resolved(strategy, lambda, target));
+        ensure!(
+            differences.is_empty(),
+            options,
+            "the model has other settings: {}",
+            differences.join("; ")
+        );
+        let step = |feature: &SelectedFeature| Step {
             feature: feature.feature,
-            lqo_error: path.lqo_error,
-            lqo_cindex: path.lqo_cindex,
+            identical: feature.identical.clone(),
+            lqo_error: feature.lqo_error.unwrap_or_default(),
+            lqo_cindex: feature.lqo_cindex,
             criterion: None,
-            identical_columns: feature.identical.len(),
             evaluated: 0,
             alive: Vec::new(),
         };
-        let steps = self.features.iter().zip(&self.path).map(step);
         let options = SelectionOptions {
-            k,
-            ..self.settings.clone()
+            strategy,
+            lambda: lambda.into(),
+            ..options.clone()
         };
-        self.settings.strategy?;
-        Some((options, steps.collect()))
+        Ok((options, self.features.iter().map(step).collect()))
     }
 
     /// Scores of the `m` rows of `dataset`, in row order, in units of the labels: sums over the features in their
@@ -361,6 +404,29 @@ impl Model {
     pub fn columns(&self) -> Vec<u32> {
         self.features.iter().map(|f| f.feature).collect()
     }
+}
+
+/// The settings that were others `then` than `now`, in words.
+fn differences(then: &SelectionOptions, now: &SelectionOptions) -> Vec<String> {
+    let [then, now] = [then, now].map(|settings| {
+        let mut all: BTreeMap<String, Value> = settings.given().into_iter().collect();
+        all.insert("strategy".to_owned(), json!(settings.strategy));
+        all.insert("lambda".to_owned(), json!(settings.lambda));
+        all
+    });
+    let names: BTreeSet<&String> = then.keys().chain(now.keys()).collect();
+    let names = names.into_iter();
+    let differing = names.filter(|&name| then.get(name) != now.get(name));
+    let text = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => "not given".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let words = |name: &String| {
+        let [then, now] = [&then, &now].map(|all| text(all.get(name)));
+        format!("{} was {then} and is {now} now", name.replace('_', " "))
+    };
+    differing.map(words).collect()
 }
 
 /// How the features of a model were chosen. As JSON: its name.

@@ -8,7 +8,7 @@ use super::*;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
-use crate::greedy::SelectionOptions;
+use crate::greedy::{SelectionOptions, unwatched};
 use crate::greedy::job::select;
 use crate::lambda::Lambda;
 use crate::memory::Memory;
@@ -40,7 +40,7 @@ fn model() -> Model {
         memory: Memory::limit(1 << 30),
         ..SelectionOptions::new(3, Lambda::new(0.3).unwrap())
     };
-    let selection = select(&data, &options, &mut ()).unwrap();
+    let selection = select(&data, &options, &mut unwatched).unwrap();
     Model::from_selection(&selection, &data, &ColumnClasses::new(&data).summary())
 }
 
@@ -128,9 +128,8 @@ fn models_read_back_with_all_that_they_keep() {
     let text = text(&trained());
     for line in [
         r#"  "strategy": "all","#,
-        r#"    {"index":2,"name":"zwei","weight":-0.125},"#,
-        r#"    {"index":3,"weight":0.001},"#,
-        r#"  "path": [],"#,
+        r#"    {"feature":2,"name":"zwei","weight":-0.125},"#,
+        r#"    {"feature":3,"weight":0.001},"#,
     ] {
         assert!(text.lines().any(|own| own == line), "{text}");
     }
@@ -143,8 +142,8 @@ fn classes_names_and_indices_are_those_of_the_data() {
     assert_eq!(first.name.as_deref(), Some("one"));
     assert_eq!(first.identical, [3]);
     let value: Value = serde_json::from_str(&text(&model)).unwrap();
-    let features = value["features"].as_array().unwrap();
-    let entry = features.iter().find(|f| f["index"] == 1).unwrap();
+    let features = value["steps"].as_array().unwrap();
+    let entry = features.iter().find(|f| f["feature"] == 1).unwrap();
     assert_eq!(entry["identical"], json!([4]));
     assert_eq!(value["index_base"], 1);
     assert_eq!(value["data"]["columns"], 5);
@@ -158,7 +157,7 @@ fn classes_names_and_indices_are_those_of_the_data() {
 fn names_take_no_memory_for_columns_between_them() {
     let mut document: Value = serde_json::from_str(&text(&model())).unwrap();
     document["data"]["columns"] = json!(u32::MAX - 1);
-    document["features"][0]["name"] = json!("far");
+    document["steps"][0]["name"] = json!("far");
     let model = parse(&document.to_string()).unwrap();
     let names = model.feature_names();
     assert!(names.memory() < 1000);
@@ -225,8 +224,8 @@ const NO_MODELS: &str = r#"
 
 /// A place in a model that was selected, what may not stand there, and a part of the message.
 const OF_SELECTED: &str = r#"
-/schema                => "rankrls.model/2"            => expected schema "rankrls.model/1", found "rankrls.model/2"
-/schema                => "rankrls.model/2"            => another version
+/schema                => "rankrls.model/1"            => expected schema "rankrls.model/2", found "rankrls.model/1"
+/schema                => "rankrls.model/1"            => another version
 /schema                => "rankrls.selection/1"        => Model::write writes models
 /index_base            => 2                            => index_base: expected 0 or 1
 /lambda                => 0.0                          => lambda is 0
@@ -239,16 +238,14 @@ const OF_SELECTED: &str = r#"
 /settings              => {"mu": 3}                    => unknown field `mu`
 /table                 => {"missing": "median"}        => expected a model of rankrls in JSON
 /column_names          => ["a"]                        => column_names: expected 5 names
-/features              => []                           => features: expected from 1 to 3
-/features/0/weight     => null                         => f64
-/features/0/index      => 0                            => from 1 to 5, found 0
-/features/0/index      => 6                            => from 1 to 5, found 6
-/features/0/identical  => [5, 5]                       => 5 twice
-/path                  => []                           => path: expected 3 steps
-/path/1/step           => 1                            => path[1].step: expected 2
-/path/1/feature        => 5                            => path[1].feature: expected
-/path/0/lqo_error      => -1                           => path[0].lqo_error
-/path/0/lqo_cindex     => 1.5                          => path[0].lqo_cindex
+/steps                 => []                           => steps: expected from 1 to 3
+/steps/0/weight        => null                         => f64
+/steps/0/feature       => 0                            => from 1 to 5, found 0
+/steps/0/feature       => 6                            => from 1 to 5, found 6
+/steps/0/identical     => [5, 5]                       => 5 twice
+/steps/0/lqo_error     => -1                           => steps[0].lqo_error
+/steps/0/lqo_error     => null                         => steps[0].lqo_error: expected a finite number from 0 on, found none
+/steps/0/lqo_cindex    => 1.5                          => steps[0].lqo_cindex
 /data/rows             => 18446744073709551615         => data.rows: expected
 /data/queries          => 9                            => a number from 1 to 5
 /data/hash             => "00"                         => 64 hexadecimal digits
@@ -264,7 +261,7 @@ const OF_TRAINED: &str = r#"
 /strategy              => "bounded"                    => to 3 features, one a column
 /settings              => {"candidates": 5, "seed": 1} => seed: expected none
 /data/constant_columns => 2                            => columns that vary
-/path => [{"step": 1, "feature": 1, "lqo_error": 1.0, "lqo_cindex": null}] => no steps, with strategy all
+/steps/0 => {"feature": 1, "weight": 1.0, "lqo_error": 1.0} => none, with strategy all
 "#;
 
 #[test]
@@ -280,7 +277,7 @@ fn what_is_no_model_is_refused() {
     }
     check("{\n \"schema\": }", "m.json:2:12: expected a model");
     let mut twice: Value = serde_json::from_str(&text(&model())).unwrap();
-    twice["features"][1] = twice["features"][0].clone();
+    twice["steps"][1] = twice["steps"][0].clone();
     check(&twice.to_string(), "every index once");
     for (model, cases) in [(model(), OF_SELECTED), (trained(), OF_TRAINED)] {
         for case in cases.trim().lines() {
@@ -302,7 +299,7 @@ fn what_is_no_model_is_refused() {
 #[test]
 fn hostile_text_is_an_error() {
     let deep = format!(
-        "{{\"schema\": \"{SCHEMA}\", \"path\": {}",
+        "{{\"schema\": \"{SCHEMA}\", \"steps\": {}",
         "[".repeat(1_000_000)
     );
     assert!(parse(&deep).is_err());
@@ -324,7 +321,7 @@ fn what_would_not_read_back_is_not_written() {
     broken.features[1].weight = f64::NAN;
     assert!(broken.write_to(std::io::sink()).is_err());
     let mut broken = model();
-    broken.path[0].lqo_error = f64::INFINITY;
+    broken.features[0].lqo_error = Some(f64::INFINITY);
     assert!(broken.write_to(std::io::sink()).is_err());
 }
 
@@ -341,7 +338,7 @@ proptest! {
         for (feature, weight) in model.features.iter_mut().zip(weights) {
             feature.weight = weight;
         }
-        model.path[0].lqo_error = error;
+        model.features[0].lqo_error = Some(error);
         let again = parse(&text(&model)).unwrap();
         for (before, after) in model.features.iter().zip(&again.features) {
             prop_assert_eq!(before.weight.to_bits(), after.weight.to_bits());

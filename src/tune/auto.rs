@@ -6,10 +6,14 @@
 //!
 //! [`TargetOptions::distil_lambda`]: crate::greedy::TargetOptions::distil_lambda
 
-use super::{TuneError, TuneObserver, TuneOptions, Tuned, Tuning};
+use rankrls_files::Remedy;
+
+use super::folds::groups;
+use super::{Evidence, TuneObserver, TuneOptions, Tuned, Tuning, stopped};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
-use crate::greedy::{Earlier, OwnStrategy, SelectionOptions, select_with};
+use crate::error::{Error, Kind, Result};
+use crate::greedy::{OwnStrategy, SelectionOptions, plan_with};
 use crate::lambda::Lambda;
 
 /// How folds chose a ridge parameter.
@@ -47,7 +51,7 @@ pub fn choose_lambda(
     candidates: &Candidates,
     dataset: &Dataset<'_>,
     observer: &mut dyn TuneObserver,
-) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
+) -> Result<(Lambda, Option<AutoLambda>)> {
     choose_lambda_with(options, None, candidates, dataset, observer)
 }
 
@@ -58,39 +62,53 @@ pub(crate) fn choose_lambda_with(
     candidates: &Candidates,
     dataset: &Dataset<'_>,
     observer: &mut dyn TuneObserver,
-) -> Result<(Lambda, Option<AutoLambda>), TuneError> {
+) -> Result<(Lambda, Option<AutoLambda>)> {
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
         return Ok((lambda, None));
     }
     let quick = TuneOptions::quick(options.clone());
+    let no_lambda = |error: Error| {
+        let remedy = Remedy::GiveLambda;
+        error.within(format_args!("cannot choose lambda by folds: {remedy}: "))
+    };
+    let queries = dataset.queries().len();
+    if let Evidence::Folds { count, seed } = quick.evidence
+        && queries > 1
+    {
+        groups(queries, count, seed).map_err(no_lambda)?;
+    }
     let tuning = Tuning {
         candidates: Some(candidates),
         own,
         ..Tuning::new(dataset, &quick)
     };
-    match tuning.run(observer) {
-        Ok(tuned) if tuned.interrupted => Err(TuneError::Interrupted),
-        Ok(tuned) => {
-            let lambda = tuned.lambda();
-            let auto = AutoLambda {
-                options: quick,
-                tuned,
-            };
-            Ok((lambda, Some(auto)))
-        }
-        // An error that stops every selection says so in its own words.
-        Err(error @ (TuneError::Interrupted | TuneError::Select(_))) => Err(error),
-        Err(error) => {
-            // An error that stops every lambda mostly stops the selection, which says so in its words.
-            if let TuneError::NoModel { lambda, .. } = error {
-                let first = SelectionOptions {
-                    lambda: lambda.into(),
-                    ..options.clone()
-                };
-                let (target, nothing) = (dataset.into(), Earlier::default());
-                select_with(candidates, target, &first, own, nothing, &mut ())?;
-            }
-            Err(TuneError::NoLambda(Box::new(error)))
-        }
+    let (outcomes, interrupted) = tuning.outcomes(observer)?;
+    if interrupted {
+        return Err(stopped());
     }
+    let Some(choice) = quick.choose(&outcomes) else {
+        let error = tuning.nothing_chosen(&outcomes, interrupted);
+        // An error that stops every lambda mostly stops the selection, which says so in its words.
+        let first = outcomes.iter().find(|outcome| outcome.points.is_empty());
+        if let Some(first) = first.filter(|_| error.kind() == Kind::Numbers) {
+            let selection = SelectionOptions {
+                lambda: first.lambda.into(),
+                ..options.clone()
+            };
+            plan_with(candidates, dataset.into(), &selection, own)?;
+            first.error.clone().map_or(Ok(()), Err)?;
+        }
+        return Err(no_lambda(error));
+    };
+    let tuned = Tuned {
+        outcomes,
+        choice,
+        interrupted,
+    };
+    let lambda = tuned.lambda();
+    let auto = AutoLambda {
+        options: quick,
+        tuned,
+    };
+    Ok((lambda, Some(auto)))
 }

@@ -1,10 +1,11 @@
 //! Cross-validation over queries: the folds, and selections without one of them.
 
 use super::score::{Meter, Values};
-use super::{Evidence, TuneError, TuneOptions};
+use super::{Evidence, TuneOptions};
 use crate::candidates::Candidates;
 use crate::data::{Column, Dataset};
-use crate::greedy::{Advance, Greedy, SelectError, SelectionOptions, Target};
+use crate::error::{Error, Kind, Result, ensure};
+use crate::greedy::{Selecting, SelectionOptions, Step, Target, check_several};
 use crate::ridge::Groups;
 
 /// The data that a selection sees: all training data, or those without a fold.
@@ -22,14 +23,14 @@ pub(super) enum PathEnd {
     /// An error, a weight or a prediction is no finite number.
     Overflow,
     /// It cannot start, or steps of an earlier run cannot be taken again.
-    Select(SelectError),
+    Select(Error),
 }
 
-impl From<SelectError> for PathEnd {
-    fn from(error: SelectError) -> Self {
-        match error {
-            SelectError::NotFinite { .. } => Self::Overflow,
-            error => Self::Select(error),
+impl From<Error> for PathEnd {
+    fn from(error: Error) -> Self {
+        match error.kind() {
+            Kind::Numbers => Self::Overflow,
+            _ => Self::Select(error),
         }
     }
 }
@@ -52,19 +53,12 @@ impl Fold {
     pub(super) fn all(
         dataset: &Dataset<'_>,
         options: &TuneOptions,
-    ) -> Result<Vec<Self>, TuneError> {
+    ) -> Result<Vec<Self>> {
         let Evidence::Folds { count, seed } = options.evidence else {
             return Ok(Vec::new());
         };
-        let queries = dataset.queries().len();
-        if queries == 1 {
-            return Err(SelectError::OneQuery.into());
-        }
-        let drawn = Groups::folds(queries, count, seed);
-        let groups = drawn.map_err(|_| TuneError::Folds { count, queries })?;
-        if groups.iter().any(|fold| queries - fold.len() == 1) {
-            return Err(TuneError::OneQueryLeft { count, queries });
-        }
+        check_several(dataset.queries())?;
+        let groups = groups(dataset.queries().len(), count, seed)?;
         let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options);
         groups.iter().map(fold).collect()
     }
@@ -73,7 +67,7 @@ impl Fold {
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
         options: &TuneOptions,
-    ) -> Result<Self, TuneError> {
+    ) -> Result<Self> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
             .collect();
@@ -112,12 +106,32 @@ impl Fold {
     }
 }
 
+/// The refusal of folds that are no partition of the queries.
+pub(super) fn no_folds(count: usize, queries: usize) -> Error {
+    Error::options(format!(
+        "{count} folds of {queries} queries: expected from 2 folds up to one a query"
+    ))
+}
+
+/// Positions of the queries of each of `count` folds. A selection without one of them needs two queries.
+pub(super) fn groups(queries: usize, count: usize, seed: u64) -> Result<Groups> {
+    let drawn = Groups::folds(queries, count, seed);
+    let groups = drawn.map_err(|_| no_folds(count, queries))?;
+    ensure!(
+        groups.iter().all(|fold| queries - fold.len() > 1),
+        options,
+        "{count} folds of {queries} queries leave a single query to select from, and leave-query-out \
+         needs two: give more queries or more folds"
+    );
+    Ok(groups)
+}
+
 /// A selection without a fold, and how it does on the fold.
 pub(super) struct FoldPath<'a> {
     fold: &'a Fold,
     meter: &'a Meter<'a>,
     /// `None` where nothing can be selected from: every model predicts 0.
-    greedy: Option<Greedy<'a>>,
+    work: Option<Selecting<'a>>,
     /// The columns of the features on the fold; `None`: without an entry.
     columns: Vec<Option<Column<'a>>>,
     /// Values after the last step.
@@ -125,48 +139,53 @@ pub(super) struct FoldPath<'a> {
 }
 
 impl<'a> FoldPath<'a> {
-    /// Before the first step of `greedy`.
+    /// Before the first step of `work`.
     pub(super) fn new(
         fold: &'a Fold,
         meter: &'a Meter<'a>,
-        greedy: Option<Greedy<'a>>,
+        work: Option<Selecting<'a>>,
     ) -> Result<Self, PathEnd> {
         let zeros = vec![0.0; fold.test.rows()];
         Ok(Self {
             fold,
             meter,
-            greedy,
+            work,
             columns: Vec::new(),
             values: meter.values(&zeros, &zeros).ok_or(PathEnd::Overflow)?,
         })
     }
 
     /// Takes a step and measures the fold; `None` if there was none to take.
-    pub(super) fn advance(&mut self) -> Result<Option<Advance>, PathEnd> {
-        let Some(greedy) = &mut self.greedy else {
+    pub(super) fn advance(&mut self) -> Result<Option<Step>, PathEnd> {
+        let Some(work) = &mut self.work else {
             return Ok(None);
         };
-        let Some(advance) = greedy.advance()? else {
+        let Some(step) = work.advance()?.cloned() else {
             return Ok(None);
         };
         let test = &self.fold.test;
-        let position = test.position(advance.step.feature);
+        let position = test.position(step.feature);
         self.columns.push(position.map(|at| test.column(at)));
         let mut scores = vec![0.0; self.fold.test.rows()];
-        for (weight, column) in greedy.state().weights().iter().zip(&self.columns) {
+        for (weight, column) in work.state().weights().iter().zip(&self.columns) {
             for (row, value) in column.iter().flat_map(|column| column.iter()) {
                 scores[row] += weight * value;
             }
         }
         let values = self.meter.values(&scores, &scores);
         self.values = values.ok_or(PathEnd::Overflow)?;
-        Ok(Some(advance))
+        Ok(Some(step))
     }
 
     /// The features so far.
     pub(super) fn features(&self) -> Vec<u32> {
-        let greedy = self.greedy.as_ref();
-        greedy.map_or_else(Vec::new, |greedy| greedy.features().to_vec())
+        let work = self.work.as_ref();
+        work.map_or_else(Vec::new, Selecting::features)
+    }
+
+    /// The steps so far.
+    pub(super) fn steps(&self) -> &[Step] {
+        self.work.as_ref().map_or(&[], Selecting::steps)
     }
 
     /// Puts the fold's values where its queries are in the whole data.

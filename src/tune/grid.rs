@@ -3,22 +3,20 @@
 use std::iter;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use rayon::prelude::*;
 
 use super::folds::{Fold, Part};
 use super::path::Path;
-use super::run::{Job, PreparedParts, Run};
+use super::run::{Job, LabelsOfParts, Run};
 use super::score::Meter;
 use super::{
-    Evidence, Outcome, PathEnding, Score, TuneError, TuneEvent, TuneObserver, TuneOptions, Tuning,
+    Evidence, Outcome, PathEnding, Score, TuneEvent, TuneObserver, TuneOptions, Tuning,
 };
 use crate::candidates::Candidates;
 use crate::data::Dataset;
-use crate::greedy::{
-    Plan, Prepared, SelectError, SelectionOptions, Step, Target, TeacherPredictions,
-};
+use crate::error::{Error, Result};
+use crate::greedy::{Labels, SelectionOptions, Step, Target};
 use crate::interrupt::unless_ended;
 use crate::lambda::Lambda;
 use crate::memory::Memory;
@@ -30,12 +28,12 @@ pub(super) fn outcomes(
     tuning: &Tuning<'_>,
     candidates: &Candidates,
     observer: &mut dyn TuneObserver,
-) -> Result<(Vec<Outcome>, bool), TuneError> {
+) -> Result<(Vec<Outcome>, bool)> {
     let &Tuning {
         dataset,
         options,
         validation,
-        earlier,
+        given,
         own,
         ..
     } = tuning;
@@ -44,7 +42,7 @@ pub(super) fn outcomes(
     let folds = Fold::all(dataset, options)?;
     let (labels, queries) = (judged.labels(), judged.queries());
     check_labels(&options.measures(), labels, queries, &options.rules, None)
-        .map_err(TuneError::Judge)?;
+        .map_err(|error| error.within("cannot judge models: "))?;
     let meter = |data| Meter::new(data, options, labels);
     let meters: Vec<Meter<'_>> = match &folds[..] {
         [] => vec![meter(judged)],
@@ -68,7 +66,7 @@ pub(super) fn outcomes(
         },
         folds: &folds,
         meters: &meters,
-        earlier,
+        given,
         own,
         queries: queries.len(),
         memory,
@@ -100,7 +98,7 @@ impl Run<'_> {
     fn selections(
         &self,
         selections: &[SelectionOptions],
-    ) -> Result<(Vec<Outcome>, bool), TuneError> {
+    ) -> Result<(Vec<Outcome>, bool)> {
         let (mut all, mut interrupted) = (Vec::new(), false);
         for (place, selection) in selections.iter().enumerate() {
             let later = selections.len() - 1 - place;
@@ -125,26 +123,26 @@ impl Run<'_> {
         &self,
         selection: &SelectionOptions,
         later: usize,
-    ) -> Result<Vec<Outcome>, TuneError> {
+    ) -> Result<Vec<Outcome>> {
         let candidates = self.candidates();
         let mut search = self.options.search(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
         let later = later * search.tried().len() * self.selections_of_path() * steps;
-        let mut prepared = PreparedParts::new();
-        let mut outcomes = self.grid(selection, search.tried(), later, &mut prepared)?;
+        let mut labels = LabelsOfParts::new();
+        let mut outcomes = self.grid(selection, search.tried(), later, &mut labels)?;
         while !self.is_stopped() {
             let choice = self.options.choose(&outcomes);
             let past = choice.and_then(|best| search.go_on(outcomes[best.position].lambda));
             let Some(lambda) = past else {
                 break;
             };
-            outcomes.extend(self.grid(selection, &[lambda], later, &mut prepared)?);
+            outcomes.extend(self.grid(selection, &[lambda], later, &mut labels)?);
             outcomes.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
         }
         Ok(outcomes)
     }
 
-    /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `prepared`.
+    /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `labels`.
     ///
     /// Tasks, as many as fit into memory, take one job after the other; all of them, and the
     /// parallel parts of every step, share the threads of the pool. A thread that waits within a
@@ -154,15 +152,15 @@ impl Run<'_> {
         selection: &SelectionOptions,
         lambdas: &[Lambda],
         later_steps: usize,
-        prepared: &mut PreparedParts,
-    ) -> Result<Vec<Outcome>, TuneError> {
+        labels: &mut LabelsOfParts,
+    ) -> Result<Vec<Outcome>> {
         let asked = lambdas.iter().map(|&lambda| self.job(selection, lambda));
         let jobs: Vec<_> = asked.collect::<Result<_, _>>()?;
         let ready: Vec<&Job> = jobs.iter().flatten().collect();
         if let Some(job) = ready.first()
-            && prepared.is_empty()
+            && labels.is_empty()
         {
-            *prepared = self.prepare(job);
+            *labels = self.labels(job);
         }
         let concurrent = self.concurrent(&ready);
         self.tell(TuneEvent::Started {
@@ -171,7 +169,7 @@ impl Run<'_> {
             later_steps,
             concurrent,
         });
-        let (shared, next) = (&*prepared, AtomicUsize::new(0));
+        let (shared, next) = (&*labels, AtomicUsize::new(0));
         let work = |_: usize| {
             let mut done = Vec::new();
             loop {
@@ -189,35 +187,18 @@ impl Run<'_> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    /// The work before the first step of the selections of `job`, on which no lambda has an effect. It is done
-    /// before paths are followed, as a thread that waited for it could begin another path.
-    fn prepare(&self, job: &Job) -> PreparedParts {
-        let prepared = |fold| match job.plan(fold) {
-            Some(plan) => self.prepared(job, fold, plan),
-            None => Ok(Prepared::default()),
+    /// The labels of the selections of `job`, on which no lambda has an effect. They are made before paths are
+    /// followed, as a thread that waited for them could begin another path.
+    fn labels(&self, job: &Job) -> LabelsOfParts {
+        let labels = |fold| {
+            let Part { candidates, target } = self.part(fold);
+            let plan = job.plan(fold)?;
+            Some(Labels::new(candidates, target, plan, &job.options))
         };
         let folds = (0..self.folds.len()).map(Some);
-        iter::once(None).chain(folds).map(prepared).collect()
-    }
-
-    /// The work before the selection without `fold`, or from all data.
-    fn prepared(
-        &self,
-        job: &Job,
-        fold: Option<usize>,
-        plan: &Plan,
-    ) -> Result<Prepared, SelectError> {
-        let path = job.path();
-        let Part { candidates, target } = self.part(fold);
-        let kept = self.found(path, fold).teacher;
-        let tell = |predictions: &TeacherPredictions, took: Duration| {
-            self.tell(TuneEvent::TeacherTrained {
-                path,
-                fold,
-                predictions,
-                took,
-            });
-        };
-        Prepared::new(candidates, target, plan, &job.options, kept, tell)
+        // Nobody asks for those of a fold without a plan.
+        let unknown = || Err(Error::data("a fold has nothing to select from"));
+        let all = iter::once(None).chain(folds).map(labels);
+        all.map(|found| found.unwrap_or_else(unknown)).collect()
     }
 }

@@ -42,7 +42,6 @@
 //! many there are.
 
 mod auto;
-mod error;
 mod folds;
 mod grid;
 mod options;
@@ -56,18 +55,16 @@ mod stability;
 pub use crate::metrics::Score;
 pub(crate) use auto::choose_lambda_with;
 pub use auto::{AutoLambda, choose_lambda};
-pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
-pub use outcome::{Outcome, PathEnding, Point, TuneEvent, TuneObserver};
+pub use outcome::{Finished, Outcome, PathEnding, PathId, Point, TuneEvent, TuneObserver};
 pub use rule::{Choice, Curve, Rule};
 pub use score::Measure;
 pub use stability::{Frequency, Stability};
 
 use crate::candidates::Candidates;
 use crate::data::Dataset;
-use crate::greedy::{
-    OwnStrategy, PathId, Recorded, SelectError, Selection, SelectionOptions, TargetOptions,
-};
+use crate::error::{Error, Kind, Result};
+use crate::greedy::{OwnStrategy, Selection, SelectionOptions, TargetOptions, check_several};
 use crate::lambda::{Lambda, Lambdas};
 use rankrls_files::Remedy;
 
@@ -105,9 +102,9 @@ pub struct Tuning<'a> {
     pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a OwnStrategy>,
-    /// The findings of an earlier run. Its steps are taken again without a search; the end is, to the
+    /// Selections of an earlier run. Their steps are taken again without a search; the end is, to the
     /// last bit, that of a run that was never interrupted.
-    pub earlier: &'a [Recorded],
+    pub given: &'a [Finished],
 }
 
 impl<'a> Tuning<'a> {
@@ -119,7 +116,7 @@ impl<'a> Tuning<'a> {
             validation: None,
             candidates: None,
             own: None,
-            earlier: &[],
+            given: &[],
         }
     }
 
@@ -133,18 +130,21 @@ impl<'a> Tuning<'a> {
     }
 
     /// The data whose labels judge the models.
-    fn judged(&self) -> Result<&'a Dataset<'a>, TuneError> {
+    fn judged(&self) -> Result<&'a Dataset<'a>> {
         let evidence = self.options.evidence;
         if !matches!(evidence, Evidence::Validation { .. }) {
             return Ok(self.dataset);
         }
         let described = |data: &&Dataset<'_>| Evidence::of(data) == evidence;
         let validation = self.validation.filter(described);
-        validation.ok_or(TuneError::OtherValidation)
+        validation.ok_or_else(|| {
+            let text = "the evidence is validation data that are not those of the tuning";
+            Error::options(text)
+        })
     }
 
     /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model.
-    pub fn run(&self, observer: &mut dyn TuneObserver) -> Result<Tuned, TuneError> {
+    pub fn run(&self, observer: &mut dyn TuneObserver) -> Result<Tuned> {
         let (outcomes, interrupted) = self.outcomes(observer)?;
         let Some(choice) = self.options.choose(&outcomes) else {
             return Err(self.nothing_chosen(&outcomes, interrupted));
@@ -162,20 +162,18 @@ impl<'a> Tuning<'a> {
         &self,
         tuned: &Tuned,
         observer: &mut dyn TuneObserver,
-    ) -> Result<Outcome, TuneError> {
+    ) -> Result<Outcome> {
         let (chosen, k, asked) = (tuned.chosen(), tuned.choice.k, &self.options.selection);
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
         let target = TargetOptions {
             labels: Some(chosen.labels()),
             ..asked.target.clone()
         };
+        check_several(self.dataset.queries())?;
         let queries = self.dataset.queries().len();
-        if queries == 1 {
-            return Err(SelectError::OneQuery.into());
-        }
         let evidence = Evidence::folds(queries, asked.seed());
         let options = TuneOptions {
-            evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
+            evidence: evidence.ok_or_else(|| folds::no_folds(2, queries))?,
             rule: Rule::Best,
             lambdas: Lambdas::of(&[lambda]),
             selection: SelectionOptions {
@@ -189,21 +187,22 @@ impl<'a> Tuning<'a> {
             ..self.options.clone()
         };
         let steps = chosen.points[..k].iter().map(|point| point.step.clone());
-        let recorded = Recorded {
+        let path = Finished {
+            path: PathId::new(&chosen.options, lambda, strategy),
+            fold: None,
             steps: steps.collect(),
-            ..Recorded::new(PathId::new(&chosen.options, lambda, strategy), None)
         };
         let again = Tuning {
             options: &options,
-            earlier: std::slice::from_ref(&recorded),
+            given: std::slice::from_ref(&path),
             ..*self
         };
         let (paths, _) = again.outcomes(observer)?;
-        paths.into_iter().next().ok_or(TuneError::Interrupted)
+        paths.into_iter().next().ok_or_else(stopped)
     }
 
     /// The outcome of every path, and whether they were ended before their time.
-    fn outcomes(&self, observer: &mut dyn TuneObserver) -> Result<(Vec<Outcome>, bool), TuneError> {
+    fn outcomes(&self, observer: &mut dyn TuneObserver) -> Result<(Vec<Outcome>, bool)> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
             let candidates = self.options.selection.candidates(self.dataset);
@@ -212,24 +211,31 @@ impl<'a> Tuning<'a> {
         grid::outcomes(self, candidates, observer)
     }
 
-    fn nothing_chosen(&self, outcomes: &[Outcome], interrupted: bool) -> TuneError {
+    fn nothing_chosen(&self, outcomes: &[Outcome], interrupted: bool) -> Error {
         if outcomes.iter().any(|outcome| !outcome.points.is_empty()) {
             let measure = self.options.measure;
-            return TuneError::Undefined { measure };
+            return Error::data(format!(
+                "{measure} is undefined in every query of the evidence, so there is nothing to choose \
+                 by: take another measure, such as squared"
+            ));
         }
         let Some(first) = outcomes.first().filter(|_| !interrupted) else {
-            return TuneError::Interrupted;
+            return stopped();
         };
         let remedy = Remedy::RaiseLambda;
         let reason = match &first.ending {
             PathEnding::Refused { reason } => reason.clone(),
             _ => format!("the errors are no finite numbers: {remedy} or scale the data"),
         };
-        TuneError::NoModel {
-            lambda: first.lambda,
-            reason,
-        }
+        let lambda = first.lambda;
+        Error::numbers(format!("no lambda gives a model; lambda {lambda}: {reason}"))
     }
+}
+
+/// The error of a grid that was stopped before there was a step to judge.
+fn stopped() -> Error {
+    let text = "interrupted before there was anything to choose from";
+    Error::new(Kind::Stopped, text)
 }
 
 /// The models of a grid of lambdas, and the chosen one.

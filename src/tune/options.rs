@@ -1,8 +1,10 @@
 //! The selections to try, and how to judge them.
 
+use rankrls_files::{Parameter, Remedy};
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Curve, Measure, Outcome, Rule, TuneError};
+use super::{Choice, Curve, Measure, Outcome, Rule};
+use crate::error::{Result, ensure};
 use crate::data::{DataHash, Dataset, LabelScale};
 use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
@@ -199,19 +201,29 @@ impl TuneOptions {
     }
 
     /// Refuses options out of their ranges, or against each other, whatever the data.
-    pub fn check(&self) -> Result<(), TuneError> {
+    pub fn check(&self) -> Result<()> {
         let all = self.selections();
         let scale = |options: &SelectionOptions| options.target.label_scale(options.strategy);
         let differ = |pair: &[SelectionOptions]| scale(&pair[0]) != scale(&pair[1]);
-        if self.measure == Measure::SquaredError && all.windows(2).any(differ) {
-            return Err(TuneError::LabelScales);
-        }
-        if self.lambdas.count() == 0 {
-            return Err(TuneError::NoLambdas);
-        }
-        if matches!(self.evidence, Evidence::Lqo) && all.iter().any(SelectionOptions::is_biased) {
-            return Err(TuneError::BiasedEvidence);
-        }
+        ensure!(
+            self.measure != Measure::SquaredError || !all.windows(2).any(differ),
+            options,
+            "labels are learnt on several scales, and squared errors on them do not compare: judge by a \
+             measure such as cindex, or give one scale of labels ({})",
+            Remedy::Name(Parameter::Labels)
+        );
+        ensure!(
+            self.lambdas.count() > 0,
+            options,
+            "no lambda to choose from: expected at least one"
+        );
+        let biased = all.iter().any(SelectionOptions::is_biased);
+        ensure!(
+            !biased || !matches!(self.evidence, Evidence::Lqo),
+            options,
+            "leave-query-out predictions are biased where a teacher has seen all labels, and do not know \
+             of refitted weights: judge by folds or by validation data"
+        );
         self.rule.check()
     }
 }

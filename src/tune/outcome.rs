@@ -1,13 +1,13 @@
 //! The outcome of each path of a grid, and watching it.
 
 use std::ops::ControlFlow;
-use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score, Stability};
 use crate::data::LabelScale;
-use crate::greedy::{self, PathId, Selection, SelectionOptions, Step, Teacher, TeacherPredictions};
+use crate::error::Error;
+use crate::greedy::{self, Selection, SelectionOptions, Step, StrategyKind, Teacher};
 use crate::lambda::Lambda;
 
 /// The outcome of one lambda: a plain value, which may be stored and read back.
@@ -32,6 +32,9 @@ pub struct Outcome {
     pub folds: Vec<Vec<u32>>,
     /// How the path ended.
     pub ending: PathEnding,
+    /// The error that ended the selection from all training data.
+    #[serde(skip)]
+    pub error: Option<Error>,
 }
 
 /// The model after one step, trained on all training data.
@@ -45,9 +48,6 @@ pub struct Point {
     /// ([`State::condition`](crate::greedy::strategy::State::condition)).
     #[serde(deserialize_with = "or_infinite")]
     pub condition: f64,
-    /// 0-based features that centre to the same column as the one added, ascending, itself
-    /// included.
-    pub class: Vec<u32>,
     /// The value that the model is judged by.
     pub score: Score,
     /// The metrics asked for besides.
@@ -103,6 +103,7 @@ impl Outcome {
             points: Vec::new(),
             folds: Vec::new(),
             ending,
+            error: None,
         }
     }
 
@@ -142,26 +143,59 @@ impl Outcome {
             steps: points.iter().map(|point| point.step.clone()).collect(),
             weights: points.last()?.weights.clone(),
             condition: points.last()?.condition,
-            classes: points.iter().map(|point| point.class.clone()).collect(),
             ending: greedy::Ending::Complete,
         })
     }
 }
 
+/// Which selection it is, of those from the same data: a path of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PathId {
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// The strategy that was chosen, or taken; `None`: one that the library does not have.
+    pub strategy: Option<StrategyKind>,
+    /// The scale of the labels.
+    pub labels: LabelScale,
+}
+
+impl PathId {
+    /// The path of `options` with `lambda` by `strategy`, which the options may leave open.
+    pub fn new(
+        options: &SelectionOptions,
+        lambda: Lambda,
+        strategy: impl Into<Option<StrategyKind>>,
+    ) -> Self {
+        let strategy = strategy.into();
+        Self {
+            lambda,
+            strategy,
+            labels: options.target.label_scale(strategy),
+        }
+    }
+
+    /// Whether it is a path of `options` with their lambda; they may leave the strategy open.
+    pub(super) fn is_of(&self, options: &SelectionOptions, lambda: Lambda) -> bool {
+        let strategy = options.strategy.or(self.strategy);
+        *self == Self::new(options, lambda, strategy)
+    }
+}
+
+/// A selection of a grid that is done: a plain value, which may be stored and read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finished {
+    /// Its path.
+    #[serde(flatten)]
+    pub path: PathId,
+    /// The fold that it does without, from 0; `None`: all training data.
+    pub fold: Option<usize>,
+    /// Its steps.
+    pub steps: Vec<Step>,
+}
+
 /// News of the grid.
 #[derive(Debug, Clone, Copy)]
 pub enum TuneEvent<'a> {
-    /// A teacher is done. No lambda changes it: it is told for the first path that it teaches.
-    TeacherTrained {
-        /// The path.
-        path: PathId,
-        /// The fold that the teacher does without, from 0; `None`: all training data.
-        fold: Option<usize>,
-        /// Its predictions.
-        predictions: &'a TeacherPredictions,
-        /// The time that it took.
-        took: Duration,
-    },
     /// The selections are about to start: once for each strategy and scale of labels, and for each lambda past the edge
     /// of the grid.
     Started {
@@ -184,9 +218,9 @@ pub enum TuneEvent<'a> {
         number: usize,
         /// The step.
         step: &'a Step,
-        /// Whether an earlier run had taken it.
-        replayed: bool,
     },
+    /// A selection is done.
+    Selected(&'a Finished),
     /// A lambda is done.
     Finished(&'a Outcome),
 }
@@ -223,13 +257,12 @@ mod tests {
                 lqo_error: 0.1,
                 lqo_cindex: None,
                 criterion: None,
-                identical_columns: 0,
+                identical: Vec::new(),
                 evaluated: 1,
                 alive: Vec::new(),
             },
             weights: vec![-0.0, 1.0 / 3.0],
             condition: f64::INFINITY,
-            class: vec![3],
             score: Score::of(&[]),
             metrics: Vec::new(),
             short_folds: 0,

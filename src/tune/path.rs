@@ -1,10 +1,11 @@
 //! One path of the grid: a selection, the models on its way, and how they are judged.
 
 use super::folds::{FoldPath, Part, PathEnd};
-use super::run::{Job, PreparedParts, Run};
+use super::run::{Job, LabelsOfParts, Run};
 use super::score::{Values, summarise};
-use super::{Evidence, Outcome, PathEnding, Point, TuneError, TuneEvent};
-use crate::greedy::{Greedy, Plan, SelectError, SelectionOptions, Step, tied_predictions};
+use super::{Evidence, Finished, Outcome, PathEnding, Point, TuneEvent};
+use crate::error::{Error, Kind, Result};
+use crate::greedy::{Plan, Selecting, SelectionOptions, Step, tied_predictions};
 use crate::interrupt::unless_ended;
 
 /// The values that a model is judged by, and the folds that had no step for it.
@@ -16,14 +17,12 @@ struct Judgement {
 
 impl Judgement {
     /// The model after the last `step`.
-    fn point(&self, greedy: &Greedy<'_>, step: &Step) -> Point {
+    fn point(&self, work: &Selecting<'_>, step: Step) -> Point {
         let (score, metrics) = summarise(&self.values);
-        let class = greedy.classes().last();
         Point {
-            step: step.clone(),
-            weights: greedy.state().weights(),
-            condition: greedy.state().condition(),
-            class: class.cloned().unwrap_or_default(),
+            step,
+            weights: work.state().weights(),
+            condition: work.state().condition(),
             score,
             metrics,
             short_folds: self.short_folds,
@@ -35,16 +34,16 @@ impl Judgement {
 pub(super) struct Path<'a, 'r> {
     run: &'a Run<'r>,
     job: &'a Job,
-    prepared: &'a PreparedParts,
+    labels: &'a LabelsOfParts,
 }
 
 impl<'a, 'r> Path<'a, 'r> {
-    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, prepared: &'a PreparedParts) -> Self {
-        Self { run, job, prepared }
+    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, labels: &'a LabelsOfParts) -> Self {
+        Self { run, job, labels }
     }
 
     /// Follows the path.
-    pub(super) fn outcome(&self) -> Result<Outcome, TuneError> {
+    pub(super) fn outcome(&self) -> Result<Outcome> {
         let &Self { run, job, .. } = self;
         let sampler = job.options.sampler(job.plan.strategy.kind());
         let options = SelectionOptions {
@@ -73,10 +72,10 @@ impl<'a, 'r> Path<'a, 'r> {
                 PathEnding::Interrupted
             }
             Err(PathEnd::Overflow) => PathEnding::Overflow,
-            Err(PathEnd::Select(source @ SelectError::Replay { .. })) => {
+            // Steps of an earlier run.
+            Err(PathEnd::Select(error)) if error.kind() == Kind::File => {
                 run.stop();
-                let lambda = job.lambda;
-                return Err(TuneError::Replay { lambda, source });
+                return Err(error.within(format_args!("lambda {}: ", job.lambda)));
             }
             Err(PathEnd::Select(error)) => PathEnding::Refused {
                 reason: error.to_string(),
@@ -90,10 +89,10 @@ impl<'a, 'r> Path<'a, 'r> {
     }
 
     /// The values of a model by predictions that need no other selection.
-    fn values(&self, greedy: &Greedy<'_>) -> Option<Values> {
-        let (meter, state) = (&self.run.meters[0], greedy.state());
+    fn values(&self, work: &Selecting<'_>) -> Option<Values> {
+        let (meter, state) = (&self.run.meters[0], work.state());
         if let Evidence::Validation { .. } = self.run.options.evidence {
-            let scores = meter.data.scores(greedy.features(), &state.weights());
+            let scores = meter.data.scores(&work.features(), &state.weights());
             return meter.values(&scores, &scores);
         }
         meter.values(&state.predictions(), &tied_predictions(state))
@@ -103,17 +102,22 @@ impl<'a, 'r> Path<'a, 'r> {
     fn side_by_side(&self, outcome: &mut Outcome) -> Result<(), PathEnd> {
         let begun = (0..self.run.folds.len()).map(|fold| self.fold_path(fold));
         let mut folds: Vec<FoldPath<'_>> = begun.collect::<Result<_, _>>()?;
-        let ended = self.follow(outcome, |greedy| {
+        let ended = self.follow(outcome, |work| {
             let mut judgement = self.unjudged();
             if folds.is_empty() {
-                judgement.values = self.values(greedy).ok_or(PathEnd::Overflow)?;
+                judgement.values = self.values(work).ok_or(PathEnd::Overflow)?;
             }
             for (fold, without) in folds.iter_mut().enumerate() {
-                self.judge(without, fold, greedy.features().len(), &mut judgement)?;
+                self.judge(without, fold, work.steps().len(), &mut judgement)?;
             }
             Ok(judgement)
         });
         outcome.folds = folds.iter().map(FoldPath::features).collect();
+        if ended.is_ok() {
+            for (fold, without) in folds.iter().enumerate() {
+                self.finished(Some(fold), without.steps());
+            }
+        }
         ended
     }
 
@@ -152,7 +156,17 @@ impl<'a, 'r> Path<'a, 'r> {
             let judged = self.judge(&mut without, fold, place + 1, &mut judgements[place]);
             judged.inspect_err(|_| judgements.truncate(place))?;
         }
+        self.finished(Some(fold), without.steps());
         Ok(without.features())
+    }
+
+    /// Tells of a selection that needs no more steps, unless it was given.
+    fn finished(&self, fold: Option<usize>, steps: &[Step]) {
+        let path = self.job.path();
+        if self.run.given(path, fold).len() < steps.len() {
+            let steps = steps.to_vec();
+            self.run.tell(TuneEvent::Selected(&Finished { path, fold, steps }));
+        }
     }
 
     /// Takes a step of the selection without a fold, and adds how the fold judges it.
@@ -181,17 +195,17 @@ impl<'a, 'r> Path<'a, 'r> {
 
     fn fold_path(&self, fold: usize) -> Result<FoldPath<'a>, PathEnd> {
         let plan = self.job.folds[fold].as_ref();
-        let greedy = plan.map(|plan| self.greedy(Some(fold), plan)).transpose()?;
-        FoldPath::new(&self.run.folds[fold], &self.run.meters[fold], greedy)
+        let work = plan.map(|plan| self.begin(Some(fold), plan)).transpose()?;
+        FoldPath::new(&self.run.folds[fold], &self.run.meters[fold], work)
     }
 
     /// The selection without `fold`, or from all data, before its first step.
-    fn greedy(&self, fold: Option<usize>, plan: &Plan) -> Result<Greedy<'a>, SelectError> {
+    fn begin(&self, fold: Option<usize>, plan: &Plan) -> Result<Selecting<'a>> {
         let (run, options) = (self.run, &self.job.options);
         let Part { candidates, target } = run.part(fold);
-        let recorded = run.found(self.job.path(), fold).steps;
-        let prepared = self.prepared[fold.map_or(0, |fold| 1 + fold)].clone()?;
-        Greedy::begin(candidates, target.labels, prepared, plan, options, recorded)
+        let given = run.given(self.job.path(), fold);
+        let labels = self.labels[fold.map_or(0, |fold| 1 + fold)].clone()?;
+        Selecting::begin(candidates, target.labels, labels, plan, options, given)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -199,21 +213,27 @@ impl<'a, 'r> Path<'a, 'r> {
     fn follow(
         &self,
         outcome: &mut Outcome,
-        mut judge: impl FnMut(&Greedy<'a>) -> Result<Judgement, PathEnd>,
+        mut judge: impl FnMut(&Selecting<'a>) -> Result<Judgement, PathEnd>,
     ) -> Result<(), PathEnd> {
         let &Self { run, job, .. } = self;
-        let mut greedy = self.greedy(None, &job.plan)?;
-        (outcome.teacher, outcome.options.target) = (greedy.teacher(), greedy.target());
+        let failed = &mut outcome.error;
+        let mut keep = |error: Error| {
+            *failed = Some(error.clone());
+            PathEnd::from(error)
+        };
+        let mut work = self.begin(None, &job.plan).map_err(&mut keep)?;
+        (outcome.teacher, outcome.options.target) = (work.teacher, work.target.clone());
         let points = &mut outcome.points;
         let mut early_stop = run.options.rule.early_stop(run.options.measure);
         loop {
             if run.is_stopped() && points.len() < job.plan.steps {
                 return Err(PathEnd::Stopped);
             }
-            let Some(advance) = greedy.advance()? else {
+            let Some(step) = work.advance().map_err(&mut keep)?.cloned() else {
+                self.finished(None, work.steps());
                 return Ok(());
             };
-            let point = judge(&greedy)?.point(&greedy, &advance.step);
+            let point = judge(&work)?.point(&work, step.clone());
             let (lambda, value) = (job.lambda.value(), point.score.mean);
             let (number, lqo_error) = (points.len() + 1, point.step.lqo_error);
             let feature = run.candidates().written(point.step.feature);
@@ -221,8 +241,9 @@ impl<'a, 'r> Path<'a, 'r> {
             let rule = early_stop.as_mut();
             let settled = rule.is_some_and(|path| path.push(&point.score));
             points.push(point);
-            run.stepped(job, None, number, &advance);
+            run.stepped(job, None, number, &step);
             if settled {
+                self.finished(None, work.steps());
                 return Ok(());
             }
         }

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measure, Score, TuneError};
+use super::{Measure, Score};
+use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 
 /// How lambda and k are chosen by the values of all models.
@@ -107,7 +108,7 @@ impl Rule {
         chosen.map(|entry| entry.choice)
     }
 
-    pub(super) fn check(self) -> Result<(), TuneError> {
+    pub(super) fn check(self) -> Result<()> {
         let Self::MinImprovement { least, patience } = self else {
             return Ok(());
         };
@@ -119,11 +120,8 @@ impl Rule {
         } else {
             return Ok(());
         };
-        Err(TuneError::Rule {
-            what,
-            expected,
-            found,
-        })
+        let text = format!("{what} is {found}: expected {expected}");
+        Err(Error::options(text))
     }
 
     /// Watches for the end of a path.

@@ -6,17 +6,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::score::Meter;
-use super::{Outcome, PathEnding, TuneError, TuneEvent, TuneObserver, TuneOptions};
+use super::{Finished, Outcome, PathEnding, PathId, TuneEvent, TuneObserver, TuneOptions};
 use crate::candidates::Candidates;
-use crate::greedy::{
-    Advance, Earlier, OwnStrategy, PathId, Plan, Prepared, Recorded, SelectError, SelectionOptions,
-    plan_with,
-};
+use crate::error::{Kind, Result};
+use crate::greedy::{Labels, OwnStrategy, Plan, SelectionOptions, Step, plan_with};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
-/// The work before the first step for each part: the same for every path of a strategy.
-pub(super) type PreparedParts = Vec<Result<Prepared, SelectError>>;
+/// The labels of each part: the same for every path of a strategy, and none where nothing is to be selected.
+pub(super) type LabelsOfParts = Vec<Result<Labels>>;
 
 /// All that the paths share.
 pub(super) struct Run<'a> {
@@ -26,8 +24,8 @@ pub(super) struct Run<'a> {
     pub(super) folds: &'a [Fold],
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
-    /// The findings of an earlier run.
-    pub(super) earlier: &'a [Recorded],
+    /// Selections of an earlier run.
+    pub(super) given: &'a [Finished],
     /// The strategy, where the library does not have it.
     pub(super) own: Option<&'a OwnStrategy>,
     /// Queries that values are of.
@@ -99,29 +97,27 @@ impl Run<'_> {
         &self,
         selection: &SelectionOptions,
         lambda: Lambda,
-    ) -> Result<Result<Job, Outcome>, TuneError> {
+    ) -> Result<Result<Job, Outcome>> {
         let mut options = SelectionOptions {
             lambda: lambda.into(),
             ..selection.clone()
         };
-        let mut paths = self.earlier.iter().map(|known| known.path);
-        if let Some(path) = paths.find(|path| path.is_of(&options)) {
+        let mut paths = self.given.iter().map(|known| known.path);
+        if let Some(path) = paths.find(|path| path.is_of(&options, lambda)) {
             options.strategy = path.strategy;
         }
         let reason = match self.plan(&options, lambda) {
             Ok(job) if self.memory.allows(job.memory) => return Ok(Ok(job)),
             Ok(job) => self.refusal(&job),
-            Err(error @ (SelectError::Memory { .. } | SelectError::OwnMemory { .. })) => {
-                error.to_string()
-            }
-            Err(error) => return Err(error.into()),
+            Err(error) if error.kind() == Kind::Memory => error.to_string(),
+            Err(error) => return Err(error),
         };
         options.strategy = None;
         let (unit, ending) = (self.candidates().unit(), PathEnding::Refused { reason });
         Ok(Err(Outcome::without_points(&options, lambda, unit, ending)))
     }
 
-    fn plan(&self, options: &SelectionOptions, lambda: Lambda) -> Result<Job, SelectError> {
+    fn plan(&self, options: &SelectionOptions, lambda: Lambda) -> Result<Job> {
         let plan = self.plan_among(self.whole, options)?;
         let planned = SelectionOptions {
             strategy: plan.strategy.kind(),
@@ -129,11 +125,8 @@ impl Run<'_> {
         };
         let without = |fold: &Fold| match self.plan_among(fold.part(), &planned) {
             Ok(of_fold) => Ok(Some(of_fold)),
-            Err(
-                SelectError::NoCandidates { .. }
-                | SelectError::SingleRows { .. }
-                | SelectError::Undefined { .. },
-            ) => Ok(None),
+            // Without the fold there is nothing to select from, or to judge by.
+            Err(error) if error.kind() == Kind::Data => Ok(None),
             Err(error) => Err(error),
         };
         let asked = self.folds.iter().map(without);
@@ -153,7 +146,7 @@ impl Run<'_> {
         })
     }
 
-    fn plan_among(&self, part: Part<'_>, options: &SelectionOptions) -> Result<Plan, SelectError> {
+    fn plan_among(&self, part: Part<'_>, options: &SelectionOptions) -> Result<Plan> {
         let candidates = part.candidates;
         options.ranking(part.target.labels, candidates.queries())?;
         // Candidates are counted once more there.
@@ -206,17 +199,11 @@ impl Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// The findings of an earlier run for the selection of `path` without `fold`, or from all data. A
-    /// teacher predicts the same for every lambda.
-    pub(super) fn found(&self, path: PathId, fold: Option<usize>) -> Earlier<'a> {
-        let of_fold = || self.earlier.iter().filter(move |known| known.fold == fold);
-        let taught = |of: PathId| (of.strategy, of.labels) == (path.strategy, path.labels);
-        let mut teachers = of_fold().filter(|known| taught(known.path));
-        let same = of_fold().find(|known| known.path == path);
-        Earlier {
-            steps: same.map_or(&[], |known| &known.steps),
-            teacher: teachers.find_map(|known| known.teacher.as_ref()),
-        }
+    /// The steps of an earlier run of the selection of `path` without `fold`, or from all data.
+    pub(super) fn given(&self, path: PathId, fold: Option<usize>) -> &'a [Step] {
+        let same = |known: &&Finished| (known.path, known.fold) == (path, fold);
+        let same = self.given.iter().find(same);
+        same.map_or(&[], |known| &known.steps)
     }
 }
 
@@ -232,13 +219,12 @@ impl Run<'_> {
     }
 
     /// Tells of a step, which may have been taken again.
-    pub(super) fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, advance: &Advance) {
+    pub(super) fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, step: &Step) {
         let stops = self.tell(TuneEvent::Stepped {
             path: job.path(),
             fold,
             number,
-            step: &advance.step,
-            replayed: advance.replayed,
+            step,
         });
         if stops {
             self.stop();

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::job::{Earlier, plan};
-use rankrls::greedy::{Ending, SelectError, SelectionOptions, TargetOptions};
+use rankrls::greedy::job::{plan};
+use rankrls::greedy::{Ending, SelectionOptions, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::warning::Warning;
@@ -107,7 +107,12 @@ impl FromStr for Contestant {
         let strategy = before.unwrap_or(&name);
         let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
         if number.is_some() && !kind.can_sample() {
-            return Err(SelectError::CanNotSample { strategy: kind }.to_string());
+            let asked = SelectionOptions {
+                strategy: Some(kind),
+                sample: Some(1),
+                ..SelectionOptions::default()
+            };
+            asked.check_strategy().map_err(|error| error.to_string())?;
         }
         let expected = |_| {
             let found = number.unwrap_or_default();
@@ -284,9 +289,9 @@ impl CompareArgs {
         let Some(candidates) = found else {
             return Ok(None);
         };
+        watch.begin(options.k.min(candidates.summary().column_classes));
         let memory = plan(&candidates, &input.train, &options)?.memory;
-        let nothing = Earlier::default();
-        let selection = tested.select(input, &candidates, &options, nothing, &mut watch)?;
+        let selection = tested.select(input, &candidates, &options, &[], &mut |_| (), &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;
         let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
             return Ok(None);

@@ -25,7 +25,6 @@ use super::tune::EvidenceChoice;
 pub(crate) enum Named<'a> {
     Read(&'a Path),
     Data(&'a Path),
-    Extended(&'a Path),
     Written(&'a Path),
 }
 
@@ -83,8 +82,6 @@ paths! {
     /// Data to read: a file and the files that belong to it, `-` for standard input, or data that come
     /// with the program.
     DataPath => Data,
-    /// A model to go on from: the larger model, which has all of it, may take its name.
-    ExtendPath => Extended,
     /// A file or folder to write, or `-` for standard output where a command allows it.
     OutPath => Written,
     /// The beginning of the paths of several files to write, which are checked one by one.
@@ -92,10 +89,9 @@ paths! {
 }
 
 /// All types of values that may name a file.
-const TYPES: [for<'a> fn(&'a ArgMatches, &str) -> Vec<Named<'a>>; 7] = [
+const TYPES: [for<'a> fn(&'a ArgMatches, &str) -> Vec<Named<'a>>; 6] = [
     named::<InPath>,
     named::<DataPath>,
-    named::<ExtendPath>,
     named::<OutPath>,
     named::<EvidenceChoice>,
     named::<HoldoutChoice>,
@@ -118,25 +114,22 @@ pub(crate) struct Files {
 #[derive(Debug)]
 enum Input {
     File(Location),
-    /// A model to go on from.
-    Extended(Location),
     /// A folder with all that is in it.
     Folder(PathBuf),
 }
 
-/// The argument of the model that a run makes.
-const RESULT: &str = "--output";
-
 impl Input {
-    /// Whether it would be lost if the `output` of the argument `name` were written.
-    fn is_lost_by(&self, name: &str, output: &Location) -> bool {
+    /// Whether it would be lost if the `output` were written.
+    fn is_lost_by(&self, output: &Location) -> bool {
         match self {
             Self::File(file) => file.is_lost_by(output),
-            Self::Extended(model) => name != RESULT && model.is_lost_by(output),
             Self::Folder(folder) => output.is_within(folder),
         }
     }
 }
+
+/// The argument of the model that a run makes.
+const RESULT: &str = "--output";
 
 impl Files {
     /// The files that the arguments of a command name. Refuses an output that is an input or another
@@ -150,9 +143,7 @@ impl Files {
             let (name, id) = (title(argument), argument.get_id().as_str());
             for named in TYPES.iter().flat_map(|named| named(matches, id)) {
                 match named {
-                    Named::Read(path) | Named::Data(path) | Named::Extended(path)
-                        if path == Path::new("-") =>
-                    {
+                    Named::Read(path) | Named::Data(path) if path == Path::new("-") => {
                         stdins += 1;
                         let stdin = Location::stdin().map(Input::File);
                         files
@@ -161,12 +152,6 @@ impl Files {
                     }
                     Named::Read(path) => files.read(&name, [path.to_owned()]),
                     Named::Data(path) => files.read_data(&name, path),
-                    Named::Extended(path) => {
-                        let model = Location::of(path).map(Input::Extended);
-                        files
-                            .inputs
-                            .extend(model.map(|model| (name.clone(), model)));
-                    }
                     Named::Written(path) => written.push((name.clone(), path)),
                 }
             }
@@ -259,7 +244,7 @@ impl Files {
             Input::File(input) => same.is_some_and(|same| input.is_lost_by(same)),
             _ => false,
         };
-        let read = |(_, input): &&(String, Input)| input.is_lost_by(name, output) && !keeps(input);
+        let read = |(_, input): &&(String, Input)| input.is_lost_by(output) && !keeps(input);
         match self.inputs.iter().find(read) {
             Some((input, Input::Folder(_))) => Err(usage(format_args!(
                 "{name} is in the folder {input}: what a run reads it does not replace, nor add to"

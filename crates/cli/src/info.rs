@@ -8,9 +8,9 @@ use clap::Args;
 use rankrls::data::{self, DataHash, Description, Spread};
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
-use rankrls::greedy::{SelectError, SelectionOptions};
+use rankrls::greedy::SelectionOptions;
 use rankrls::memory::Bytes;
-use rankrls::{Candidates, ColumnClasses, Dataset, Lambda, Ridge, StrategyKind};
+use rankrls::{Candidates, ColumnClasses, Dataset, Kind, Lambda, Ridge, StrategyKind};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
@@ -239,12 +239,7 @@ impl Memory {
         };
         let auto = match plan(candidates, dataset, &options) {
             Ok(plan) => plan.strategy.kind(),
-            Err(
-                SelectError::Memory { .. }
-                | SelectError::NoCandidates { .. }
-                | SelectError::SingleRows { .. }
-                | SelectError::OneQuery,
-            ) => None,
+            Err(error) if matches!(error.kind(), Kind::Memory | Kind::Data) => None,
             Err(error) => return Err(error.into()),
         };
         let row = |estimate| Row::new(estimate, entries, limit);

@@ -167,14 +167,14 @@ fn weight_table(model: &Model, top: usize) -> String {
 }
 
 fn path(model: &Model, top: Option<usize>) -> String {
-    let steps = model.features.iter().zip(&model.path).zip(1..);
-    let rows = steps.map(|((feature, step), number)| PathRow {
+    let steps = model.features.iter().zip(1..);
+    let rows = steps.map(|(feature, number)| PathRow {
         step: number,
         feature: model.index_base.written(feature.feature),
         name: feature.name.as_deref(),
         weight: feature.weight,
-        lqo_error: step.lqo_error,
-        lqo_cindex: step.lqo_cindex,
+        lqo_error: feature.lqo_error.unwrap_or_default(),
+        lqo_cindex: feature.lqo_cindex,
         identical_columns: feature.identical.len(),
         ..PathRow::default()
     });

@@ -2,7 +2,6 @@
 
 mod args;
 mod build;
-mod checkpoint;
 mod compare;
 mod console;
 mod convert;

@@ -58,6 +58,15 @@ impl OutputFile {
         self.complete(write)?.commit()
     }
 
+    /// Writes the file, which appears when all is written, and is to be written again; not to a pipe or device.
+    fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let (path, opened) = (self.path.clone(), None);
+        match self.opened {
+            Some(_) => Ok(()),
+            None => Self { path, opened }.write(write),
+        }
+    }
+
     /// Writes the file, which appears when it is committed.
     pub(crate) fn complete(
         self,
@@ -84,6 +93,11 @@ impl Destination {
     /// The file that an option names, found writable before the work begins.
     pub(crate) fn create(path: Option<&OutPath>) -> Result<Self> {
         Ok(Self(path.map(OutputFile::create).transpose()?))
+    }
+
+    /// Writes the file, if there is one, which is to be written again.
+    pub(crate) fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        self.0.as_ref().map_or(Ok(()), |file| file.save(write))
     }
 
     /// Writes the file, if there is one.

@@ -175,7 +175,7 @@ impl<'a> SelectionReport<'a> {
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             criterion: step.criterion,
-            identical_columns: step.identical_columns,
+            identical_columns: step.identical.len(),
             folds: None,
             evaluated: step.evaluated,
             alive: &step.alive,

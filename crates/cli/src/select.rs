@@ -1,34 +1,35 @@
 //! `rankrls select`.
 
+use std::io::Write;
 use std::ops::ControlFlow;
 use std::process::ExitCode;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::Args;
-use rankrls::greedy::job::{Earlier, Event, Observer, PathId, Recorded, TestPath, resume_among};
+use rankrls::data::DataHash;
+use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
-use rankrls::model::FeatureChoice;
+use rankrls::model::DataSummary;
 use rankrls::packed::Packed;
-use rankrls::tune::{self, TuneError};
+use rankrls::tune;
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, Lambda, Model, Ridge};
+use rankrls::{Candidates, Dataset, Error, Kind, Lambda, Model, Ridge, Step};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
 
 use super::args::{self, RulesArgs, at_least_one};
-use super::checkpoint::{CheckpointArgs, Extended};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{
     PlotArgs, PlotFile, columns, hue, lambda_name, lqo_panels, note, test_panels,
 };
-use super::files::{DataPath, ExtendPath, OutPath};
+use super::files::{DataPath, OutPath};
 use super::output::Destination;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
-use super::settings::{self, TeacherArgs, check_selection};
+use super::settings::{TeacherArgs, check_selection};
 use super::watch::Watch;
 
 /// Select features by leave-query-out error
@@ -47,8 +48,7 @@ Examples:
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
   rankrls select @parses -k 50 --strategy distil
-  rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
-  rankrls select train.svm -k 80 --extend model.json -o larger.json
+  rankrls select train.svm -k 80 --lambda 16 -o model.json --resume
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg")]
 pub(crate) struct SelectArgs {
     /// Features to select
@@ -62,10 +62,6 @@ pub(crate) struct SelectArgs {
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
-    /// Start from this model and select on, to K features. The settings are those of the model
-    #[arg(long, value_name = "MODEL")]
-    #[arg(conflicts_with_all = settings::ids().iter().chain(&["lambda".into()]))]
-    extend: Option<ExtendPath>,
     #[command(flatten)]
     settings: SelectionOptions,
     #[command(flatten)]
@@ -84,9 +80,11 @@ pub(crate) struct SelectArgs {
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
-    #[command(flatten)]
-    checkpoint: CheckpointArgs,
-    /// Write the model to this file
+    /// Go on from the model in the output, if there is one, to K features. Data and settings have to be those
+    /// of then; the model is that of an unbroken run
+    #[arg(long, requires = "output", help_heading = "Running")]
+    resume: bool,
+    /// Write the model to this file: once a minute what there is so far, and at the end
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<OutPath>,
     #[command(flatten)]
@@ -98,8 +96,7 @@ pub(crate) struct SelectArgs {
 
 pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
-    args.checkpoint.check()?;
-    let extended = args.extended()?;
+    let earlier = args.earlier()?;
     let output = Destination::create(args.output.as_ref())?;
     let plot = args.plot.create()?;
     let (input, packed) = args.read(session)?;
@@ -108,7 +105,7 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
         session,
         input,
     };
-    job.run(packed, extended, output, plot)
+    job.run(packed, earlier, output, plot)
 }
 
 impl SelectArgs {
@@ -121,20 +118,16 @@ impl SelectArgs {
         let (options, measured) = (self.options(), self.test.is_some());
         let strategies = [options.strategy];
         check_selection(&options, &strategies, &self.rules, measured)?;
-        if self.extend.is_none() {
-            let validation = self.validation.is_some();
-            let checked = SelectionOptions {
-                target: TargetOptions::default(),
-                ..options
-            };
-            let checked = checked.check_effects(&strategies, false, validation);
-            checked.map_err(|error| {
-                args::usage(format_args!("{error}; rankrls tune judges models by it"))
-            })?;
-            let target = &options.target;
-            self.teacher.check(target, &strategies)?;
-        }
-        Ok(())
+        let validation = self.validation.is_some();
+        let checked = SelectionOptions {
+            target: TargetOptions::default(),
+            ..options
+        };
+        let checked = checked.check_effects(&strategies, false, validation);
+        checked.map_err(|error| {
+            args::usage(format_args!("{error}; rankrls tune judges models by it"))
+        })?;
+        self.teacher.check(&options.target, &strategies)
     }
 
     /// The options of the selection.
@@ -153,7 +146,7 @@ impl SelectArgs {
     /// alone.
     fn read(&self, session: &Session<'_>) -> Result<(Input, Option<Packed>)> {
         let others = [self.validation.as_ref(), self.test.as_ref()];
-        let packed = self.extend.is_none() && self.options().needs_only_candidates();
+        let packed = self.options().needs_only_candidates();
         let packed = packed.then(Packed::default);
         let teacher = &self.teacher;
         let mut input = Input::read(&self.data, packed.as_ref(), teacher, others, session)?;
@@ -165,43 +158,21 @@ impl SelectArgs {
         Ok((input, packed))
     }
 
-    /// The path of the model to go on from, if there is one.
-    fn extended(&self) -> Result<Option<Extended>> {
-        let Some(path) = &self.extend else {
-            return Ok(None);
-        };
-        let model = Model::read(path)?;
-        let features = model.features.len();
-        if features >= self.k {
-            bail!(
-                "{} has {features} features: expected more than that as -k, found {}",
-                path.display(),
-                self.k
-            );
-        }
-        let Some((options, steps)) = model.selection(self.k) else {
-            if model.strategy == FeatureChoice::Own {
-                bail!(
-                    "{}: a program with a strategy of its own selected the features: go on there",
-                    path.display()
-                );
-            }
-            bail!(
-                "{}: the features were not selected but {}: there is no path to go on from",
-                path.display(),
-                model.strategy
-            );
-        };
-        let path = PathId::new(&options, model.lambda, options.strategy);
-        Ok(Some(Extended {
-            data: model.data.hash,
-            options,
-            path: Recorded {
-                steps,
-                ..Recorded::new(path, None)
-            },
-        }))
+    /// The model to go on from, if there is one.
+    fn earlier(&self) -> Result<Option<Model>> {
+        let path = self.output.as_ref().filter(|path| self.resume && path.exists());
+        Ok(path.map(|path| Model::read(&**path)).transpose()?)
     }
+}
+
+/// How long the model of the steps so far may be behind.
+const BEHIND: Duration = Duration::from_secs(60);
+
+/// [`BEHIND`], or as many seconds as tests want.
+fn behind() -> Duration {
+    let asked = std::env::var("RANKRLS_SAVE_SECONDS").ok();
+    let asked = asked.and_then(|seconds| seconds.parse().ok());
+    asked.map_or(BEHIND, Duration::from_secs)
 }
 
 /// A selection about to be made.
@@ -217,7 +188,7 @@ impl Job<'_> {
     fn run(
         mut self,
         packed: Option<Packed>,
-        extended: Option<Extended>,
+        earlier: Option<Model>,
         output: Destination,
         plot: PlotFile,
     ) -> Result<ExitCode> {
@@ -225,57 +196,61 @@ impl Job<'_> {
         let (args, session) = (self.args, self.session);
         let input = &mut self.input;
         let mut options = args.options();
-        let memory = input.others_in(options.memory);
-        options.memory = memory;
-        let (mut found, mut choice) = (None, None);
-        if args.extend.is_none() {
-            let candidates = candidates(input, packed, &options, session)?;
+        options.memory = input.others_in(options.memory);
+        let candidates = candidates(input, packed, &options, session)?;
+        let (mut given, mut choice) = (Vec::new(), None);
+        if let (Some(model), Some(path)) = (earlier, &args.output) {
+            let gone_on = model.go_on(&options, &candidates, DataHash::of(&input.train));
+            (options, given) = gone_on.with_context(|| path.display().to_string())?;
+            let taken = given.len();
+            tracing::info!(steps = taken, "going on");
+            let line = format_args!("going on after {taken} of {} features\n", args.k);
+            session.console.tell(line);
+        } else {
             let Some(chosen) = choose_lambda(&candidates, input, &options, session)? else {
                 return Ok(session.without_results());
             };
             options.lambda = chosen.0.into();
             choice = chosen.1;
-            found = Some(candidates);
         }
-        let (checkpoint, interrupt) = (&args.checkpoint, session.interrupt);
-        let (checkpointer, recorded) =
-            checkpoint.open_selection(&mut options, extended, &input.train, interrupt)?;
-        options.memory = memory;
-        let earlier = recorded.first().map(Earlier::from).unwrap_or_default();
-        let taken = earlier.steps.len();
-        if taken > 0 {
-            tracing::info!(steps = taken, "going on");
-            let line = format_args!("going on after {taken} of {} features\n", args.k);
-            session.console.tell(line);
-        }
-        let candidates = if let Some(candidates) = found {
-            candidates
-        } else {
-            candidates(input, None, &options, session)?
-        };
-        let input = &self.input;
+        let (input, summary) = (&self.input, candidates.summary());
         let mut tested = Tested::new(input.test_path(&args.metrics, args.rules.rules()));
-        let mut watch = Watch::new(session, checkpointer);
-        let selection = tested.select(input, &candidates, &options, earlier, &mut watch)?;
+        let mut watch = Watch::new(session);
+        watch.begin(args.k.min(summary.column_classes));
+        let data = args.output.as_ref();
+        let data = data.map(|_| DataSummary::new(&input.train, &summary));
+        let written = |selection: &Selection, writer: &mut dyn Write| {
+            let data = data.expect("there is an output");
+            let mut model = Model::of_path(selection, &input.train, data);
+            model.table = input.table.clone();
+            model.write_to(writer)
+        };
+        let (mut saved, behind) = (Instant::now(), behind());
+        let mut save = |work: &Selecting<'_>| {
+            if work.steps().len() > given.len() && saved.elapsed() >= behind {
+                saved = Instant::now();
+                // What it cannot write now it will write, or say so, at the end.
+                let selection = work.selection();
+                let _ = output.save(|writer| written(&selection, writer));
+            }
+        };
+        let selection =
+            tested.select(input, &candidates, &options, &given, &mut save, &mut watch)?;
         let Some(selection) = selection else {
             session.console.warn(format_args!(
-                "interrupted before the first step: {}",
-                watch.left(NOTHING)
+                "interrupted before the first step: {NOTHING}"
             ));
             return Ok(session.without_results());
         };
         let select_seconds = begin.elapsed().as_secs_f64();
-        let summary = candidates.summary();
-        let saved = output.write(|writer| {
-            let mut model = Model::from_selection(&selection, &input.train, &summary);
-            model.table = input.table.clone();
-            model.write_to(writer)
-        });
+        // A run that was interrupted before it was where the earlier one was leaves that one's model.
+        let behind = selection.steps.len() < given.len();
+        let saved = if behind { Ok(()) } else { output.write(|writer| written(&selection, writer)) };
         let drawn = plot.write(|| {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref())
         });
-        self.warn(&selection, &watch);
+        self.warn(&selection);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &args.metrics, &args.rules.rules()));
@@ -290,7 +265,7 @@ impl Job<'_> {
         session.end(args.json, &report, text, saved.and(drawn))
     }
 
-    fn warn(&self, selection: &Selection, watch: &Watch<'_>) {
+    fn warn(&self, selection: &Selection) {
         let console = self.session.console;
         console.warn_all(Warning::of_queries(&self.input.train));
         let (criterion, labels) = (selection.options.criterion, self.input.train.labels());
@@ -300,8 +275,11 @@ impl Job<'_> {
         if selection.ending == Ending::Interrupted {
             let output = self.args.output.as_ref();
             let model = output.map(|path| format!(" and {}", path.display()));
+            let left = match model {
+                Some(_) => "--resume goes on",
+                None => "an unfinished step is lost",
+            };
             let model = model.unwrap_or_default();
-            let left = watch.left("an unfinished step is lost");
             console.warn(format_args!(
                 "interrupted after {taken} of {asked} features, which are in the report{model}; {left}"
             ));
@@ -337,7 +315,7 @@ pub(super) fn choose_lambda(
     let mut watch = Watch::named(session, "lambda");
     let chosen =
         watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, watch))?;
-    match chosen.unwrap_or(Err(TuneError::Interrupted)) {
+    match chosen.unwrap_or_else(|| Err(Error::stopped())) {
         Ok((lambda, auto)) => {
             let choice = auto.map(|auto| LambdaChoice::new(&auto, begin.elapsed()));
             if let Some(choice) = &choice {
@@ -346,7 +324,7 @@ pub(super) fn choose_lambda(
             }
             Ok(Some((lambda, choice)))
         }
-        Err(TuneError::Interrupted) => {
+        Err(error) if error.kind() == Kind::Stopped => {
             console.warn(format_args!("interrupted before the first step: {NOTHING}"));
             Ok(None)
         }
@@ -366,38 +344,43 @@ impl<'a> Tested<'a> {
         Self { path, seconds: 0.0 }
     }
 
-    /// Selects among the `candidates` of `input`, after what an `earlier` run has found; `None` if
+    /// Selects among the `candidates` of `input` after the `given` steps, and lets `save` see every step; `None` if
     /// that was interrupted before the first step.
     pub(super) fn select(
         &mut self,
         input: &Input,
         candidates: &Candidates,
         options: &SelectionOptions,
-        earlier: Earlier<'_>,
+        given: &[Step],
+        save: &mut (dyn FnMut(&Selecting<'_>) + Send),
         watch: &mut Watch<'_>,
     ) -> Result<Option<Selection>> {
-        let train = &input.train;
+        let (train, mut unmeasured) = (&input.train, None);
         let selection = watch.run(|watch| {
-            let mut observer = |event: Event<'_>| {
-                self.event(event)?;
-                watch.event(event)
+            let mut each = |step: &Step, work: &Selecting<'_>| {
+                if let Err(error) = self.measure(step, work) {
+                    unmeasured = Some(error);
+                    return ControlFlow::Break(());
+                }
+                save(work);
+                watch.stepped(step)
             };
-            resume_among(candidates, train, options, earlier, &mut observer)
+            select_among(candidates, train, options, given, &mut each)
         })?;
-        match self.path.as_ref().and_then(TestPath::error) {
+        match unmeasured {
             None => Ok(selection.transpose()?),
-            Some(error) => Err(error.clone()).context("cannot measure the test data"),
+            Some(error) => Err(error).context("cannot measure the test data"),
         }
     }
 
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+    fn measure(&mut self, step: &Step, work: &Selecting<'_>) -> Result<(), Error> {
         let Some(path) = &mut self.path else {
-            return ControlFlow::Continue(());
+            return Ok(());
         };
         let begin = Instant::now();
-        let flow = path.event(event);
+        let measured = path.push(step.feature, &work.state().weights());
         self.seconds += begin.elapsed().as_secs_f64();
-        flow
+        measured
     }
 }
 

@@ -1,24 +1,25 @@
-//! The observer of selections and grids: the progress bar, the checkpoint, and signals.
+//! The observer of selections and grids: the progress bar, finished work, and signals.
 
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
-use rankrls::checkpoint::Checkpointer;
-use rankrls::greedy::job;
+use rankrls::Step;
 use rankrls::tune;
 use rankrls::tune::Outcome;
 
 use super::numbers::{printable, short};
 use super::session::Session;
+use super::tune::kept::Kept;
 
 const STYLE: &str = "{prefix}{bar:24} {pos}/{len} steps{msg}{left}";
 
-/// Draws the steps, writes the checkpoint, and ends the work after a signal.
+/// Draws the steps, keeps finished selections of a grid, and ends the work after a signal.
 pub(crate) struct Watch<'a> {
     session: &'a Session<'a>,
     /// Before the bar.
     prefix: String,
-    checkpointer: Option<Checkpointer>,
+    /// Where finished selections of a grid are kept.
+    pub(crate) kept: Option<Kept>,
     /// One for all that it watches.
     bar: Option<ProgressBar>,
     /// Steps of each path of a grid, at most.
@@ -26,27 +27,26 @@ pub(crate) struct Watch<'a> {
 }
 
 impl<'a> Watch<'a> {
-    /// Writes the checkpoint if there is one.
-    pub(crate) fn new(session: &'a Session<'a>, checkpointer: Option<Checkpointer>) -> Self {
+    pub(crate) fn new(session: &'a Session<'a>) -> Self {
         Self {
             session,
             prefix: String::new(),
-            checkpointer,
+            kept: None,
             bar: None,
             path_steps: 0,
         }
     }
 
-    /// Without a checkpoint, of work that has a name beside the bar.
+    /// Of work that has a name beside the bar.
     pub(crate) fn named(session: &'a Session<'a>, name: &str) -> Self {
         Self {
             prefix: format!("{} ", printable(name)),
-            ..Self::new(session, None)
+            ..Self::new(session)
         }
     }
 
     /// Does `work`, which takes the watch for its observer; `None` if that was interrupted before it
-    /// had a result. Takes the bar away then, and completes the checkpoint.
+    /// had a result. Takes the bar away then.
     pub(crate) fn run<T: Send>(
         &mut self,
         work: impl FnOnce(&mut Self) -> T + Send,
@@ -56,28 +56,11 @@ impl<'a> Watch<'a> {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
-        let Some(checkpointer) = &mut self.checkpointer else {
-            return found;
-        };
-        if let Err(error) = checkpointer.flush() {
-            let (error, saved) = (anyhow::Error::from(error), checkpointer.saved());
-            let console = self.session.console;
-            console.warn(format_args!("{error:#}; the checkpoint has {saved} steps"));
-        }
         found
     }
 
-    /// The words for an interrupted run: its checkpoint, or what it has `lost` without one.
-    pub(crate) fn left(&self, lost: &str) -> String {
-        let Some(checkpointer) = &self.checkpointer else {
-            return lost.to_owned();
-        };
-        let (path, saved) = (checkpointer.path().display(), checkpointer.saved());
-        format!("{path} has {saved} steps, and --resume goes on")
-    }
-
     /// Goes on to so many steps more. From now on there is something to save.
-    fn begin(&mut self, steps: usize) {
+    pub(crate) fn begin(&mut self, steps: usize) {
         let bar = || {
             let bar = self.session.console.bar(0, STYLE);
             bar.with_prefix(self.prefix.clone())
@@ -105,29 +88,28 @@ impl<'a> Watch<'a> {
     }
 }
 
-impl job::Observer for Watch<'_> {
-    fn event(&mut self, event: job::Event<'_>) -> ControlFlow<()> {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            job::Observer::event(checkpointer, event)?;
-        }
-        match event {
-            job::Event::TeacherTrained(..) => {}
-            job::Event::Started(plan) => self.begin(plan.steps),
-            job::Event::Stepped(advance, _) => {
-                self.step(format!(", LQO error {:.6}", advance.step.lqo_error));
-            }
-        }
+impl Watch<'_> {
+    /// Sees a step of a selection.
+    pub(crate) fn stepped(&self, step: &Step) -> ControlFlow<()> {
+        self.step(format!(", LQO error {:.6}", step.lqo_error));
         self.session.interrupt.flow()
+    }
+
+    /// Keeps a selection that is done. One that the disk does not take is lost to another run, not to this one.
+    fn keep(&mut self, finished: &tune::Finished) {
+        if let Some(kept) = &mut self.kept
+            && let Err(error) = kept.push(finished)
+        {
+            let path = kept.path().display();
+            let text = format!("{path}: cannot keep finished selections: {error:#}");
+            self.session.console.warn(text);
+        }
     }
 }
 
 impl tune::TuneObserver for Watch<'_> {
     fn event(&mut self, event: tune::TuneEvent<'_>) -> ControlFlow<()> {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            tune::TuneObserver::event(checkpointer, event)?;
-        }
         match event {
-            tune::TuneEvent::TeacherTrained { .. } => {}
             tune::TuneEvent::Started {
                 lambdas,
                 steps,
@@ -142,6 +124,7 @@ impl tune::TuneObserver for Watch<'_> {
                 let lambda = short(path.lambda.value());
                 self.step(format!(", lambda {lambda} at {number}"));
             }
+            tune::TuneEvent::Selected(finished) => self.keep(finished),
             tune::TuneEvent::Finished(outcome) => {
                 let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
                 tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
@@ -176,7 +159,7 @@ mod tests {
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
         let selection = SelectionOptions::new(3, None);
         let options = options(TuneOptions::new(selection, &lambdas));
-        let mut watch = Watch::new(&session, None);
+        let mut watch = Watch::new(&session);
         tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
         let bar = watch.bar.unwrap();
         (bar.length(), bar.position())

@@ -309,7 +309,7 @@ impl<'a> Report<'a> {
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             criterion: step.criterion,
-            identical_columns: step.identical_columns,
+            identical_columns: step.identical.len(),
             evaluated: step.evaluated,
             alive: &step.alive,
             test: path.map(|path| by_name(path, &path.steps()[number])),

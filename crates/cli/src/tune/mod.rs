@@ -1,28 +1,30 @@
 //! `rankrls tune`.
 
 mod figure;
+pub(crate) mod kept;
 mod judging;
 mod report;
 
+use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use rankrls::checkpoint::Checkpointer;
-use rankrls::data::LabelScale;
-use rankrls::greedy::job::Recorded;
+use rankrls::data::{DataHash, LabelScale};
 use rankrls::metrics::parse_list;
-use rankrls::tune::{self, Evidence, Measure, Outcome, PathEnding, TuneError, TuneOptions, Tuned};
+use rankrls::tune::{self, Evidence, Finished, Measure, Outcome, PathEnding, TuneOptions, Tuned};
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind};
+use rankrls::{
+    Candidates, Dataset, Error, Kind, Lambdas, Metric, Model, SelectionOptions, StrategyKind,
+};
 use rankrls_files::memory;
 
 pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
+use kept::Kept;
 
 use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
-use super::checkpoint::CheckpointArgs;
 use super::console::Console;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::output::Destination;
@@ -89,7 +91,7 @@ Examples:
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --evidence folds:3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
   rankrls tune @parses -k 20 --strategies bounded,distil --lambdas 4,16,64 --choose-by cindex
-  rankrls tune train.svm -k 200 --evidence folds:3 --checkpoint tune.checkpoint --resume
+  rankrls tune train.svm -k 200 --evidence folds:3 -o model.json --resume
   rankrls tune train.svm -k 50 --rule min-improvement:0.01:3 --json")]
 pub(crate) struct TuneArgs {
     /// Most features to select
@@ -140,8 +142,10 @@ pub(crate) struct TuneArgs {
     output: Option<OutPath>,
     #[command(flatten)]
     plot: PlotArgs,
-    #[command(flatten)]
-    checkpoint: CheckpointArgs,
+    /// Go on from the selections that an interrupted run has kept beside the output; the model is that of an
+    /// unbroken run
+    #[arg(long, requires = "output", help_heading = "Running")]
+    resume: bool,
     /// Print one JSON document
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -258,7 +262,6 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
     args.check()?;
-    args.checkpoint.check()?;
     let table_file = Destination::create(args.csv.as_ref())?;
     let plot_file = args.plot.create()?;
     let model_file = Destination::create(args.output.as_ref())?;
@@ -273,24 +276,35 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
-    let (checkpointer, recorded) = checkpoint(args, &input, &options, session)?;
-    let mut watch = Watch::new(session, checkpointer);
+    let (kept, given) = finished(args, &input, &options, session)?;
+    let mut watch = Watch::new(session);
+    watch.kept = kept;
     let train = &input.train;
     let tuning = tune::Tuning {
         validation,
         candidates: Some(&candidates),
-        earlier: &recorded,
+        given: &given,
         ..tune::Tuning::new(train, &options)
     };
     let tuned = watch.run(|watch| tuning.run(watch))?;
-    let left = watch.left("other steps are lost, which --checkpoint would have kept");
-    let tuned = match tuned {
-        None | Some(Err(TuneError::Interrupted)) => {
-            console.warn(format_args!("{}; {left}", TuneError::Interrupted));
+    let left = match &args.output {
+        Some(_) => "--resume goes on after the selections that are done",
+        None => "other steps are lost, which -o would have kept",
+    };
+    let tuned = match tuned.unwrap_or_else(|| Err(Error::stopped())) {
+        Err(error) if error.kind() == Kind::Stopped => {
+            let text = "interrupted before there was anything to choose from";
+            console.warn(format_args!("{text}; {left}"));
             return Ok(session.without_results());
         }
-        Some(tuned) => tuned?,
+        tuned => tuned,
     };
+    if let (Some(kept), Ok(tuned)) = (watch.kept.take(), &tuned)
+        && !tuned.interrupted
+    {
+        kept.remove()?;
+    }
+    let tuned = tuned?;
     let cross_validated = cross_validated(&tuning, &tuned, session)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
@@ -308,7 +322,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     if let (false, None, Some(strategy)) = (folds, selection.options.sample, selection.strategy) {
         session.warn_of_seed(Some(strategy));
     }
-    warn(&tuned, &left, console);
+    warn(&tuned, left, console);
     let (labels, rules) = (train.labels(), &options.rules);
     console.warn_all(Warning::of_criterion(options.selection.criterion, labels));
     console.warn_all(Warning::of_grades(&options.measures(), labels, rules, true));
@@ -334,28 +348,31 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.end(args.json, &report, || report.text(), saved)
 }
 
-/// The checkpoint, if one is asked for, and its findings so far.
-fn checkpoint(
+/// The selections that an earlier run has finished, and where this one keeps those that it finishes: beside the
+/// output, if there is one.
+fn finished(
     args: &TuneArgs,
     input: &Input,
     options: &TuneOptions,
     session: &Session<'_>,
-) -> Result<(Option<Checkpointer>, Vec<Recorded>)> {
-    // Other metrics may be asked for when a run goes on.
-    let settings = TuneOptions {
-        metrics: Vec::new(),
-        ..options.clone()
+) -> Result<(Option<Kept>, Vec<Finished>)> {
+    let Some(output) = args.output.as_ref().filter(|path| is_file(path)) else {
+        return Ok((None, Vec::new()));
     };
-    let (train, interrupt) = (&input.train, session.interrupt);
-    let (checkpointer, recorded) = args.checkpoint.open(train, &settings, interrupt)?;
-    let steps: usize = recorded.iter().map(|found| found.steps.len()).sum();
-    if steps > 0 {
-        tracing::info!(steps, "going on");
-        session
-            .console
-            .tell(format_args!("going on after {steps} steps\n"));
+    let (kept, given) = Kept::open(output, DataHash::of(&input.train), options, args.resume)?;
+    if !given.is_empty() {
+        let (selections, steps) = (given.len(), given.iter().map(|found| found.steps.len()));
+        let steps: usize = steps.sum();
+        tracing::info!(selections, steps, "going on");
+        let line = format_args!("going on after {selections} selections, {steps} steps\n");
+        session.console.tell(line);
     }
-    Ok((checkpointer, recorded))
+    Ok((Some(kept), given))
+}
+
+/// Whether it is, or will be, a file, and not a pipe or device.
+fn is_file(path: &OutPath) -> bool {
+    fs::metadata(&**path).map_or(true, |metadata| metadata.is_file())
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
@@ -370,15 +387,15 @@ fn cross_validated(
         return Ok(None);
     }
     // The selections without a fold have no part in the choice.
-    let mut watch = Watch::new(session, None);
+    let mut watch = Watch::new(session);
     let cross_validated = watch.run(|watch| tuning.judge_by_folds(tuned, watch))?;
     let interrupted = || {
         console.warn("interrupted: the model is chosen, but not judged by folds");
         Ok(None)
     };
-    let cross_validated = match cross_validated {
-        None | Some(Err(TuneError::Interrupted)) => return interrupted(),
-        Some(cross_validated) => cross_validated?,
+    let cross_validated = match cross_validated.unwrap_or_else(|| Err(Error::stopped())) {
+        Err(error) if error.kind() == Kind::Stopped => return interrupted(),
+        cross_validated => cross_validated?,
     };
     match &cross_validated.ending {
         PathEnding::Refused { reason } => {

@@ -1,0 +1,86 @@
+//! The finished selections of a grid, as lines beside the output: another run goes on with them.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use rankrls::data::DataHash;
+use rankrls::tune::{Finished, TuneOptions};
+use rankrls_files::Lines;
+use rankrls_files::error::Fault;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+/// The file of a run, which is there from the first finished selection on.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    path: PathBuf,
+    /// The data and settings of the run.
+    run: Value,
+    lines: Option<Lines>,
+}
+
+/// The data and settings of a run, as the first line has them.
+#[derive(Serialize)]
+struct Run<'a> {
+    schema: &'static str,
+    data: DataHash,
+    #[serde(flatten)]
+    settings: &'a TuneOptions,
+}
+
+impl Kept {
+    /// The file beside `output`, for a run by `options` on data with this hash, and the selections in it, which
+    /// the run has to `resume`.
+    pub(super) fn open(
+        output: &Path,
+        data: DataHash,
+        options: &TuneOptions,
+        resume: bool,
+    ) -> Result<(Self, Vec<Finished>)> {
+        let mut path = output.as_os_str().to_owned();
+        path.push(".part");
+        let path = PathBuf::from(path);
+        // Other metrics may be asked for when a run goes on.
+        let settings = &TuneOptions {
+            metrics: Vec::new(),
+            ..options.clone()
+        };
+        let schema = "rankrls.tuning/1";
+        let run = json!(Run { schema, data, settings });
+        let mut given = Vec::new();
+        let take = |text: &[u8]| {
+            let line = serde_json::from_slice(text);
+            let fault = |error| Fault::new("a selection of this run", format!("{error}"));
+            given.push(line.map_err(fault)?);
+            Ok(())
+        };
+        let mut take = take;
+        let lines = path.exists().then(|| Lines::open(&path, &run, resume, |_, text| take(text)));
+        let lines = lines.transpose()?;
+        Ok((Self { path, run, lines }, given))
+    }
+
+    /// Adds a selection, which outlives this process.
+    pub(crate) fn push(&mut self, finished: &Finished) -> Result<()> {
+        if self.lines.is_none() {
+            let begun = Lines::open(&self.path, &self.run, false, |_, _| Ok(()))?;
+            self.lines = Some(begun);
+        }
+        if let Some(lines) = &mut self.lines {
+            lines.push(finished)?;
+            lines.sync()?;
+        }
+        Ok(())
+    }
+
+    /// The file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Takes the file away: the run is done.
+    pub(super) fn remove(self) -> io::Result<()> {
+        self.lines.map_or(Ok(()), Lines::remove)
+    }
+}

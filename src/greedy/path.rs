@@ -1,0 +1,430 @@
+//! A selection at work: takes its steps one by one, those that are given first.
+
+use std::ops::ControlFlow;
+
+use rankrls_files::Remedy;
+use serde::{Deserialize, Serialize};
+
+use super::checks::{check_labels, check_values};
+use super::strategy::{first_tied, least};
+use super::teacher::Labels;
+use super::{
+    Addition, Ending, Plan, RankingCriterion, Round, Sampler, Selection, SelectionOptions, State,
+    Strategy, StrategyKind, TargetOptions, Teacher, Work,
+};
+use crate::candidates::Candidates;
+use crate::data::Column;
+use crate::error::{Error, Kind, Result, ensure};
+use crate::interrupt::{check_interrupt, end, unless_ended};
+use crate::linalg::grown::Grown;
+use crate::memory::Bytes;
+
+/// One step of a selection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// 0-based feature that was added.
+    pub feature: u32,
+    /// Other columns that centre to the same column up to sign, 0-based, ascending.
+    pub identical: Vec<u32>,
+    /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
+    /// The error of `distil` is biased, as is its index: its teacher has seen the query's labels.
+    pub lqo_error: f64,
+    /// Concordance index of the leave-query-out predictions; `None` when no query has
+    /// examples of different labels.
+    pub lqo_cindex: Option<f64>,
+    /// The ranking measure that candidates were judged by, of the leave-query-out predictions
+    /// after the step; `None` where they were judged by the squared error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<f64>,
+    /// Candidates that were evaluated exactly.
+    #[serde(default)]
+    pub evaluated: usize,
+    /// For `bounded`, candidates that could still win after each level of bounds
+    /// ([`Work::alive`](Work::alive)); empty for others.
+    #[serde(default)]
+    pub alive: Vec<usize>,
+}
+
+/// Sees every step of a selection, and the selection after it. Breaking ends it with the steps so far.
+pub type Each<'e> = dyn FnMut(&Step, &Selecting<'_>) -> ControlFlow<()> + Send + 'e;
+
+/// Wants all steps, for who has nothing to see: an [`Each`].
+pub fn unwatched(_: &Step, _: &Selecting<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
+}
+
+/// A selection at work.
+///
+/// Where ranks share the columns ([`Candidates::among`]), each has the errors of its own; ranks tell
+/// each other the least and the lowest feature that ties with it, and the owner of this feature sends
+/// its column.
+pub struct Selecting<'a> {
+    candidates: &'a Candidates,
+    options: &'a SelectionOptions,
+    kind: Option<StrategyKind>,
+    /// The labels and the teacher, with every choice made and the ridge parameters that were tried.
+    pub(crate) target: TargetOptions,
+    pub(crate) teacher: Option<Teacher>,
+    /// Tells how the leave-query-out predictions rank; `None` where all labels of a query are equal.
+    concordance: Option<RankingCriterion>,
+    /// The labels that errors are against, where features are selected by others.
+    report: Option<Vec<f64>>,
+    state: State,
+    strategy: Box<dyn Strategy>,
+    /// Whether the strategy has not adopted the last feature: it does when the next step needs it.
+    behind: bool,
+    sampler: Option<Sampler>,
+    ranking: Option<RankingCriterion>,
+    retired: Vec<bool>,
+    /// Where candidates are drawn, the features that represent those of all ranks that are left,
+    /// ascending.
+    left: Vec<u32>,
+    /// Steps to take again before there is anything to search for.
+    given: &'a [Step],
+    steps: Vec<Step>,
+    /// Whether no candidate is left.
+    exhausted: bool,
+}
+
+impl<'a> Selecting<'a> {
+    /// Before the first step of the selection that `plan` has made of `options`, from labels `raw` as the data
+    /// have them and as they are learnt. Takes the `given` steps again, without a search, and then goes on.
+    pub(crate) fn begin(
+        candidates: &'a Candidates,
+        raw: &[f64],
+        labels: Labels,
+        plan: &Plan,
+        options: &'a SelectionOptions,
+        given: &'a [Step],
+    ) -> Result<Self> {
+        let (queries, kind) = (candidates.queries(), plan.strategy.kind());
+        let scale = plan.target.label_scale(kind);
+        let ranking = options.ranking(raw, queries)?;
+        let lambda = options.lambda_of(kind, candidates)?;
+        let scales = candidates.classes().query_weight().row_scales(queries);
+        let fit = labels.fit;
+        let fit = fit.map(|(labels, lambda)| (labels, Grown::new(lambda.value())));
+        let state = State::of_target(labels.select, queries, scales, fit, lambda, plan.steps)
+            .with_room(plan.room);
+        check_labels(state.labels())?;
+        check_values(candidates, lambda)?;
+        let sampler = options.sampler(kind);
+        Ok(Self {
+            strategy: plan.strategy.build(candidates, &state, labels.filter),
+            candidates,
+            options,
+            kind,
+            target: labels.target,
+            teacher: labels.teacher,
+            concordance: RankingCriterion::concordance(&state, raw),
+            report: labels.report,
+            state,
+            behind: false,
+            sampler,
+            ranking: ranking.map(|ranking| ranking.on_scale(scale)),
+            retired: vec![false; candidates.classes().len()],
+            left: sampler.map_or_else(Vec::new, |_| candidates.features()),
+            given,
+            steps: Vec::with_capacity(plan.steps),
+            exhausted: false,
+        })
+    }
+
+    /// The state after the steps so far.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// The steps so far.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// 0-based features selected so far, in order of selection.
+    pub fn features(&self) -> Vec<u32> {
+        self.steps.iter().map(|step| step.feature).collect()
+    }
+
+    /// The selection of the steps so far.
+    pub fn selection(&self) -> Selection {
+        let (taken, lambda) = (self.steps.len(), self.state.lambda());
+        let ending = if taken == self.options.k {
+            Ending::Complete
+        } else if self.exhausted || taken == self.state.capacity() {
+            Ending::Exhausted
+        } else {
+            Ending::Interrupted
+        };
+        let options = SelectionOptions {
+            query_weight: self.candidates.classes().query_weight(),
+            scale: self.candidates.classes().scale(),
+            ..self.options.clone()
+        };
+        Selection {
+            strategy: self.kind,
+            options: options.resolved(self.kind, lambda, self.target.clone()),
+            lambda,
+            unit: self.candidates.unit(),
+            teacher: self.teacher,
+            steps: self.steps.clone(),
+            weights: self.state.weights(),
+            condition: self.state.condition(),
+            ending,
+        }
+    }
+
+    /// Takes all steps, as long as `each` wants more. A request to end that comes before the first step has no
+    /// result to end with.
+    pub(crate) fn run(&mut self, each: &mut Each<'_>) -> Result<()> {
+        // Only the search for a step is ended in the middle, which leaves the state as it was.
+        while let Some(advanced) = unless_ended(|| self.advance()) {
+            let Some(step) = advanced?.cloned() else {
+                self.exhausted = true;
+                return Ok(());
+            };
+            let taken = self.steps.len();
+            if taken > self.given.len() {
+                step.log(taken, self.candidates.written(step.feature));
+            }
+            let flow = each(&step, self);
+            if taken < self.state.capacity() && self.candidates.peers().any(flow.is_break()) {
+                return Ok(());
+            }
+        }
+        if self.steps.is_empty() {
+            end();
+        }
+        Ok(())
+    }
+
+    /// Takes the next step: the given one if there is one, else the best there is.
+    /// `None` when all planned steps are taken, or no candidate is left.
+    pub(crate) fn advance(&mut self) -> Result<Option<&Step>> {
+        let taken = self.state.steps();
+        if taken == self.state.capacity() {
+            return Ok(None);
+        }
+        let step = match self.given.get(taken) {
+            Some(step) => Some(self.again(taken + 1, step)?),
+            None => self.search()?,
+        };
+        let Some(step) = step else {
+            return Ok(None);
+        };
+        if let Some((bytes, room)) = self.state.missing_room() {
+            return Err(Error::memory(format!(
+                "lambda is too small for the digits of a float from feature {} on without one factor a \
+                 query, which takes {}, and {} are left; {}, select fewer features or allow more memory",
+                taken + 1,
+                Bytes(bytes).exact(),
+                Bytes(room).exact(),
+                Remedy::RaiseLambda
+            )));
+        }
+        let finite = |weight: &f64| weight.is_finite();
+        if !step.lqo_error.is_finite() || !self.state.weights().iter().all(finite) {
+            return Err(not_finite(taken + 1));
+        }
+        self.steps.push(step);
+        Ok(self.steps.last())
+    }
+
+    /// Adds the feature that represents a candidate, whichever rank has it; the other columns of its
+    /// class, or `None` where no candidate that is left is represented by it.
+    fn take(&mut self, feature: u32) -> Option<Vec<u32>> {
+        self.follow();
+        let candidates = self.candidates;
+        let classes = candidates.classes();
+        let represented = classes.represented_by(feature);
+        let own = match represented.filter(|&candidate| !self.retired[candidate]) {
+            Some(candidate) => {
+                self.retired[candidate] = true;
+                let Column { rows, values } = classes.column(candidate);
+                let column = (rows.to_vec(), values.to_vec());
+                let class = classes.class(candidate).to_vec();
+                Some((classes.factor(candidate), class, column))
+            }
+            None => None,
+        };
+        let mut all = candidates.peers().all(&own).into_iter().flatten();
+        let (factor, mut class, (rows, values)) = all.next()?;
+        if let Ok(place) = self.left.binary_search(&feature) {
+            self.left.remove(place);
+        }
+        self.state.add(Addition {
+            feature,
+            column: Column {
+                rows: &rows,
+                values: &values,
+            },
+            factor,
+        });
+        self.behind = true;
+        class.retain(|&column| column != feature);
+        Some(class)
+    }
+
+    /// Lets the strategy adopt the feature that was added last.
+    fn follow(&mut self) {
+        if self.behind {
+            self.strategy.adopt(self.candidates.classes(), &self.state);
+            self.behind = false;
+        }
+    }
+
+    /// Takes a step again: its feature has to be left, and the error after it what it was, to
+    /// the last bit.
+    fn again(&mut self, number: usize, step: &Step) -> Result<Step> {
+        let refuse = |found: String| {
+            Error::new(
+                Kind::File,
+                format!(
+                    "step {number} of the earlier run cannot be taken again: {found}; was it run on \
+                     other data, or by another build or machine?"
+                ),
+            )
+        };
+        let Some(identical) = self.take(step.feature) else {
+            let column = self.candidates.written(step.feature);
+            return Err(refuse(format!("column {column} is not to be selected")));
+        };
+        let (error, was) = (self.error(), step.lqo_error);
+        if error.to_bits() != was.to_bits() {
+            return Err(refuse(format!(
+                "the held-out error is {error} where it was {was}"
+            )));
+        }
+        Ok(Step {
+            identical,
+            criterion: self.criterion(),
+            ..step.clone()
+        })
+    }
+
+    /// Takes the best step; `None` when no candidate is left.
+    fn search(&mut self) -> Result<Option<Step>> {
+        check_interrupt();
+        self.follow();
+        let eligible = self.eligible();
+        let round = Round {
+            candidates: self.candidates.classes(),
+            peers: self.candidates.peers(),
+            state: &self.state,
+            sampled: self.sampler.is_some(),
+            ranking: self.ranking.as_ref(),
+            room: Round::room(self.state.labels().len(), self.state.capacity()),
+        };
+        let errors = self.strategy.errors(&round, &eligible);
+        let (left, Work { evaluated, alive }) = self.judged(eligible.len(), errors.len())?;
+        let Some(feature) = self.winner(&eligible, &errors) else {
+            // No candidate that is left has an error that is a number.
+            return match left {
+                0 => Ok(None),
+                _ => Err(not_finite(self.state.steps() + 1)),
+            };
+        };
+        let Some(identical) = self.take(feature) else {
+            return Ok(None);
+        };
+        Ok(Some(Step {
+            feature,
+            identical,
+            lqo_error: self.error(),
+            lqo_cindex: self.of_predictions(self.concordance.as_ref()),
+            criterion: self.criterion(),
+            evaluated,
+            alive,
+        }))
+    }
+
+    /// Positions of the candidates of this rank that the next step may take, ascending.
+    fn eligible(&self) -> Vec<u32> {
+        let Some(sampler) = self.sampler else {
+            let all = (0u32..).zip(&self.retired);
+            return all.filter_map(|(at, out)| (!out).then_some(at)).collect();
+        };
+        let drawn = sampler.draw(self.state.steps(), &self.left);
+        self.candidates.classes().positions(drawn.into_iter())
+    }
+
+    /// The lowest feature of all ranks whose error ties with the least.
+    fn winner(&self, eligible: &[u32], errors: &[f64]) -> Option<u32> {
+        let (peers, classes) = (self.candidates.peers(), self.candidates.classes());
+        let first = first_tied(errors, peers.least(least(errors)));
+        let feature = first.map(|place| classes.feature(eligible[place] as usize));
+        peers.all(&feature).into_iter().flatten().min()
+    }
+
+    /// How many candidates were `eligible`, and what their errors took, on all ranks together; refuses
+    /// more or fewer errors than there are candidates.
+    fn judged(&self, eligible: usize, errors: usize) -> Result<(usize, Work)> {
+        let own = (self.strategy.work(eligible), eligible, errors);
+        let (mut left, mut sum) = (0, Work::default());
+        for (work, expected, found) in self.candidates.peers().all(&own) {
+            ensure!(
+                found == expected,
+                options,
+                "the strategy has {found} errors in step {}: expected {expected}, one for each of the \
+                 eligible candidates, in their order",
+                self.state.steps() + 1
+            );
+            left += expected;
+            sum.add(&work);
+        }
+        Ok((left, sum))
+    }
+
+    /// Squared error of the leave-query-out predictions, against the labels.
+    fn error(&self) -> f64 {
+        let Some(own) = &self.report else {
+            return self.state.error();
+        };
+        let targets = self.state.labels().iter().zip(self.state.holdout());
+        let predictions = targets.map(|(target, residual)| target - residual);
+        let residuals = own.iter().zip(predictions);
+        residuals
+            .map(|(label, prediction)| (label - prediction).powi(2))
+            .sum()
+    }
+
+    /// The ranking measure that candidates are judged by, of the state's predictions.
+    fn criterion(&self) -> Option<f64> {
+        self.of_predictions(self.ranking.as_ref())
+    }
+
+    /// A measure of the state's predictions.
+    fn of_predictions(&self, measure: Option<&RankingCriterion>) -> Option<f64> {
+        measure?.mean(&self.state.predictions())
+    }
+}
+
+impl Step {
+    /// Logs the step, with its `feature` as the file of the data counts.
+    pub(crate) fn log(&self, number: usize, feature: u64) {
+        let Self {
+            lqo_error,
+            evaluated,
+            alive,
+            ..
+        } = self;
+        // For `bounded` only.
+        let bounded = Some(alive).filter(|alive| !alive.is_empty());
+        let counts = bounded.map(tracing::field::debug);
+        tracing::info!(
+            step = number,
+            feature,
+            lqo_error,
+            alive = counts,
+            evaluated,
+            "selected"
+        );
+    }
+}
+
+fn not_finite(number: usize) -> Error {
+    let remedy = Remedy::RaiseLambda;
+    Error::numbers(format!(
+        "step {number} leads to numbers that are not finite; select fewer features, {remedy} or scale the \
+         data"
+    ))
+}
