@@ -73,8 +73,8 @@ mod tests {
     use crate::data::parsed as data;
     use std::ops::ControlFlow;
 
-    use crate::greedy::{Selecting, SelectionOptions, Step};
     use crate::greedy::job::{select, unwatched};
+    use crate::greedy::{Selecting, SelectionOptions, Step};
     use crate::lambda::Lambda;
 
     #[test]

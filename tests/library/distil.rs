@@ -261,10 +261,7 @@ fn refusal(data: &Dataset<'_>) -> String {
 #[test]
 fn what_cannot_be_taught_is_refused() {
     let few = refusal(&pairs(9).dataset());
-    assert!(
-        few.starts_with("9 queries: expected at least 10"),
-        "{few}"
-    );
+    assert!(few.starts_with("9 queries: expected at least 10"), "{few}");
     let equal = Problem {
         labels: vec![2.0; 24],
         ..pairs(12)

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::job::{plan, select_among, select, unwatched};
+use rankrls::greedy::job::{plan, select, select_among, unwatched};
 use rankrls::greedy::strategy::ExpectedDivergence;
 use rankrls::tune::{Evidence, TuneOptions, Tuning};
 use rankrls::{Dataset, Lambda, Queries, SelectionOptions, StrategyKind};
@@ -158,7 +158,9 @@ fn features_come_by_falling_psi_and_the_steps_are_taken_again() {
         assert_eq!(again, selection);
     }
     for threads in [1, 3] {
-        let again = on(threads, || select(&data, &options(30), &mut unwatched).unwrap());
+        let again = on(threads, || {
+            select(&data, &options(30), &mut unwatched).unwrap()
+        });
         assert_eq!(again, selection);
     }
 }
@@ -166,10 +168,14 @@ fn features_come_by_falling_psi_and_the_steps_are_taken_again() {
 #[test]
 fn a_column_is_judged_the_same_beside_others() {
     let data = graded();
-    let all = select(&data, &options(30), &mut unwatched).unwrap().features();
+    let all = select(&data, &options(30), &mut unwatched)
+        .unwrap()
+        .features();
     let part: Vec<u32> = (0..30).filter(|feature| feature % 4 == 1).collect();
     let alone = data.features_subset(&part).unwrap();
-    let alone = select(&alone, &options(30), &mut unwatched).unwrap().features();
+    let alone = select(&alone, &options(30), &mut unwatched)
+        .unwrap()
+        .features();
     let expected: Vec<u32> = all
         .into_iter()
         .filter(|feature| part.contains(feature))
@@ -203,7 +209,10 @@ fn paths_of_several_strategies_have_the_filter() {
     };
     let tuned = Tuning::new(&data, &tuning).run(&mut ()).unwrap();
     let selected = tuned.outcomes[1].selection(4).unwrap();
-    assert_eq!(selected, select(&data, &options(4), &mut unwatched).unwrap());
+    assert_eq!(
+        selected,
+        select(&data, &options(4), &mut unwatched).unwrap()
+    );
 }
 
 #[test]
@@ -212,10 +221,16 @@ fn targets_without_columns_and_labels_that_are_no_grades_are_refused() {
     let candidates = options(3).candidates(&data);
     // Labels alone, and the rows of data without their columns.
     let error = plan(&candidates, data.labels(), &options(3)).unwrap_err();
-    assert!(error.to_string().contains("found labels without them"), "{error}");
+    assert!(
+        error.to_string().contains("found labels without them"),
+        "{error}"
+    );
     let other = data.features_subset(&[]).unwrap();
     let error = plan(&candidates, &other, &options(3)).unwrap_err();
-    assert!(error.to_string().contains("found labels without them"), "{error}");
+    assert!(
+        error.to_string().contains("found labels without them"),
+        "{error}"
+    );
     let labels: Vec<f64> = (0..data.rows()).map(|row| row as f64 / 10.0).collect();
     let data = Dataset::from_sprs(data.x(), &labels, data.queries().clone()).unwrap();
     let error = select(&data, &options(3), &mut unwatched).unwrap_err();

@@ -216,7 +216,12 @@ fn selected(problem: &Problem, lambda: f64) -> Result<Selection> {
 fn values_beyond_their_squares_are_refused() {
     for value in [1e300, 1e51] {
         let error = selected(&column([value, 0.0, 1.0, 0.0]), 1.0).unwrap_err();
-        assert!(error.to_string().starts_with("column 0 has values too large"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with("column 0 has values too large"),
+            "{error}"
+        );
         assert!(error.to_string().contains("scale the column"), "{error}");
     }
     assert!(selected(&column([1e49, 0.0, 1.0, 0.0]), 1.0).is_ok());

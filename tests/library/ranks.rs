@@ -6,12 +6,14 @@ use crate::oracle::{Problem, by, drawn_problems, on, outcome};
 use proptest::prelude::*;
 use rankrls::candidates::share;
 use rankrls::data::sample;
-use rankrls::greedy::job::{plan, select_among, select, unwatched};
+use rankrls::greedy::job::{plan, select, select_among, unwatched};
 use rankrls::greedy::{Criterion, Refit, Step};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::on_threads;
-use rankrls::{Dataset, Kind, Lambda, QueryWeight, Result, Scale, Selection, SelectionOptions, StrategyKind};
+use rankrls::{
+    Dataset, Kind, Lambda, QueryWeight, Result, Scale, Selection, SelectionOptions, StrategyKind,
+};
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 
@@ -226,7 +228,10 @@ fn all_ranks_refuse_what_one_has() {
     problem.x[7][0] = -1e180;
     let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
     let alone = select(&problem.dataset(), &options, &mut unwatched).unwrap_err();
-    assert!(alone.to_string().contains(" has values too large"), "{alone}");
+    assert!(
+        alone.to_string().contains(" has values too large"),
+        "{alone}"
+    );
     for found in on_ranks(&problem.dataset(), &options, &[], 4) {
         assert_eq!(found.unwrap_err(), alone);
     }

@@ -102,7 +102,10 @@ fn steps_of_other_data_are_refused() {
     };
     let mut other = steps.clone();
     other[2].lqo_error = f64::from_bits(other[2].lqo_error.to_bits() + 1);
-    refused(&other, "step 3 of the earlier run cannot be taken again: the held-out error is");
+    refused(
+        &other,
+        "step 3 of the earlier run cannot be taken again: the held-out error is",
+    );
     let mut other = steps.clone();
     other[3] = other[0].clone();
     let taken = "step 4 of the earlier run cannot be taken again: column";
@@ -177,7 +180,10 @@ fn models_of_other_runs_are_not_gone_on_from() {
     let model = ended(&data, &options(2.0), &[], 3);
     let refused = |model: &Model, options: &SelectionOptions, hash| {
         let candidates = options.candidates(&data);
-        model.go_on(options, &candidates, hash).unwrap_err().to_string()
+        model
+            .go_on(options, &candidates, hash)
+            .unwrap_err()
+            .to_string()
     };
     let mut other = SelectionOptions {
         strategy: Some(StrategyKind::Sampled),
@@ -210,17 +216,29 @@ fn models_of_other_runs_are_not_gone_on_from() {
         convention: Convention::Letor,
     };
     let text = refused(&model, &other, hash);
-    assert!(text.contains("criterion was not given and is cindex (letor) now"), "{text}");
+    assert!(
+        text.contains("criterion was not given and is cindex (letor) now"),
+        "{text}"
+    );
     let text = refused(&model, &options(2.0), DataHash::of(&sample::test()));
-    assert!(text.starts_with("the model was trained on other data"), "{text}");
+    assert!(
+        text.starts_with("the model was trained on other data"),
+        "{text}"
+    );
     other = options(2.0);
     other.k = 2;
     let text = refused(&model, &other, hash);
-    assert!(text.contains("has 3 features: expected as many or more as -k, found 2"), "{text}");
+    assert!(
+        text.contains("has 3 features: expected as many or more as -k, found 2"),
+        "{text}"
+    );
     let all = rankrls::RankRls::default().fit(&data).unwrap();
     let text = refused(&all, &options(2.0), hash);
     assert!(text.contains("not selected but all"), "{text}");
-    let more = SelectionOptions { k: K + 2, ..options(2.0) };
+    let more = SelectionOptions {
+        k: K + 2,
+        ..options(2.0)
+    };
     let (more, given) = model.go_on(&more, &candidates, hash).unwrap();
     assert_eq!((more.k, given.len()), (K + 2, 3));
 }
@@ -404,4 +422,3 @@ fn steps_of_another_tuning_are_refused() {
             .starts_with("lambda 1: step 1 of the earlier run")
     );
 }
-

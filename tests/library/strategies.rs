@@ -540,8 +540,12 @@ fn labels_out_of_range_are_refused() {
         for strategy in strategies() {
             let mut options = by(strategy, 2, 1.0);
             options.target.labels = Some(LabelScale::Raw);
-            let error = select(&scaled(labels, 1.0).dataset(), &options, &mut unwatched).unwrap_err();
-            assert!(error.to_string().starts_with("the labels are too"), "{error}");
+            let error =
+                select(&scaled(labels, 1.0).dataset(), &options, &mut unwatched).unwrap_err();
+            assert!(
+                error.to_string().starts_with("the labels are too"),
+                "{error}"
+            );
             let size = if labels > 1.0 { "large" } else { "small" };
             assert!(error.to_string().contains(size), "{error}");
         }

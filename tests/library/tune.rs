@@ -12,8 +12,8 @@ use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
 use rankrls::tune::{
-    Evidence, Measure, Outcome, PathEnding, Rule, TuneEvent, TuneObserver, TuneOptions,
-    Tuned, Tuning,
+    Evidence, Measure, Outcome, PathEnding, Rule, TuneEvent, TuneObserver, TuneOptions, Tuned,
+    Tuning,
 };
 use rankrls::{Dataset, Kind, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
 
@@ -397,13 +397,20 @@ fn validation_evidence_is_what_the_models_predict() {
     };
     let missing = tune(&data, &options, &mut ());
     let text = missing.unwrap_err().to_string();
-    assert!(text.starts_with("the evidence is validation data"), "{text}");
+    assert!(
+        text.starts_with("the evidence is validation data"),
+        "{text}"
+    );
     let tuning = Tuning::new(&data, &options).validated(&other);
     let tuned = tuning.run(&mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
-            let selection =
-                select(&data, &SelectionOptions::new(k, outcome.lambda), &mut unwatched).unwrap();
+            let selection = select(
+                &data,
+                &SelectionOptions::new(k, outcome.lambda),
+                &mut unwatched,
+            )
+            .unwrap();
             let scores = other.scores(&features(outcome, k), &selection.weights);
             let found = evaluate(
                 &metrics,
@@ -640,7 +647,12 @@ fn scales_of_labels_are_chosen_by_folds() {
         ..options
     };
     let error = tune(&data, &squared, &mut ()).unwrap_err();
-    assert!(error.to_string().starts_with("labels are learnt on several"), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("labels are learnt on several"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -19,9 +19,7 @@ use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::greedy::{SelectionOptions, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
-use rankrls::{
-    Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind,
-};
+use rankrls::{Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind};
 use rankrls_files::{Journal, JournalError};
 use rankrls_parses::corpus::Listing;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
@@ -345,7 +343,8 @@ fn replay(options: &SelectionOptions, steps: &[Step]) {
         ..options.clone()
     };
     let candidates = Candidates::from(ColumnClasses::new(&data));
-    if let Ok(selection) = select_among(&candidates, data.labels(), &options, steps, &mut unwatched) {
+    if let Ok(selection) = select_among(&candidates, data.labels(), &options, steps, &mut unwatched)
+    {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(
             selection
