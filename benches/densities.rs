@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::write_svmlight;
-use rankrls::greedy::job::Event;
+use rankrls::greedy::Step;
+use rankrls::greedy::job::Selecting;
 use rankrls::memory::Memory;
 use rankrls::packed::Packed;
 use rankrls::{ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
@@ -42,10 +43,8 @@ fn step(data: &Dataset<'_>) -> Duration {
         ..SelectionOptions::new(BEFORE + 1, Lambda::new(16.0).expect("a number"))
     };
     let mut ends = Vec::new();
-    let mut watch = |event: Event<'_>| {
-        if let Event::Stepped(..) = event {
-            ends.push(Instant::now());
-        }
+    let mut watch = |_: &Step, _: &Selecting<'_>| {
+        ends.push(Instant::now());
         ControlFlow::Continue(())
     };
     let model = options.fit_with(data, None, &mut watch);

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::SelectionOptions;
-use rankrls::greedy::job::select_among;
+use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::{Candidates, ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
 use rayon::prelude::*;
 use zipf::Zipf;
@@ -53,7 +53,7 @@ impl<'a> Subject<'a> {
     }
 
     fn select(&self, options: &SelectionOptions) -> Selection {
-        let selection = select_among(&self.candidates, self.data, options, &mut ());
+        let selection = select_among(&self.candidates, self.data, options, &[], &mut unwatched);
         selection.expect("there are candidates and no limit")
     }
 

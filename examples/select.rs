@@ -34,8 +34,8 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&data)?;
     println!("\nstep    weight  LQO error  feature");
-    for (step, feature) in model.path.iter().zip(&model.features) {
-        let (number, error, weight) = (step.step, step.lqo_error, feature.weight);
+    for (number, feature) in (1..).zip(&model.features) {
+        let (error, weight) = (feature.lqo_error.unwrap_or_default(), feature.weight);
         let name = feature.name.clone();
         let name = name.unwrap_or_else(|| feature.feature.to_string());
         println!("{number:4} {weight:9.5} {error:10.5}  {name}");

@@ -9,10 +9,10 @@ use std::error::Error;
 use std::ops::ControlFlow;
 
 use rankrls::data::sample;
-use rankrls::greedy::job::Event;
+use rankrls::greedy::job::Selecting;
 use rankrls::metrics::evaluate;
 use rankrls::ridge::Groups;
-use rankrls::{Convention, Dataset, Lambda, Metric, SelectionOptions};
+use rankrls::{Convention, Dataset, Lambda, Metric, SelectionOptions, Step};
 
 /// Mean concordance index of `scores`.
 fn concordance(data: &Dataset<'_>, scores: &[f64]) -> Result<f64, Box<dyn Error>> {
@@ -34,20 +34,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lambda = Lambda::new(16.0)?;
     let (mut features, mut measured) = (Vec::new(), Ok(0.0));
     let (mut best, mut best_step) = (0.0, 0);
-    let mut watch = |event: Event<'_>| {
-        let Event::Stepped(taken, state) = event else {
-            return ControlFlow::Continue(());
-        };
-        features.push(taken.step.feature);
-        let scores = validation.scores(&features, &state.weights());
+    let mut watch = |step: &Step, work: &Selecting<'_>| {
+        features.push(step.feature);
+        let scores = validation.scores(&features, &work.state().weights());
         measured = concordance(&validation, &scores).map_err(|error| error.to_string());
         let Ok(cindex) = measured else {
             return ControlFlow::Break(());
         };
-        println!(
-            "feature {:6}: concordance index {cindex:.4}",
-            taken.step.feature
-        );
+        println!("feature {:6}: concordance index {cindex:.4}", step.feature);
         if cindex > best {
             (best, best_step) = (cindex, features.len());
         }

@@ -9,6 +9,7 @@
 use std::error::Error;
 
 use rankrls::data::sample;
+use rankrls::greedy::job::unwatched;
 use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
 use rankrls::{Lambda, Model, SelectionOptions};
 
@@ -35,10 +36,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = SelectionOptions::new(10, Lambda::new(16.0)?);
     let exact = options.fit(&train)?;
     let own = OwnStrategy::new(Alignment);
-    let aligned = options.fit_with(&train, Some(&own), &mut ())?;
+    let aligned = options.fit_with(&train, Some(&own), &mut unwatched)?;
     println!("LQO error of  exact  aligned");
-    for (exact, aligned) in exact.path.iter().zip(&aligned.path) {
-        println!("{:20.5} {:8.5}", exact.lqo_error, aligned.lqo_error);
+    for (exact, aligned) in exact.features.iter().zip(&aligned.features) {
+        let [exact, aligned] = [exact, aligned].map(|step| step.lqo_error.unwrap_or_default());
+        println!("{exact:20.5} {aligned:8.5}");
     }
     if let Some(path) = std::env::args_os().nth(1) {
         aligned.write(&path)?;

@@ -110,12 +110,13 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
-    use crate::greedy::job::{select, select_among};
-    use crate::greedy::{Ending, Event, SelectionOptions, StrategyKind};
+    use crate::error::Kind;
+    use crate::greedy::job::{select, select_among, unwatched};
+    use crate::greedy::{Ending, Selecting, SelectionOptions, Step, StrategyKind};
     use crate::lambda::Lambda;
     use crate::metrics::Metric;
     use crate::ridge::RankRls;
-    use crate::tune::{Evidence, Measure, TuneError, TuneEvent, TuneOptions, Tuning};
+    use crate::tune::{Evidence, Measure, TuneEvent, TuneOptions, Tuning};
 
     #[test]
     fn every_strategy_ends_with_the_steps_before_a_request() {
@@ -128,16 +129,16 @@ mod tests {
                 strategy: Some(strategy),
                 ..SelectionOptions::new(k, one())
             };
-            let two = select(&data, &options(2), &mut ()).unwrap();
+            let two = select(&data, &options(2), &mut unwatched).unwrap();
             let (interrupt, mut steps) = (Interrupt::new(), 0);
-            let mut observer = |event: Event<'_>| {
-                steps += usize::from(matches!(event, Event::Stepped(..)));
+            let mut each = |_: &Step, _: &Selecting<'_>| {
+                steps += 1;
                 if steps == 2 {
                     interrupt.request();
                 }
                 ControlFlow::Continue(())
             };
-            let work = || select(&data, &options(9), &mut observer);
+            let work = || select(&data, &options(9), &mut each);
             let ended = interrupt.run(2, work).unwrap().unwrap().unwrap();
             assert_eq!(ended.ending, Ending::Interrupted, "{strategy}");
             assert_eq!(ended.steps, two.steps, "{strategy}");
@@ -156,7 +157,7 @@ mod tests {
         let candidates = SelectionOptions::new(3, None).candidates(&data);
         let select = || {
             let options = SelectionOptions::new(3, one());
-            select_among(&candidates, &data, &options, &mut ())
+            select_among(&candidates, &data, &options, &[], &mut unwatched)
         };
         assert!(interrupt.run(2, select).unwrap().is_none());
     }
@@ -190,7 +191,7 @@ mod tests {
             let work = || tuning.run(&mut observer);
             let tuned = interrupt.run(2, work).unwrap().unwrap();
             match (tuned, models) {
-                (Err(TuneError::Interrupted), None) => {}
+                (Err(error), None) if error.kind() == Kind::Stopped => {}
                 (Ok(tuned), Some(models)) => {
                     assert!(tuned.interrupted);
                     assert_eq!(tuned.outcomes[0].points.len(), models);

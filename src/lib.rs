@@ -34,7 +34,6 @@
 //! - [`model`]: fitted models, and models as files.
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`warning`]: warnings about data and results, as values.
-//! - [`checkpoint`]: going on after a process has ended.
 //!
 //! Every function that can fail fails with an [`Error`]: its kind, and a text that says the rest.
 //!

@@ -9,17 +9,17 @@
 //! ```
 //! use rankrls::candidates::share;
 //! use rankrls::data::sample;
-//! use rankrls::greedy::job::{select, select_among};
+//! use rankrls::greedy::job::{select, select_among, unwatched};
 //! use rankrls::peers::on_threads;
 //! use rankrls::{Lambda, SelectionOptions};
 //!
 //! let data = sample::train();
 //! let options = SelectionOptions::new(5, Lambda::new(16.0)?);
-//! let alone = select(&data, &options, &mut ())?;
+//! let alone = select(&data, &options, &mut unwatched)?;
 //! let paths = on_threads(3, |peers| {
 //!     let own = share(&data, peers.count(), peers.rank());
 //!     let candidates = options.candidates(&own).among(peers);
-//!     select_among(&candidates, &own, &options, &mut ())
+//!     select_among(&candidates, &own, &options, &[], &mut unwatched)
 //! });
 //! for path in paths {
 //!     assert_eq!(path?.errors(), alone.errors());

@@ -7,8 +7,8 @@ use std::result;
 use numpy::AsSliceError;
 use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::{PyErr, pyfunction};
-use rankrls::data::read::{ReadError, ReadErrorKind};
 use rankrls::Kind;
+use rankrls::data::read::{ReadError, ReadErrorKind};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 

@@ -117,9 +117,7 @@ impl Model {
             &[]
         };
         let identical = features.iter().map(|feature| &feature.identical);
-        let measured = |step: &SelectedFeature| {
-            json!({"lqo_error": step.lqo_error, "lqo_cindex": step.lqo_cindex})
-        };
+        let measured = |step: &SelectedFeature| json!({"lqo_error": step.lqo_error, "lqo_cindex": step.lqo_cindex});
         let facts = json!({
             "strategy": model.strategy.name(),
             "objective": model.objective,

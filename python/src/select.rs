@@ -103,7 +103,9 @@ struct Taken {
 /// order of selection.
 fn triangle(steps: &[Vec<f64>]) -> Array2<f64> {
     let weight = |(step, feature): (usize, usize)| steps[step].get(feature).copied();
-    Array2::from_shape_fn((steps.len(), steps.len()), |place| weight(place).unwrap_or(0.0))
+    Array2::from_shape_fn((steps.len(), steps.len()), |place| {
+        weight(place).unwrap_or(0.0)
+    })
 }
 
 /// Scores of the rows of `data` after each step, `m x k`.

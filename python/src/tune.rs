@@ -74,7 +74,10 @@ pub(crate) fn tune<'py>(
     let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = view.dataset()?;
-        let candidates = options.selection.candidates(&data).counted_from(IndexBase::Zero);
+        let candidates = options
+            .selection
+            .candidates(&data)
+            .counted_from(IndexBase::Zero);
         let tuning = Tuning {
             candidates: Some(&candidates),
             ..Tuning::new(&data, &options)

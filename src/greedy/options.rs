@@ -7,9 +7,7 @@ use serde_json::Value;
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::no_effect;
-use super::{
-    Criterion, RankingCriterion, Refit, Sampler, StrategyKind, Target, TargetOptions,
-};
+use super::{Criterion, RankingCriterion, Refit, Sampler, StrategyKind, Target, TargetOptions};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{Dataset, Queries};
@@ -21,7 +19,7 @@ use crate::metrics::check_labels;
 /// What to select, and how.
 ///
 /// A setting is written here, or in [`TargetOptions`]: its comment is its help. The arguments of `select` and
-/// `tune`, models, checkpoints, reports and the descriptions of Python's parameters come from here. `k` and
+/// `tune`, models, reports and the descriptions of Python's parameters come from here. `k` and
 /// `lambda` are arguments of each command, which have one of them or several.
 ///
 /// ```
@@ -272,7 +270,11 @@ impl SelectionOptions {
 
     /// Refuses options out of their ranges, whatever the data.
     pub fn check(&self) -> Result<()> {
-        ensure!(self.k > 0, options, "k is 0: expected at least one feature to select");
+        ensure!(
+            self.k > 0,
+            options,
+            "k is 0: expected at least one feature to select"
+        );
         ensure!(
             self.sample != Some(0),
             options,
@@ -295,11 +297,7 @@ impl SelectionOptions {
     }
 
     /// Refuses what these `candidates` and this `target` are not for.
-    pub(super) fn check_for(
-        &self,
-        candidates: &Candidates,
-        target: &Target<'_>,
-    ) -> Result<()> {
+    pub(super) fn check_for(&self, candidates: &Candidates, target: &Target<'_>) -> Result<()> {
         self.check()?;
         let queries = candidates.queries();
         ensure!(
@@ -355,7 +353,7 @@ impl SelectionOptions {
     }
 
     /// These options with every choice made that counts for `strategy`, which learns from `target`, and
-    /// without what does not count: what reports, models and checkpoints have of a selection.
+    /// without what does not count: what reports and models have of a selection.
     pub(crate) fn resolved(
         self,
         strategy: Option<StrategyKind>,

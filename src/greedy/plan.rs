@@ -6,8 +6,7 @@ use serde::Serialize;
 use super::checks::no_effect;
 use super::target::teacher_search;
 use super::{
-    OwnStrategy, Planned, SelectionOptions, Shape, StrategyKind, Target,
-    TargetOptions, TeacherPlan,
+    OwnStrategy, Planned, SelectionOptions, Shape, StrategyKind, Target, TargetOptions, TeacherPlan,
 };
 use crate::candidates::Candidates;
 use crate::columns::Summary;

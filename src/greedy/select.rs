@@ -4,8 +4,8 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Each, Labels, OWN, OwnStrategy, Selecting, SelectionOptions, Step, StrategyKind, Target, Teacher,
-    plan_with,
+    Each, Labels, OWN, OwnStrategy, Selecting, SelectionOptions, Step, StrategyKind, Target,
+    Teacher, plan_with,
 };
 use crate::candidates::Candidates;
 use crate::data::Dataset;

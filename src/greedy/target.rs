@@ -9,10 +9,10 @@
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::StrategyKind;
 #[cfg(feature = "clap")]
 use super::args;
 use super::strategies::ExpectedDivergence;
-use super::StrategyKind;
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
@@ -46,10 +46,7 @@ pub struct Target<'a> {
 
 impl<'a> Target<'a> {
     /// The filter of the strategy `fs-ed` by the data, which have the columns of `candidates`.
-    pub(super) fn filter(
-        &self,
-        candidates: &ColumnClasses,
-    ) -> Result<ExpectedDivergence<'a>> {
+    pub(super) fn filter(&self, candidates: &ColumnClasses) -> Result<ExpectedDivergence<'a>> {
         let has = |data: &&Dataset<'_>| {
             candidates.is_empty() || data.position(candidates.feature(0)).is_some()
         };

@@ -141,7 +141,8 @@ impl Labels {
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
         // Only cross-fitted weights have it.
         let fit = plan.target.refit_lambda;
-        let fit = fit.and_then(|ridge| Some((blended(REFIT_BLEND)?, ridge.lambda(candidates.unit()))));
+        let fit =
+            fit.and_then(|ridge| Some((blended(REFIT_BLEND)?, ridge.lambda(candidates.unit()))));
         let blend = plan.target.blend.and_then(blended);
         let tried = taught.as_ref().and_then(|taught| taught.tried.clone());
         let (select, report) = match blend {
@@ -239,25 +240,27 @@ impl Taught {
         // together, as one never ends it, then each alone.
         let together = solver.factors() || candidates.summary().nonzeros <= SMALL;
         let mut best: Option<(Lambda, Holdout)> = None;
-        search.run(search.tried().to_vec(), |search, lambdas| {
-            let mut many = if together { lambdas.len() } else { 2 };
-            let mut rest = lambdas;
-            loop {
-                let (below, now) = rest.split_at(rest.len().saturating_sub(many));
-                let holdouts = problem.leave_out(now, &groups, TOLERANCE)?;
-                let all = best.take().into_iter();
-                let all = all.chain(now.iter().copied().zip(holdouts));
-                best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
-                let found = best.as_ref().expect("a list of lambdas is not empty").0;
-                if below.is_empty() || found != now[0] {
-                    // The error only rises from here down.
-                    search.skip(below);
-                    return Ok::<_, Error>(found);
+        search
+            .run(search.tried().to_vec(), |search, lambdas| {
+                let mut many = if together { lambdas.len() } else { 2 };
+                let mut rest = lambdas;
+                loop {
+                    let (below, now) = rest.split_at(rest.len().saturating_sub(many));
+                    let holdouts = problem.leave_out(now, &groups, TOLERANCE)?;
+                    let all = best.take().into_iter();
+                    let all = all.chain(now.iter().copied().zip(holdouts));
+                    best =
+                        all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
+                    let found = best.as_ref().expect("a list of lambdas is not empty").0;
+                    if below.is_empty() || found != now[0] {
+                        // The error only rises from here down.
+                        search.skip(below);
+                        return Ok::<_, Error>(found);
+                    }
+                    (rest, many) = (below, 1);
                 }
-                (rest, many) = (below, 1);
-            }
-        })
-        .map_err(untrained)?;
+            })
+            .map_err(untrained)?;
         let (lambda, holdout) = best.expect("a list of lambdas is not empty");
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         Ok(Self {
@@ -278,11 +281,7 @@ impl Taught {
 
     /// Takes `scores` for the teacher's, in whatever units: multiplied by the number that brings
     /// them nearest to the labels. `scores` and `labels` are centred and weighted.
-    fn given(
-        mut scores: Vec<f64>,
-        labels: &[f64],
-        queries: &Queries,
-    ) -> Result<Self> {
+    fn given(mut scores: Vec<f64>, labels: &[f64], queries: &Queries) -> Result<Self> {
         let products = kernels::dot(&scores, labels);
         let squares = kernels::dot(&scores, &scores);
         let slope = products / squares;

@@ -9,9 +9,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
-use super::{
-    BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, SelectedFeature,
-};
+use super::{BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, SelectedFeature};
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};

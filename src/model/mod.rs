@@ -215,9 +215,8 @@ impl Model {
             }
         };
         let pairs = weights.features.iter().zip(&weights.values);
-        let feature = |(&feature, &weight): (&u32, &f64)| {
-            SelectedFeature::new(dataset, feature, weight)
-        };
+        let feature =
+            |(&feature, &weight): (&u32, &f64)| SelectedFeature::new(dataset, feature, weight);
         Self {
             strategy,
             objective: options.objective,
@@ -306,7 +305,9 @@ impl Model {
         let lambda = known.unwrap_or(self.lambda);
         let mut target = options.target.resolved(strategy, candidates);
         if target.teacher_lambda == Some(Lambdas::Auto) {
-            target.teacher_lambda.clone_from(&then.target.teacher_lambda);
+            target
+                .teacher_lambda
+                .clone_from(&then.target.teacher_lambda);
         }
         let now = SelectionOptions {
             k: then.k,

@@ -36,14 +36,14 @@ pub struct AutoLambda {
 /// use rankrls::data::sample;
 /// use rankrls::tune::choose_lambda;
 /// use rankrls::SelectionOptions;
-/// use rankrls::greedy::job::select;
+/// use rankrls::greedy::job::{select, unwatched};
 ///
 /// let data = sample::train();
 /// let options = SelectionOptions::new(5, None);
 /// let candidates = options.candidates(&data);
 /// let (lambda, auto) = choose_lambda(&options, &candidates, &data, &mut ())?;
 /// assert_eq!(lambda, auto.expect("folds chose").tuned.lambda());
-/// let selection = select(&data, &SelectionOptions::new(5, lambda), &mut ())?;
+/// let selection = select(&data, &SelectionOptions::new(5, lambda), &mut unwatched)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn choose_lambda(

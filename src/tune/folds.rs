@@ -50,10 +50,7 @@ pub(super) struct Fold {
 
 impl Fold {
     /// The folds of the data; none unless they are the evidence.
-    pub(super) fn all(
-        dataset: &Dataset<'_>,
-        options: &TuneOptions,
-    ) -> Result<Vec<Self>> {
+    pub(super) fn all(dataset: &Dataset<'_>, options: &TuneOptions) -> Result<Vec<Self>> {
         let Evidence::Folds { count, seed } = options.evidence else {
             return Ok(Vec::new());
         };
@@ -63,11 +60,7 @@ impl Fold {
         groups.iter().map(fold).collect()
     }
 
-    fn new(
-        dataset: &Dataset<'_>,
-        queries: Vec<usize>,
-        options: &TuneOptions,
-    ) -> Result<Self> {
+    fn new(dataset: &Dataset<'_>, queries: Vec<usize>, options: &TuneOptions) -> Result<Self> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
             .collect();

@@ -10,9 +10,7 @@ use super::folds::{Fold, Part};
 use super::path::Path;
 use super::run::{Job, LabelsOfParts, Run};
 use super::score::Meter;
-use super::{
-    Evidence, Outcome, PathEnding, Score, TuneEvent, TuneObserver, TuneOptions, Tuning,
-};
+use super::{Evidence, Outcome, PathEnding, Score, TuneEvent, TuneObserver, TuneOptions, Tuning};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -95,10 +93,7 @@ fn results_memory(candidates: &Candidates, queries: usize, options: &TuneOptions
 /// The grid.
 impl Run<'_> {
     /// Outcomes of the paths of each of `selections`, and whether they were ended before their time.
-    fn selections(
-        &self,
-        selections: &[SelectionOptions],
-    ) -> Result<(Vec<Outcome>, bool)> {
+    fn selections(&self, selections: &[SelectionOptions]) -> Result<(Vec<Outcome>, bool)> {
         let (mut all, mut interrupted) = (Vec::new(), false);
         for (place, selection) in selections.iter().enumerate() {
             let later = selections.len() - 1 - place;
@@ -119,11 +114,7 @@ impl Run<'_> {
 
     /// Outcomes of `selection` with every lambda, after which so many selections come `later`, and of
     /// the paths past the edge while the choice is there; by lambda.
-    fn selection(
-        &self,
-        selection: &SelectionOptions,
-        later: usize,
-    ) -> Result<Vec<Outcome>> {
+    fn selection(&self, selection: &SelectionOptions, later: usize) -> Result<Vec<Outcome>> {
         let candidates = self.candidates();
         let mut search = self.options.search(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);

@@ -228,7 +228,9 @@ impl<'a> Tuning<'a> {
             _ => format!("the errors are no finite numbers: {remedy} or scale the data"),
         };
         let lambda = first.lambda;
-        Error::numbers(format!("no lambda gives a model; lambda {lambda}: {reason}"))
+        Error::numbers(format!(
+            "no lambda gives a model; lambda {lambda}: {reason}"
+        ))
     }
 }
 

@@ -4,13 +4,13 @@ use rankrls_files::{Parameter, Remedy};
 use serde::{Deserialize, Serialize};
 
 use super::{Choice, Curve, Measure, Outcome, Rule};
-use crate::error::{Result, ensure};
 use crate::data::{DataHash, Dataset, LabelScale};
+use crate::error::{Result, ensure};
 use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Metric, Rules, distinct};
 
-/// The selections to make, and how to judge their models: for the library, checkpoints, and the
+/// The selections to make, and how to judge their models: for the library, and the
 /// arguments and reports of commands.
 ///
 /// ```

@@ -165,7 +165,8 @@ impl<'a, 'r> Path<'a, 'r> {
         let path = self.job.path();
         if self.run.given(path, fold).len() < steps.len() {
             let steps = steps.to_vec();
-            self.run.tell(TuneEvent::Selected(&Finished { path, fold, steps }));
+            self.run
+                .tell(TuneEvent::Selected(&Finished { path, fold, steps }));
         }
     }
 

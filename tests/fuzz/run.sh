@@ -23,7 +23,7 @@ fi
 # Inputs worth keeping are short; arrays and JSON take more bytes than lines.
 longest() {
     case $1 in
-    model | checkpoint) echo 2048 ;;
+    model) echo 2048 ;;
     *) echo 512 ;;
     esac
 }

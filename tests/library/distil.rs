@@ -5,8 +5,8 @@ use crate::oracle::problems::problems;
 use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::job::select;
-use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions};
+use rankrls::greedy::job::{select, unwatched};
+use rankrls::greedy::{Refit, Selection, TargetOptions};
 use rankrls::memory::Memory;
 use rankrls::{
     Dataset, Lambda, Lambdas, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind,
@@ -125,7 +125,7 @@ proptest! {
             query_weight: weight,
             ..options(StrategyKind::Distil, lambda, target)
         };
-        let Ok(found) = select(&problem.dataset(), &options, &mut ()) else {
+        let Ok(found) = select(&problem.dataset(), &options, &mut unwatched) else {
             let nothing = problem.representatives().is_empty() || constant(&problem);
             prop_assert!(nothing);
             return Ok(());
@@ -151,7 +151,7 @@ proptest! {
             teacher_lambda: Some(teacher(&[4.0, 16.0, 64.0])),
             ..raw()
         };
-        let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut ()) else {
+        let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut unwatched) else {
             return Ok(());
         };
         let taught = blended(&problem, &teacher_predictions(&problem, &[4.0, 16.0, 64.0]), 0.25);
@@ -173,7 +173,7 @@ proptest! {
             ..raw()
         };
         let options = options(StrategyKind::Distil, 4.0, target);
-        let found = select(&data, &options, &mut ()).unwrap();
+        let found = select(&data, &options, &mut unwatched).unwrap();
         let scores: Vec<f64> = scores.iter().map(|score| slope * score).collect();
         forward(&problem.representatives(), &blended(&problem, &scores, 0.2), &found, 4.0)?;
         let weights = blended(&problem, &scores, 0.25).weights(&features(&found), 4.0);
@@ -187,10 +187,10 @@ proptest! {
         strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
     ) {
         let target = TargetOptions { labels: Some(scale), ..TargetOptions::default() };
-        let found = select(&problem.dataset(), &options(strategy, 1.0, target), &mut ());
+        let found = select(&problem.dataset(), &options(strategy, 1.0, target), &mut unwatched);
         let scaled = Problem { labels: by_hand(&problem, scale), ..problem.clone() };
         let plain = options(strategy, 1.0, raw());
-        let expected = select(&scaled.dataset(), &plain, &mut ());
+        let expected = select(&scaled.dataset(), &plain, &mut unwatched);
         prop_assert_eq!(found.is_ok(), expected.is_ok());
         let (Ok(selection), Ok(by_hand)) = (found, expected) else { return Ok(()) };
         prop_assert_eq!(selection.options.target.labels, Some(scale));
@@ -252,24 +252,16 @@ fn pairs(queries: usize) -> Problem {
     }
 }
 
-fn refusal(data: &Dataset<'_>) -> SelectError {
+fn refusal(data: &Dataset<'_>) -> String {
     let options = options(StrategyKind::Distil, 1.0, TargetOptions::default());
-    select(data, &options, &mut ()).unwrap_err()
+    let refused = select(data, &options, &mut unwatched);
+    refused.unwrap_err().to_string()
 }
 
 #[test]
 fn what_cannot_be_taught_is_refused() {
     let few = refusal(&pairs(9).dataset());
-    assert!(
-        matches!(
-            few,
-            SelectError::FewQueries {
-                queries: 9,
-                expected: 10
-            }
-        ),
-        "{few}"
-    );
+    assert!(few.starts_with("9 queries: expected at least 10"), "{few}");
     let equal = Problem {
         labels: vec![2.0; 24],
         ..pairs(12)
@@ -279,12 +271,12 @@ fn what_cannot_be_taught_is_refused() {
         .clone()
         .with_teacher((0..24).map(f64::from).collect());
     for constant in [untaught, taught.unwrap()] {
-        assert_eq!(refusal(&constant), SelectError::ConstantLabels);
+        assert!(refusal(&constant).contains("there is nothing to teach"));
     }
     let problem = pairs(12);
     let turned = problem.labels.iter().map(|label| -label).collect();
     let data = problem.dataset().with_teacher(turned).unwrap();
-    assert_eq!(refusal(&data), SelectError::TeacherScores);
+    assert!(refusal(&data).contains("do not rise with the labels"));
     for (scores, message) in [
         (vec![1.0; 23], "expected 24, found 23"),
         (vec![1.0; 24], "constant in every query"),
@@ -309,7 +301,7 @@ fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
         ..distil.clone()
     };
     for (options, solver) in [(distil, "dual"), (folds, "cg")] {
-        let run = |threads: usize| on(threads, || select(&data, &options, &mut ()).unwrap());
+        let run = |threads: usize| on(threads, || select(&data, &options, &mut unwatched).unwrap());
         let one = run(1);
         assert_eq!(one.teacher.unwrap().solver.unwrap().to_string(), solver);
         for threads in [2, 3] {
@@ -338,7 +330,6 @@ fn a_teacher_without_a_ridge_parameter_is_refused() {
         },
         ..SelectionOptions::new(2, None)
     };
-    let error = select(&rankrls::data::sample::train(), &options, &mut ()).unwrap_err();
-    assert_eq!(error, SelectError::NoTeacherLambdas);
+    let error = select(&rankrls::data::sample::train(), &options, &mut unwatched).unwrap_err();
     assert!(error.to_string().contains("at least one"), "{error}");
 }

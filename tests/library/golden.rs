@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 
 use rankrls::data::Groups;
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::job::select;
+use rankrls::greedy::job::{select, unwatched};
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
 use rankrls::ridge::{RidgeProblem, Solver};
 use rankrls::{
@@ -69,7 +69,7 @@ fn rlscore(name: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
 }
 
 fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
-    select(data, &by(strategy, k, lambda), &mut ()).unwrap()
+    select(data, &by(strategy, k, lambda), &mut unwatched).unwrap()
 }
 
 fn assert_close(found: f64, expected: f64, relative: f64) {

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use rankrls::data::{LabelScale, sample};
-use rankrls::greedy::job::select;
+use rankrls::greedy::job::{select, unwatched};
 use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
@@ -113,7 +113,7 @@ fn every_exact_strategy_is_algorithm_1() {
     for (lambda_, expected) in golden().greedy {
         for strategy in StrategyKind::ALL.into_iter().filter(|s| s.is_exact()) {
             let options = by(strategy, expected.features.len(), lambda(&lambda_).value());
-            let selection = select(&data, &options, &mut ()).unwrap();
+            let selection = select(&data, &options, &mut unwatched).unwrap();
             let Greedy {
                 features, weights, ..
             } = &expected;
@@ -173,7 +173,7 @@ fn distil_is_its_definition() {
             Lambda::new(expected.lambda).unwrap(),
         )
     };
-    let selection = select(&data, &options, &mut ()).unwrap();
+    let selection = select(&data, &options, &mut unwatched).unwrap();
     let chosen = selection.teacher.unwrap().lambda.unwrap();
     assert_close(chosen.value(), expected.teacher.chosen);
     let Distil {

@@ -2,19 +2,18 @@
 
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
-use std::time::Duration;
 
 use crate::oracle::{by, grid, outcome, strategies, tuned};
-use rankrls::checkpoint::{CheckpointError, Checkpointer, Settings};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
-use rankrls::greedy::job::{self, PathId, Recorded, resume_among, select_among};
-use rankrls::greedy::{Criterion, SelectError, Step, TargetOptions};
+use rankrls::greedy::job::{Selecting, select_among, unwatched};
+use rankrls::greedy::{Criterion, Step, TargetOptions};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
-use rankrls::tune::{self, Evidence, Measure, Rule, TuneError, TuneEvent};
+use rankrls::tune::{self, Evidence, Finished, Measure, PathId, Rule, TuneEvent};
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind,
+    Candidates, ColumnClasses, Dataset, Kind, Lambda, Model, QueryWeight, Ridge, Scale,
+    SelectionOptions, StrategyKind,
 };
 
 const K: usize = 12;
@@ -44,12 +43,12 @@ fn lines(range: Range<usize>) -> String {
 }
 
 fn check(candidates: &Candidates, labels: &[f64], options: &SelectionOptions) {
-    let whole = select_among(candidates, labels, options, &mut ()).unwrap();
+    let whole = select_among(candidates, labels, options, &[], &mut unwatched).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
         let json = serde_json::to_string(&whole.steps[..taken]).unwrap();
         let steps: Vec<Step> = serde_json::from_str(&json).unwrap();
-        let resumed = resume_among(candidates, labels, options, &steps, &mut ()).unwrap();
+        let resumed = select_among(candidates, labels, options, &steps, &mut unwatched).unwrap();
         assert_eq!(
             outcome(resumed),
             outcome(whole.clone()),
@@ -92,184 +91,179 @@ fn steps_of_other_data_are_refused() {
     let candidates = Candidates::from(ColumnClasses::new(&data));
     let labels = data.labels();
     let options = options(1.0);
-    let mut steps = select_among(&candidates, labels, &options, &mut ())
+    let mut steps = select_among(&candidates, labels, &options, &[], &mut unwatched)
         .unwrap()
         .steps;
     steps.truncate(4);
-    let refusal = |steps: &[Step]| match resume_among(&candidates, labels, &options, steps, &mut ())
-        .unwrap_err()
-    {
-        SelectError::Replay { number, found } => (number, found),
-        other => panic!("{other}"),
+    let refused = |steps: &[Step], text: &str| {
+        let found = select_among(&candidates, labels, &options, steps, &mut unwatched);
+        let error = found.unwrap_err().to_string();
+        assert!(error.starts_with(text), "{error}");
     };
     let mut other = steps.clone();
     other[2].lqo_error = f64::from_bits(other[2].lqo_error.to_bits() + 1);
-    assert_eq!(refusal(&other).0, 3);
+    refused(
+        &other,
+        "step 3 of the earlier run cannot be taken again: the held-out error is",
+    );
     let mut other = steps.clone();
     other[3] = other[0].clone();
-    assert!(refusal(&other).1.contains("is not to be selected"));
+    let taken = "step 4 of the earlier run cannot be taken again: column";
+    refused(&other, taken);
     let mut other = steps;
     other[1].feature = u32::MAX;
-    assert_eq!(refusal(&other).0, 2);
+    refused(&other, "step 2 of the earlier run");
 }
 
-/// Ends a selection after some steps, and sees to checkpoints.
-struct Cut {
-    checkpointer: Checkpointer,
-    after: usize,
+/// The model of `data` by these options after so many steps, as it comes back from a file.
+fn ended(data: &Dataset<'_>, options: &SelectionOptions, given: &[Step], after: usize) -> Model {
+    let candidates = options.candidates(data);
+    let mut end = |_: &Step, work: &Selecting<'_>| match work.steps().len() {
+        taken if taken == after => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    let found = select_among(&candidates, data, options, given, &mut end).unwrap();
+    assert_eq!(found.steps.len(), after);
+    let model = Model::from_selection(&found, data, &candidates.summary());
+    let mut text = Vec::new();
+    model.write_to(&mut text).unwrap();
+    Model::parse(&text, Path::new("model.json")).unwrap()
 }
 
-impl job::Observer for Cut {
-    fn event(&mut self, event: job::Event<'_>) -> ControlFlow<()> {
-        job::Observer::event(&mut self.checkpointer, event)?;
-        match event {
-            job::Event::Stepped(advance, state)
-                if !advance.replayed && state.steps() >= self.after =>
-            {
-                ControlFlow::Break(())
-            }
-            _ => ControlFlow::Continue(()),
+#[test]
+fn a_model_is_gone_on_from_again_and_again() {
+    let data = data();
+    let hash = DataHash::of(&data);
+    let share: Ridge = "1/16u".parse().unwrap();
+    let sampled = SelectionOptions {
+        strategy: Some(StrategyKind::Sampled),
+        sample: Some(30),
+        seed: Some(5),
+        ..options(2.0)
+    };
+    let mut distil = SelectionOptions {
+        strategy: Some(StrategyKind::Distil),
+        ..SelectionOptions::new(K, None)
+    };
+    let auto = distil.clone();
+    distil.target.teacher_lambda = Some("1u,1/4u".parse().unwrap());
+    for asked in [
+        options(2.0),
+        SelectionOptions::new(K, share),
+        sampled,
+        distil,
+        auto,
+    ] {
+        let whole = ended(&data, &asked, &[], K);
+        let candidates = asked.candidates(&data);
+        let mut last = ended(&data, &asked, &[], 2);
+        for after in [2, 3, 7, K] {
+            let (options, given) = last.go_on(&asked, &candidates, hash).unwrap();
+            assert_eq!(options.strategy, whole.settings.strategy);
+            last = ended(&data, &options, &given, after);
         }
+        assert_eq!(last, whole);
     }
+    // Where folds have chosen lambda, they do not choose again.
+    let auto = SelectionOptions::new(K, None);
+    let candidates = auto.candidates(&data);
+    let model = ended(&data, &options(3.0), &[], 4);
+    let (options, _) = model.go_on(&auto, &candidates, hash).unwrap();
+    assert_eq!(options.lambda, model.settings.lambda);
 }
 
 #[test]
-fn a_checkpoint_is_gone_on_from_again_and_again() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.checkpoint");
+fn models_of_other_runs_are_not_gone_on_from() {
     let data = data();
-    let candidates = Candidates::from(ColumnClasses::new(&data));
-    let options = options(2.0);
-    let whole = select_among(&candidates, data.labels(), &options, &mut ()).unwrap();
-    let mut steps = Vec::new();
-    for after in [2, 3, 7, K] {
-        let (checkpointer, _) = open(&path, &data, &options).unwrap();
-        let mut cut = Cut {
-            checkpointer,
-            after,
-        };
-        let found = resume_among(&candidates, data.labels(), &options, &steps, &mut cut).unwrap();
-        assert_eq!(found.steps.len(), after);
-        assert_eq!(cut.checkpointer.saved(), after);
-        drop(cut);
-        let (_, mut recorded) = open(&path, &data, &options).unwrap();
-        let last = recorded.pop().unwrap();
-        assert_eq!(last.path.strategy, whole.strategy);
-        assert_eq!(last.steps, found.steps);
-        steps = last.steps;
-    }
-    let options = SelectionOptions {
-        strategy: whole.strategy,
-        ..options
+    let hash = DataHash::of(&data);
+    let candidates = options(2.0).candidates(&data);
+    let model = ended(&data, &options(2.0), &[], 3);
+    let refused = |model: &Model, options: &SelectionOptions, hash| {
+        let candidates = options.candidates(&data);
+        model
+            .go_on(options, &candidates, hash)
+            .unwrap_err()
+            .to_string()
     };
-    let found = resume_among(&candidates, data.labels(), &options, &steps, &mut ());
-    assert_eq!(outcome(found.unwrap()), outcome(whole));
-}
-
-/// Begins a checkpoint, or goes on with it.
-fn open(
-    path: &Path,
-    data: &Dataset<'_>,
-    settings: &impl Settings,
-) -> Result<(Checkpointer, Vec<Recorded>), CheckpointError> {
-    let hash = DataHash::of(data);
-    Checkpointer::open(path, Duration::ZERO, hash, settings, true)
-}
-
-/// A checkpoint with a step that is in no run.
-fn written(path: &Path, data: &Dataset<'_>, settings: &impl Settings, lambda: f64) {
-    let path_of_step = PathId {
-        lambda: Lambda::new(lambda).unwrap(),
-        strategy: StrategyKind::Dense.into(),
-        labels: LabelScale::Raw,
-    };
-    let (mut checkpointer, _) = open(path, data, settings).unwrap();
-    checkpointer.keep(Recorded::new(path_of_step, None));
-    checkpointer.flush().unwrap();
-}
-
-/// The text of an error that says what differs.
-fn other_run(path: &Path, data: &Dataset<'_>, settings: &impl Settings) -> String {
-    match open(path, data, settings).unwrap_err() {
-        error @ CheckpointError::OtherRun { .. } => error.to_string(),
-        other => panic!("{other}"),
-    }
-}
-
-#[test]
-fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.checkpoint");
-    let data = data();
-    written(&path, &data, &options(2.0), 2.0);
-    let other = SelectionOptions {
-        strategy: Some(StrategyKind::Dense),
+    let mut other = SelectionOptions {
+        strategy: Some(StrategyKind::Sampled),
         seed: Some(9),
         sample: Some(3),
         query_weight: QueryWeight::Size,
-        criterion: Criterion::Ranking {
-            metric: Metric::Concordance,
-            convention: Convention::Letor,
-        },
+        criterion: Criterion::Squared,
         target: TargetOptions {
-            blend: Some(0.3),
+            labels: Some(LabelScale::Unit),
             ..TargetOptions::default()
         },
         memory: Memory::limit(1 << 30),
         ..options(4.0)
     };
-    let text = other_run(&path, &data, &other);
+    let text = refused(&model, &other, hash);
     for difference in [
-        "lambda was 2 and is 4 now",
-        "strategy was not given and is dense now",
+        "lambda was 2.0 and is 4.0 now",
+        "and is sampled now",
         "seed was not given and is 9 now",
         "candidates was not given and is 3 now",
         "query weight was not given and is size now",
-        "criterion was not given and is cindex (letor) now",
-        "target.blend was not given and is 0.3 now",
+        "labels was not given and is unit now",
     ] {
         assert!(text.contains(difference), "{text}");
     }
     assert!(!text.contains("memory"), "{text}");
-    let text = other_run(&path, &sample::test(), &options(2.0));
-    assert!(text.contains("hash of the data was"), "{text}");
+    other = options(2.0);
+    other.criterion = Criterion::Ranking {
+        metric: Metric::Concordance,
+        convention: Convention::Letor,
+    };
+    let text = refused(&model, &other, hash);
+    assert!(
+        text.contains("criterion was not given and is cindex (letor) now"),
+        "{text}"
+    );
+    let text = refused(&model, &options(2.0), DataHash::of(&sample::test()));
+    assert!(
+        text.starts_with("the model was trained on other data"),
+        "{text}"
+    );
+    other = options(2.0);
+    other.k = 2;
+    let text = refused(&model, &other, hash);
+    assert!(
+        text.contains("has 3 features: expected as many or more as -k, found 2"),
+        "{text}"
+    );
+    let all = rankrls::RankRls::default().fit(&data).unwrap();
+    let text = refused(&all, &options(2.0), hash);
+    assert!(text.contains("not selected but all"), "{text}");
+    let more = SelectionOptions {
+        k: K + 2,
+        ..options(2.0)
+    };
+    let (more, given) = model.go_on(&more, &candidates, hash).unwrap();
+    assert_eq!((more.k, given.len()), (K + 2, 3));
 }
 
-/// Ends a tuning after some steps that were searched for, and sees to checkpoints.
-struct TuneCut {
-    checkpointer: Checkpointer,
+/// Ends a tuning after some steps, and keeps the selections that it finishes.
+struct Cut {
     left: usize,
-    replayed: usize,
-    expected: usize,
-    teachers: usize,
+    kept: Vec<Finished>,
 }
 
-impl TuneCut {
-    fn new(checkpointer: Checkpointer, left: usize) -> Self {
-        Self {
-            checkpointer,
-            left,
-            replayed: 0,
-            expected: 0,
-            teachers: 0,
-        }
-    }
-}
-
-impl tune::TuneObserver for TuneCut {
+impl tune::TuneObserver for Cut {
     fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
-        tune::TuneObserver::event(&mut self.checkpointer, event)?;
         match event {
-            TuneEvent::TeacherTrained { .. } => self.teachers += 1,
-            TuneEvent::Started { steps, .. } => self.expected += steps,
-            TuneEvent::Stepped { replayed: true, .. } => self.replayed += 1,
+            TuneEvent::Selected(finished) => {
+                // As it comes back from a file.
+                let text = serde_json::to_string(finished).unwrap();
+                self.kept.push(serde_json::from_str(&text).unwrap());
+            }
             TuneEvent::Stepped { .. } => {
                 self.left = self.left.saturating_sub(1);
                 if self.left == 0 {
                     return ControlFlow::Break(());
                 }
             }
-            TuneEvent::Finished(_) => {}
+            _ => {}
         }
         ControlFlow::Continue(())
     }
@@ -285,57 +279,53 @@ fn validation(data: &Dataset<'_>) -> Dataset<'static> {
     rows(200..300, data.width())
 }
 
-/// Cuts a tuning every `left` steps, and holds its end to that of an unbroken one.
-fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.checkpoint");
+/// Cuts a tuning after more and more steps, and holds its end to that of an unbroken one.
+fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, step: usize) {
     let candidates = options.selection.candidates(data);
     let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
         ..tune::Tuning::new(data, options).validated(&validation)
     };
-    let whole = from_the_start.run(&mut ()).unwrap();
-    let (mut cuts, mut teachers) = (0, 0);
-    loop {
-        let (checkpointer, earlier) = open(&path, data, options).unwrap();
-        let before = checkpointer.saved();
-        let mut cut = TuneCut::new(checkpointer, left);
+    let whole = tuned(from_the_start.run(&mut ()).unwrap());
+    let (mut given, mut cuts) = (Vec::new(), 0);
+    for left in (step..).step_by(step) {
+        let (before, kept) = (given.len(), Vec::new());
+        let mut cut = Cut { left, kept };
         let going_on = tune::Tuning {
-            earlier: &earlier,
+            given: &given,
             ..from_the_start
         };
         let found = going_on.run(&mut cut);
-        teachers += cut.teachers;
-        let after = cut.checkpointer.saved();
-        assert!(cut.replayed <= before);
+        let key = |finished: &Finished| (finished.path, finished.fold);
+        for finished in &cut.kept {
+            // What was given is not kept twice.
+            assert!(given.iter().all(|known| key(known) != key(finished)));
+        }
+        given.append(&mut cut.kept);
         match found {
             Ok(complete) if !complete.interrupted => {
-                // Nothing was searched for twice.
-                assert_eq!(cut.replayed, before);
-                assert!(after <= cut.expected);
-                assert_eq!(tuned(complete), tuned(whole));
+                assert_eq!(tuned(complete), whole);
                 break;
             }
-            Ok(_) | Err(TuneError::Interrupted | TuneError::Undefined { .. }) => cuts += 1,
-            Err(error) => panic!("{error}"),
+            Ok(_) => cuts += 1,
+            Err(error) if error.kind() == Kind::Stopped => cuts += 1,
+            // There are models, and the measure is defined for none so far.
+            Err(error) => assert!(error.to_string().contains("is undefined"), "{error}"),
         }
-        assert!(after > before, "no way on after {before} steps");
+        assert!(given.len() >= before);
     }
     assert!(cuts > 1, "{cuts}");
-    // Every teacher has taught once.
-    let (checkpointer, earlier) = open(&path, data, options).unwrap();
-    let kept = earlier.iter().filter(|found| found.teacher.is_some());
-    assert_eq!(teachers, kept.count());
-    // A finished run has nothing to search for.
-    let mut cut = TuneCut::new(checkpointer, 1);
+    // A finished run has nothing to keep.
+    let (left, kept) = (usize::MAX, Vec::new());
+    let mut cut = Cut { left, kept };
     let going_on = tune::Tuning {
-        earlier: &earlier,
+        given: &given,
         ..from_the_start
     };
     let again = going_on.run(&mut cut).unwrap();
-    assert_eq!((cut.left, cut.teachers), (1, 0));
-    assert!(!again.interrupted);
+    assert!(cut.kept.is_empty());
+    assert_eq!(tuned(again), whole);
 }
 
 #[test]
@@ -409,94 +399,26 @@ fn steps_of_another_tuning_are_refused() {
             lambda: options.grid(1.0)[1].into(),
             ..options.selection.clone()
         },
-        &mut (),
+        &[],
+        &mut unwatched,
     );
     let mut step = first.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let lambda = options.grid(1.0)[1];
     let asked = SelectionOptions::new(6, lambda);
-    let taken = Recorded {
+    let taken = Finished {
+        path: PathId::new(&asked, lambda, StrategyKind::Dense),
+        fold: None,
         steps: vec![step],
-        ..Recorded::new(PathId::new(&asked, lambda, StrategyKind::Dense), None)
     };
     let tuning = tune::Tuning {
-        earlier: &[taken],
+        given: &[taken],
         ..tune::Tuning::new(&data, &options)
     };
     let error = tuning.run(&mut ()).unwrap_err();
-    assert!(
-        matches!(error, TuneError::Replay { lambda, .. } if lambda.value() == 1.0),
-        "{error}"
-    );
     assert!(
         error
             .to_string()
             .starts_with("lambda 1: step 1 of the earlier run")
     );
-}
-
-#[test]
-fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("run.checkpoint");
-    let data = data();
-    let settings = tune_options();
-    written(&path, &data, &settings, 1.0);
-    let selection = SelectionOptions {
-        strategy: Some(StrategyKind::Sampled),
-        sample: Some(5),
-        seed: Some(4),
-        query_weight: QueryWeight::Pairs,
-        ..SelectionOptions::new(7, None)
-    };
-    let other = tune::TuneOptions {
-        evidence: Evidence::Folds { count: 3, seed: 2 },
-        measure: Measure::Metric(Metric::Concordance),
-        rules: Convention::Letor.into(),
-        rule: Rule::MinImprovement {
-            least: 0.5,
-            patience: 3,
-        },
-        strategies: vec![StrategyKind::LowMem, StrategyKind::Sampled],
-        ..tune::TuneOptions::new(
-            selection,
-            &[1.0, 2.0].map(|lambda| Lambda::new(lambda).unwrap()),
-        )
-    };
-    let text = other_run(&path, &data, &other);
-    for difference in [
-        "strategies was not given and is lowmem,sampled now",
-        "lambdas was 0.25,1,4 and is 1,2 now",
-        "evidence.kind was lqo and is folds now",
-        "evidence.count was not given and is 3 now",
-        "measure was squared and is cindex now",
-        "convention was standard and is letor now",
-        "rule.name was best and is min-improvement now",
-        "rule.least was not given and is 0.5 now",
-        "selection.k was 6 and is 7 now",
-        "selection.strategy was not given and is sampled now",
-        "selection.candidates was not given and is 5 now",
-        "selection.seed was not given and is 4 now",
-        "selection.query weight was not given and is pairs now",
-    ] {
-        assert!(text.contains(difference), "{difference}: {text}");
-    }
-    let test = sample::test();
-    let text = other_run(&path, &test, &settings);
-    assert!(text.contains("hash of the data was"), "{text}");
-    let validated = tune::TuneOptions {
-        evidence: Evidence::of(&test),
-        ..tune_options()
-    };
-    let hash_now = format!("evidence.data was not given and is {}", DataHash::of(&test));
-    assert!(other_run(&path, &data, &validated).contains(&hash_now));
-    // Lines with right checksums of a path that is none of this run.
-    written(&path, &data, &settings, 3.0);
-    let error = open(&path, &data, &settings).unwrap_err().to_string();
-    let expected =
-        "run.checkpoint:3:1: expected steps or a teacher of this run, found those of another";
-    assert!(error.contains(expected), "{error}");
-    let refused = open(&path, &data, &settings.selection).unwrap_err();
-    let schemas = "schema rankrls.selection-steps/1, found \"rankrls.tuning-steps/1\"";
-    assert!(refused.to_string().contains(schemas), "{refused}");
 }

@@ -2,7 +2,7 @@
 //! features, errors and scores to the bit, and weights divided by that power.
 
 use proptest::prelude::*;
-use rankrls::greedy::job::select;
+use rankrls::greedy::job::{select, unwatched};
 use rankrls::greedy::{Refit, Selection, TargetOptions};
 use rankrls::ridge::{Fit, RankRls, Training};
 use rankrls::tune::{TuneOptions, Tuning};
@@ -89,7 +89,7 @@ proptest! {
                 ..SelectionOptions::new(6, None)
             };
             let lambda = Some(ridge);
-            select(data, &SelectionOptions { lambda, ..options }, &mut ())
+            select(data, &SelectionOptions { lambda, ..options }, &mut unwatched)
         };
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {

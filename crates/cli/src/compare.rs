@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::job::{plan};
+use rankrls::greedy::job::plan;
 use rankrls::greedy::{Ending, SelectionOptions, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
@@ -291,7 +291,8 @@ impl CompareArgs {
         };
         watch.begin(options.k.min(candidates.summary().column_classes));
         let memory = plan(&candidates, &input.train, &options)?.memory;
-        let selection = tested.select(input, &candidates, &options, &[], &mut |_| (), &mut watch)?;
+        let selection =
+            tested.select(input, &candidates, &options, &[], &mut |_| (), &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;
         let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
             return Ok(None);

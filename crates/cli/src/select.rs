@@ -160,7 +160,10 @@ impl SelectArgs {
 
     /// The model to go on from, if there is one.
     fn earlier(&self) -> Result<Option<Model>> {
-        let path = self.output.as_ref().filter(|path| self.resume && path.exists());
+        let path = self
+            .output
+            .as_ref()
+            .filter(|path| self.resume && path.exists());
         Ok(path.map(|path| Model::read(&**path)).transpose()?)
     }
 }
@@ -237,15 +240,19 @@ impl Job<'_> {
         let selection =
             tested.select(input, &candidates, &options, &given, &mut save, &mut watch)?;
         let Some(selection) = selection else {
-            session.console.warn(format_args!(
-                "interrupted before the first step: {NOTHING}"
-            ));
+            session
+                .console
+                .warn(format_args!("interrupted before the first step: {NOTHING}"));
             return Ok(session.without_results());
         };
         let select_seconds = begin.elapsed().as_secs_f64();
         // A run that was interrupted before it was where the earlier one was leaves that one's model.
         let behind = selection.steps.len() < given.len();
-        let saved = if behind { Ok(()) } else { output.write(|writer| written(&selection, writer)) };
+        let saved = if behind {
+            Ok(())
+        } else {
+            output.write(|writer| written(&selection, writer))
+        };
         let drawn = plot.write(|| {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref())

@@ -2,7 +2,7 @@
 //! of commands that take some of them.
 
 use anyhow::Result;
-use clap::{Arg, Args, Command, Id};
+use clap::{Arg, Args, Command};
 use rankrls::greedy::{Criterion, TargetOptions};
 use rankrls::{QueryWeight, Scale, SelectionOptions, StrategyKind};
 
@@ -12,13 +12,6 @@ use super::files::InPath;
 /// The arguments of all settings.
 fn all() -> Command {
     SelectionOptions::augment_args(Command::new("settings"))
-}
-
-/// Names by which the parser knows the settings.
-pub(crate) fn ids() -> Vec<Id> {
-    let all = all();
-    let settings = all.get_arguments();
-    settings.map(|setting| setting.get_id().clone()).collect()
 }
 
 /// The setting of the library in place of an argument that has its name, under the heading of that; other

@@ -16,7 +16,7 @@ use rankrls::candidates::share;
 use rankrls::columns::Summary;
 use rankrls::data::read::{Loaded, ReadOptions, read_scores};
 use rankrls::data::{DataHash, Output};
-use rankrls::greedy::job::{Event, Observer, TestPath, select_among};
+use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::packed::Packed;
@@ -154,12 +154,20 @@ impl SelectArgs {
             .map(|test| TestPath::new(&test.dataset, &metrics, Convention::default()));
         let load_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let mut observer = |event: Event<'_>| match &mut path {
-            Some(path) => path.event(event),
-            None => ControlFlow::Continue(()),
+        let mut unmeasured = None;
+        let mut each = |step: &rankrls::Step, work: &Selecting<'_>| {
+            let weights = work.state().weights();
+            let path = path.as_mut();
+            match path.map_or(Ok(()), |path| path.push(step.feature, &weights)) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(error) => {
+                    unmeasured = Some(error);
+                    ControlFlow::Break(())
+                }
+            }
         };
-        let selection = select_among(&candidates, &rows, &options, &mut observer)?;
-        if let Some(error) = path.as_ref().and_then(TestPath::error) {
+        let selection = select_among(&candidates, &rows, &options, &[], &mut each)?;
+        if let Some(error) = unmeasured {
             bail!("cannot measure the test data: {error}");
         }
         if !leads {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::job::select_among;
+use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::{Lambda, Model, Scale, SelectionOptions, StrategyKind};
 use serde_json::Value;
 use tempfile::TempDir;
@@ -140,7 +140,7 @@ fn models_are_those_of_one_process() {
         ),
     ] {
         let candidates = options.candidates(data);
-        let selection = select_among(&candidates, data, &options, &mut ()).unwrap();
+        let selection = select_among(&candidates, data, &options, &[], &mut unwatched).unwrap();
         let mut expected = Vec::new();
         let model = Model::from_selection(&selection, data, &candidates.summary());
         model.write_to(&mut expected).unwrap();

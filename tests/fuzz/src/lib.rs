@@ -9,26 +9,20 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::Duration;
 
 use peak_alloc::PeakAlloc;
-use rankrls::checkpoint::{Checkpointer, Settings};
 use rankrls::data::read::{
     self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
 };
 use rankrls::data::{DataHash, Strings, write_names, write_svmlight_as_wide};
-use rankrls::greedy::job::resume_among;
+use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::greedy::{SelectionOptions, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
-use rankrls::tune::{Evidence, TuneOptions};
-use rankrls::{
-    Candidates, ColumnClasses, Dataset, IndexBase, Lambda, Lambdas, Model, Queries, StrategyKind,
-};
+use rankrls::{Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind};
 use rankrls_files::{Journal, JournalError};
 use rankrls_parses::corpus::Listing;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
-use serde_json::json;
 use tempfile::TempDir;
 
 #[global_allocator]
@@ -56,7 +50,6 @@ pub const ALL: &[(&str, Property)] = &[
     ("lists", lists),
     ("features", features),
     ("model", model),
-    ("checkpoint", checkpoint),
     ("manifest", manifest),
     ("journal", journal),
     ("conllu", conllu),
@@ -80,11 +73,6 @@ fn file(name: &str, bytes: &[u8]) -> PathBuf {
     let path = FOLDER.path().join(name);
     fs::write(&path, bytes).expect("the temporary folder can be written to");
     path
-}
-
-fn no_file(name: &str) {
-    // It may not be there.
-    let _ = fs::remove_file(FOLDER.path().join(name));
 }
 
 /// Reads, within the memory that `input` may take.
@@ -336,72 +324,14 @@ pub fn model(input: &[u8]) -> bool {
     let again = Model::parse(&written, Path::new(NAME)).expect("what was written can be read");
     assert_eq!(model, again);
     assert_eq!(model.scores(&tiny()).len(), tiny().rows());
-    if let Some((options, steps)) = model.selection(model.features.len() + 1) {
+    let options = SelectionOptions {
+        k: model.features.len() + 1,
+        ..model.settings.clone()
+    };
+    let candidates = options.candidates(&tiny());
+    if let Ok((options, steps)) = model.go_on(&options, &candidates, model.data.hash) {
         replay(&options, &steps);
     }
-    true
-}
-
-/// A checkpoint: a file as it is; the lines of the input as what the run has found, of a selection or a
-/// tuning; or the steps of one.
-pub fn checkpoint(input: &[u8]) -> bool {
-    let Some((&kind, bytes)) = input.split_first() else {
-        return false;
-    };
-    let lambda = Lambda::new(1.0).expect("above 0");
-    let selection = SelectionOptions {
-        seed: Some(1),
-        ..SelectionOptions::new(2, lambda)
-    };
-    let tuning = TuneOptions {
-        evidence: Evidence::Folds { count: 2, seed: 1 },
-        ..TuneOptions::new(SelectionOptions::new(2, None), Lambdas::Auto)
-    };
-    match kind % 4 {
-        0 => goes_on(bytes, &selection),
-        1 => goes_on(&begun(&selection, bytes), &selection),
-        2 => goes_on(&begun(&tuning, bytes), &tuning),
-        _ => {
-            let steps = serde_json::from_slice::<Vec<Step>>(bytes);
-            if let Ok(steps) = &steps {
-                replay(&selection, steps);
-            }
-            steps.is_ok()
-        }
-    }
-}
-
-/// Lines after the first one of a checkpoint.
-fn begun<S: Settings>(settings: &S, lines: &[u8]) -> Vec<u8> {
-    let run = json!({"data": DataHash::of(&tiny()), "settings": settings});
-    let head = json!({"schema": S::SCHEMA, "run": run}).to_string();
-    journal_of(&[head.as_bytes(), b"\n", lines].concat())
-}
-
-/// Whether a run goes on from a file; its findings are written and read back.
-fn goes_on(bytes: &[u8], settings: &impl Settings) -> bool {
-    let open = |path: &Path| {
-        let data = DataHash::of(&tiny());
-        Checkpointer::open(path, Duration::ZERO, data, settings, true)
-    };
-    let path = file("x.checkpoint", bytes);
-    let found = match within(bytes, || open(&path)) {
-        Ok((_, found)) => found,
-        Err(error) => {
-            assert_eq!(fs::read(&path).expect("the file is there"), bytes);
-            return names_the_file(&error, "x.checkpoint");
-        }
-    };
-    no_file("y.checkpoint");
-    let path = FOLDER.path().join("y.checkpoint");
-    let (mut checkpointer, _) = open(&path).expect("there is no file");
-    for recorded in &found {
-        checkpointer.keep(recorded.clone());
-    }
-    checkpointer.flush().expect("the folder takes a line");
-    drop(checkpointer);
-    let (_, again) = open(&path).expect("what was written can be read");
-    assert_eq!(again, found);
     true
 }
 
@@ -413,7 +343,8 @@ fn replay(options: &SelectionOptions, steps: &[Step]) {
         ..options.clone()
     };
     let candidates = Candidates::from(ColumnClasses::new(&data));
-    if let Ok(selection) = resume_among(&candidates, data.labels(), &options, steps, &mut ()) {
+    if let Ok(selection) = select_among(&candidates, data.labels(), &options, steps, &mut unwatched)
+    {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(
             selection

@@ -47,7 +47,11 @@ impl Kept {
             ..options.clone()
         };
         let schema = "rankrls.tuning/1";
-        let run = json!(Run { schema, data, settings });
+        let run = json!(Run {
+            schema,
+            data,
+            settings
+        });
         let mut given = Vec::new();
         let take = |text: &[u8]| {
             let line = serde_json::from_slice(text);
@@ -56,7 +60,9 @@ impl Kept {
             Ok(())
         };
         let mut take = take;
-        let lines = path.exists().then(|| Lines::open(&path, &run, resume, |_, text| take(text)));
+        let lines = path
+            .exists()
+            .then(|| Lines::open(&path, &run, resume, |_, text| take(text)));
         let lines = lines.transpose()?;
         Ok((Self { path, run, lines }, given))
     }

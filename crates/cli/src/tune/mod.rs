@@ -1,8 +1,8 @@
 //! `rankrls tune`.
 
 mod figure;
-pub(crate) mod kept;
 mod judging;
+pub(crate) mod kept;
 mod report;
 
 use std::fs;

@@ -79,7 +79,7 @@ fn mistakes_are_refused() {
     folder.write("one.svm", "1 1:1\n0 2:1\n");
     folder.write("huge.svm", "1 qid:a 1:1e150\n0 qid:a 1:-1e150\n");
     let mut huge = folder.document("model.json");
-    huge["features"][0]["weight"] = serde_json::json!(1e300);
+    huge["steps"][0]["weight"] = serde_json::json!(1e300);
     folder.write("huge.json", huge.to_string());
     folder.stdout("train train.svm --lambda 1 --kernel gaussian:0.1 -o kernel.json");
     folder.refused("explain huge.json huge.svm --query a --versus 2 => no finite number");

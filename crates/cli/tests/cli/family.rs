@@ -210,7 +210,7 @@ fn kernels_keep_their_rows() {
     // Linear: weights, as of any linear model.
     assert_eq!(given["basis"], 3);
     assert!(
-        folder.json("inspect l.json --json")["features"]
+        folder.json("inspect l.json --json")["steps"]
             .as_array()
             .unwrap()
             .len()

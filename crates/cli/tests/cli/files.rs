@@ -35,7 +35,7 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
         "select test.svm -k 1 --lambda 1 --test train.svm -o train.svm",
         "select test.svm -k 1 --lambda 1 --names train.svm -o train.svm",
         "select test.svm -k 1 --lambda 1 --query-file train.svm -o train.svm",
-        "select train.svm -k 1 --lambda 1 --checkpoint train.svm --resume",
+        "select train.svm -k 1 --lambda 1 -o train.svm --resume",
         "tune train.svm -k 1 --csv train.svm.csv -o train.svm",
         "tune train.svm -k 1 --evidence test.svm -o test.svm",
         "train train.svm --lambda 1 -o train.svm",
@@ -89,7 +89,7 @@ fn standard_input_and_descriptors_are_files_too() {
         "select train.svm -k 1 --lambda 1 -o /dev/fd/3 3>> train.svm",
         "select train.svm -k 1 --lambda 1 -o /dev/fd/3 3>> hard.svm",
         "select - -k 1 --lambda 1 -o /proc/self/fd/3 < train.svm 3>> train.svm",
-        "select - -k 1 --lambda 1 --checkpoint train.svm --resume < train.svm",
+        "select - -k 1 --lambda 1 -o train.svm --resume < train.svm",
         "train - --lambda 1 -o train.svm < train.svm",
         "train - --lambda 1 --holdout-scores train.svm < train.svm",
         "tune - -k 1 --csv a.csv -o train.svm < train.svm",
@@ -226,10 +226,6 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--plot and --output",
         ),
         (
-            "select train.svm -k 1 --lambda 1 -o new --checkpoint new",
-            "--checkpoint and --output",
-        ),
-        (
             "tune train.svm -k 1 --csv new.json -o new.json",
             "--csv and --output",
         ),
@@ -261,7 +257,8 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
 #[test]
 fn what_takes_nothing_away_stays_legal() {
     let folder = folder();
-    folder.run("select train.svm -k 3 --extend model.json -o model.json");
+    folder.run("select train.svm -k 3 --lambda 1 -o new.json");
+    folder.run("select train.svm -k 3 --lambda 1 -o new.json --resume");
     folder.run("select train.svm -k 1 --lambda 1 -o /dev/null --plot new.svg");
     fs::hard_link(folder.path("train.svm"), folder.path("hard.svm")).unwrap();
     folder.run("select train.svm -k 1 --lambda 1 -o hard.svm");

@@ -66,7 +66,7 @@ fn model(folder: &Folder) -> Value {
 fn scores_of_a_hostile_model_are_numbers_or_refused() {
     let folder = Folder::new();
     let mut model = model(&folder);
-    for feature in model["features"].as_array_mut().unwrap() {
+    for feature in model["steps"].as_array_mut().unwrap() {
         feature["weight"] = json!(1.5e308);
     }
     folder.write("m.json", model.to_string());
@@ -79,21 +79,19 @@ fn scores_of_a_hostile_model_are_numbers_or_refused() {
 fn deep_and_long_documents_are_refused() {
     let folder = Folder::new();
     folder.write("deep.json", "[".repeat(1_000_000));
-    let open = r#"{"schema": "rankrls.model/1", "features": "#;
+    let open = r#"{"schema": "rankrls.model/2", "steps": "#;
     folder.write("nested.json", format!("{open}{}", "[".repeat(1_000_000)));
     folder.write("short.json", open);
     for name in ["deep.json", "nested.json", "short.json"] {
         folder.refused(&format!("inspect {name} => {name}"));
     }
     for name in ["deep.json", "nested.json"] {
-        let record = folder.read(name);
-        let sum = blake3::hash(format!("{}{record}", "0".repeat(16)).as_bytes()).to_hex();
-        let line = format!("{{\"checksum\":\"{}\",\"record\":{record}}}\n", &sum[..16]);
-        folder.write("run.ck", line);
-        let resume = "select train.svm -k 2 --lambda 1 --checkpoint run.ck --resume";
-        folder.refused(&format!(
-            "{resume} => run.ck:1:1: expected a journal, found"
-        ));
+        fs::copy(folder.path(name), folder.path("m.json")).unwrap();
+        folder.refused("select train.svm -k 2 --lambda 1 -o m.json --resume => m.json");
+        let line = folder.read(name);
+        let hash = blake3::hash(line.as_bytes()).to_hex();
+        folder.write("t.json.part", format!("{} {line}\n", &hash[..16]));
+        folder.refused("tune train.svm -k 2 --evidence lqo -o t.json --resume => t.json.part:1:");
     }
 }
 
@@ -234,7 +232,7 @@ fn no_text_from_outside_commands_the_terminal() {
         &["select", &a, "-k2", "--strategy", EVIL],
         &["select", &a, "-k2", "--label", EVIL],
         &["select", &a, "-k2", "--lambda=1", "--plot", &page],
-        &["select", &a, "-k2", "--lambda=1", "--checkpoint", &b],
+        &["select", &a, "-k2", "--lambda=1", "--resume", "-o", &b],
         &["tune", &a, "-k2", "--evidence", EVIL],
         &["tune", &a, "-k2", "--lambdas=1", "--evidence=lqo"],
         &["tune", &a, "-k2", "--csv", EVIL],

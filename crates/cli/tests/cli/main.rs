@@ -1,7 +1,6 @@
 //! The command line, run as users run it.
 
 mod build;
-mod checkpoint;
 mod common;
 mod compare;
 mod convert;
@@ -29,6 +28,7 @@ mod pages;
 mod plot;
 mod predict;
 mod queries;
+mod resume;
 mod scale;
 mod select;
 mod signals;

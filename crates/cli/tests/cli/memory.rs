@@ -111,7 +111,7 @@ fn factors_that_few_runs_need_are_stated_apart() {
 fn a_run_that_is_refused_leaves_nothing() {
     let folder = drawn();
     let before = folder.list();
-    let select = "select drawn.svm -k 5 --max-memory 100MB --checkpoint run.ck -o model.json";
+    let select = "select drawn.svm -k 5 --max-memory 100MB -o model.json --resume";
     folder.refused(&format!(
         "{select} --lambda 4 --strategy dense => strategy dense needs"
     ));

@@ -20,7 +20,7 @@ fn commands(page: &str) -> impl Iterator<Item = &str> {
 /// Whether it reads files that are there: those of the repository, or of the commands before.
 fn is_for(folder: &Folder, command: &str) -> bool {
     let words: Vec<&str> = command.split_whitespace().collect();
-    let options = ["-o", "--plot", "--csv", "--checkpoint", "--holdout-scores"];
+    let options = ["-o", "--plot", "--csv", "--holdout-scores"];
     let written = |place: usize| place > 0 && options.contains(&words[place - 1]);
     let letters = |end: &OsStr| end.to_string_lossy().starts_with(char::is_alphabetic);
     let is_file = |word: &str| Path::new(word).extension().is_some_and(letters);

@@ -247,9 +247,8 @@ fn given(setting: &clap::Arg) -> (String, String) {
 }
 
 #[test]
-fn every_setting_reaches_reports_models_checkpoints_and_the_refusals_of_extend() {
+fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
     let folder = Folder::new();
-    folder.run("select @parses -k 1 --lambda 1 -o small.json");
     let settings = SelectionOptions::augment_args(clap::Command::new("settings"));
     let mut reached = 0;
     for setting in settings.get_arguments() {
@@ -259,10 +258,6 @@ fn every_setting_reaches_reports_models_checkpoints_and_the_refusals_of_extend()
             "criterion" => ("--criterion map".to_owned(), "criterion".to_owned()),
             _ => given(setting),
         };
-        folder.fails(
-            &format!("select @parses -k 2 --extend small.json {option}"),
-            2,
-        );
         // Settings count where there is a teacher, or a draw.
         let others = [
             "",
@@ -270,19 +265,17 @@ fn every_setting_reaches_reports_models_checkpoints_and_the_refusals_of_extend()
             "--strategy sampled",
             "--refit cross-fitted",
         ];
-        let document = others.iter().enumerate().find_map(|(number, other)| {
-            let checkpoint = format!("{name}-{number}.checkpoint");
-            let select = format!("select @parses -k 2 --lambda 1 {option} {other} --json -q");
-            let save = format!("-o model.json --checkpoint {checkpoint} --checkpoint-every 0");
-            let output = folder
-                .command(&format!("{select} {save}"))
-                .output()
-                .unwrap();
+        let document = others.iter().find_map(|other| {
+            let without = format!("select @parses -k 2 --lambda 1 {other} -q -o model.json");
+            let select = format!("{without} {option} --json");
+            let output = folder.command(&select).output().unwrap();
             let found: Option<serde_json::Value> = serde_json::from_slice(&output.stdout).ok();
             let written = found.filter(|found| found.to_string().contains(&format!("\"{name}\":")));
-            written.map(|found| (found, folder.read(&checkpoint)))
+            written.map(|found| (found, without))
         });
-        let (document, checkpoint) = document.unwrap_or_else(|| panic!("{option} is not in JSON"));
+        let (document, without) = document.unwrap_or_else(|| panic!("{option} is not in JSON"));
+        let differs = format!("{} was ", name.replace('_', " "));
+        folder.refused(&format!("{without} --resume => {differs}"));
         let place = |document: &serde_json::Value| {
             let own = document
                 .get(&name)
@@ -292,10 +285,6 @@ fn every_setting_reaches_reports_models_checkpoints_and_the_refusals_of_extend()
         };
         let model = folder.json("inspect model.json --json");
         assert_eq!(place(&model["settings"]), place(&document), "{option}");
-        assert!(
-            checkpoint.contains(&format!("\"{name}\"")),
-            "{option}: {checkpoint}"
-        );
         let text = folder.stdout("inspect model.json");
         assert!(text.contains(&name.replace('_', " ")), "{option}: {text}");
         reached += 1;

@@ -66,15 +66,15 @@ fn interrupted(name: &str, code: i32) {
         "{rest}"
     );
     assert!(told < rest.find("interrupted after").unwrap());
-    let kept = "features, which are in the report and model.json; an unfinished step is lost\n";
+    let kept = "features, which are in the report and model.json; --resume goes on\n";
     assert!(rest.contains(kept), "{rest}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["ending"], "interrupted");
     let steps = list(&document["steps"]).len();
     assert!((2..1500).contains(&steps), "{steps}");
     let model = folder.json("inspect model.json --json");
-    assert_eq!(list(&model["features"]).len(), steps);
-    assert_eq!(model["features"][0]["weight"], document["weights"][0]);
+    assert_eq!(list(&model["steps"]).len(), steps);
+    assert_eq!(model["steps"][0]["weight"], document["weights"][0]);
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn an_interrupt_chooses_among_what_there_is() {
         "{rest}"
     );
     assert!(
-        rest.contains("; other steps are lost, which --checkpoint would have kept\n"),
+        rest.contains("; --resume goes on after the selections that are done\n"),
         "{rest}"
     );
     let document: Value = serde_json::from_slice(&output).unwrap();
@@ -106,33 +106,22 @@ fn an_interrupt_chooses_among_what_there_is() {
     let k = document["chosen"]["k"].as_u64().unwrap();
     assert!((1..1500).contains(&k), "{k}");
     let model = folder.json("inspect model.json --json");
-    assert_eq!(list(&model["features"]).len() as u64, k);
+    assert_eq!(list(&model["steps"]).len() as u64, k);
 }
 
-/// No strategy after the one at work begins, and its folds are lost, but not the checkpoint.
+/// No strategy after the one at work begins, and its folds are lost.
 #[test]
 fn an_interrupt_ends_all_strategies() {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
     let arguments = "tune big.svm -k 1500 --strategies lowmem,distil,dense --evidence folds:2 \
-                     --choose-by cindex --lambdas 1,4 -v --checkpoint run.checkpoint \
-                     --checkpoint-every 0";
+                     --choose-by cindex --lambdas 1,4 -v";
     let (output, rest) = interrupt(&folder, arguments, "step=2");
     assert!(output.is_empty());
     assert!(!rest.contains("tuning lambdas"), "{rest}");
-    let kept = "warning: interrupted before there was anything to choose from; run.checkpoint has ";
+    let kept =
+        "warning: interrupted before there was anything to choose from; other steps are lost, ";
     assert!(rest.contains(kept), "{rest}");
-    let checkpoint = folder.read("run.checkpoint");
-    let lines = checkpoint.lines().skip(1);
-    let records = lines.map(|line| serde_json::from_str::<Value>(line).unwrap()["record"].take());
-    let mut steps = 0;
-    for record in records {
-        assert_eq!(record["path"]["strategy"], "lowmem");
-        steps += list(&record["steps"]).len();
-    }
-    assert!(rest.contains(&format!(
-        "run.checkpoint has {steps} steps, and --resume goes on\n"
-    )));
 }
 
 #[test]
@@ -164,11 +153,6 @@ fn an_interrupt_ends_a_teacher_and_the_training_of_all_features() {
     let select = "select big.svm -k 9 --strategy distil -v";
     for (command, line, left) in [
         (select.to_owned(), "selecting", "nothing was saved"),
-        (
-            format!("{select} --checkpoint run.checkpoint"),
-            "selecting",
-            "--resume goes on from run.checkpoint",
-        ),
         (
             "train big.svm --lambda 1 --solver dual -v".to_owned(),
             "read file",

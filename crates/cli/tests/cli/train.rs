@@ -12,11 +12,11 @@ fn a_model_of_all_features_is_trained() {
     assert_eq!(document["holdout"]["squared"], document["lqo_error"]);
     assert_eq!(document["lambdas"][0]["lqo_error"], document["lqo_error"]);
     let model = folder.json("inspect model.json --json");
-    assert_eq!(list(&model["features"]).len(), 5);
+    assert_eq!(list(&model["steps"]).len(), 5);
     // Columns 1 and 4 are equal, and so are their weights.
     let weight = |index: u64| {
-        let features = list(&model["features"]);
-        let feature = features.iter().find(|feature| feature["index"] == index);
+        let features = list(&model["steps"]);
+        let feature = features.iter().find(|feature| feature["feature"] == index);
         number(&feature.unwrap()["weight"])
     };
     assert_eq!(weight(1).to_bits(), weight(4).to_bits());
@@ -34,8 +34,8 @@ fn a_list_names_features_as_the_data_do() {
     let document = folder.json("train train.svm --lambda 1 --features list.txt -o m.json --json");
     assert_eq!(document["weights"], 2);
     let model = folder.json("inspect m.json --json");
-    assert_eq!(model["features"][0]["index"], 1);
-    assert_eq!(model["features"][1]["index"], 3);
+    assert_eq!(model["steps"][0]["feature"], 1);
+    assert_eq!(model["steps"][1]["feature"], 3);
     assert_eq!(model["data"]["columns"], 7);
     folder.prints(
         "train train.svm --lambda 1 --features list.txt \

@@ -108,8 +108,8 @@ fn models() {
     let whole = folder.read("models/bounded.json");
     let mut text = String::new();
     for (before, after) in [
-        ("rankrls.model/1", "rankrls.model/2"),
-        ("rankrls.model/1", "rankrls.selection/1"),
+        ("rankrls.model/2", "rankrls.model/1"),
+        ("rankrls.model/2", "rankrls.selection/1"),
         ("\"lambda\": 2.0", "\"lambda\": 0.0"),
         ("\"lambda\": 2.0", "\"lambda\": \"2\""),
         ("\"lambda\": 2.0,", ""),
@@ -154,48 +154,12 @@ fn models() {
             "predict absent.json test.svm",
             "inspect trained.json --members",
             "convert test.svm --model test.svm -o a.svm",
-            "select train.svm -k 3 --extend models/bounded.json",
-            "select test.svm -k 9 --extend models/bounded.json",
-            "select train.svm -k 9 --extend trained.json",
+            "select train.svm -k 3 --lambda 2 -o models/bounded.json --resume",
+            "select test.svm -k 9 --lambda 2 -o models/bounded.json --resume",
+            "select train.svm -k 9 --lambda 1 -o trained.json --resume",
         ],
     );
     hold("error-models", &text);
-}
-
-#[test]
-fn checkpoints() {
-    let folder = Folder::new();
-    let select = "select train.svm --names names.txt -k 2 --lambda 2 --checkpoint run.ck";
-    let tune = "tune train.svm -k 2 --lambdas 1,4 --checkpoint tune.ck";
-    folder.run(select);
-    folder.run(&format!(
-        "{tune} --evidence folds:3 --choose-by cindex --rule one-se"
-    ));
-    let whole = folder.read("run.ck");
-    let mut text = folder.refused(1, select);
-    for (what, content) in [
-        ("changed", whole.replace("\"k\":2", "\"k\":3")),
-        ("a step", whole.replace("\"feature\":2,", "\"feature\":1,")),
-        ("something else", folder.read("train.svm")),
-        ("a tuning", folder.read("tune.ck")),
-    ] {
-        folder.write("run.ck", content);
-        let refused = folder.refused(1, &format!("{select} --resume"));
-        write!(text, "# {what}\n{refused}").unwrap();
-    }
-    folder.write("run.ck", &whole);
-    let select = format!("{select} --resume");
-    let other = "-k 3 --lambda 3 --strategy sampled --seed 5 --criterion ndcg@5 --convention letor";
-    text += &refusals(
-        &folder,
-        &[
-            &select.replace("-k 2 --lambda 2", other),
-            &select.replace("train.svm --names names.txt", "test.svm"),
-            &format!("{} --resume", tune.replace("-k 2", "-k 3")),
-            "select train.svm -k 1 --lambda 1 --checkpoint absent/run.ck",
-        ],
-    );
-    hold("error-checkpoints", &text);
 }
 
 #[test]
