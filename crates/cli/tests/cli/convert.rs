@@ -51,10 +51,8 @@ fn a_table_becomes_text_with_names() {
 fn indices_count_as_asked() {
     let folder = Folder::new();
     folder.write("zero.svm", "1 0:1 2:0.5\n");
-    let convert = |arguments: &str| folder.stdout(&format!("convert {arguments}"));
-    assert_eq!(convert("zero.svm - --zero-based"), "1 1:1 3:0.5\n");
-    let both = "zero.svm - --zero-based --zero-based-output";
-    assert_eq!(convert(both), "1 0:1 2:0.5\n");
+    let text = folder.stdout("convert zero.svm --zero-based -o -");
+    assert_eq!(text, "1 1:1 3:0.5\n");
 }
 
 #[test]
@@ -76,9 +74,9 @@ fn what_cannot_be_written_is_refused() {
     folder.write("t.csv", "query,grade,x\na#,1,2\n");
     let before = folder.list();
     for case in [
-        "train.svm absent/a.svm => cannot write to absent/a.svm",
-        "absent.svm a.svm => absent.svm: expected a readable file",
-        "t.csv a.svm --label grade --query query => the query identifier \"a#\" is no token",
+        "train.svm -o absent/a.svm => cannot write to absent/a.svm",
+        "absent.svm -o a.svm => absent.svm: expected a readable file",
+        "t.csv -o a.svm --label grade --query query => the query identifier \"a#\" is no token",
     ] {
         folder.refused(&format!("convert {case}"));
     }

@@ -79,7 +79,7 @@ fn a_table_is_the_data_that_it_shows() {
     folder.run(&format!("tune train.csv {NAMED} -k 2 --evidence test.csv"));
     folder.run(&format!("train train.csv {NAMED} --lambda 1"));
     folder.misused(&format!(
-        "convert train.csv -o {NAMED} out.csv => cannot write out.csv: tables are only read"
+        "convert train.csv {NAMED} -o out.csv => cannot write out.csv: tables are only read"
     ));
 }
 

@@ -233,18 +233,6 @@ fn the_measure_of_the_choice_is_on_the_test_path() {
 }
 
 #[test]
-fn a_report_has_the_diagram_and_the_tables() {
-    let folder = Folder::new();
-    folder.run("tune train.svm -k 2 --lambdas 1,4 --html report.html --csv models.csv");
-    let page = folder.read("report.html");
-    assert!(
-        page.contains("<svg") && page.contains("chosen: lambda"),
-        "{page}"
-    );
-    assert!(folder.read("models.csv").starts_with("lambda,k,feature"));
-}
-
-#[test]
 fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
     let folder = folder();
     let document = tuned(&folder, "-k 4 --lambdas 1,16,64 --metrics cindex");
