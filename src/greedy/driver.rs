@@ -12,8 +12,8 @@ use super::{
 };
 use crate::candidates::Candidates;
 use crate::data::Column;
-use crate::interrupt::check_interrupt;
 use crate::linalg::grown::Grown;
+use crate::stop;
 
 /// The driver: single steps. `Selecting` keeps what they find.
 ///
@@ -284,7 +284,9 @@ impl<'a> Greedy<'a> {
 
     /// Takes the best step; `None` when no candidate is left.
     fn search(&mut self) -> Result<Option<Step>, SelectError> {
-        check_interrupt();
+        if stop::requested() {
+            return Err(SelectError::Stopped);
+        }
         self.follow();
         let eligible = self.eligible();
         let round = Round {
@@ -296,6 +298,10 @@ impl<'a> Greedy<'a> {
             room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
         let errors = self.strategy.errors(&round, &eligible);
+        // The strategy may have skipped candidates then.
+        if stop::requested() {
+            return Err(SelectError::Stopped);
+        }
         let (left, Work { evaluated, alive }) = self.judged(eligible.len(), errors.len())?;
         let Some(feature) = self.winner(&eligible, &errors) else {
             // No candidate that is left has an error that is a number.

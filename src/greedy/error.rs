@@ -18,6 +18,9 @@ pub enum SelectError {
     /// A parameter out of its range, which the text states.
     #[error("{0}")]
     Parameter(String),
+    /// The work was asked to end before there was a step.
+    #[error("interrupted before there was a result")]
+    Stopped,
     /// No features were asked for.
     #[error("k is 0: expected at least one feature to select")]
     NothingAsked,

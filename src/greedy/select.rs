@@ -12,7 +12,6 @@ use super::{
 };
 use crate::candidates::Candidates;
 use crate::data::Dataset;
-use crate::interrupt::{end, unless_ended};
 use crate::lambda::Lambda;
 
 /// News of a selection.
@@ -213,13 +212,11 @@ impl<'a> Selecting<'a> {
     /// comes before the first step has no result to end with.
     fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
         // Only the search for a step is ended in the middle, which leaves the state as it was.
-        let Some(advanced) = unless_ended(|| self.greedy.advance()) else {
-            if self.steps.is_empty() {
-                end();
-            }
-            return Ok(None);
+        let advanced = match self.greedy.advance() {
+            Err(SelectError::Stopped) if !self.steps.is_empty() => return Ok(None),
+            advanced => advanced?,
         };
-        let Some(advance) = advanced? else {
+        let Some(advance) = advanced else {
             self.exhausted = true;
             return Ok(None);
         };

@@ -6,6 +6,7 @@ use crate::candidates::{Candidates, Partition};
 use crate::data::{Column, Dataset};
 use crate::greedy::{Advance, Greedy, SelectError, SelectionOptions, Target};
 use crate::ridge::Groups;
+use crate::stop;
 
 /// The data that a selection sees: all training data, or those without a fold.
 #[derive(Clone, Copy)]
@@ -68,7 +69,11 @@ impl Fold {
             return Err(TuneError::OneQueryLeft { count, queries });
         }
         let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options, whole);
-        groups.iter().map(fold).collect()
+        let folds = groups.iter().map(fold).collect();
+        if stop::requested() {
+            return Err(TuneError::Interrupted);
+        }
+        folds
     }
 
     fn new(

@@ -19,10 +19,10 @@ use crate::data::Dataset;
 use crate::greedy::{
     Plan, Prepared, SelectError, SelectionOptions, Step, Target, TeacherPredictions,
 };
-use crate::interrupt::unless_ended;
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
+use crate::stop::unless_stopped;
 
 /// The outcome of every path of the grid, one strategy and scale of labels after the other, and
 /// whether they were ended before their time.
@@ -103,7 +103,7 @@ impl Run<'_> {
         let (mut all, mut interrupted) = (Vec::new(), false);
         for (place, selection) in selections.iter().enumerate() {
             let later = selections.len() - 1 - place;
-            let Some(paths) = unless_ended(|| self.selection(selection, later)) else {
+            let Some(paths) = unless_stopped(self.selection(selection, later)) else {
                 interrupted = true;
                 break;
             };

@@ -280,11 +280,14 @@ impl CompareArgs {
         let mut tested = Tested::new(input.test_path(&self.metrics, self.rules.rules()));
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
-        let found = interrupt.run(|| options.candidates(&input.train))?;
-        let Some(candidates) = found else {
+        let found = interrupt.run(|| {
+            let candidates = options.candidates(&input.train);
+            let memory = plan(&candidates, &input.train, &options)?.memory;
+            anyhow::Ok((candidates, memory))
+        })?;
+        let Some((candidates, memory)) = found.transpose()? else {
             return Ok(None);
         };
-        let memory = plan(&candidates, &input.train, &options)?.memory;
         let nothing = Earlier::default();
         let selection = tested.select(input, &candidates, &options, nothing, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;

@@ -13,7 +13,8 @@ use super::numbers::{printable, printable_lines};
 use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use rankrls::{Warning, interrupt};
+use rankrls::Warning;
+use rankrls::stop::Stop;
 use rankrls_parses::linkgrammar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -189,7 +190,7 @@ pub(crate) struct Interrupt {
     code: Arc<AtomicUsize>,
     answer: Arc<Mutex<Answer>>,
     /// Ends the steps at work.
-    work: interrupt::Interrupt,
+    work: Stop,
     /// Whether no other ranks wait for this one.
     alone: bool,
 }
@@ -209,7 +210,7 @@ impl Interrupt {
         Self {
             code: Arc::default(),
             answer: Arc::new(Mutex::new(Answer::End(NOTHING.to_owned()))),
-            work: interrupt::Interrupt::new(),
+            work: Stop::new(),
             alone,
         }
     }
@@ -277,7 +278,10 @@ impl Interrupt {
 
     /// Does `work`, which ends a moment after a signal wherever it is; `None` where that was before it
     /// had a result. Ranks end after the step that all of them are at.
-    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<Option<T>> {
+    pub(crate) fn run<T: Send, E: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, E> + Send,
+    ) -> Result<Option<Result<T, E>>> {
         if !self.alone {
             return Ok(Some(work()));
         }
