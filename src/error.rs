@@ -4,8 +4,8 @@
 //! known: the place, what was expected, what was found, and a remedy where one is certain.
 
 use std::error::Error as StdError;
-use std::fmt;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use rankrls_files::{ReadError, ReadErrorKind};
 
@@ -118,6 +118,7 @@ impl From<ReadError> for Error {
     fn from(error: ReadError) -> Self {
         let kind = match error.kind() {
             ReadErrorKind::TooLarge => Kind::Memory,
+            ReadErrorKind::Io(io::ErrorKind::Interrupted) => Kind::Stopped,
             _ => Kind::File,
         };
         Self::new(kind, error.to_string()).from_source(error)

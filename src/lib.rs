@@ -19,7 +19,7 @@
 //!
 //! # Modules, lowest first
 //!
-//! - [`interrupt`]: ending work in the middle.
+//! - [`stop`]: ending work in the middle.
 //! - [`memory`]: how much a call may take, and sizes as people write them.
 //! - [`data`]: sparse columns with labels, queries and names; [`data::read`] and writers. With the
 //!   feature `sample`, `data::sample` is a small corpus.
@@ -46,7 +46,6 @@ pub mod data;
 mod error;
 mod fit;
 pub mod greedy;
-pub mod interrupt;
 mod lambda;
 mod linalg;
 pub mod memory;
@@ -58,6 +57,7 @@ pub mod packed;
 pub mod peers;
 pub mod ridge;
 mod setters;
+pub mod stop;
 pub mod tune;
 pub mod warning;
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use rankrls::interrupt::Interrupt;
+use rankrls::stop::Stop;
 
 use crate::errors::{Result, value};
 
@@ -62,7 +62,7 @@ pub(crate) fn run<T: Send>(
     callback: Option<&Py<PyAny>>,
     work: impl FnOnce(&mut Watch<'_>) -> Result<Option<T>> + Send,
 ) -> Result<(Option<T>, Option<PyErr>)> {
-    let (stop, interrupt) = (AtomicBool::new(false), Interrupt::new());
+    let (stop, interrupt) = (AtomicBool::new(false), Stop::new());
     let (sender, receiver) = mpsc::sync_channel::<Arguments>(0);
     let (answer, answers) = mpsc::sync_channel::<()>(1);
     let mut watch = Watch {

@@ -10,7 +10,8 @@ use crate::data::{Dataset, pieces};
 use crate::linalg::centring::sparse_moments;
 
 impl ColumnClasses {
-    /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time.
+    /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time. None where the work was
+    /// asked to end meanwhile ([`Stop`](crate::stop::Stop)), and nothing is selected among none.
     pub fn new(dataset: &Dataset<'_>) -> Self {
         Self::scaled(dataset, QueryWeight::Uniform, Scale::None)
     }

@@ -24,7 +24,7 @@ use super::PIECE;
 use super::form_hash::form_hash;
 use super::query_rows::{QueryRows, QueryStarts};
 use crate::data::{Column, Columns, Queries, pieces};
-use crate::interrupt::check_interrupt;
+use crate::stop;
 
 /// A stored column and its class.
 #[derive(Debug, Clone, Copy)]
@@ -57,9 +57,9 @@ pub(super) fn classify<'q>(
     };
     let tasks = pieces(columns.lengths(), PIECE).into_par_iter();
     let digests = tasks.flat_map_iter(|piece| {
-        check_interrupt();
         // Columns count in 32 bits.
-        let all = (0..).skip(piece.start).take(piece.len());
+        let length = if stop::requested() { 0 } else { piece.len() };
+        let all = (0..).skip(piece.start).take(length);
         all.filter_map(digest)
     });
     let mut digests: Vec<Digest> = digests.collect();

@@ -13,7 +13,7 @@ use super::members::{Factors, Members, Sign};
 use super::query_rows::{QueryRows, QueryStarts};
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale, Summary};
 use crate::data::{Column, Columns, Dataset, IndexBase, Queries, pieces};
-use crate::interrupt::check_interrupt;
+use crate::stop;
 
 /// Tasks a thread, of new classes that are in memory twice for a moment.
 const TASKS: usize = 4;
@@ -110,7 +110,9 @@ impl Gathering {
         let scratch = || self.canonicaliser();
         let tasks = sought.par_chunks_mut(CLASSES);
         tasks.for_each_init(scratch, |canonicaliser, task| {
-            check_interrupt();
+            if stop::requested() {
+                return;
+            }
             let first = task[0].0.hash;
             let mut hashes = &self.hashes[self.hashes.partition_point(|&(hash, _)| hash < first)..];
             for (digest, slot) in task {
@@ -161,12 +163,14 @@ impl Gathering {
 
     /// The canonical columns of classes that begin with these columns.
     fn forms(&self, columns: &Columns<'_>, new: &[u32]) -> Forms {
-        check_interrupt();
         let mut forms = Forms {
             columns: Columns::none(columns.height, columns.width),
             signs: Vec::new(),
             roundings: Vec::new(),
         };
+        if stop::requested() {
+            return forms;
+        }
         let mut canonicaliser = self.canonicaliser();
         for (&column, class) in new.iter().zip(0..) {
             let column = column as usize;
@@ -181,8 +185,14 @@ impl Gathering {
         forms
     }
 
-    /// The classes, where queries count by `weight`, with columns that are divided by what `scale` says.
+    /// The classes, where queries count by `weight`, with columns that are divided by what `scale` says. None
+    /// at all where the work was asked to end, as columns may have been skipped.
     pub(crate) fn finish(mut self, weight: QueryWeight, scale: Scale) -> ColumnClasses {
+        if stop::requested() {
+            self.columns = Columns::none(self.columns.height, self.columns.width);
+            self.members.clear();
+            self.signs.clear();
+        }
         self.members.par_sort_unstable();
         let mut members = Members::default();
         for class in self.members.chunk_by(|a, b| a.0 == b.0) {

@@ -14,7 +14,6 @@ use super::queries::Queries;
 use super::queries::group;
 use super::runs::runs_of_rows;
 use crate::error::Result;
-use crate::interrupt::check_interrupt;
 
 /// Arrays come in by four functions. Each takes a matrix of examples (rows) by features (columns), a
 /// label for each row, and the [`Queries`], whose rows are next to each other. Labels in a slice are
@@ -179,7 +178,6 @@ pub(super) fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'stati
     let mut starts = vec![0];
     let (mut rows, mut values) = (Vec::new(), Vec::new());
     for column in x.columns() {
-        check_interrupt();
         for (row, &value) in (0u32..).zip(column).filter(|(_, value)| **value != 0.0) {
             rows.push(row);
             values.push(value);

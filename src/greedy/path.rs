@@ -15,9 +15,9 @@ use super::{
 use crate::candidates::Candidates;
 use crate::data::Column;
 use crate::error::{Error, Kind, Result, ensure};
-use crate::interrupt::{check_interrupt, end, unless_ended};
 use crate::linalg::grown::Grown;
 use crate::memory::Bytes;
+use crate::stop;
 
 /// One step of a selection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -176,9 +176,15 @@ impl<'a> Selecting<'a> {
     /// Takes all steps, as long as `each` wants more. A request to end that comes before the first step has no
     /// result to end with.
     pub(crate) fn run(&mut self, each: &mut Each<'_>) -> Result<()> {
-        // Only the search for a step is ended in the middle, which leaves the state as it was.
-        while let Some(advanced) = unless_ended(|| self.advance()) {
-            let Some(step) = advanced?.cloned() else {
+        loop {
+            // Only the search for a step is ended in the middle, which leaves the state as it was.
+            let advanced = match self.advance().map(Option::<&Step>::cloned) {
+                Err(error) if error.kind() == Kind::Stopped && !self.steps.is_empty() => {
+                    return Ok(());
+                }
+                advanced => advanced?,
+            };
+            let Some(step) = advanced else {
                 self.exhausted = true;
                 return Ok(());
             };
@@ -191,10 +197,6 @@ impl<'a> Selecting<'a> {
                 return Ok(());
             }
         }
-        if self.steps.is_empty() {
-            end();
-        }
-        Ok(())
     }
 
     /// Takes the next step: the given one if there is one, else the best there is.
@@ -303,7 +305,7 @@ impl<'a> Selecting<'a> {
 
     /// Takes the best step; `None` when no candidate is left.
     fn search(&mut self) -> Result<Option<Step>> {
-        check_interrupt();
+        stop::check()?;
         self.follow();
         let eligible = self.eligible();
         let round = Round {
@@ -315,6 +317,8 @@ impl<'a> Selecting<'a> {
             room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
         let errors = self.strategy.errors(&round, &eligible);
+        // The strategy may have skipped candidates then.
+        stop::check()?;
         let (left, Work { evaluated, alive }) = self.judged(eligible.len(), errors.len())?;
         let Some(feature) = self.winner(&eligible, &errors) else {
             // No candidate that is left has an error that is a number.

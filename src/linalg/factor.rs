@@ -4,7 +4,7 @@
 //! blocks of fixed width, each a task of its own; products inside of a task are those of `faer` on
 //! one thread. [`Eigen`] decomposes small matrices.
 
-use crate::interrupt::check_interrupt;
+use crate::stop;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{
     LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
@@ -150,7 +150,8 @@ impl Cholesky {
         Self::of(sum)
     }
 
-    /// Factors `lower`; `None` if that is not positive definite to working precision.
+    /// Factors `lower`; `None` if that is not positive definite to working precision, and where the work was
+    /// asked to end.
     /// `O(n^3 / 3)` time, in place.
     pub(crate) fn of(mut lower: Square) -> Option<Self> {
         let size = lower.size();
@@ -163,10 +164,15 @@ impl Cholesky {
             let factored = panel.as_ref();
             let blocks = later.par_chunks_mut(size * BLOCK).enumerate();
             blocks.for_each(|(number, block)| {
-                check_interrupt();
+                if stop::requested() {
+                    return;
+                }
                 let first = start + width + number * BLOCK;
                 add_products(block, factored, first, -1.0);
             });
+            if stop::requested() {
+                return None;
+            }
             rest = later;
         }
         let finite = lower

@@ -9,7 +9,6 @@ use super::ranking::{Ranking, mean};
 use super::rules::Rules;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
-use crate::interrupt::{check_interrupt, least_part};
 
 /// A mean over the queries where a measure is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -135,9 +134,7 @@ pub(crate) fn per_query(
 ) -> Vec<Vec<Option<f64>>> {
     (0..queries.len())
         .into_par_iter()
-        .with_min_len(least_part(queries.len()))
         .map(|query| {
-            check_interrupt();
             let rows = queries.range(query);
             let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
             let value = |metric: &Metric| metric.of(ranking.as_ref()?);

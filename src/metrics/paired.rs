@@ -29,7 +29,6 @@ use serde::Serialize;
 
 use super::evaluate::Score;
 use crate::error::{Result, ensure};
-use crate::interrupt::{check_interrupt, least_part};
 
 /// Queries that differ up to which the randomisation test is exact.
 pub const EXACT: usize = 20;
@@ -181,7 +180,6 @@ fn generator(options: &PairedOptions, draw: usize, odd: u64) -> ChaCha8Rng {
 fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
     let threshold = threshold(differences);
     let as_far = |draw: &usize| {
-        check_interrupt();
         let mut generator = generator(options, *draw, 1);
         let sum = |part: &[f64]| -> f64 {
             let signs = generator.next_u64();
@@ -198,7 +196,6 @@ fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
     };
     let far = (0..options.resamples)
         .into_par_iter()
-        .with_min_len(least_part(options.resamples))
         .filter(as_far)
         .count();
     (1 + far) as f64 / (1 + options.resamples) as f64
@@ -208,14 +205,12 @@ fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
 fn bootstrap(differences: &[f64], options: &PairedOptions) -> [f64; 2] {
     let count = differences.len();
     let mean = |draw: usize| {
-        check_interrupt();
         let mut generator = generator(options, draw, 0);
         let drawn = (0..count).map(|_| differences[generator.random_range(0..count)]);
         drawn.sum::<f64>() / count as f64
     };
     let draws = options.resamples.max(1);
-    let parts = (0..draws).into_par_iter().with_min_len(least_part(draws));
-    let mut means: Vec<f64> = parts.map(mean).collect();
+    let mut means: Vec<f64> = (0..draws).into_par_iter().map(mean).collect();
     means.sort_unstable_by(f64::total_cmp);
     let outside = (1.0 - options.confidence.clamp(0.0, 1.0)) / 2.0;
     [quantile(&means, outside), quantile(&means, 1.0 - outside)]
@@ -236,10 +231,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
-
     use super::*;
-    use crate::interrupt::Interrupt;
 
     fn compare(differences: &[f64], seed: u64) -> Paired {
         let first: Vec<Option<f64>> = differences.iter().copied().map(Some).collect();
@@ -248,24 +240,6 @@ mod tests {
             ..PairedOptions::default()
         };
         paired(&first, &vec![Some(0.0); first.len()], &options).unwrap()
-    }
-
-    #[test]
-    fn a_request_ends_many_draws_at_once() {
-        let (interrupt, begin) = (Interrupt::new(), Instant::now());
-        interrupt.request();
-        let options = PairedOptions {
-            resamples: 100_000_000,
-            ..PairedOptions::default()
-        };
-        let first: Vec<_> = (0..100).map(|place| Some(f64::from(place))).collect();
-        let compare = || paired(&first, &[Some(0.5); 100], &options);
-        assert!(interrupt.run(2, compare).unwrap().is_none());
-        assert!(
-            begin.elapsed() < Duration::from_secs(10),
-            "{:?}",
-            begin.elapsed()
-        );
     }
 
     /// Also where values are labels, of any size.

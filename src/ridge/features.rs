@@ -13,7 +13,6 @@ use sprs::CsMatI;
 
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
-use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
 
 /// Columns whose products one task computes.
@@ -191,7 +190,6 @@ impl Columns<'_> {
         // The first columns are the longest: a task for each chunk.
         let tasks = totals.par_chunks_mut(COLUMNS).with_max_len(1).enumerate();
         tasks.for_each(|(task, own)| {
-            check_interrupt();
             add_up(self, task * COLUMNS, v, own);
         });
     }
@@ -200,7 +198,6 @@ impl Columns<'_> {
     pub(crate) fn predict<const L: usize>(&self, totals: &[[f64; L]], rows: &mut [[f64; L]]) {
         let tasks = rows.par_chunks_mut(ROWS).enumerate();
         tasks.for_each(|(task, own)| {
-            check_interrupt();
             predict(self, task * ROWS, totals, own);
         });
     }

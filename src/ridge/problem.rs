@@ -15,6 +15,7 @@ use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::objective::Objective;
+use crate::stop;
 
 /// RankRLS on a data set, ready for ridge parameters: `min_w |y^ - X^ w|^2 + lambda |w|^2` for the centred,
 /// weighted `X^` and `y^` of `docs/rankrls.md`, "The problem" (Pahikkala et al., 2009).
@@ -169,11 +170,13 @@ impl<'a> RidgeProblem<'a> {
         solver: Solver,
     ) -> Result<Self> {
         let system = System::new(comparisons, features)?;
+        let solve = solver.build(&system);
+        stop::check()?;
         Ok(Self {
             dataset,
             unit: system.unit(),
             solver,
-            solve: solver.build(&system),
+            solve,
             system,
         })
     }
@@ -208,6 +211,7 @@ impl<'a> RidgeProblem<'a> {
     pub(super) fn solution(&self, lambda: Lambda, out: usize) -> Result<Solution> {
         let ridge = self.system.ridge(lambda, out)?;
         let trained = self.solve.train(&self.system, ridge);
+        stop::check()?;
         let solution = trained.ok_or_else(|| singular(lambda))?;
         if !solution.totals.iter().all(|total| total.is_finite()) {
             return Err(too_large());

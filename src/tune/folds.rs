@@ -7,6 +7,7 @@ use crate::data::{Column, Dataset};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::greedy::{Selecting, SelectionOptions, Step, Target, check_several};
 use crate::ridge::Groups;
+use crate::stop;
 
 /// The data that a selection sees: all training data, or those without a fold.
 #[derive(Clone, Copy)]
@@ -57,7 +58,9 @@ impl Fold {
         check_several(dataset.queries())?;
         let groups = groups(dataset.queries().len(), count, seed)?;
         let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options);
-        groups.iter().map(fold).collect()
+        let folds = groups.iter().map(fold).collect();
+        stop::check()?;
+        folds
     }
 
     fn new(dataset: &Dataset<'_>, queries: Vec<usize>, options: &TuneOptions) -> Result<Self> {

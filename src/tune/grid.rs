@@ -15,10 +15,10 @@ use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::greedy::{Labels, SelectionOptions, Step, Target};
-use crate::interrupt::unless_ended;
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
+use crate::stop::unless_stopped;
 
 /// The outcome of every path of the grid, one strategy and scale of labels after the other, and
 /// whether they were ended before their time.
@@ -97,7 +97,7 @@ impl Run<'_> {
         let (mut all, mut interrupted) = (Vec::new(), false);
         for (place, selection) in selections.iter().enumerate() {
             let later = selections.len() - 1 - place;
-            let Some(paths) = unless_ended(|| self.selection(selection, later)) else {
+            let Some(paths) = unless_stopped(self.selection(selection, later)) else {
                 interrupted = true;
                 break;
             };

@@ -6,7 +6,7 @@ use super::score::{Values, summarise};
 use super::{Evidence, Finished, Outcome, PathEnding, Point, TuneEvent};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{Plan, Selecting, SelectionOptions, Step, tied_predictions};
-use crate::interrupt::unless_ended;
+use crate::stop::unless_stopped;
 
 /// The values that a model is judged by, and the folds that had no step for it.
 #[derive(Default)]
@@ -54,7 +54,7 @@ impl<'a, 'r> Path<'a, 'r> {
         let unit = run.candidates().unit();
         let mut outcome = Outcome::without_points(&options, job.lambda, unit, PathEnding::Complete);
         let one_by_one = run.one_by_one();
-        let followed = unless_ended(|| match one_by_one {
+        let followed = unless_stopped(match one_by_one {
             _ if run.is_stopped() => Err(PathEnd::Stopped),
             true => self.one_by_one(&mut outcome),
             false => self.side_by_side(&mut outcome),

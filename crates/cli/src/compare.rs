@@ -285,12 +285,15 @@ impl CompareArgs {
         let mut tested = Tested::new(input.test_path(&self.metrics, self.rules.rules()));
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
-        let found = interrupt.run(|| options.candidates(&input.train))?;
-        let Some(candidates) = found else {
+        let found = interrupt.run(|| {
+            let candidates = options.candidates(&input.train);
+            let memory = plan(&candidates, &input.train, &options)?.memory;
+            anyhow::Ok((candidates, memory))
+        })?;
+        let Some((candidates, memory)) = found.transpose()? else {
             return Ok(None);
         };
         watch.begin(options.k.min(candidates.summary().column_classes));
-        let memory = plan(&candidates, &input.train, &options)?.memory;
         let selection =
             tested.select(input, &candidates, &options, &[], &mut |_| (), &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;

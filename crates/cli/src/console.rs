@@ -13,7 +13,8 @@ use super::numbers::{printable, printable_lines};
 use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use rankrls::{Warning, interrupt};
+use rankrls::Warning;
+use rankrls::stop::Stop;
 use rankrls_parses::linkgrammar;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -189,7 +190,7 @@ pub(crate) struct Interrupt {
     code: Arc<AtomicUsize>,
     answer: Arc<Mutex<Answer>>,
     /// Ends the steps at work.
-    work: interrupt::Interrupt,
+    work: Stop,
 }
 
 /// How the first signal is answered.
@@ -207,7 +208,7 @@ impl Interrupt {
         Self {
             code: Arc::default(),
             answer: Arc::new(Mutex::new(Answer::End(NOTHING.to_owned()))),
-            work: interrupt::Interrupt::new(),
+            work: Stop::new(),
         }
     }
 
@@ -274,7 +275,10 @@ impl Interrupt {
 
     /// Does `work`, which ends a moment after a signal wherever it is; `None` where that was before it
     /// had a result.
-    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<Option<T>> {
+    pub(crate) fn run<T: Send, E: Send>(
+        &self,
+        work: impl FnOnce() -> Result<T, E> + Send,
+    ) -> Result<Option<Result<T, E>>> {
         let done = self.work.run(rayon::current_num_threads(), work);
         done.context("cannot start threads")
     }

@@ -47,10 +47,10 @@ impl<'a> Watch<'a> {
 
     /// Does `work`, which takes the watch for its observer; `None` if that was interrupted before it
     /// had a result. Takes the bar away then.
-    pub(crate) fn run<T: Send>(
+    pub(crate) fn run<T: Send, E: Send>(
         &mut self,
-        work: impl FnOnce(&mut Self) -> T + Send,
-    ) -> anyhow::Result<Option<T>> {
+        work: impl FnOnce(&mut Self) -> Result<T, E> + Send,
+    ) -> anyhow::Result<Option<Result<T, E>>> {
         let interrupt = self.session.interrupt;
         let found = interrupt.run(|| work(self));
         if let Some(bar) = &self.bar {

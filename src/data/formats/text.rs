@@ -6,6 +6,8 @@
 //! the first bad line of the file is the one that is reported, whatever the
 //! threads did.
 
+use std::io;
+
 use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, ReadError, ReadErrorKind, quote};
 use rankrls_files::input::Source;
@@ -16,7 +18,7 @@ use crate::data::dataset::Dataset;
 use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
 use crate::data::runs::Run;
-use crate::interrupt::check_interrupt;
+use crate::stop;
 
 use super::options::ReadOptions;
 use super::parsed::{Grammar, Parsed};
@@ -126,13 +128,14 @@ impl Text {
         options: &ReadOptions,
         grammar: Grammar,
     ) -> (Option<Fault>, Result<(), ReadError>) {
-        let parse_text = |text: Vec<u8>| {
-            check_interrupt();
-            Parsed::parse(&text, grammar)
-        };
+        let parse_text = |text: Vec<u8>| Parsed::parse(&text, grammar);
         let (mut texts, mut failure) = chunks.batch();
         let mut pieces: Vec<Parsed> = Vec::new();
         while !texts.is_empty() || !pieces.is_empty() {
+            if stop::requested() {
+                let ended = Fault::io(&io::ErrorKind::Interrupted.into());
+                return (failure, Err(ended.of(&self.name)));
+            }
             let read = || match failure {
                 None => chunks.batch(),
                 failure => (Vec::new(), failure),

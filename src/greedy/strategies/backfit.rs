@@ -19,8 +19,8 @@ use rayon::prelude::*;
 
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
-use crate::interrupt::check_interrupt;
 use crate::linalg::kernels;
+use crate::stop;
 
 /// Candidates that a task judges.
 const CHUNK: usize = 512;
@@ -47,7 +47,9 @@ impl Strategy for Backfit {
         let error = round.state.error();
         let projected = projected_holdout(round.state);
         let judge = |z: &mut Vec<f64>, &candidate: &u32| {
-            check_interrupt();
+            if stop::requested() {
+                return f64::NAN;
+            }
             error_left(error, gain(round, candidate as usize, &projected, z))
         };
         let tasks = eligible.par_iter().with_min_len(CHUNK).with_max_len(CHUNK);

@@ -34,8 +34,8 @@ use crate::greedy::criterion::BlockRanking;
 use crate::greedy::gain::{QuerySums, Terms};
 use crate::greedy::strategy::{Facts, Property, bytes, error_left};
 use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
-use crate::interrupt::check_interrupt;
 use crate::linalg::kernels::{self, LANES, Lanes};
+use crate::stop;
 
 pub(super) const FACTS: Facts = Facts {
     name: "dense",
@@ -105,8 +105,16 @@ impl Strategy for Dense {
 impl Block {
     /// Before the first step: `C = X' / lambda` and `U = X'`, for centred columns.
     fn new(candidates: &ColumnClasses, state: &State, first: usize) -> Self {
-        check_interrupt();
         let mut terms = Terms::new(state.lambda().value());
+        if stop::requested() {
+            return Self {
+                first,
+                terms,
+                c: Vec::new(),
+                u: Vec::new(),
+                gains: [0.0; LANES],
+            };
+        }
         let mut c = vec![[0.0; LANES]; state.labels().len()];
         for (lane, candidate) in lanes(candidates, first) {
             for segment in candidates.segments(candidate) {
@@ -133,7 +141,9 @@ impl Block {
 
     /// Subtracts the feature that was added last.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State, last: &LastStep) {
-        check_interrupt();
+        if stop::requested() {
+            return;
+        }
         let mut tau = [0.0; LANES];
         for (lane, candidate) in lanes(candidates, self.first) {
             let Column { rows, values } = candidates.column(candidate);
@@ -152,7 +162,9 @@ impl Block {
 
     /// The distance to a perfect ranking with each candidate.
     fn ranking_losses(&self, ranking: &RankingCriterion, state: &State) -> Lanes {
-        check_interrupt();
+        if stop::requested() {
+            return [f64::NAN; LANES];
+        }
         let mut ranking = BlockRanking::new(ranking, state);
         for (query, rows) in (0u32..).zip(state.queries().ranges()) {
             let (c, u) = (&self.c[rows.clone()], &self.u[rows.clone()]);

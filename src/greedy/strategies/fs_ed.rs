@@ -38,8 +38,8 @@ use crate::data::Dataset;
 use crate::error::Error;
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes};
-use crate::interrupt::check_interrupt;
 use crate::metrics::{Metric, Rules};
+use crate::stop;
 
 /// Most grades, each of which has a density.
 const MOST_GRADES: usize = 16;
@@ -163,7 +163,9 @@ impl<'a> ExpectedDivergence<'a> {
     pub(in crate::greedy) fn errors(&self, candidates: &ColumnClasses) -> Arc<[f64]> {
         let largest = 1.0 + self.largest_divergence();
         let judge = |candidate: usize| {
-            check_interrupt();
+            if stop::requested() {
+                return f64::NAN;
+            }
             let psi = self.psi(candidates.feature(candidate));
             // A candidate varies.
             largest - psi.unwrap_or(0.0)

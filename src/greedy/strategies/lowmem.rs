@@ -26,8 +26,8 @@ use crate::greedy::gain::{QuerySums, Terms};
 use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
-use crate::interrupt::check_interrupt;
 use crate::linalg::kernels::{self, LANES, Lanes};
+use crate::stop;
 
 /// Examples computed together.
 const TILE: usize = 4;
@@ -86,7 +86,9 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
         .map_init(
             || Scratch::new(round),
             |scratch, block| {
-                check_interrupt();
+                if stop::requested() {
+                    return vec![f64::NAN; block.len()];
+                }
                 scratch.errors(round, error, block)[..block.len()].to_vec()
             },
         )
@@ -131,7 +133,9 @@ fn gains_by_query(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<Lanes> {
             .map_init(
                 || Scratch::new(round),
                 |scratch, task| {
-                    check_interrupt();
+                    if stop::requested() {
+                        return Vec::new();
+                    }
                     let start = state.queries().range(task[0] as usize).start;
                     let rests = blocks
                         .iter()

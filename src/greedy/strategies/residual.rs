@@ -37,8 +37,8 @@ use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
-use crate::interrupt::check_interrupt;
 use crate::linalg::kernels;
+use crate::stop;
 
 /// Best candidates of a step that open the next one: the best of them is the mark for all others.
 const LEADERS: usize = 8;
@@ -217,13 +217,19 @@ impl Residual {
     /// The numbers of all candidates before the first step.
     fn start(&mut self, candidates: &ColumnClasses, state: &State) {
         let kept = |candidate: usize| {
-            check_interrupt();
-            let column = candidates.column(candidate);
-            Kept {
-                rho: kernels::sparse_dot(column.rows, column.values, state.labels()),
+            let skipped = Kept {
+                rho: 0.0,
                 explained: 0.0,
                 steps: 0,
                 bound: f64::INFINITY,
+            };
+            if stop::requested() {
+                return skipped;
+            }
+            let column = candidates.column(candidate);
+            Kept {
+                rho: kernels::sparse_dot(column.rows, column.values, state.labels()),
+                ..skipped
             }
         };
         let all = (0..candidates.len()).into_par_iter();
@@ -309,7 +315,9 @@ impl Strategy for Residual {
         judge.limit = round.peers.least(judge.limit);
         let tasks = tasks(&mut self.kept, eligible, &mut errors);
         tasks.into_par_iter().with_max_len(1).for_each(|task| {
-            check_interrupt();
+            if stop::requested() {
+                return;
+            }
             let mut z = vec![0.0; judge.etas.len()];
             for (&candidate, error) in task.eligible.iter().zip(task.errors) {
                 let candidate = candidate as usize;

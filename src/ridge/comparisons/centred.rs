@@ -15,7 +15,6 @@ use super::{
 use crate::columns::QueryWeight;
 use crate::data::{Dataset, LabelScale, Queries, one_group};
 use crate::error::Result;
-use crate::interrupt::check_interrupt;
 use crate::lambda::Lambda;
 use crate::linalg::centring::{centre_offset, centre_rows};
 use crate::linalg::factor::{Eigen, Square};
@@ -24,6 +23,7 @@ use crate::metrics::{mean_concordance, tie_predictions};
 use crate::objective::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
 use crate::ridge::features::{Columns, Features, Mean};
+use crate::stop;
 
 /// The rows of each query, centred and scaled by the root of its weight.
 #[derive(Debug)]
@@ -105,7 +105,9 @@ impl Centred {
         let offset = own.start - window.start;
         let given = columns.par_chunks_mut(height).zip(own.clone());
         given.for_each(|(column, row)| {
-            check_interrupt();
+            if stop::requested() {
+                return;
+            }
             features.add_products(row, 1.0, &mut column[offset..], own.start);
         });
         let mut mean = vec![0.0; height];

@@ -12,12 +12,12 @@ use rayon::prelude::*;
 use super::{Comparisons, Labelled, Loss, Predicted, check_one_query, weigh};
 use crate::data::{Dataset, Queries};
 use crate::error::{Error, Result};
-use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::blocks::Block;
 use crate::ridge::features::{Columns, Features, Mean};
 use crate::ridge::shape::TrainShape;
+use crate::stop;
 
 /// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/rankrls.md`, "All pairs, and
 /// given ones").
@@ -221,7 +221,9 @@ impl Loss for Differences {
         let mut square = Square::zeros(size);
         let columns = square.values_mut().par_chunks_mut(size).enumerate();
         columns.for_each(|(number, column)| {
-            check_interrupt();
+            if stop::requested() {
+                return;
+            }
             let mut products = vec![0.0; self.all.rows()];
             for (row, sign) in self.ends(number).into_iter().zip([1.0, -1.0]) {
                 features.add_products(row, sign, &mut products, 0);

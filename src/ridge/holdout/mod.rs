@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::centring::centre;
 use crate::metrics::{Metric, Rules, evaluate};
+use crate::stop;
 
 /// A hold-out: predictions for rows by models that have not seen them, and their errors (`docs/rankrls.md`,
 /// "Held-out queries"; Pahikkala et al., 2009; An, Liu and Venkatesh, 2007).
@@ -149,7 +150,9 @@ impl RidgeProblem<'_> {
         let of_rows = groups.clone().rows(queries)?;
         let rows: Vec<&[usize]> = of_rows.iter().collect();
         let system = &self.system;
-        let by_model = self.solve.leave_out(system, models, &rows, tolerance)?;
+        let by_model = self.solve.leave_out(system, models, &rows, tolerance);
+        stop::check()?;
+        let by_model = by_model?;
         let parts = parts_of(&of_rows, queries)?;
         let all = by_model.into_iter();
         all.map(|residuals| Holdout::of(system, &parts, residuals))

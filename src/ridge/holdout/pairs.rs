@@ -22,12 +22,12 @@ use rayon::prelude::*;
 
 use super::{Holdout, LeftPair, Trained, nothing_to_compare};
 use crate::error::{Error, Result};
-use crate::interrupt::check_interrupt;
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::kernel::row_number;
 use crate::ridge::solvers::{Factored, Solution, Solver, batches, blocks, singular};
 use crate::ridge::system::{System, too_large};
+use crate::stop;
 
 /// Rows whose pairs with all later ones are a task.
 const ROWS: usize = 64;
@@ -95,6 +95,7 @@ impl Trained<'_> {
             return Err(singular(self.lambda));
         };
         let tallies = tallies(system, solution, factored, keep);
+        stop::check()?;
         let ordered = tallies.iter().filter(|of_query| of_query.pairs > 0);
         let indices: Vec<f64> = ordered.map(|own| own.ordered / own.pairs as f64).collect();
         let sum = tallies.into_iter().fold(Tally::default(), Tally::with);
@@ -166,7 +167,9 @@ impl Query<'_> {
 
     /// The pairs of these rows with every later one.
     fn tally(&self, rows: Range<usize>) -> Tally {
-        check_interrupt();
+        if stop::requested() {
+            return Tally::default();
+        }
         let size = self.block.size();
         let share = 2.0 / size as f64;
         let diagonal = |row: usize| self.block.values()[row * (size + 1)];

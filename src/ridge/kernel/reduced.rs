@@ -15,6 +15,7 @@ use crate::linalg::kernels::add_scaled;
 use crate::ridge::comparisons::constant_kernel;
 use crate::ridge::features::LEAST_SQUARES;
 use crate::ridge::weights::Weights;
+use crate::stop;
 
 /// Rows that a model is over: those of a reduced set ([`ReducedSet`]).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -182,6 +183,7 @@ fn values_with(
     } else {
         let rows = dataset.rows_subset(basis)?;
         kernel.fill(&rows, dataset, values.values_mut());
+        stop::check()?;
     }
     let name = |row| named(dataset, base, row);
     check_finite(values.values_mut(), basis.len(), |row, other| {

@@ -8,9 +8,9 @@ use super::given::given;
 use super::{Kernel, KernelKind, Products, check_finite, named};
 use crate::data::{Dataset, IndexBase};
 use crate::error::{Error, Result};
-use crate::interrupt::{check_interrupt, least_part};
 use crate::linalg::factor::Square;
 use crate::ridge::features::entries_of;
+use crate::stop;
 
 /// The values of a kernel for all pairs of the `m` rows of a data set, `m` x `m`, symmetric: those of `X X'` under
 /// the linear one, before rows are compared (`docs/rankrls.md`, "Kernels"). [`Kernel::matrix`] makes one, and
@@ -53,6 +53,7 @@ impl Kernel {
         let mut square = Square::zeros(size);
         self.fill(dataset, dataset, square.values_mut());
         let name = |row| named(dataset, base, row);
+        stop::check()?;
         check_finite(square.values(), size, |row, other| [name(row), name(other)])?;
         Ok(KernelMatrix(square))
     }
@@ -77,7 +78,9 @@ impl Kernel {
         let (rows, own) = (Rows::new(dataset), Rows::new(basis));
         let columns = values.par_chunks_mut(basis.rows()).enumerate();
         columns.for_each(|(row, column)| {
-            check_interrupt();
+            if stop::requested() {
+                return;
+            }
             own.kernel(self, rows.row(row), basis, column);
         });
     }
@@ -92,12 +95,9 @@ impl Kernel {
         dataset: &Dataset<'_>,
     ) -> Vec<f64> {
         let (rows, own) = (Rows::new(dataset), Rows::new(basis));
-        let all = (0..dataset.rows()).into_par_iter();
-        let tasks = all.with_min_len(least_part(dataset.rows()));
-        let scores = tasks.map_init(
+        let scores = (0..dataset.rows()).into_par_iter().map_init(
             || vec![0.0; basis.rows()],
             |values, row| {
-                check_interrupt();
                 values.fill(0.0);
                 own.kernel(self, rows.row(row), basis, values);
                 values

@@ -18,6 +18,7 @@ use crate::linalg::kernels::LANES;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK, solve_blocks};
 use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
+use crate::stop;
 
 pub(super) const FACTS: Facts = Facts {
     name: "cg",
@@ -173,6 +174,10 @@ impl Conjugate {
         let mut waiting = tasks.iter().enumerate();
         let mut at_work = [None; L];
         loop {
+            if stop::requested() {
+                let skipped = |task: &Task<'_>| task.nothing(system.labels.len(), f64::NAN);
+                return tasks.iter().map(skipped).collect();
+            }
             for (lane, own) in at_work.iter_mut().enumerate() {
                 while own.is_none()
                     && let Some((number, task)) = waiting.next()

@@ -11,10 +11,10 @@ use std::num::Saturating;
 use rayon::prelude::*;
 
 use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
-use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
+use crate::stop;
 
 pub(super) const FACTS: Facts = Facts {
     name: "dual",
@@ -65,7 +65,9 @@ impl Factored for Factors {
         let mut panel = Panel::zeros(size, rows.len());
         let blocks = panel.values_mut().par_chunks_mut(size * BLOCK);
         blocks.zip(rows.par_chunks(BLOCK)).for_each(|(units, own)| {
-            check_interrupt();
+            if stop::requested() {
+                return;
+            }
             for (unit, &row) in units.chunks_mut(size).zip(own) {
                 unit[row] = 1.0;
             }

@@ -10,10 +10,10 @@
 
 use rayon::prelude::*;
 
-use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{Cholesky, Panel, Square};
 use crate::ridge::blocks::Block;
 use crate::ridge::system::System;
+use crate::stop;
 
 /// Most columns.
 const MOST: usize = 512;
@@ -82,8 +82,7 @@ impl Preconditioner {
         let width = self.heavy.classes.len();
         let size = |query: usize| system.queries().range(query).len();
         let mut rest = queries;
-        while !rest.is_empty() && width > 0 {
-            check_interrupt();
+        while !rest.is_empty() && width > 0 && !stop::requested() {
             let (mut rows, mut many) = (0, 0);
             while rows < ROWS && many < rest.len() {
                 rows += size(rest[many]);

@@ -11,11 +11,11 @@ use rayon::prelude::*;
 
 use super::factored::Left;
 use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
-use crate::interrupt::check_interrupt;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::comparisons::pick;
 use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
+use crate::stop;
 
 pub(super) const FACTS: Facts = Facts {
     name: "primal",
@@ -93,7 +93,9 @@ impl Factored for Factors {
             .values_mut()
             .par_chunks_mut(self.cholesky.size() * BLOCK);
         blocks.for_each(|examples| {
-            check_interrupt();
+            if stop::requested() {
+                return;
+            }
             self.cholesky.half(examples, 0);
         });
         panel
@@ -113,7 +115,9 @@ impl Factored for Factors {
 
     /// Solves the equations anew without the rows: less `X^_T' M X^_T`.
     fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
-        check_interrupt();
+        if stop::requested() {
+            return None;
+        }
         let Normal {
             covariance,
             moments,

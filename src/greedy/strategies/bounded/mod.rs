@@ -38,7 +38,7 @@ use super::lowmem::{self, Subject};
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
-use crate::interrupt::check_interrupt;
+use crate::stop;
 use bounds::{Passage, Products, Whole};
 use known::{Known, Reach};
 use residual::Residual;
@@ -223,7 +223,9 @@ impl Bounded {
             // The first columns are the longest: a task for each.
             .with_max_len(1)
             .map(|mut chunk| {
-                check_interrupt();
+                if stop::requested() {
+                    return Found::default();
+                }
                 chunk.bound(search, follows)
             })
             .collect();

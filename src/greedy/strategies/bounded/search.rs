@@ -9,8 +9,8 @@ use crate::greedy::Round;
 use crate::greedy::strategies::layout::Piece;
 use crate::greedy::strategies::lowmem::{self, Subject};
 use crate::greedy::strategy::tie_limit;
-use crate::interrupt::check_interrupt;
 use crate::linalg::kernels::{self, LANES, Lanes};
+use crate::stop;
 
 /// Contenders that one task takes through a level, at most.
 const CHUNK: usize = 64;
@@ -312,7 +312,9 @@ impl<'a> PruningSearch<'a> {
             .map_init(
                 || Scratch::new(self.step.at.steps),
                 |scratch, chunk| {
-                    check_interrupt();
+                    if stop::requested() {
+                        return Kept::new();
+                    }
                     let met = chunk.iter_mut().filter_map(|(bytes, contender)| {
                         let candidate = contender.candidate;
                         let (projected, residual) =
@@ -412,7 +414,9 @@ impl<'a> PruningSearch<'a> {
             .map_init(
                 || vec![[0.0; LANES]; self.step.at.steps],
                 |z, chunk| {
-                    check_interrupt();
+                    if stop::requested() {
+                        return Vec::new();
+                    }
                     self.level_2_of(chunk, z)
                 },
             )

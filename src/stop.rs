@@ -1,0 +1,363 @@
+//! Work that ends when it is asked to, wherever it is: for programs that cannot wait for the end of
+//! a step.
+//!
+//! Long loops look at [`requested`] and skip their rest, so that what they leave means nothing. The function that
+//! has started them looks once more when they are done, and fails with [`Error::stopped`] then.
+//!
+//! ```
+//! use rankrls::data::sample;
+//! use rankrls::stop::Stop;
+//! use rankrls::SelectionOptions;
+//!
+//! let (stop, data) = (Stop::new(), sample::train());
+//! let fit = || SelectionOptions::new(5, None).fit(&data);
+//! assert!(stop.run(2, fit)?.is_some());
+//! // From another thread, as a rule.
+//! stop.request();
+//! assert!(stop.run(2, fit)?.is_none());
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::cell::RefCell;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::error::{Error, Result};
+
+/// A request to end, which clones share. Nothing takes it back.
+#[derive(Debug, Clone, Default)]
+pub struct Stop(Arc<AtomicBool>);
+
+thread_local! {
+    /// The request that the threads of a pool heed.
+    static HEEDED: RefCell<Option<Stop>> = const { RefCell::new(None) };
+}
+
+impl Stop {
+    /// No request yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks the work to end, now and from now on.
+    pub fn request(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether the work was asked to end.
+    pub fn is_requested(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Does `work` on a pool of so many threads (0: one a core). `None` where it was asked to end
+    /// before there was a result: an error is none then, whatever it says. A selection that has taken a step
+    /// ends with its steps so far, and a grid with the models so far, as if an observer had ended them. Passes of
+    /// a selection, training, the search for column classes and the reading of text heed the request after some
+    /// milliseconds.
+    ///
+    /// Not for ranks that share columns: one that ends leaves the others waiting.
+    pub fn run<T: Send, E: Send>(
+        &self,
+        threads: usize,
+        work: impl FnOnce() -> Result<T, E> + Send,
+    ) -> io::Result<Option<Result<T, E>>> {
+        let heeded = self.clone();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .start_handler(move |_| HEEDED.set(Some(heeded.clone())))
+            .build()
+            .map_err(io::Error::other)?;
+        Ok(pool.install(|| unless_stopped(work())))
+    }
+}
+
+/// Whether the work of this thread's pool was asked to end. Loops look once a block of work that takes some
+/// milliseconds at most.
+pub(crate) fn requested() -> bool {
+    #[cfg(test)]
+    tests::look();
+    HEEDED.with_borrow(|heeded| heeded.as_ref().is_some_and(Stop::is_requested))
+}
+
+/// Fails if the work was asked to end: what its loops have found counts only where it was not.
+pub(crate) fn check() -> Result<()> {
+    if requested() {
+        return Err(Error::stopped());
+    }
+    Ok(())
+}
+
+/// The result of work; `None` for an error if the work was asked to end, which may be why it failed.
+pub(crate) fn unless_stopped<T, E>(result: Result<T, E>) -> Option<Result<T, E>> {
+    match result {
+        Err(_) if requested() => None,
+        result => Some(result),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::ops::ControlFlow;
+    use std::thread;
+    use std::time::Instant;
+
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::data::read::ReadOptions;
+    use crate::data::{DataHash, sample};
+    use crate::greedy::job::{Selecting, select, select_among, unwatched};
+    use crate::greedy::{Ending, SelectionOptions, Step, StrategyKind};
+    use crate::lambda::Lambda;
+    use crate::metrics::Metric;
+    use crate::ridge::{Kernel, RankRls, Solver};
+    use crate::tune::{Evidence, Measure, TuneEvent, TuneOptions, Tuning};
+
+    thread_local! {
+        /// Looks at the request before one is made.
+        static LOOKS: Cell<Option<usize>> = const { Cell::new(None) };
+    }
+
+    /// Counts a look of this thread, and makes the request after the last.
+    pub(super) fn look() {
+        let Some(left) = LOOKS.get() else {
+            return;
+        };
+        if left == 0 {
+            HEEDED.with_borrow(|heeded| heeded.iter().for_each(Stop::request));
+        }
+        LOOKS.set(left.checked_sub(1));
+    }
+
+    #[test]
+    fn every_strategy_ends_with_the_steps_before_a_request() {
+        let data = sample::train();
+        for strategy in StrategyKind::ALL
+            .into_iter()
+            .filter(|kind| !kind.needs_grades())
+        {
+            let options = |k| SelectionOptions {
+                strategy: Some(strategy),
+                ..SelectionOptions::new(k, one())
+            };
+            let two = select(&data, &options(2), &mut unwatched).unwrap();
+            let (stop, mut steps) = (Stop::new(), 0);
+            let mut each = |_: &Step, _: &Selecting<'_>| {
+                steps += 1;
+                if steps == 2 {
+                    stop.request();
+                }
+                ControlFlow::Continue(())
+            };
+            let work = || select(&data, &options(9), &mut each);
+            let ended = stop.run(2, work).unwrap().unwrap().unwrap();
+            assert_eq!(ended.ending, Ending::Interrupted, "{strategy}");
+            assert_eq!(ended.steps, two.steps, "{strategy}");
+            assert_eq!(ended.weights, two.weights, "{strategy}");
+        }
+    }
+
+    fn one() -> Lambda {
+        Lambda::new(1.0).unwrap()
+    }
+
+    #[test]
+    fn a_selection_without_a_step_has_no_result() {
+        let (stop, data) = (Stop::new(), sample::train());
+        stop.request();
+        let candidates = SelectionOptions::new(3, None).candidates(&data);
+        let select = || {
+            let options = SelectionOptions::new(3, one());
+            select_among(&candidates, &data, &options, &[], &mut unwatched)
+        };
+        assert!(stop.run(2, select).unwrap().is_none());
+    }
+
+    #[test]
+    fn a_grid_of_strategies_ends_with_the_models_before_a_request() {
+        let data = sample::train();
+        let options = TuneOptions {
+            strategies: vec![StrategyKind::Dense, StrategyKind::Distil],
+            evidence: Evidence::Folds { count: 2, seed: 1 },
+            measure: Measure::Metric(Metric::Concordance),
+            ..TuneOptions::new(SelectionOptions::new(3, None), one())
+        };
+        let tuning = Tuning::new(&data, &options);
+        // Three steps a selection: in the second fold of the first strategy there is no model yet,
+        // and in its last step all of its models.
+        for (left, models) in [(1, None), (8, None), (9, Some(3)), (11, Some(3))] {
+            let stop = Stop::new();
+            let (mut steps, mut begun) = (0, 0);
+            let mut observer = |event: TuneEvent<'_>| {
+                match event {
+                    TuneEvent::Started { .. } => begun += 1,
+                    TuneEvent::Stepped { .. } => steps += 1,
+                    _ => {}
+                }
+                if steps == left {
+                    stop.request();
+                }
+                ControlFlow::Continue(())
+            };
+            let work = || tuning.run(&mut observer);
+            match (stop.run(2, work).unwrap(), models) {
+                (None, None) => {}
+                (Some(Ok(tuned)), Some(models)) => {
+                    assert!(tuned.interrupted);
+                    assert_eq!(tuned.outcomes[0].points.len(), models);
+                    assert!(
+                        tuned.outcomes[1..]
+                            .iter()
+                            .all(|path| path.points.is_empty())
+                    );
+                }
+                (tuned, _) => panic!("{left}: {tuned:?}"),
+            }
+            assert!(left >= 9 || begun == 1, "{left}");
+        }
+    }
+
+    #[test]
+    fn training_ends_and_panics_go_on() {
+        let (stop, data) = (Stop::new(), sample::train());
+        stop.request();
+        assert!(stop.is_requested());
+        assert!(
+            stop.run(2, || RankRls::default().fit(&data))
+                .unwrap()
+                .is_none()
+        );
+    }
+
+    #[test]
+    fn a_panic_goes_on() {
+        let run = || Stop::new().run(1, || -> Result<()> { panic!("of another kind") });
+        assert!(std::panic::catch_unwind(run).is_err());
+    }
+
+    /// Asks work on one thread to end before each of its looks at the request, until it does not look so
+    /// often; `check` sees what it returns.
+    fn at_every_look<T: Send>(
+        work: impl Fn() -> Result<T> + Sync,
+        check: impl Fn(Option<Result<T>>),
+    ) {
+        for looks in 0.. {
+            let looks = looks + looks * looks / 16;
+            let stop = Stop::new();
+            let counted = || {
+                LOOKS.set(Some(looks));
+                work()
+            };
+            check(stop.run(1, counted).unwrap());
+            if !stop.is_requested() {
+                return;
+            }
+        }
+    }
+
+    /// Asks work to end from another thread, some time between its start and its end.
+    fn at_random<T: Send>(work: impl Fn() -> Result<T> + Sync, check: impl Fn(Option<Result<T>>)) {
+        let begin = Instant::now();
+        let whole = Stop::new().run(2, &work).unwrap();
+        check(whole);
+        let took = begin.elapsed();
+        let mut generator = ChaCha8Rng::seed_from_u64(1);
+        for _ in 0..20 {
+            let (stop, delay) = (Stop::new(), took.mul_f64(generator.random_range(0.0..1.0)));
+            let result = thread::scope(|scope| {
+                scope.spawn(|| {
+                    thread::sleep(delay);
+                    stop.request();
+                });
+                stop.run(2, &work)
+            });
+            check(result.unwrap());
+        }
+    }
+
+    /// What a request leaves of `work` is the beginning of the whole, at any moment: `check` compares.
+    fn at_any_moment<T: Send + Sync>(work: impl Fn() -> Result<T> + Sync, check: impl Fn(&T, T)) {
+        let whole = work().unwrap();
+        let check = |result: Option<Result<T>>| match result {
+            None => {}
+            Some(part) => check(&whole, part.unwrap()),
+        };
+        at_every_look(&work, check);
+        at_random(&work, check);
+    }
+
+    #[test]
+    fn a_selection_asked_to_end_has_the_first_steps_of_the_whole() {
+        let data = sample::train();
+        for strategy in StrategyKind::ALL
+            .into_iter()
+            .filter(|kind| !kind.needs_grades())
+        {
+            let options = |k| SelectionOptions {
+                strategy: Some(strategy),
+                ..SelectionOptions::new(k, one())
+            };
+            let weights: Vec<Vec<f64>> = (1..=5)
+                .map(|k| select(&data, &options(k), &mut unwatched).unwrap().weights)
+                .collect();
+            let work = || select(&data, &options(5), &mut unwatched);
+            at_any_moment(work, |whole, part| {
+                let taken = part.steps.len();
+                assert_eq!(part.steps, whole.steps[..taken], "{strategy}");
+                assert_eq!(part.weights, weights[taken - 1], "{strategy}");
+                assert_eq!(part.ending == Ending::Complete, taken == 5, "{strategy}");
+            });
+        }
+    }
+
+    #[test]
+    fn training_asked_to_end_has_the_whole_model_or_none() {
+        let data = sample::train();
+        let kernel = Kernel::gaussian(0.1).unwrap();
+        for (solver, kernel) in [
+            (Solver::Dual, Kernel::LINEAR),
+            (Solver::Primal, Kernel::LINEAR),
+            (Solver::ConjugateGradients, Kernel::LINEAR),
+            (Solver::Dual, kernel),
+        ] {
+            let options = RankRls {
+                solver: Some(solver),
+                kernels: vec![kernel],
+                ..RankRls::default()
+            };
+            let work = || options.train(&data, None);
+            at_any_moment(work, |whole, part| assert_eq!(*whole, part, "{solver}"));
+        }
+    }
+
+    #[test]
+    fn a_choice_asked_to_end_has_models_of_the_whole() {
+        let data = sample::train();
+        let options = TuneOptions {
+            strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
+            evidence: Evidence::Folds { count: 2, seed: 1 },
+            measure: Measure::Metric(Metric::Concordance),
+            ..TuneOptions::new(SelectionOptions::new(2, None), one())
+        };
+        let tuning = Tuning::new(&data, &options);
+        let work = || tuning.run(&mut ());
+        at_any_moment(work, |whole, part| {
+            for (whole, part) in whole.outcomes.iter().zip(&part.outcomes) {
+                assert_eq!(part.points, whole.points[..part.points.len()]);
+            }
+        });
+    }
+
+    #[test]
+    fn a_text_is_read_whole_or_not() {
+        let text = b"1 qid:1 1:1 2:1\n0 qid:1 2:1\n".repeat(1000);
+        let work = || {
+            let read = ReadOptions::new().read_from(&text[..], "x")?;
+            Ok(DataHash::of(&read.dataset))
+        };
+        at_any_moment(work, |whole, part| assert_eq!(*whole, part));
+    }
+}
