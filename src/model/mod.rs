@@ -24,7 +24,7 @@ use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
 use crate::error::Error;
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::lambda::Lambda;
-use crate::objective::Objective;
+use crate::names::Objective;
 use crate::ridge::{Fit, RankRls, Training};
 
 pub use expansion::{BasisRow, Expansion};

@@ -14,7 +14,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
-use crate::objective::Objective;
+use crate::names::Objective;
 
 /// RankRLS on a data set, ready for ridge parameters: `min_w |y^ - X^ w|^2 + lambda |w|^2` for the centred,
 /// weighted `X^` and `y^` of `docs/rankrls.md`, "The problem" (Pahikkala et al., 2009).
