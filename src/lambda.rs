@@ -10,9 +10,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use crate::error::{Error, ensure};
+use crate::error::{Error, Result, ensure};
 
 /// Ridge parameter `lambda` of regularised least squares: finite and above 0.
 ///
@@ -24,7 +24,7 @@ use crate::error::{Error, ensure};
 /// # Ok::<(), rankrls::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
+#[serde(try_from = "f64")]
 pub struct Lambda(f64);
 
 impl Lambda {
@@ -66,20 +66,12 @@ impl TryFrom<f64> for Lambda {
     }
 }
 
-impl From<Lambda> for f64 {
-    fn from(lambda: Lambda) -> Self {
-        lambda.0
-    }
-}
-
 impl FromStr for Lambda {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let value: f64 = text
-            .parse()
-            .map_err(|_| format!("expected a number above 0, found {text:?}"))?;
-        Self::new(value).map_err(|error| error.to_string())
+    fn from_str(text: &str) -> Result<Self> {
+        let refused = |_| Error::options(format!("expected a number above 0, found {text:?}"));
+        text.parse().map_err(refused).and_then(Self::new)
     }
 }
 
@@ -98,10 +90,10 @@ impl fmt::Display for Lambda {
 /// let eighth: Ridge = "1/8u".parse()?;
 /// assert_eq!(eighth.lambda(230.0).value(), 28.75);
 /// assert_eq!("16".parse::<Ridge>()?.lambda(230.0).value(), 16.0);
-/// # Ok::<(), String>(())
+/// # Ok::<(), rankrls::Error>(())
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(try_from = "Json")]
 pub enum Ridge {
     /// Lambda itself.
     Number(Lambda),
@@ -109,12 +101,13 @@ pub enum Ridge {
     Share(Lambda),
 }
 
-/// How JSON has it: 16.0, or `"0.125u"`.
-#[derive(Serialize, Deserialize)]
+/// How JSON has one or several: 16.0, `"0.125u"`, `"auto"`, a list.
+#[derive(Deserialize)]
 #[serde(untagged)]
-enum Written {
+enum Json {
     Number(Lambda),
-    Share(String),
+    Text(String),
+    List(Vec<Ridge>),
 }
 
 impl Ridge {
@@ -143,44 +136,29 @@ impl From<Lambda> for Ridge {
     }
 }
 
-impl TryFrom<f64> for Ridge {
-    type Error = Error;
-
-    fn try_from(value: f64) -> Result<Self, Error> {
-        Lambda::new(value).map(Self::Number)
-    }
-}
-
-impl TryFrom<&str> for Ridge {
-    type Error = String;
-
-    fn try_from(text: &str) -> Result<Self, String> {
-        text.parse()
-    }
-}
-
 impl From<Lambda> for Option<Ridge> {
     fn from(lambda: Lambda) -> Self {
         Some(Ridge::Number(lambda))
     }
 }
 
-impl From<Ridge> for Written {
-    fn from(ridge: Ridge) -> Self {
-        match ridge {
-            Ridge::Number(lambda) => Self::Number(lambda),
-            Ridge::Share(_) => Self::Share(ridge.to_string()),
+impl Serialize for Ridge {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Number(lambda) => lambda.serialize(serializer),
+            Self::Share(_) => serializer.collect_str(self),
         }
     }
 }
 
-impl TryFrom<Written> for Ridge {
-    type Error = String;
+impl TryFrom<Json> for Ridge {
+    type Error = Error;
 
-    fn try_from(written: Written) -> Result<Self, String> {
-        match written {
-            Written::Number(lambda) => Ok(Self::Number(lambda)),
-            Written::Share(text) => text.parse(),
+    fn try_from(json: Json) -> Result<Self> {
+        match json {
+            Json::Number(lambda) => Ok(Self::Number(lambda)),
+            Json::Text(text) => text.parse(),
+            Json::List(_) => Err(Error::options("expected a lambda, found a list")),
         }
     }
 }
@@ -198,11 +176,11 @@ impl fmt::Display for Ridge {
 }
 
 impl FromStr for Ridge {
-    type Err = String;
+    type Err = Error;
 
     /// A number such as 0.25, a power such as 2^-3, or either with a `u`: a share, which may be a
     /// fraction such as 1/64u.
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self> {
         let Some(share) = text.trim().strip_suffix('u') else {
             return single(text.trim()).map(Self::Number);
         };
@@ -210,7 +188,7 @@ impl FromStr for Ridge {
             None => single(share),
             Some((above, below)) => {
                 let (above, below) = (single(above)?, single(below)?);
-                Lambda::new(above.0 / below.0).map_err(|error| error.to_string())
+                Lambda::new(above.0 / below.0)
             }
         };
         share.map(Self::Share)
@@ -218,21 +196,14 @@ impl FromStr for Ridge {
 }
 
 /// Ridge parameters to try.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(try_from = "WrittenGrid", into = "WrittenGrid")]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(try_from = "Json")]
 pub enum Lambdas {
     /// 1/256, 1/64, 1/16, 1/4 and 1 of the unit, and up to three more while the one of the best
     /// model is at an edge, four times as large or small as that.
     #[default]
     Auto,
     /// These.
-    Given(Vec<Ridge>),
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(untagged)]
-enum WrittenGrid {
-    Auto(String),
     Given(Vec<Ridge>),
 }
 
@@ -372,25 +343,26 @@ impl<T: AsRef<[Lambda]> + ?Sized> From<&T> for Lambdas {
     }
 }
 
-impl From<Lambdas> for WrittenGrid {
-    fn from(lambdas: Lambdas) -> Self {
-        match lambdas {
-            Lambdas::Auto => Self::Auto(lambdas.to_string()),
-            Lambdas::Given(list) => Self::Given(list),
+impl Serialize for Lambdas {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Auto => serializer.collect_str(self),
+            Self::Given(list) => list.serialize(serializer),
         }
     }
 }
 
-impl TryFrom<WrittenGrid> for Lambdas {
-    type Error = String;
+impl TryFrom<Json> for Lambdas {
+    type Error = Error;
 
-    fn try_from(written: WrittenGrid) -> Result<Self, String> {
-        match written {
-            WrittenGrid::Auto(text) => text.parse(),
-            WrittenGrid::Given(list) if list.is_empty() => {
-                Err("expected lambdas, found none".into())
-            }
-            WrittenGrid::Given(list) => Ok(Self::Given(list)),
+    fn try_from(json: Json) -> Result<Self> {
+        match json {
+            Json::Text(text) => text.parse(),
+            Json::List(list) if !list.is_empty() => Ok(Self::Given(list)),
+            Json::List(_) => Err(Error::options("expected lambdas, found none")),
+            Json::Number(lambda) => Err(Error::options(format!(
+                "expected a list of lambdas, found {lambda}"
+            ))),
         }
     }
 }
@@ -406,9 +378,9 @@ impl fmt::Display for Lambdas {
 }
 
 impl FromStr for Lambdas {
-    type Err = String;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self> {
         if text.trim() == "auto" {
             return Ok(Self::Auto);
         }
@@ -418,30 +390,28 @@ impl FromStr for Lambdas {
                 Some((from, to)) => list.extend(range(item, from, to)?),
                 None => list.push(item.parse()?),
             }
-            if list.len() > MOST {
-                return Err(format!("expected at most {MOST} values, found more"));
-            }
+            let legal = list.len() <= MOST;
+            ensure!(legal, options, "expected at most {MOST} values, found more");
         }
         Ok(Self::Given(list))
     }
 }
 
 /// A number, or a power of 2.
-fn single(item: &str) -> Result<Lambda, String> {
+fn single(item: &str) -> Result<Lambda> {
+    ensure!(
+        !item.is_empty(),
+        options,
+        "expected values separated by single commas, found an empty one"
+    );
     if item.contains('^') {
-        return power(exponent(item, item)?);
+        return Lambda::new(exponent(item, item)?.exp2());
     }
-    item.parse().map_err(|error| {
-        if item.is_empty() {
-            "expected values separated by single commas, found an empty one".to_owned()
-        } else {
-            error
-        }
-    })
+    item.parse()
 }
 
 /// `2^a..2^b` or shares `a..b`, and perhaps `:step` of the exponent of 2.
-fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>, String> {
+fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>> {
     let (to, step) = match to.split_once(':') {
         Some((to, step)) => (to, number(item, step)?),
         None => (to, 1.0),
@@ -459,43 +429,43 @@ fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>, String> {
         Some(ends) => ends,
         None => (exponent(item, from)?, exponent(item, to)?),
     };
-    if step <= 0.0 {
-        return Err(format!("{item:?}: expected a step above 0, found {step}"));
-    }
-    if to < from {
-        return Err(format!(
-            "{item:?}: expected the smaller power first, found 2^{from} before 2^{to}"
-        ));
-    }
+    ensure!(
+        step > 0.0,
+        options,
+        "{item:?}: expected a step above 0, found {step}"
+    );
+    ensure!(
+        from <= to,
+        options,
+        "{item:?}: expected the smaller power first, found 2^{from} before 2^{to}"
+    );
     // Rounding may take a little off a step, which must not cost the last value.
     let last = (to - from) / step + 1e-9;
     let places = (0..=MOST).map(|place| place as f64);
     let places = places.take_while(|&place| place <= last);
     let ridge = if shares { Ridge::Share } else { Ridge::Number };
     places
-        .map(|place| power(from + place * step).map(ridge))
+        .map(|place| Lambda::new((from + place * step).exp2()).map(ridge))
         .collect()
 }
 
-fn exponent(item: &str, text: &str) -> Result<f64, String> {
+fn exponent(item: &str, text: &str) -> Result<f64> {
     let digits = text.trim().strip_prefix("2^");
-    let digits = digits.ok_or_else(|| format!("{item:?}: expected powers such as 2^-3"))?;
+    let refused = || Error::options(format!("{item:?}: expected powers such as 2^-3"));
+    let digits = digits.ok_or_else(refused)?;
     let exponent = number(item, digits)?;
-    if exponent.abs() > EXPONENT {
-        return Err(format!(
-            "{item:?}: expected exponents from -{EXPONENT} to {EXPONENT}, found {exponent}"
-        ));
-    }
+    ensure!(
+        exponent.abs() <= EXPONENT,
+        options,
+        "{item:?}: expected exponents from -{EXPONENT} to {EXPONENT}, found {exponent}"
+    );
     Ok(exponent)
 }
 
-fn number(item: &str, text: &str) -> Result<f64, String> {
+fn number(item: &str, text: &str) -> Result<f64> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| format!("{item:?}: expected a number, found {text:?}"))
-}
-
-fn power(exponent: f64) -> Result<Lambda, String> {
-    Lambda::new(exponent.exp2()).map_err(|error| error.to_string())
+    let refused = || Error::options(format!("{item:?}: expected a number, found {text:?}"));
+    number.ok_or_else(refused)
 }
 
 #[cfg(test)]
@@ -544,7 +514,7 @@ mod tests {
             let json = serde_json::to_string(&lambdas).unwrap();
             assert_eq!(serde_json::from_str::<Lambdas>(&json).unwrap(), lambdas);
         }
-        for refused in ["[0.0]", "[]"] {
+        for refused in ["[0.0]", "[]", "1.0", "[[1.0]]"] {
             assert!(serde_json::from_str::<Lambdas>(refused).is_err());
         }
     }
@@ -574,7 +544,7 @@ mod tests {
             ("0u", "above 0"),
             ("1/4", "above 0"),
         ] {
-            let error = text.parse::<Lambdas>().unwrap_err();
+            let error = text.parse::<Lambdas>().unwrap_err().to_string();
             assert!(error.contains(message), "{text}: {error}");
         }
     }

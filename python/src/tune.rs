@@ -32,8 +32,11 @@ fn check_memory(data: &Dataset<'_>, candidates: &Candidates, options: &TuneOptio
 /// How many ridge parameters a grid has to begin with.
 #[pyfunction]
 pub(crate) fn alphas(grid: &str) -> Result<usize> {
-    let grid: Result<Lambdas, String> = grid.parse();
-    let worded = |error: String| value(format!("alphas: {}", error.replace("lambda", "alpha")));
+    let grid: rankrls::Result<Lambdas> = grid.parse();
+    let worded = |error: rankrls::Error| {
+        let text = error.to_string().replace("lambda", "alpha");
+        value(format!("alphas: {text}"))
+    };
     Ok(grid.map_err(worded)?.count())
 }
 

@@ -137,7 +137,7 @@ impl ColumnClasses {
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn segments(&self, candidate: usize) -> impl Iterator<Item = Segment<'_>> {
+    pub(crate) fn segments(&self, candidate: usize) -> impl Iterator<Item = Segment<'_>> {
         Segments {
             rest: self.column(candidate),
             candidates: self,
@@ -167,7 +167,7 @@ impl ColumnClasses {
     }
 
     /// The largest `|v|^2` of all candidates, those that are elsewhere included; 0 when there are none.
-    pub fn largest_squared_norm(&self) -> f64 {
+    pub(crate) fn largest_squared_norm(&self) -> f64 {
         self.geometry.largest
     }
 
@@ -175,7 +175,7 @@ impl ColumnClasses {
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn sole_query(&self, candidate: usize) -> Option<u32> {
+    pub(crate) fn sole_query(&self, candidate: usize) -> Option<u32> {
         self.geometry.sole_query(candidate)
     }
 
@@ -239,7 +239,7 @@ impl ColumnClasses {
     }
 
     /// The candidate that `feature` represents, if it represents one.
-    pub fn represented_by(&self, feature: u32) -> Option<usize> {
+    pub(crate) fn represented_by(&self, feature: u32) -> Option<usize> {
         self.columns.position(feature)
     }
 }

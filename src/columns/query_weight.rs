@@ -48,7 +48,7 @@ impl QueryWeight {
     }
 
     /// The root of the weight of its query for every example, `m`; `None` where all are 1.
-    pub fn row_scales(self, queries: &Queries) -> Option<Vec<f64>> {
+    pub(crate) fn row_scales(self, queries: &Queries) -> Option<Vec<f64>> {
         let scales = self.scales(queries)?;
         let rows = queries.ranges().zip(scales);
         Some(

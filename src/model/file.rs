@@ -15,7 +15,7 @@ use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{SelectionOptions, is_default};
 use crate::lambda::Lambda;
-use crate::objective::Objective;
+use crate::names::Objective;
 use crate::ridge::Kernel;
 use rankrls_files::error::Fault;
 use rankrls_files::{Output, Remedy, read_whole};

@@ -29,7 +29,7 @@ mod tests {
     use super::*;
     use crate::data::{Groups, LabelScale, Queries, sample};
     use crate::lambda::Lambda;
-    use crate::objective::Objective;
+    use crate::names::Objective;
     use crate::ridge::{Fit, RidgeProblem, Solver};
 
     fn params(lambda: f64) -> RankRls {

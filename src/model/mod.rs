@@ -27,7 +27,7 @@ use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
 use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::lambda::{Lambda, Lambdas};
-use crate::objective::Objective;
+use crate::names::Objective;
 use crate::ridge::{Fit, RankRls, Training};
 
 pub use expansion::{BasisRow, Expansion};

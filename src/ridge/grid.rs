@@ -17,7 +17,7 @@ use crate::data::{Dataset, Groups, HoldOut, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch};
 use crate::metrics::{Measure, Metric, check_labels};
-use crate::objective::Objective;
+use crate::names::Objective;
 
 /// Rows up to which all pairs of them are held out where nothing is asked for.
 const LPO_ROWS: usize = 5_000;

@@ -15,7 +15,7 @@ use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambdas;
 use crate::memory::{Bytes, Memory};
 use crate::metrics::Measure;
-use crate::objective::Objective;
+use crate::names::Objective;
 
 /// RankRLS: a linear model over all features that vary within a query, or a kernel model over rows; of several
 /// lambdas and kernels the one whose predictions of held-out rows are best.

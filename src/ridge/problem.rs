@@ -14,7 +14,7 @@ use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
-use crate::objective::Objective;
+use crate::names::Objective;
 use crate::stop;
 
 /// RankRLS on a data set, ready for ridge parameters: `min_w |y^ - X^ w|^2 + lambda |w|^2` for the centred,

@@ -309,7 +309,7 @@ impl Warning {
 
     /// Warns of conjugate gradients that ended early, at this `residual`; `part` are words for the models that were
     /// solved for, such as "hold-outs by ".
-    pub fn of_residual(part: &str, lambda: Lambda, residual: f64, tolerance: f64) -> Self {
+    pub(crate) fn of_residual(part: &str, lambda: Lambda, residual: f64, tolerance: f64) -> Self {
         warning!(
             "with {} {} {part}conjugate gradients came to a residual of {residual:.1e}, not {tolerance:.0e}",
             Parameter::Lambda,

@@ -54,7 +54,7 @@ pub(crate) fn auto_or<T: Copy + Send + Sync + 'static, const N: usize>(
 
 /// Parses `auto`, which is `None`, or a ridge parameter. The type of the field has to be written
 /// as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
-pub(crate) fn auto_or_ridge(text: &str) -> Result<Option<Ridge>, String> {
+pub(crate) fn auto_or_ridge(text: &str) -> rankrls::Result<Option<Ridge>> {
     if text == "auto" {
         return Ok(None);
     }

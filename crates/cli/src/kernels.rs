@@ -127,8 +127,8 @@ impl Names for BasisChoice {
 
 /// Values of gamma: numbers above 0, as lambdas are.
 fn gammas(text: &str) -> Result<Vec<f64>, String> {
-    let list: Result<Lambdas, String> = text.parse();
-    let list = list.map_err(|error| error.replace("lambda", "gamma"))?;
+    let list: Result<Lambdas, Error> = text.parse();
+    let list = list.map_err(|error| error.to_string().replace("lambda", "gamma"))?;
     let numbers = list.numbers();
     let numbers = numbers.ok_or_else(|| expected("numbers and powers of two", text))?;
     Ok(numbers.into_iter().map(Lambda::value).collect())

@@ -14,7 +14,6 @@ use crate::data::missing::Missing;
 use crate::data::names::FeatureNames;
 use crate::data::runs::Run;
 use crate::memory::Memory;
-use crate::setters::setters;
 
 /// Data as it was read.
 #[derive(Debug)]
@@ -82,6 +81,19 @@ pub struct ReadOptions {
     pub(super) chunk: Option<usize>,
     /// Where entries go instead of into the data set.
     pub(super) packed: Option<Arc<Mutex<Vec<Run>>>>,
+}
+
+/// A setter for each field that is named, with the type of what it takes: `impl Into<Option<T>>`
+/// for a field of type `Option<T>`.
+macro_rules! setters {
+    ($($(#[$doc:meta])+ $name:ident: $type:ty => $($field:tt).+;)+) => {$(
+        $(#[$doc])+
+        #[must_use]
+        pub fn $name(mut self, $name: $type) -> Self {
+            self.$($field).+ = $name.into();
+            self
+        }
+    )+};
 }
 
 impl ReadOptions {

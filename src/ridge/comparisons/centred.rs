@@ -20,7 +20,7 @@ use crate::linalg::centring::{centre_offset, centre_rows};
 use crate::linalg::factor::{Eigen, Square};
 use crate::linalg::kernels::add_scaled;
 use crate::metrics::{mean_concordance, tie_predictions};
-use crate::objective::Objective;
+use crate::names::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
 use crate::ridge::features::{Columns, Features, Mean};
 use crate::stop;
