@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Options have public fields, defaults, `check`, and `fit`, which makes a [`Model`]: [`SelectionOptions`]
-//! select features, [`TuneOptions`](tune::TuneOptions) choose lambda and their number, and [`RankRls`] trains on
+//! select features, [`TuneOptions`] choose lambda and their number, and [`RankRls`] trains on
 //! all of them. The guide to the library is `docs/library.md`; `docs/derivation.md` has the symbols and the
 //! formulas.
 //!

@@ -136,7 +136,7 @@ impl ReadOptions {
         /// takes its width from the model.
         width: impl Into<Option<usize>> => width;
 
-        /// A file with the names of the columns, see [`read_names`]. Default: none.
+        /// A file with the names of the columns, see [`read_names`](super::read_names). Default: none.
         names: impl Into<Option<PathBuf>> => names;
 
         /// Bytes that may be taken while reading, in rows and in the columns made of them. Default: no

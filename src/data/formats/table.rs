@@ -1,7 +1,7 @@
 //! Tables with a header: values separated by commas or tabs, quoted where they must be.
 //!
 //! A row is a line, or several where a quoted cell has line breaks. A quote that is never closed is refused,
-//! and so is one that takes whole rows into its cell. [`TableOptions`] name the columns with labels and queries, and those to leave out; all
+//! and so is one that takes whole rows into its cell. [`TableOptions`](super::TableOptions) name the columns with labels and queries, and those to leave out; all
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
