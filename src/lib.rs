@@ -27,7 +27,6 @@
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`candidates`]: column classes wherever they are: in memory, on other ranks or in files.
-//! - [`packed`]: data whose columns are put together some at a time.
 //! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
 //!   [`greedy::job`] for front ends.
@@ -56,7 +55,6 @@ pub mod metrics;
 pub mod model;
 mod names;
 mod objective;
-pub mod packed;
 pub mod peers;
 pub mod ridge;
 mod setters;

@@ -18,6 +18,7 @@ mod form_hash;
 mod gather;
 mod geometry;
 mod members;
+mod packed;
 mod query_rows;
 mod query_weight;
 mod scale;

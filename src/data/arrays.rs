@@ -6,13 +6,10 @@ use ndarray::ArrayView2;
 use sprs::{CsMatViewI, SpIndex};
 
 use super::check;
-use super::columns::Columns;
-use super::columns::no_matrix;
+use super::columns::{Columns, no_matrix};
 use super::dataset::Dataset;
-use super::merge::columns_of;
-use super::queries::Queries;
-use super::queries::group;
-use super::runs::runs_of_rows;
+use super::packed::{Packed, runs_of_rows};
+use super::queries::{Queries, group};
 use crate::error::Result;
 use crate::interrupt::check_interrupt;
 
@@ -94,8 +91,8 @@ impl<'a> Dataset<'a> {
         CsMatViewI::try_new((queries.rows(), width), indptr, columns, values)
             .map_err(|(.., error)| no_matrix(error))?;
         Columns::check_starts(indptr)?;
-        let columns = columns_of_rows(indptr, columns, values, width);
-        Self::assemble(columns, labels.into(), queries)
+        let packed = Packed::from(runs_of_rows(indptr, columns, values));
+        Self::assemble(packed.columns(width), labels.into(), queries)
     }
 
     /// A data set from a dense array of `m` rows by `n` columns. Entries other than zero are stored,
@@ -163,18 +160,8 @@ impl<'a> Dataset<'a> {
     }
 }
 
-/// The columns of a checked matrix in compressed rows.
-fn columns_of_rows(
-    bounds: &[usize],
-    indices: &[u32],
-    values: &[f64],
-    width: usize,
-) -> Columns<'static> {
-    columns_of(&runs_of_rows(bounds, indices, values), width)
-}
-
 /// The entries other than zero of a dense array.
-pub(super) fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'static>> {
+fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'static>> {
     check::rows(x.nrows())?;
     let mut starts = vec![0];
     let (mut rows, mut values) = (Vec::new(), Vec::new());

@@ -7,11 +7,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use rankrls::data::Packed;
 use rankrls::greedy::job::{Earlier, Event, Observer, PathId, Recorded, TestPath, resume_among};
 use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::FeatureChoice;
-use rankrls::packed::Packed;
 use rankrls::peers::Peers;
 use rankrls::tune::{self, TuneError};
 use rankrls::warning::Warning;
@@ -162,9 +162,8 @@ impl SelectArgs {
         let others = [self.validation.as_ref(), test];
         let alone = peers.count() == 1 && self.extend.is_none();
         let packed = alone && self.options().needs_only_candidates();
-        let packed = packed.then(Packed::default);
         let teacher = &self.teacher;
-        let mut input = Input::read(&self.data, packed.as_ref(), teacher, others, session)?;
+        let (mut input, packed) = Input::read(&self.data, packed, teacher, others, session)?;
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }

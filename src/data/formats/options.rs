@@ -1,7 +1,6 @@
 //! How data are read, and what comes of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use rankrls_files::Parameter;
 use rankrls_files::error::{Fault, ReadError};
@@ -12,7 +11,7 @@ use super::format::Format;
 use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
 use crate::data::names::FeatureNames;
-use crate::data::runs::Run;
+use crate::data::packed::Packed;
 use crate::memory::Memory;
 use crate::setters::setters;
 
@@ -21,6 +20,8 @@ use crate::setters::setters;
 pub struct Loaded {
     /// The rows, in the order of the file unless [`ReadOptions::regroup`] moved them.
     pub dataset: Dataset<'static>,
+    /// The entries, where [`ReadOptions::packed`] asks for them: the data set has none then.
+    pub packed: Packed,
     /// Entries other than zero that were dropped, being in columns at or beyond
     /// [`ReadOptions::width`].
     pub dropped_entries: u64,
@@ -80,8 +81,7 @@ pub struct ReadOptions {
     pub(super) memory: Memory,
     /// Bytes of text that a thread parses at a time.
     pub(super) chunk: Option<usize>,
-    /// Where entries go instead of into the data set.
-    pub(super) packed: Option<Arc<Mutex<Vec<Run>>>>,
+    pub(super) packed: bool,
 }
 
 impl ReadOptions {
@@ -131,18 +131,15 @@ impl ReadOptions {
         /// limit. Text on its way, at most an eighth of what is left or three lines that are longer, is
         /// gone before the columns are made.
         memory: impl Into<Memory> => memory;
+
+        /// Whether entries stay packed, in [`Loaded::packed`], instead of becoming columns. Default: no.
+        packed: bool => packed;
     }
 
     /// Bytes of text that a thread parses at a time.
     #[cfg(test)]
     pub(super) fn chunk(mut self, bytes: usize) -> Self {
         self.chunk = Some(bytes);
-        self
-    }
-
-    /// Sends the entries elsewhere: the data set that is read has none.
-    pub(crate) fn packed(mut self, runs: Arc<Mutex<Vec<Run>>>) -> Self {
-        self.packed = Some(runs);
         self
     }
 

@@ -19,8 +19,8 @@ use super::text::{Text, returning};
 use super::token::{no_number, query_id, with_point};
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
+use crate::data::packed::RowPacker;
 use crate::data::queries::Groups;
-use crate::data::runs::RowPacker;
 
 /// Bytes of an entry while it is read, and once more in columns.
 const ENTRY: u64 = 2 * 12;
@@ -180,7 +180,7 @@ pub(super) fn read(
     let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
-    rows.text.runs = rows.packer.finish();
+    rows.text.packed = rows.packer.finish().into();
     rows.text.width = header.names.len();
     let mut loaded = build(rows.text, IndexBase::One, options)?;
     if options.names.is_none() && options.columns.is_none() {

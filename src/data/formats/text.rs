@@ -13,9 +13,8 @@ use rankrls_files::text::{CHUNK, Chunks};
 use rayon::prelude::*;
 
 use crate::data::dataset::Dataset;
-use crate::data::merge::columns_of;
+use crate::data::packed::Packed;
 use crate::data::queries::Groups;
-use crate::data::runs::Run;
 use crate::interrupt::check_interrupt;
 
 use super::options::ReadOptions;
@@ -40,7 +39,7 @@ fn chunks(source: Source<'_>, size: usize, limit: Option<u64>) -> Chunks<'_> {
 pub(super) struct Text {
     pub(super) name: String,
     pub(super) rows: usize,
-    pub(super) runs: Vec<Run>,
+    pub(super) packed: Packed,
     pub(super) labels: Vec<f64>,
     pub(super) groups: Groups,
     /// One more than the last column seen.
@@ -91,9 +90,9 @@ impl Text {
         let name = self.name;
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let mut columns = columns_of(&self.runs, width);
-        drop(self.runs);
-        // Runs may be elsewhere.
+        let mut columns = self.packed.columns(width);
+        drop(self.packed);
+        // Entries may stay packed.
         columns.height = self.rows;
         if let Some(order) = &order {
             columns.move_rows(order);
@@ -151,8 +150,7 @@ impl Text {
     }
 
     fn append(&mut self, mut parsed: Parsed, options: &ReadOptions) -> Result<(), ReadError> {
-        let merged = options.packed.is_none();
-        self.memory += parsed.memory(merged);
+        self.memory += parsed.memory(options.packed);
         let within = self.check_memory(options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut parsed);
@@ -166,7 +164,7 @@ impl Text {
         self.rows += parsed.rows;
         self.width = self.width.max(parsed.width);
         self.labels.append(&mut parsed.labels);
-        self.runs.append(&mut parsed.runs);
+        self.packed.append(&mut parsed.runs);
         self.dropped_entries += parsed.dropped_entries;
         self.dropped_columns.append(&mut parsed.dropped_columns);
         Ok(())

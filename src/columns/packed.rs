@@ -1,37 +1,9 @@
-//! Data that stay packed until their column classes are made: the matrix of all columns never exists.
-//!
-//! A selection needs the column classes alone. Rows stay as they were read, packed by columns, two to three
-//! bytes an entry of a corpus of parses. Columns are put together some at a time; those that repeat another one, or are constant
-//! in every query, are dropped at once.
-//!
-//! ```
-//! use rankrls::data::read::ReadOptions;
-//! use rankrls::memory::Memory;
-//! use rankrls::packed::Packed;
-//! use rankrls::{ColumnClasses, QueryWeight, Scale};
-//!
-//! let text = "2 qid:a 1:0.5 7:1\n0 qid:a 2:1\n1 qid:b 2:3\n";
-//! let packed = Packed::default();
-//! let options = packed.options(ReadOptions::new());
-//! let rows = options.read_from(text.as_bytes(), "text")?.dataset;
-//! let memory = Memory::default();
-//! let (rows, classes) = packed.classes(&rows, QueryWeight::Uniform, Scale::None, memory, |_| ())?;
-//! assert_eq!((rows.nonzeros(), rows.stored_columns(), classes.len()), (4, 0, 2));
-//!
-//! let data = ReadOptions::new().read_from(text.as_bytes(), "text")?.dataset;
-//! assert_eq!(ColumnClasses::new(&data).summary(), classes.summary());
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
+//! Column classes of data that stay packed until then: the matrix of all columns never exists.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use crate::columns::{ColumnClasses, Gathering, QueryWeight, Scale};
-use crate::data::Dataset;
-use crate::data::hash::Content;
-use crate::data::merge::each_batch;
-use crate::data::read::ReadOptions;
-use crate::data::runs::Run;
-use crate::error::{Error, Result};
+use super::{ColumnClasses, Gathering, QueryWeight, Scale};
+use crate::data::content::Content;
+use crate::data::{Dataset, Packed};
+use crate::error::Result;
 use crate::memory::Memory;
 
 /// How many batches columns come in: each time, half a page of every run is read for nothing.
@@ -43,46 +15,45 @@ const LEAST: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 /// Bytes that an entry of a batch takes, its column included.
 const ENTRY: u64 = 20;
 
-/// The entries of data, packed.
-#[derive(Debug, Default)]
-pub struct Packed(Arc<Mutex<Vec<Run>>>);
-
-impl Packed {
-    fn runs(&self) -> MutexGuard<'_, Vec<Run>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Options by which data are read, once: the entries go here, and the data set that is read has none.
-    pub fn options(&self, options: ReadOptions) -> ReadOptions {
-        options.packed(Arc::clone(&self.0))
-    }
-
-    /// Bytes held.
-    pub fn memory(&self) -> u64 {
-        self.runs().iter().map(|run| run.memory() as u64).sum()
-    }
-
-    /// The column classes of the data, as [`ColumnClasses::scaled`] has them, to the bit; and the `rows` that
-    /// were read, with the hash and the non-zeros of the whole data. `look` sees all columns, some at a
-    /// time, as data of these rows. Columns come in smaller batches where `memory` is short.
+impl ColumnClasses {
+    /// The classes of data whose entries are `packed`, as [`scaled`](Self::scaled) has them, to the bit; and the
+    /// `rows` that were read, with the hash and the non-zeros of the whole data. `look` sees all columns, some
+    /// at a time, as data of these rows. Columns come in smaller batches where `memory` is short; those that
+    /// repeat another one, or are constant in every query, are dropped at once.
     ///
     /// O(nnz + n log n) time for `n` columns. Memory: the packed entries, the classes, and an eighth of the
     /// columns at a time.
-    pub fn classes(
-        self,
+    ///
+    /// ```
+    /// use rankrls::data::read::ReadOptions;
+    /// use rankrls::memory::Memory;
+    /// use rankrls::{ColumnClasses, QueryWeight, Scale};
+    ///
+    /// let text = &b"2 qid:a 1:0.5 7:1\n0 qid:a 2:1\n1 qid:b 2:3\n"[..];
+    /// let read = ReadOptions::new().packed(true).read_from(text, "text")?;
+    /// let (uniform, memory) = (QueryWeight::Uniform, Memory::default());
+    /// let (rows, classes) =
+    ///     ColumnClasses::of_packed(read.packed, &read.dataset, uniform, Scale::None, memory, |_| ())?;
+    /// assert_eq!((rows.nonzeros(), rows.stored_columns(), classes.len()), (4, 0, 2));
+    ///
+    /// let data = ReadOptions::new().read_from(text, "text")?.dataset;
+    /// assert_eq!(ColumnClasses::new(&data).summary(), classes.summary());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_packed(
+        packed: Packed,
         rows: &Dataset<'static>,
         weight: QueryWeight,
         scale: Scale,
         memory: Memory,
         mut look: impl FnMut(&Dataset<'_>),
-    ) -> Result<(Dataset<'static>, ColumnClasses)> {
-        let (held, runs) = (self.memory(), std::mem::take(&mut *self.runs()));
-        let all: u64 = runs.iter().map(Run::entries).sum();
-        let left = memory.holding(held).left().unwrap_or(u64::MAX);
-        let batch = (all / BATCHES).max(LEAST).min((left / ENTRY).max(1 << 16));
+    ) -> Result<(Dataset<'static>, Self)> {
+        let left = memory.holding(packed.memory()).left().unwrap_or(u64::MAX);
+        let batch = (packed.entries() / BATCHES).max(LEAST);
+        let batch = batch.min((left / ENTRY).max(1 << 16));
         let mut gathering = Gathering::new(rows);
         let (mut content, mut nonzeros) = (Content::new(rows), 0);
-        each_batch(&runs, rows.width(), batch, |columns| {
+        packed.each_batch(rows.width(), batch, |columns| {
             if let Some(order) = rows.input_rows() {
                 columns.move_rows(order);
             }
@@ -91,14 +62,12 @@ impl Packed {
             nonzeros += data.nonzeros();
             look(&data);
             rayon::join(|| content.columns(&data), || gathering.add(data.columns()));
-            Ok::<_, Error>(())
+            Ok(())
         })?;
-        drop(runs);
-        content.others(rows);
-        let rows = rows.clone();
-        let rows = rows.with_entries_elsewhere(nonzeros, content.finish());
-        let rows = rows.with_reading_memory(held + ENTRY * batch.min(all));
-        Ok((rows, gathering.finish(weight, scale)))
+        drop(packed);
+        let hash = content.others(rows).finish();
+        let whole = rows.clone().with_entries_elsewhere(nonzeros, hash);
+        Ok((whole, gathering.finish(weight, scale)))
     }
 }
 
@@ -111,7 +80,7 @@ mod tests {
 
     use super::*;
     use crate::data::DataHash;
-    use crate::data::read::{Missing, TableOptions};
+    use crate::data::read::{Missing, ReadOptions, TableOptions};
 
     /// Rows of queries that come back, whose columns repeat each other, shifted and mirrored.
     fn text(cells: &[Vec<(u32, i8)>]) -> String {
@@ -149,12 +118,12 @@ mod tests {
             let table = TableOptions { missing: Some(Missing::Mean), ..TableOptions::default() };
             let options = ReadOptions::new().regroup(true).table(table);
             let whole = options.read_from(text.as_bytes(), "text").unwrap().dataset;
-            let packed = Packed::default();
-            let read = packed.options(options).read_from(text.as_bytes(), "text").unwrap();
+            let read = options.packed(true).read_from(text.as_bytes(), "text").unwrap();
             let mut seen = 0;
             let look = |columns: &Dataset<'_>| seen += columns.stored_columns();
             let memory = Memory::default();
-            let (rows, classes) = packed.classes(&read.dataset, weight, scale, memory, look).unwrap();
+            let (rows, classes) =
+                ColumnClasses::of_packed(read.packed, &read.dataset, weight, scale, memory, look).unwrap();
             prop_assert_eq!(seen, whole.stored_columns());
             prop_assert_eq!(rows.nonzeros(), whole.nonzeros());
             prop_assert_eq!(DataHash::of(&rows), DataHash::of(&whole));
