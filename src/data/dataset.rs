@@ -72,7 +72,7 @@ impl<'a> Dataset<'a> {
 
     /// Records at which position of the input each row stood, for a source whose rows were
     /// moved to make queries contiguous.
-    pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self> {
+    pub(crate) fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self> {
         let rows = self.rows();
         check::length("input rows", rows, input_rows.len())?;
         let mut seen = vec![false; rows];

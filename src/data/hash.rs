@@ -4,7 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+
+use crate::error::{Error, Result};
 
 /// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, the
 /// entries of every column, and, if there are any, the scores of a teacher and the validation rows. It
@@ -14,11 +15,6 @@ use thiserror::Error;
 #[serde(try_from = "String", into = "String")]
 pub struct DataHash(pub(super) blake3::Hash);
 
-/// Text that is no hash.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("expected a hash of 64 hexadecimal digits, found {0:?}")]
-pub struct InvalidHash(String);
-
 impl fmt::Display for DataHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
@@ -26,18 +22,19 @@ impl fmt::Display for DataHash {
 }
 
 impl FromStr for DataHash {
-    type Err = InvalidHash;
+    type Err = Error;
 
-    fn from_str(text: &str) -> Result<Self, InvalidHash> {
+    fn from_str(text: &str) -> Result<Self> {
+        let no_hash = || format!("expected a hash of 64 hexadecimal digits, found {text:?}");
         let hash = blake3::Hash::from_hex(text);
-        hash.map(Self).map_err(|_| InvalidHash(text.to_owned()))
+        hash.map(Self).map_err(|_| Error::data(no_hash()))
     }
 }
 
 impl TryFrom<String> for DataHash {
-    type Error = InvalidHash;
+    type Error = Error;
 
-    fn try_from(text: String) -> Result<Self, InvalidHash> {
+    fn try_from(text: String) -> Result<Self> {
         text.parse()
     }
 }

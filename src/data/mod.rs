@@ -31,7 +31,7 @@ pub(crate) use columns::{Columns, pieces};
 pub use dataset::Dataset;
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use formats::{write_names, write_svmlight, write_svmlight_as_wide};
-pub use hash::{DataHash, InvalidHash};
+pub use hash::DataHash;
 pub(crate) use holdout::one_group;
 pub use holdout::{Groups, HoldOut, one_query};
 pub use label_scale::LabelScale;

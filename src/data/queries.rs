@@ -57,7 +57,7 @@ impl Queries {
     }
 
     /// This partition with one identifier a query.
-    pub fn with_ids(mut self, ids: Strings) -> Result<Self> {
+    pub(crate) fn with_ids(mut self, ids: Strings) -> Result<Self> {
         check::length("query identifiers", self.len(), ids.len())?;
         self.ids = Some(ids);
         Ok(self)
@@ -189,7 +189,7 @@ impl Queries {
     ///
     /// # Panics
     /// The iterator panics when `values` is shorter than [`rows`](Self::rows) times `stride`.
-    pub fn split_rows_mut<'v, T>(
+    pub(crate) fn split_rows_mut<'v, T>(
         &self,
         values: &'v mut [T],
         stride: usize,

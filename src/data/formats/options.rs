@@ -191,53 +191,36 @@ mod tests {
 
     #[test]
     fn options_without_effect_are_refused() {
-        let new = ReadOptions::new;
-        let (x, none) = (|| Some("x".to_owned()), TableOptions::default);
-        let table = |table| new().table(table);
-        let label = table(TableOptions {
-            label: x(),
-            ..none()
-        });
-        let query = table(TableOptions {
-            query: x(),
-            ..none()
-        });
-        let ignore = table(TableOptions {
-            ignore: x().into_iter().collect(),
-            ..none()
-        });
-        let missing = table(TableOptions {
-            missing: Some(Missing::Mean),
-            ..none()
-        });
+        let table = |set: fn(&mut TableOptions)| {
+            let mut table = TableOptions::default();
+            set(&mut table);
+            ReadOptions::new().table(table)
+        };
+        let label = table(|table| table.label = Some("x".to_owned()));
+        let query = table(|table| table.query = Some("x".to_owned()));
+        let ignore = table(|table| table.ignore.push("x".to_owned()));
+        let missing = table(|table| table.missing = Some(Missing::Mean));
+        let zero = ReadOptions::new().zero_based(true);
+        let sizes = ReadOptions::new().row_queries(RowQueries::Size(2));
         let label_of = "a.svm: expected a table, in which TableOptions::label names columns, found svmlight (leave TableOptions::label out; if it is a table, say so by ReadOptions::format)";
+        let query_of = "a.svm: expected a table, in which TableOptions::query";
+        let ignore_of = "a.svm: expected a table, in which TableOptions::ignore";
         let zero_of = "a.csv: expected svmlight, for ReadOptions::zero_based, found a table of comma-separated values (leave ReadOptions::zero_based out)";
         for (options, refused) in [
             (label, [label_of, ""]),
-            (
-                query,
-                ["a.svm: expected a table, in which TableOptions::query", ""],
-            ),
-            (
-                ignore,
-                ["a.svm: expected a table, in which TableOptions::ignore", ""],
-            ),
+            (query, [query_of, ""]),
+            (ignore, [ignore_of, ""]),
             (missing, ["", ""]),
-            (new().zero_based(true), ["", zero_of]),
-            (
-                new().regroup(true).row_queries(RowQueries::Size(2)),
-                ["", ""],
-            ),
+            (zero, ["", zero_of]),
+            (sizes.regroup(true), ["", ""]),
         ] {
             let paths = ["a.svm", "a.csv"].map(Path::new);
             assert!(options.check_effects(paths).is_ok());
             for (path, message) in paths.into_iter().zip(refused) {
                 let error = options.check_effects([path]).err();
-                let error = error.map(|error| error.to_string()).unwrap_or_default();
-                assert!(
-                    error.starts_with(message) && error.is_empty() == message.is_empty(),
-                    "{error}"
-                );
+                let error = error.map_or_else(String::new, |error| error.to_string());
+                assert!(error.starts_with(message), "{error}");
+                assert_eq!(error.is_empty(), message.is_empty());
             }
         }
     }
