@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::format::Format;
 use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
-use crate::data::names::FeatureNames;
+use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::Packed;
 use crate::memory::Memory;
 use crate::setters::setters;
@@ -70,7 +70,7 @@ pub enum RowQueries {
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     pub(super) format: Format,
-    pub(super) zero_based: bool,
+    pub(super) base: IndexBase,
     pub(super) regroup: bool,
     pub(super) row_queries: Option<RowQueries>,
     pub(super) table: TableOptions,
@@ -93,9 +93,6 @@ impl ReadOptions {
     setters! {
         /// The format of the file. Default: [`Format::Auto`].
         format: Format => format;
-
-        /// Whether the indices of an svmlight file count from 0. Default: no, from 1.
-        zero_based: bool => zero_based;
 
         /// Whether the rows of a query that comes back are moved to its others, instead of being
         /// refused. Default: no. Queries stay in the order of their first rows and rows in the
@@ -136,6 +133,17 @@ impl ReadOptions {
         packed: bool => packed;
     }
 
+    /// Whether the indices of an svmlight file count from 0. Default: no, from 1.
+    #[must_use]
+    pub fn zero_based(mut self, zero_based: bool) -> Self {
+        self.base = if zero_based {
+            IndexBase::Zero
+        } else {
+            IndexBase::One
+        };
+        self
+    }
+
     /// Bytes of text that a thread parses at a time.
     #[cfg(test)]
     pub(super) fn chunk(mut self, bytes: usize) -> Self {
@@ -158,7 +166,7 @@ impl ReadOptions {
             (Parameter::Label, names.label.is_some() && !table),
             (Parameter::Query, names.query.is_some() && !table),
             (Parameter::Ignore, !names.ignore.is_empty() && !table),
-            (Parameter::ZeroBased, self.zero_based && !text),
+            (Parameter::ZeroBased, self.base == IndexBase::Zero && !text),
         ];
         let idle = idle.into_iter().find(|(_, idle)| *idle);
         let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {

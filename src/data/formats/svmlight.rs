@@ -8,14 +8,9 @@ use super::options::{Loaded, ReadOptions};
 use super::parsed::Grammar;
 use super::text::Text;
 use crate::data::missing::Missing;
-use crate::data::names::IndexBase;
 
 pub(super) fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    let base = if options.zero_based {
-        IndexBase::Zero
-    } else {
-        IndexBase::One
-    };
+    let base = options.base;
     let grammar = Grammar {
         first: base.first(),
         width: options.width,
@@ -41,7 +36,7 @@ mod tests {
     use super::super::token::LARGEST_INDEX;
     use super::super::write::write_svmlight;
     use super::*;
-    use crate::data::{Dataset, Queries};
+    use crate::data::{Dataset, IndexBase, Queries};
 
     fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
         ReadOptions::new().read_from(text.as_ref(), "f")

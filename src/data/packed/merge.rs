@@ -8,7 +8,7 @@
 
 use rayon::prelude::*;
 
-use super::runs::{Page, Reader, Run};
+use super::runs::{Reader, Run};
 use crate::data::columns::{Columns, cut};
 use crate::error::Result;
 
@@ -49,16 +49,9 @@ pub(super) fn each_batch(
 
 /// Makes `columns` the occupied ones of some of the spans, which follow each other.
 fn fill_within(runs: &[Run], spans: &[Span], columns: &mut Columns<'static>) {
-    let (mut height, mut pages) = (0, Vec::<Pages<'_>>::new());
-    for run in runs {
-        // Rows are at most as many as 32 bits count.
-        let first_row = u32::try_from(height).unwrap_or(u32::MAX);
-        pages.push((first_row, &run.pages));
-        height += run.rows;
-    }
-    let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(&pages, span)).collect();
+    let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(runs, span)).collect();
     tasks.par_iter_mut().for_each(Task::count);
-    columns.height = height;
+    columns.height = runs.iter().map(|run| run.rows as usize).sum();
     columns.refill(
         tasks
             .iter()
@@ -103,12 +96,9 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
     spans
 }
 
-/// The first row of a run, and its pages.
-type Pages<'a> = (u32, &'a [Page]);
-
 /// The columns of a span of features, found strip by strip.
 struct Task<'a> {
-    runs: &'a [Pages<'a>],
+    runs: &'a [Run],
     strips: &'a [u32],
     /// Features with an entry and how many they have.
     features: Vec<u32>,
@@ -116,7 +106,7 @@ struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    fn new(runs: &'a [Pages<'a>], span: &'a Span) -> Self {
+    fn new(runs: &'a [Run], span: &'a Span) -> Self {
         Self {
             runs,
             strips: &span.0,
@@ -127,9 +117,11 @@ impl<'a> Task<'a> {
 
     /// Readers of all runs, at the first feature of the span; `pass` goes past a column of so many entries.
     fn readers(&self, pass: fn(&mut Reader<'a>, usize)) -> Vec<Reader<'a>> {
-        let first = self.strips[0];
-        let reader = |(first_row, pages): &'a Pages<'a>| {
-            let mut reader = Reader::new(pages, first, *first_row);
+        let (first, mut first_row) = (self.strips[0], 0_u32);
+        let reader = |run: &'a Run| {
+            let mut reader = Reader::new(&run.pages, first, first_row);
+            // Rows are at most as many as 32 bits count.
+            first_row = first_row.saturating_add(run.rows);
             while let Some((_, count)) = reader.below(first) {
                 pass(&mut reader, count);
             }

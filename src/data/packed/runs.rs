@@ -34,20 +34,20 @@ pub(super) struct Page {
 
 /// Rows that were packed by columns.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
-    pub(super) rows: usize,
+pub(in crate::data) struct Run {
+    pub(super) rows: u32,
     pub(super) pages: Vec<Page>,
 }
 
 impl Run {
     /// Bytes held.
-    pub(crate) fn memory(&self) -> usize {
+    pub(in crate::data) fn memory(&self) -> usize {
         let of_page = |page: &Page| page.bytes.len() + size_of::<Page>();
         self.pages.iter().map(of_page).sum()
     }
 
     /// How many entries there are.
-    pub(crate) fn entries(&self) -> u64 {
+    pub(in crate::data) fn entries(&self) -> u64 {
         self.pages.iter().map(|page| page.entries).sum()
     }
 }
@@ -106,7 +106,7 @@ impl Packer {
     }
 
     /// The columns of so many rows.
-    fn finish(mut self, rows: usize) -> Run {
+    fn finish(mut self, rows: u32) -> Run {
         self.end_page();
         self.run.rows = rows;
         self.run.pages.shrink_to_fit();
@@ -116,7 +116,7 @@ impl Packer {
 
 /// Packs rows that come one after the other, some at a time.
 #[derive(Debug, Default)]
-pub(crate) struct RowPacker {
+pub(in crate::data) struct RowPacker {
     entries: Vec<Entry>,
     /// Rows of the run at hand.
     rows: u32,
@@ -168,7 +168,7 @@ impl RowPacker {
             packer.push(column[0].column, own);
         }
         self.entries.clear();
-        let rows = std::mem::take(&mut self.rows) as usize;
+        let rows = std::mem::take(&mut self.rows);
         self.runs.push(packer.finish(rows));
     }
 }
