@@ -11,7 +11,6 @@ use rankrls::data::write_svmlight;
 use rankrls::greedy::Step;
 use rankrls::greedy::job::Selecting;
 use rankrls::memory::Memory;
-use rankrls::packed::Packed;
 use rankrls::{ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
 use zipf::Zipf;
 
@@ -54,11 +53,12 @@ fn step(data: &Dataset<'_>) -> Duration {
 
 /// The column classes of text, without a matrix of all columns.
 fn packed_classes(text: &[u8]) -> ColumnClasses {
-    let packed = Packed::default();
-    let read = packed.options(ReadOptions::new()).read_from(text, "drawn");
-    let rows = read.expect("legal text").dataset;
+    let read = ReadOptions::new().packed(true).read_from(text, "drawn");
+    let read = read.expect("legal text");
     let (weight, memory) = (QueryWeight::Uniform, Memory::default());
-    let classes = packed.classes(&rows, weight, Scale::None, memory, |_| ());
+    let (packed, rows) = (read.packed, &read.dataset);
+    let classes =
+        ColumnClasses::of_packed(packed, rows, weight, Scale::None, memory, (1, 0), |_| ());
     classes.expect("columns").1
 }
 

@@ -129,7 +129,8 @@ impl From<ReadError> for Error {
 /// legal.
 macro_rules! ensure {
     ($legal:expr, $kind:ident, $($text:tt)+) => {
-        if !$legal {
+        let legal: bool = $legal;
+        if !legal {
             return Err($crate::error::Error::$kind(format!($($text)+)));
         }
     };

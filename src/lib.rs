@@ -27,7 +27,6 @@
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`candidates`]: column classes of this rank, and of other ranks.
-//! - [`packed`]: data whose columns are put together some at a time.
 //! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
 //!   [`greedy::job`] for front ends.
@@ -52,7 +51,6 @@ pub mod memory;
 pub mod metrics;
 pub mod model;
 mod names;
-pub mod packed;
 pub mod peers;
 pub mod ridge;
 pub mod stop;

@@ -22,14 +22,12 @@
 //! }
 //! ```
 
-mod partition;
-
 use std::sync::Arc;
 
+pub use crate::columns::share;
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::{IndexBase, Queries};
 use crate::peers::{Alone, Peers};
-pub use partition::share;
 
 /// The candidates of a selection: the column classes of this rank, and what there is to know about all others.
 #[derive(Debug, Clone)]

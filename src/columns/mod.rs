@@ -18,9 +18,11 @@ mod form_hash;
 mod gather;
 mod geometry;
 mod members;
+mod packed;
 mod query_rows;
 mod query_weight;
 mod scale;
+mod share;
 mod shares;
 mod summary;
 
@@ -37,6 +39,7 @@ use members::{Factors, Members};
 use query_rows::QueryRows;
 pub use query_weight::QueryWeight;
 pub use scale::Scale;
+pub use share::share;
 pub use summary::Summary;
 pub(crate) use summary::{none_compares, none_varies};
 

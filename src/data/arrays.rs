@@ -6,13 +6,10 @@ use ndarray::ArrayView2;
 use sprs::{CsMatViewI, SpIndex};
 
 use super::check;
-use super::columns::Columns;
-use super::columns::no_matrix;
+use super::columns::{Columns, no_matrix};
 use super::dataset::Dataset;
-use super::merge::columns_of;
-use super::queries::Queries;
-use super::queries::group;
-use super::runs::runs_of_rows;
+use super::packed::{Packed, runs_of_rows};
+use super::queries::{Queries, group};
 use crate::error::Result;
 
 /// Arrays come in by four functions. Each takes a matrix of examples (rows) by features (columns), a
@@ -93,8 +90,8 @@ impl<'a> Dataset<'a> {
         CsMatViewI::try_new((queries.rows(), width), indptr, columns, values)
             .map_err(|(.., error)| no_matrix(error))?;
         Columns::check_starts(indptr)?;
-        let columns = columns_of_rows(indptr, columns, values, width);
-        Self::assemble(columns, labels.into(), queries)
+        let packed = Packed::from(runs_of_rows(indptr, columns, values));
+        Self::assemble(packed.columns(width), labels.into(), queries)
     }
 
     /// A data set from a dense array of `m` rows by `n` columns. Entries other than zero are stored,
@@ -162,18 +159,8 @@ impl<'a> Dataset<'a> {
     }
 }
 
-/// The columns of a checked matrix in compressed rows.
-fn columns_of_rows(
-    bounds: &[usize],
-    indices: &[u32],
-    values: &[f64],
-    width: usize,
-) -> Columns<'static> {
-    columns_of(&runs_of_rows(bounds, indices, values), width)
-}
-
 /// The entries other than zero of a dense array.
-pub(super) fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'static>> {
+fn columns_of_dense(x: &ArrayView2<'_, f64>) -> Result<Columns<'static>> {
     check::rows(x.nrows())?;
     let mut starts = vec![0];
     let (mut rows, mut values) = (Vec::new(), Vec::new());
@@ -228,37 +215,38 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::cast_possible_truncation, reason = "the values fit")]
     fn the_same_data_through_every_door_is_the_same_data_set() {
         let x = dense();
         let expected = of_dense(&x.view());
         let single = || Queries::single(4).unwrap();
-        let columns = [0, 3, 2, 0, 2, 3];
-        let values = [0.5, -1.0, 2.0, 4.0, 8.0, 16.0];
-        let by_row =
-            Dataset::from_csr(&[0, 2, 3, 3, 6], &columns, &values, 4, &LABELS, single()).unwrap();
-        assert_eq!(DataHash::of(&by_row), expected);
-        let rows = [0, 3, 1, 3, 0, 3];
-        let values = [0.5, 4.0, 2.0, 8.0, -1.0, 16.0];
-        let by_column =
-            Dataset::from_csc(&[0, 2, 2, 4, 6], &rows, &values, &LABELS, single()).unwrap();
-        assert_eq!(DataHash::of(&by_column), expected);
-
-        assert_eq!(of_sprs(sparse::<u32, usize>().view()), expected);
-        assert_eq!(of_sprs(sparse::<u32, usize>().to_csr().view()), expected);
-        assert_eq!(of_sprs(sparse::<u32, u32>().view()), expected);
-        assert_eq!(of_sprs(sparse::<usize, usize>().to_csr().view()), expected);
-        let other: CsMatI<f32, i32, i64> = sparse::<i32, i64>()
-            .to_other_types::<_, f64, i64>()
-            .map(|&value| value as f32);
-        let same: CsMatI<f64, i32, i64> = other.to_other_types();
-        assert_eq!(of_sprs(same.view()), expected);
-
+        let (columns, rows) = ([0, 3, 2, 0, 2, 3], [0, 3, 1, 3, 0, 3]);
+        let by_row = [0.5, -1.0, 2.0, 4.0, 8.0, 16.0];
+        let by_row = Dataset::from_csr(&[0, 2, 3, 3, 6], &columns, &by_row, 4, &LABELS, single());
+        let by_column = [0.5, 4.0, 2.0, 8.0, -1.0, 16.0];
+        let by_column = Dataset::from_csc(&[0, 2, 2, 4, 6], &rows, &by_column, &LABELS, single());
         let columns_first = x.t().as_standard_layout().to_owned();
-        assert_eq!(of_dense(&columns_first.t()), expected);
         let backwards = x.slice_axis(Axis(0), Slice::new(0, None, -1)).to_owned();
         let again = backwards.slice_axis(Axis(0), Slice::new(0, None, -1));
-        assert_eq!(of_dense(&again), expected);
+        let same: CsMatI<f64, i32, i64> = sparse::<i32, i64>().to_other_types();
+        for found in [
+            DataHash::of(&by_row.unwrap()),
+            DataHash::of(&by_column.unwrap()),
+            of_sprs(sparse::<u32, usize>().view()),
+            of_sprs(sparse::<u32, usize>().to_csr().view()),
+            of_sprs(sparse::<u32, u32>().view()),
+            of_sprs(sparse::<usize, usize>().to_csr().view()),
+            of_sprs(same.view()),
+            of_dense(&columns_first.t()),
+            of_dense(&again),
+        ] {
+            assert_eq!(found, expected);
+        }
+        // Parts of a matrix are matrices.
+        let (x, all) = (sparse::<u32, usize>(), dense());
+        let last_columns = all.slice_axis(Axis(1), Slice::from(2..));
+        assert_eq!(of_sprs(x.slice_outer(2..4)), of_dense(&last_columns));
+        let last_rows = all.slice_axis(Axis(0), Slice::from(1..));
+        assert_eq!(of_sprs(x.to_csr().slice_outer(1..4)), of_dense(&last_rows));
     }
 
     #[test]
@@ -278,22 +266,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_a_matrix_are_matrices() {
-        let (x, all) = (sparse::<u32, usize>(), dense());
-        let last_columns = all.slice_axis(Axis(1), Slice::from(2..));
-        assert_eq!(of_sprs(x.slice_outer(2..4)), of_dense(&last_columns));
-        let last_rows = all.slice_axis(Axis(0), Slice::from(1..));
-        assert_eq!(of_sprs(x.to_csr().slice_outer(1..4)), of_dense(&last_rows));
-    }
-
-    #[test]
     fn queries_that_come_back_are_refused_or_regrouped() {
         let ids = ["a", "b", "a", "b"];
         let error = Queries::from_row_ids(&ids).unwrap_err().to_string();
-        assert!(
-            error.contains("begins at row 0 and comes back at row 2"),
-            "{error}"
-        );
+        assert!(error.contains("begins at row 0 and comes back at row 2"));
         assert!(error.contains("Dataset::regrouped"), "{error}");
         let moved = dense().select(Axis(0), &[0, 2, 1, 3]);
         let together = Queries::from_row_ids(&["a", "a", "b", "b"]).unwrap();
@@ -347,53 +323,40 @@ mod tests {
     }
 
     #[test]
-    fn a_far_column_costs_no_more_than_a_near_one() {
-        let (indptr, columns, values) = ([0, 1, 2], [4_000_000_000, 3], [1.0, 2.0]);
-        let (width, queries) = (4_000_000_001, Queries::single(2).unwrap());
-        let x = CsMatViewI::<f64, u32, usize>::new((2, width), &indptr, &columns, &values);
-        let data = Dataset::from_sprs(x, &[1.0, 0.0], queries).unwrap();
-        assert_eq!(data.width(), width);
-        assert_eq!(data.stored_columns(), 2);
-        assert_eq!(data.feature(1), 4_000_000_000);
-        assert_eq!(data.column(1).rows, [0]);
-    }
-
-    #[test]
     fn compressed_arrays_are_checked() {
         let by_row = |indptr: &[usize], columns: &[u32], values: &[f64]| {
             let queries = Queries::single(2).unwrap();
             Dataset::from_csr(indptr, columns, values, 5, vec![0.0, 1.0], queries)
         };
-        let by_column = |indptr: Vec<usize>, rows: Vec<u32>, values: Vec<f64>| {
+        let by_column = |indptr: &[usize], rows: &[u32], values: &[f64]| {
             let queries = Queries::single(5).unwrap();
-            Dataset::from_csc(indptr, rows, values, vec![0.0; 5], queries)
+            let parts = (indptr.to_vec(), rows.to_vec(), values.to_vec());
+            Dataset::from_csc(parts.0, parts.1, parts.2, vec![0.0; 5], queries)
         };
-        let cases: [(&[usize], &[u32], &[f64]); 8] = [
-            (&[0, 2, 2], &[3, 1], &[1.0, 1.0]),
-            (&[0, 2, 2], &[3, 3], &[1.0, 1.0]),
-            (&[0, 1, 2], &[3, 5], &[1.0, 1.0]),
-            (&[0, 2, 1], &[3, 4], &[1.0, 1.0]),
-            (&[1, 1, 3], &[3], &[1.0]),
-            (&[0, 1, 3], &[3, 4], &[1.0, 1.0]),
-            (&[], &[], &[]),
-            (&[0, 1, 1], &[3], &[]),
+        let cases: [(&[usize], &[u32]); 8] = [
+            (&[0, 2, 2], &[3, 1]),
+            (&[0, 2, 2], &[3, 3]),
+            (&[0, 1, 2], &[3, 5]),
+            (&[0, 2, 1], &[3, 4]),
+            (&[1, 1, 3], &[3]),
+            (&[0, 1, 3], &[3, 4]),
+            (&[], &[]),
+            (&[0, 1, 1], &[3, 3]),
         ];
-        for (indptr, indices, values) in cases {
-            let errors = [
-                by_row(indptr, indices, values),
-                by_column(indptr.to_vec(), indices.to_vec(), values.to_vec()),
-            ];
-            for error in errors.map(Result::unwrap_err) {
-                assert!(
-                    error
-                        .to_string()
-                        .starts_with("not a compressed sparse matrix"),
-                    "{error}"
-                );
+        for (indptr, indices) in cases {
+            let values = vec![1.0; indices.len()];
+            for found in [
+                by_row(indptr, indices, &values),
+                by_column(indptr, indices, &values),
+            ] {
+                let error = found.unwrap_err().to_string();
+                assert!(error.starts_with("not a compressed sparse matrix"));
             }
         }
+        assert!(by_row(&[0, 1, 1], &[3], &[]).is_err());
+        assert!(by_column(&[0, 1, 1], &[3], &[]).is_err());
         assert!(by_row(&[0, 1], &[3], &[1.0]).is_err());
-        assert!(by_column(vec![1, 1, 2], vec![3], vec![1.0]).is_err());
+        assert!(by_column(&[1, 1, 2], &[3], &[1.0]).is_err());
         assert!(by_row(&[0, 1, 2], &[3, 1], &[1.0, 0.0]).is_ok());
     }
 }

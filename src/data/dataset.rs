@@ -9,7 +9,7 @@ use super::columns::{Column, Columns, no_matrix};
 use super::hash::DataHash;
 use super::names::{FeatureNames, IndexBase};
 use super::queries::Queries;
-use super::{check, runs};
+use super::{check, packed};
 use crate::error::{Error, Result};
 
 /// A checked data set of `m` examples in queries and `n` feature columns.
@@ -30,8 +30,8 @@ pub struct Dataset<'a> {
 pub(super) struct Whole {
     nonzeros: usize,
     pub(super) hash: DataHash,
-    /// Bytes that entries took while they were read.
-    reading: u64,
+    /// Whether a teacher or validation rows came after the hash.
+    pub(super) extended: bool,
 }
 
 impl<'a> Dataset<'a> {
@@ -72,7 +72,7 @@ impl<'a> Dataset<'a> {
 
     /// Records at which position of the input each row stood, for a source whose rows were
     /// moved to make queries contiguous.
-    pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self> {
+    pub(crate) fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self> {
         let rows = self.rows();
         check::length("input rows", rows, input_rows.len())?;
         let mut seen = vec![false; rows];
@@ -105,7 +105,7 @@ impl<'a> Dataset<'a> {
             return Err(Error::data(text));
         }
         self.examples.teacher = Some(scores);
-        Ok(self.hashed_again())
+        Ok(self.extended())
     }
 
     /// The scores of a teacher, one a row, if there are any.
@@ -118,16 +118,14 @@ impl<'a> Dataset<'a> {
     #[must_use]
     pub fn with_validation(mut self, validation: impl Into<Arc<Dataset<'static>>>) -> Self {
         self.examples.validation = Some(validation.into());
-        self.hashed_again()
+        self.extended()
     }
 
-    /// Hashes again for other rows or scores, where the entries are elsewhere.
-    fn hashed_again(mut self) -> Self {
-        let extended = |whole: Whole| Whole {
-            hash: DataHash::extended(whole.hash, &self),
-            ..whole
-        };
-        self.whole = self.whole.map(extended);
+    /// Notes that other rows or scores came, which a hash of the whole does not know.
+    fn extended(mut self) -> Self {
+        if let Some(whole) = &mut self.whole {
+            whole.extended = true;
+        }
         self
     }
 
@@ -174,14 +172,8 @@ impl<'a> Dataset<'a> {
         self.whole = Some(Whole {
             nonzeros,
             hash,
-            reading: 0,
+            extended: false,
         });
-        self
-    }
-
-    /// Says how many bytes the entries that are elsewhere took while they were read.
-    pub(crate) fn with_reading_memory(mut self, reading: u64) -> Self {
-        self.whole = self.whole.map(|whole| Whole { reading, ..whole });
         self
     }
 
@@ -246,8 +238,7 @@ impl<'a> Dataset<'a> {
     /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
     /// them. Chunks of text, some MiB, come on top. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
-        let elsewhere = self.whole.map_or(0, |whole| whole.reading);
-        self.memory() + runs::bytes(&self.columns.values) + elsewhere
+        self.memory() + packed::bytes(&self.columns.values)
     }
 
     /// Bytes held: columns, labels, queries and their identifiers, places of rows in the input, names, scores

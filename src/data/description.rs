@@ -100,9 +100,9 @@ impl Description {
         columns.truncate(LONGEST);
         Self {
             density: (places > 0.0).then(|| lengths.iter().sum::<usize>() as f64 / places),
-            query_sizes: Spread::of_counts(sizes.collect()),
-            row_nonzeros: Spread::of_counts(row_nonzeros),
-            column_nonzeros: (!lengths.is_empty()).then(|| Spread::of_counts(lengths)),
+            query_sizes: of_counts(sizes.collect()),
+            row_nonzeros: of_counts(row_nonzeros),
+            column_nonzeros: (!lengths.is_empty()).then(|| of_counts(lengths)),
             labels: Labels::of(dataset),
             single_query_columns,
             longest_columns: columns,
@@ -116,9 +116,8 @@ impl Labels {
         let queries = dataset.queries().ranges();
         let sorted: Vec<Vec<f64>> = queries.map(|rows| sorted(&labels[rows])).collect();
         let distinct_in_query: Vec<usize> = sorted.iter().map(|labels| distinct(labels)).collect();
-        let ranges = sorted
-            .iter()
-            .map(|labels| labels[labels.len() - 1] - labels[0]);
+        let range = |labels: &Vec<f64>| labels[labels.len() - 1] - labels[0];
+        let ranges = self::sorted(&sorted.iter().map(range).collect::<Vec<f64>>());
         let all = self::sorted(labels);
         let constant = distinct_in_query.iter().filter(|&&count| count == 1);
         Self {
@@ -127,8 +126,8 @@ impl Labels {
             largest: all[all.len() - 1],
             distinct: distinct(&all),
             constant_queries: constant.count(),
-            range_in_query: Spread::of_floats(ranges.collect()),
-            distinct_in_query: Spread::of_counts(distinct_in_query),
+            range_in_query: Spread::of(&ranges, mean(ranges.iter().copied()), |range| range),
+            distinct_in_query: of_counts(distinct_in_query),
         }
     }
 }
@@ -151,38 +150,26 @@ fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     numbers.map(|number| number / count).sum()
 }
 
-impl Spread<usize> {
-    /// The spread of at least one count.
-    fn of_counts(mut counts: Vec<usize>) -> Self {
-        counts.sort_unstable();
-        let sum: usize = counts.iter().sum();
-        let (low, high) = middle(&counts);
+impl<T: Copy> Spread<T> {
+    /// The spread of ascending numbers, at least one, with this mean.
+    fn of(sorted: &[T], mean: f64, float: impl Fn(T) -> f64) -> Self {
+        let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
         Self {
-            least: counts[0],
-            median: f64::midpoint(low as f64, high as f64),
-            mean: sum as f64 / counts.len() as f64,
-            largest: counts[counts.len() - 1],
+            least: sorted[0],
+            median: f64::midpoint(float(low), float(high)),
+            mean,
+            largest: sorted[sorted.len() - 1],
         }
     }
 }
 
-impl Spread<f64> {
-    /// The spread of at least one number.
-    fn of_floats(mut numbers: Vec<f64>) -> Self {
-        numbers.sort_unstable_by(f64::total_cmp);
-        let (low, high) = middle(&numbers);
-        Self {
-            least: numbers[0],
-            median: f64::midpoint(low, high),
-            mean: mean(numbers.iter().copied()),
-            largest: numbers[numbers.len() - 1],
-        }
-    }
-}
-
-/// The one or two in the middle.
-fn middle<T: Copy>(sorted: &[T]) -> (T, T) {
-    (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
+/// The spread of at least one count.
+fn of_counts(mut counts: Vec<usize>) -> Spread<usize> {
+    counts.sort_unstable();
+    let sum: usize = counts.iter().sum();
+    Spread::of(&counts, sum as f64 / counts.len() as f64, |count| {
+        count as f64
+    })
 }
 
 #[cfg(test)]

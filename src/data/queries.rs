@@ -57,7 +57,7 @@ impl Queries {
     }
 
     /// This partition with one identifier a query.
-    pub fn with_ids(mut self, ids: Strings) -> Result<Self> {
+    pub(crate) fn with_ids(mut self, ids: Strings) -> Result<Self> {
         check::length("query identifiers", self.len(), ids.len())?;
         self.ids = Some(ids);
         Ok(self)
@@ -189,7 +189,7 @@ impl Queries {
     ///
     /// # Panics
     /// The iterator panics when `values` is shorter than [`rows`](Self::rows) times `stride`.
-    pub fn split_rows_mut<'v, T>(
+    pub(crate) fn split_rows_mut<'v, T>(
         &self,
         values: &'v mut [T],
         stride: usize,
@@ -403,17 +403,9 @@ mod tests {
 
     #[test]
     fn no_rows_and_empty_queries_are_refused() {
-        for (sizes, message) in [
-            (
-                &[0][..],
-                "the data has no rows: expected at least one example",
-            ),
-            (&[], "the data has no rows: expected at least one example"),
-            (
-                &[2, 0],
-                "query 1 has no rows: every query needs at least one",
-            ),
-        ] {
+        let no_rows = "the data has no rows: expected at least one example";
+        let empty = "query 1 has no rows: every query needs at least one";
+        for (sizes, message) in [(&[0][..], no_rows), (&[], no_rows), (&[2, 0], empty)] {
             let error = Queries::from_sizes(sizes).unwrap_err();
             assert_eq!((error.kind(), &*error.to_string()), (Kind::Data, message));
         }

@@ -26,7 +26,7 @@ impl Dataset<'_> {
     /// Whole numbers from 0 to 30, one a row, that order the rows of each query as the labels do. Labels
     /// that are such numbers stay. Others become the place of the label among the different labels
     /// of its query, from 0; of more than 31 labels neighbours share a grade.
-    pub fn grades(&self) -> Vec<f64> {
+    fn grades(&self) -> Vec<f64> {
         let whole = |label: &f64| label.fract() == 0.0 && (0.0..=MOST as f64).contains(label);
         if self.labels().iter().all(whole) {
             return self.labels().to_vec();
@@ -52,7 +52,7 @@ impl Dataset<'_> {
         grades
     }
 
-    /// These rows as `ranker` reads them: with [`grades`](Self::grades) for labels, columns that
+    /// These rows as `ranker` reads them: with whole grades from 0 to 30 for labels, columns that
     /// count from 0, and queries by number or, for LightGBM, without identifiers:
     /// [`write_query_sizes`] of the data before writes them.
     pub fn for_ranker(mut self, ranker: Ranker) -> Result<Self> {

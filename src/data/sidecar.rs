@@ -3,9 +3,6 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Endings of plain and of compressed files.
-const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
-
 /// The ending of files of names.
 const NAMES: &str = ".names.txt";
 
@@ -26,17 +23,16 @@ fn prefix(path: &Path) -> PathBuf {
     plain(path).with_extension("")
 }
 
-/// `prefix` followed by `ending` and the `suffix` of compression.
-fn with_ending(prefix: &Path, ending: &str, suffix: &str) -> PathBuf {
+/// `prefix` followed by an `ending`.
+fn with_ending(prefix: &Path, ending: &str) -> PathBuf {
     let mut path = OsString::from(prefix);
     path.push(ending);
-    path.push(suffix);
     path.into()
 }
 
 /// The file to which the names of the data at `path` are written.
 pub fn names_file(path: &Path) -> PathBuf {
-    with_ending(&prefix(path), NAMES, "")
+    with_ending(&prefix(path), NAMES)
 }
 
 /// The file beside the data at `path` that has the names of their columns, if there is one:
@@ -45,14 +41,19 @@ pub fn names_file(path: &Path) -> PathBuf {
 pub fn names_beside(path: &Path) -> Option<PathBuf> {
     let own = prefix(path);
     let whole = own.to_str().and_then(|own| own.strip_suffix("-test"));
-    let prefixes = [Some(own.as_path()), whole.map(Path::new)];
-    let find = |prefix, ending| {
-        let paths = SUFFIXES.map(|suffix| with_ending(prefix, ending, suffix));
-        paths.into_iter().find(|path| path.exists())
-    };
-    let endings = |prefix| [NAMES, "-names.txt"].map(|ending| find(prefix, ending));
-    let found = prefixes.into_iter().flatten().flat_map(endings).flatten();
-    found.into_iter().next()
+    for prefix in [Some(own.as_path()), whole.map(Path::new)]
+        .into_iter()
+        .flatten()
+    {
+        for names in [NAMES, "-names.txt"] {
+            let endings = ["", ".gz", ".zst"].map(|suffix| format!("{names}{suffix}"));
+            let mut paths = endings.iter().map(|ending| with_ending(prefix, ending));
+            if let Some(found) = paths.find(|path| path.exists()) {
+                return Some(found);
+            }
+        }
+    }
+    None
 }
 
 /// Whether `path` ends in `.extension`, in capitals or not.

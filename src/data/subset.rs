@@ -22,7 +22,7 @@ impl Dataset<'_> {
     }
 
     /// The given rows, each as a query of its own, likewise.
-    pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>> {
+    pub(crate) fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>> {
         let taken = marks("row", rows, self.rows())?;
         let queries = Queries::from_sizes(&vec![1; rows.len()])?;
         self.subset(taken.into_iter(), queries)
@@ -69,14 +69,6 @@ impl Dataset<'_> {
         if let Some(pair) = features.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(repeated("feature", pair[0] as usize));
         }
-        self.keep(&features)
-    }
-
-    /// The same as [`features_subset`](Self::features_subset), but a feature may come twice.
-    pub fn keep(&self, features: &[u32]) -> Result<Dataset<'static>> {
-        let mut features = features.to_vec();
-        features.sort_unstable();
-        features.dedup();
         let same = features.iter().map(|&feature| (feature, feature));
         self.gather(same, self.width())
     }
@@ -227,11 +219,7 @@ mod tests {
                         for (j, (_, here)) in (0..).zip(&mut columns) {
                             *here &= features.contains(&j);
                         }
-                        let twice = [&features[..], &features].concat();
-                        let kept = data.keep(&twice).unwrap();
-                        data = data.features_subset(&features).unwrap();
-                        prop_assert_eq!(kept.x(), data.x());
-                        data
+                        data.features_subset(&features).unwrap()
                     }
                     _ => {
                         columns = features.iter().map(|&j| columns[j as usize]).collect();
@@ -269,22 +257,19 @@ mod tests {
     #[test]
     fn what_is_not_there_is_refused() {
         let data = read();
-        let queries = |list: &[usize]| data.queries_subset(list).unwrap_err();
         let none = "the data has no rows: expected at least one example";
-        assert_eq!(queries(&[]).to_string(), none);
-        assert_eq!(queries(&[1, 3]).to_string(), "there is no query 3 among 3");
-        assert_eq!(queries(&[1, 0, 1]).to_string(), "query 1 is named twice");
-        let rows = data.rows_subset(&[5]).unwrap_err();
-        assert_eq!(rows.to_string(), "there is no row 5 among 5");
-        let twice = data.features_subset(&[3, 0, 3]).unwrap_err();
-        assert_eq!(twice.to_string(), "feature 3 is named twice");
-        for data in [
-            data.features_subset(&[6]),
-            data.project(&[6]),
-            data.keep(&[6]),
+        let feature = "there is no feature 6 among 6";
+        let twice = data.features_subset(&[3, 0, 3]);
+        for (found, message) in [
+            (data.queries_subset(&[]), none),
+            (data.queries_subset(&[1, 3]), "there is no query 3 among 3"),
+            (data.queries_subset(&[1, 0, 1]), "query 1 is named twice"),
+            (data.rows_subset(&[5]), "there is no row 5 among 5"),
+            (twice, "feature 3 is named twice"),
+            (data.features_subset(&[6]), feature),
+            (data.project(&[6]), feature),
         ] {
-            let error = data.unwrap_err().to_string();
-            assert_eq!(error, "there is no feature 6 among 6");
+            assert_eq!(found.unwrap_err().to_string(), message);
         }
     }
 }

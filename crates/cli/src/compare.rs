@@ -184,7 +184,7 @@ struct StepRow {
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
     let (console, test) = (session.console, args.test.as_ref());
-    let input = Input::read(&args.data, None, &args.teacher, [None, test], session)?;
+    let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;
     let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,

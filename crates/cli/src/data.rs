@@ -11,13 +11,14 @@ use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
     read_names, read_scores,
 };
-use rankrls::data::sample;
+use rankrls::data::{Packed, sample};
 use rankrls::greedy::SelectionOptions;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
-use rankrls::packed::Packed;
 use rankrls::warning::Numberings;
-use rankrls::{Candidates, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning,
+};
 use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
@@ -279,30 +280,24 @@ pub(crate) struct TrainingData {
 impl TrainingData {
     /// The data, and the seconds that reading them took.
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
-        self.train_to(None, console)
+        let (loaded, seconds) = self.load(false, console)?;
+        Ok((loaded.dataset, seconds))
     }
 
-    /// As [`train`](Self::train) has it; entries go to `packed` where there is one.
-    fn train_to(
-        &self,
-        packed: Option<&Packed>,
-        console: Console,
-    ) -> Result<(Dataset<'static>, f64)> {
+    /// The data, whose entries stay `packed` or not, and the seconds that reading them took.
+    fn load(&self, packed: bool, console: Console) -> Result<(Loaded, f64)> {
         let begin = Instant::now();
-        let options = self.read.options(0);
-        let options = match packed {
-            Some(packed) => packed.options(options),
-            None => options,
-        };
-        let train = read_named(options, self.names.as_ref(), &self.path, console)?;
+        let options = self.read.options(0).packed(packed);
+        let loaded = load_named(options, self.names.as_ref(), &self.path, console)?;
+        let train = &loaded.dataset;
         if train.queries().len() == 1
             && train.queries().ids().is_none()
             && let Some(words) = sizes_beside(&self.path)
         {
             console.warn(format_args!("the data are one query: {words}"));
         }
-        console.warn_all(Warning::of_header(&train, &self.read.table()));
-        Ok((train, begin.elapsed().as_secs_f64()))
+        console.warn_all(Warning::of_header(train, &self.read.table()));
+        Ok((loaded, begin.elapsed().as_secs_f64()))
     }
 
     /// The data that come `number`th, counted from 0, with the columns of `train`; `held` bytes are
@@ -361,34 +356,36 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// Reads the data. The entries go to `packed`, if there is one.
+    /// Reads the data, and the entries of the training data if these are to stay `packed`.
     pub(crate) fn read(
         data: &TrainingData,
-        packed: Option<&Packed>,
+        packed: bool,
         teacher: &TeacherArgs,
         [validation, test]: [Option<&DataPath>; 2],
         session: &Session<'_>,
-    ) -> Result<Self> {
-        let (mut train, seconds) = data.train_to(packed, session.console)?;
+    ) -> Result<(Self, Option<Packed>)> {
+        let (loaded, seconds) = data.load(packed, session.console)?;
+        let (mut train, entries) = (loaded.dataset, loaded.packed);
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.memory())?;
             let with_scores = train.with_teacher(scores);
             train = with_scores.with_context(|| path.display().to_string())?;
         }
-        let (mut number, mut held) = (0, train.memory() + packed.map_or(0, Packed::memory));
+        let (mut number, mut held) = (0, train.memory() + entries.memory());
         let mut other = |path: &DataPath| -> Result<Loaded> {
             number += 1;
             let loaded = data.other(number, path, &train, held, session)?;
             held += loaded.dataset.memory();
             Ok(loaded)
         };
-        Ok(Self {
+        let input = Self {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
             table: data.read.table(),
             seconds,
-        })
+        };
+        Ok((input, packed.then_some(entries)))
     }
 
     /// The candidates among the columns of `packed` entries, which then are gone. Warns of columns.
@@ -402,7 +399,8 @@ impl Input {
         let (weight, scale) = (options.query_weight, options.scale);
         let memory = options.memory.holding(self.train.memory());
         let look = |columns: &Dataset<'_>| numberings.look(columns);
-        let (rows, classes) = packed.classes(&self.train, weight, scale, memory, look)?;
+        let (rows, classes) =
+            ColumnClasses::of_packed(packed, &self.train, weight, scale, memory, (1, 0), look)?;
         self.train = rows;
         console.warn_all(numberings.warnings(&self.train));
         Ok(classes.into())
@@ -506,19 +504,25 @@ pub(crate) fn read_named(
     path: &Path,
     console: Console,
 ) -> Result<Dataset<'static>> {
-    let mut dataset = read(
-        &options.names(names.map(|path| path.to_path_buf())),
-        path,
-        console,
-    )?
-    .dataset;
+    Ok(load_named(options, names, path, console)?.dataset)
+}
+
+fn load_named(
+    options: ReadOptions,
+    names: Option<&InPath>,
+    path: &Path,
+    console: Console,
+) -> Result<Loaded> {
+    let options = options.names(names.map(|path| path.to_path_buf()));
+    let mut loaded = read(&options, path, console)?;
     if names.is_none() && embedded(path).is_some() {
         // The test data end with fewer columns.
-        let (known, columns) = (sample::names(), dataset.width());
-        dataset = dataset.with_names(known.iter().take(columns).collect())?;
+        let (known, columns) = (sample::names(), loaded.dataset.width());
+        let names = known.iter().take(columns).collect();
+        loaded.dataset = loaded.dataset.with_names(names)?;
     }
-    console.warn_all(Warning::of_columns(&dataset));
-    Ok(dataset)
+    console.warn_all(Warning::of_columns(&loaded.dataset));
+    Ok(loaded)
 }
 
 /// A warning of columns that were read but that `to`, such as a model, does not know.

@@ -7,12 +7,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rankrls::data::DataHash;
+use rankrls::data::{DataHash, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::DataSummary;
-use rankrls::packed::Packed;
 use rankrls::tune;
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Error, Kind, Lambda, Model, Ridge, Step};
@@ -147,9 +146,8 @@ impl SelectArgs {
     fn read(&self, session: &Session<'_>) -> Result<(Input, Option<Packed>)> {
         let others = [self.validation.as_ref(), self.test.as_ref()];
         let packed = self.options().needs_only_candidates();
-        let packed = packed.then(Packed::default);
         let teacher = &self.teacher;
-        let mut input = Input::read(&self.data, packed.as_ref(), teacher, others, session)?;
+        let (mut input, packed) = Input::read(&self.data, packed, teacher, others, session)?;
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }

@@ -19,9 +19,8 @@ use rankrls::data::{DataHash, Output};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
-use rankrls::packed::Packed;
 use rankrls::peers::Peers;
-use rankrls::{Candidates, Dataset, Model, Parameter, Remedy, Ridge, Selection, SelectionOptions};
+use rankrls::{Candidates, ColumnClasses, Dataset, Model, Parameter, Remedy, Ridge, Selection, SelectionOptions};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -226,15 +225,10 @@ impl SelectArgs {
         peers: &dyn Peers,
     ) -> Result<(Dataset<'static>, Candidates)> {
         let (count, rank) = (peers.count(), peers.rank());
-        let (packed, packs) = (
-            Packed::of_rank(count, rank),
-            options.needs_only_candidates(),
-        );
-        let mut reading = ReadOptions::new().memory(options.memory);
-        if packs {
-            reading = packed.options(reading);
-        }
-        let mut data = reading.read(&self.data)?.dataset;
+        let packs = options.needs_only_candidates();
+        let reading = ReadOptions::new().memory(options.memory).packed(packs);
+        let read = reading.read(&self.data)?;
+        let mut data = read.dataset;
         if let Some(path) = &self.teacher {
             let scores = data.in_row_order(&read_scores(path, options.memory)?);
             let taught = scores.and_then(|scores| data.with_teacher(scores));
@@ -248,7 +242,9 @@ impl SelectArgs {
         }
         let memory = options.memory.holding(data.memory());
         let (weight, scale) = (options.query_weight, options.scale);
-        let (rows, classes) = packed.classes(&data, weight, scale, memory, |_| ())?;
+        let own = (count, rank);
+        let (rows, classes) =
+            ColumnClasses::of_packed(read.packed, &data, weight, scale, memory, own, |_| ())?;
         Ok((rows, classes.into()))
     }
 }

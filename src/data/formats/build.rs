@@ -1,7 +1,5 @@
 //! From the rows of a text to a data set.
 
-use std::sync::PoisonError;
-
 use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::Source;
 
@@ -11,6 +9,7 @@ use super::query_lines;
 use super::text::Text;
 use crate::data::missing::Missing;
 use crate::data::names::IndexBase;
+use crate::data::packed::Packed;
 
 /// The data set of the rows of `text`, whose queries may come from elsewhere.
 pub(super) fn build(
@@ -24,10 +23,11 @@ pub(super) fn build(
     if let Some(queries) = &options.row_queries {
         give_queries(&mut text, queries, options)?;
     }
-    if let Some(packed) = &options.packed {
-        let mut runs = packed.lock().unwrap_or_else(PoisonError::into_inner);
-        runs.append(&mut text.runs);
-    }
+    let packed = if options.packed {
+        std::mem::take(&mut text.packed)
+    } else {
+        Packed::default()
+    };
     let width = options.width.unwrap_or(text.width);
     let dropped_entries = text.dropped_entries;
     let dropped_columns = text.dropped_columns.len() as u64;
@@ -40,6 +40,7 @@ pub(super) fn build(
     };
     Ok(Loaded {
         dataset,
+        packed,
         dropped_entries,
         dropped_columns,
     })

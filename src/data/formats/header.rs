@@ -28,6 +28,8 @@ pub(super) struct Header {
     /// Which columns are what; `None` until that is known.
     cells: Vec<Option<Cells>>,
     pub(super) titles: Vec<String>,
+    /// The place of each title.
+    places: HashMap<String, usize>,
     /// Names of the features, where others have not been given.
     pub(super) names: Strings,
 }
@@ -45,33 +47,24 @@ impl Header {
         let titles = titles(record)?;
         let mut header = Self {
             cells: vec![None; titles.len()],
+            places: places(&titles)?,
             titles,
             names: Strings::default(),
         };
-        let places = places(&header.titles)?;
-        header.find_rows(&places, options)?;
-        header.leave_out(
-            &places,
-            &options.table.ignore,
-            known.as_deref().unwrap_or_default(),
-        )?;
+        header.find_rows(options)?;
+        let needed = known.as_deref().unwrap_or_default();
+        header.leave_out(&options.table.ignore, needed)?;
         match known {
-            Some(known) => header.find_features(&places, &known)?,
+            Some(known) => header.find_features(&known)?,
             None => header.take_features()?,
         }
         Ok(header)
     }
 
     /// The place of the column `title`, of which messages say `what` it is.
-    fn place(
-        &self,
-        places: &HashMap<String, usize>,
-        title: &str,
-        what: &str,
-        remedy: impl Into<Remedy>,
-    ) -> Result<usize, Fault> {
+    fn place(&self, title: &str, what: &str, remedy: impl Into<Remedy>) -> Result<usize, Fault> {
         let title = title.trim_ascii();
-        places.get(title).copied().ok_or_else(|| {
+        self.places.get(title).copied().ok_or_else(|| {
             let expected = format!("a column {} {what}", quote(title.as_bytes()));
             let found = format!("a header of {}", quote(self.titles.join(" ").as_bytes()));
             let mut titles = self.titles.iter();
@@ -82,11 +75,7 @@ impl Header {
     }
 
     /// Finds the columns of labels and queries.
-    fn find_rows(
-        &mut self,
-        places: &HashMap<String, usize>,
-        options: &ReadOptions,
-    ) -> Result<(), Fault> {
+    fn find_rows(&mut self, options: &ReadOptions) -> Result<(), Fault> {
         let (label, query) = (&options.table.label, &options.table.query);
         match (label, query) {
             (Some(label), Some(query)) if label == query => {
@@ -100,29 +89,24 @@ impl Header {
             _ => {}
         }
         if let Some(label) = label {
-            match self.place(places, label, "of labels", Remedy::NameLabels) {
+            match self.place(label, "of labels", Remedy::NameLabels) {
                 Ok(place) => self.cells[place] = Some(Cells::Label),
                 Err(_) if options.unlabelled => {}
                 Err(fault) => return Err(fault),
             }
         }
         if let Some(query) = query {
-            let place = self.place(places, query, "of queries", Remedy::NameQueries)?;
+            let place = self.place(query, "of queries", Remedy::NameQueries)?;
             self.cells[place] = Some(Cells::Query);
         }
         Ok(())
     }
 
     /// Leaves out the columns of these names, which are not to be needed.
-    fn leave_out(
-        &mut self,
-        places: &HashMap<String, usize>,
-        ignored: &[String],
-        features: &[(u32, &str)],
-    ) -> Result<(), Fault> {
+    fn leave_out(&mut self, ignored: &[String], features: &[(u32, &str)]) -> Result<(), Fault> {
         for name in ignored {
             let remedy = "leave out columns that there are";
-            let place = self.place(places, name, "to leave out", remedy)?;
+            let place = self.place(name, "to leave out", remedy)?;
             let is_row = matches!(self.cells[place], Some(Cells::Label | Cells::Query));
             if is_row || features.iter().any(|(_, needed)| needed == name) {
                 let expected = "columns to leave out that are not needed";
@@ -134,15 +118,11 @@ impl Header {
     }
 
     /// Finds the columns of features that are known.
-    fn find_features(
-        &mut self,
-        places: &HashMap<String, usize>,
-        features: &[(u32, &str)],
-    ) -> Result<(), Fault> {
+    fn find_features(&mut self, features: &[(u32, &str)]) -> Result<(), Fault> {
         for &(feature, name) in features {
             // The first of equal names has the column.
             let what = "for the feature of that name";
-            let place = self.place(places, name, what, Remedy::SameColumns)?;
+            let place = self.place(name, what, Remedy::SameColumns)?;
             self.cells[place].get_or_insert(Cells::Values(feature));
         }
         Ok(())

@@ -178,15 +178,8 @@ mod tests {
     #[test]
     fn first_names_that_look_like_other_files_come_back() {
         let arff = "@relation x\n@attribute";
-        for first in [
-            "<html>",
-            "BZh\u{10}",
-            "%PDF-1",
-            "\u{feff}",
-            "P*M\u{18}",
-            arff,
-            "word:a",
-        ] {
+        let firsts = ["<html>", "BZh\u{10}", "%PDF-1", "\u{feff}", "P*M\u{18}"];
+        for first in firsts.into_iter().chain([arff, "word:a"]) {
             let own: FeatureNames = first.lines().chain(["b"]).collect();
             let mut written = Vec::new();
             write_names(&own, &mut written).unwrap();

@@ -1,7 +1,6 @@
 //! How data are read, and what comes of it.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
 
 use rankrls_files::Parameter;
 use rankrls_files::error::{Fault, ReadError};
@@ -11,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::format::Format;
 use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
-use crate::data::names::FeatureNames;
-use crate::data::runs::Run;
+use crate::data::names::{FeatureNames, IndexBase};
+use crate::data::packed::Packed;
 use crate::memory::Memory;
 
 /// Data as it was read.
@@ -20,6 +19,8 @@ use crate::memory::Memory;
 pub struct Loaded {
     /// The rows, in the order of the file unless [`ReadOptions::regroup`] moved them.
     pub dataset: Dataset<'static>,
+    /// The entries, where [`ReadOptions::packed`] asks for them: the data set has none then.
+    pub packed: Packed,
     /// Entries other than zero that were dropped, being in columns at or beyond
     /// [`ReadOptions::width`].
     pub dropped_entries: u64,
@@ -68,7 +69,7 @@ pub enum RowQueries {
 #[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     pub(super) format: Format,
-    pub(super) zero_based: bool,
+    pub(super) base: IndexBase,
     pub(super) regroup: bool,
     pub(super) row_queries: Option<RowQueries>,
     pub(super) table: TableOptions,
@@ -79,8 +80,7 @@ pub struct ReadOptions {
     pub(super) memory: Memory,
     /// Bytes of text that a thread parses at a time.
     pub(super) chunk: Option<usize>,
-    /// Where entries go instead of into the data set.
-    pub(super) packed: Option<Arc<Mutex<Vec<Run>>>>,
+    pub(super) packed: bool,
 }
 
 /// A setter for each field that is named, with the type of what it takes: `impl Into<Option<T>>`
@@ -105,9 +105,6 @@ impl ReadOptions {
     setters! {
         /// The format of the file. Default: [`Format::Auto`].
         format: Format => format;
-
-        /// Whether the indices of an svmlight file count from 0. Default: no, from 1.
-        zero_based: bool => zero_based;
 
         /// Whether the rows of a query that comes back are moved to its others, instead of being
         /// refused. Default: no. Queries stay in the order of their first rows and rows in the
@@ -143,18 +140,26 @@ impl ReadOptions {
         /// limit. Text on its way, at most an eighth of what is left or three lines that are longer, is
         /// gone before the columns are made.
         memory: impl Into<Memory> => memory;
+
+        /// Whether entries stay packed, in [`Loaded::packed`], instead of becoming columns. Default: no.
+        packed: bool => packed;
+    }
+
+    /// Whether the indices of an svmlight file count from 0. Default: no, from 1.
+    #[must_use]
+    pub fn zero_based(mut self, zero_based: bool) -> Self {
+        self.base = if zero_based {
+            IndexBase::Zero
+        } else {
+            IndexBase::One
+        };
+        self
     }
 
     /// Bytes of text that a thread parses at a time.
     #[cfg(test)]
     pub(super) fn chunk(mut self, bytes: usize) -> Self {
         self.chunk = Some(bytes);
-        self
-    }
-
-    /// Sends the entries elsewhere: the data set that is read has none.
-    pub(crate) fn packed(mut self, runs: Arc<Mutex<Vec<Run>>>) -> Self {
-        self.packed = Some(runs);
         self
     }
 
@@ -173,7 +178,7 @@ impl ReadOptions {
             (Parameter::Label, names.label.is_some() && !table),
             (Parameter::Query, names.query.is_some() && !table),
             (Parameter::Ignore, !names.ignore.is_empty() && !table),
-            (Parameter::ZeroBased, self.zero_based && !text),
+            (Parameter::ZeroBased, self.base == IndexBase::Zero && !text),
         ];
         let idle = idle.into_iter().find(|(_, idle)| *idle);
         let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {
@@ -206,53 +211,36 @@ mod tests {
 
     #[test]
     fn options_without_effect_are_refused() {
-        let new = ReadOptions::new;
-        let (x, none) = (|| Some("x".to_owned()), TableOptions::default);
-        let table = |table| new().table(table);
-        let label = table(TableOptions {
-            label: x(),
-            ..none()
-        });
-        let query = table(TableOptions {
-            query: x(),
-            ..none()
-        });
-        let ignore = table(TableOptions {
-            ignore: x().into_iter().collect(),
-            ..none()
-        });
-        let missing = table(TableOptions {
-            missing: Some(Missing::Mean),
-            ..none()
-        });
+        let table = |set: fn(&mut TableOptions)| {
+            let mut table = TableOptions::default();
+            set(&mut table);
+            ReadOptions::new().table(table)
+        };
+        let label = table(|table| table.label = Some("x".to_owned()));
+        let query = table(|table| table.query = Some("x".to_owned()));
+        let ignore = table(|table| table.ignore.push("x".to_owned()));
+        let missing = table(|table| table.missing = Some(Missing::Mean));
+        let zero = ReadOptions::new().zero_based(true);
+        let sizes = ReadOptions::new().row_queries(RowQueries::Size(2));
         let label_of = "a.svm: expected a table, in which TableOptions::label names columns, found svmlight (leave TableOptions::label out; if it is a table, say so by ReadOptions::format)";
+        let query_of = "a.svm: expected a table, in which TableOptions::query";
+        let ignore_of = "a.svm: expected a table, in which TableOptions::ignore";
         let zero_of = "a.csv: expected svmlight, for ReadOptions::zero_based, found a table of comma-separated values (leave ReadOptions::zero_based out)";
         for (options, refused) in [
             (label, [label_of, ""]),
-            (
-                query,
-                ["a.svm: expected a table, in which TableOptions::query", ""],
-            ),
-            (
-                ignore,
-                ["a.svm: expected a table, in which TableOptions::ignore", ""],
-            ),
+            (query, [query_of, ""]),
+            (ignore, [ignore_of, ""]),
             (missing, ["", ""]),
-            (new().zero_based(true), ["", zero_of]),
-            (
-                new().regroup(true).row_queries(RowQueries::Size(2)),
-                ["", ""],
-            ),
+            (zero, ["", zero_of]),
+            (sizes.regroup(true), ["", ""]),
         ] {
             let paths = ["a.svm", "a.csv"].map(Path::new);
             assert!(options.check_effects(paths).is_ok());
             for (path, message) in paths.into_iter().zip(refused) {
                 let error = options.check_effects([path]).err();
-                let error = error.map(|error| error.to_string()).unwrap_or_default();
-                assert!(
-                    error.starts_with(message) && error.is_empty() == message.is_empty(),
-                    "{error}"
-                );
+                let error = error.map_or_else(String::new, |error| error.to_string());
+                assert!(error.starts_with(message), "{error}");
+                assert_eq!(error.is_empty(), message.is_empty());
             }
         }
     }

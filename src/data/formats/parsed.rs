@@ -4,7 +4,7 @@ use rankrls_files::error::{Fault, ReadErrorKind};
 use rankrls_files::{Strings, text};
 
 use super::token::{self, LARGEST_INDEX};
-use crate::data::runs::{RowPacker, Run};
+use crate::data::packed::{RowPacker, Run};
 
 /// How the lines of a file are to be understood.
 #[derive(Debug, Clone, Copy)]
@@ -83,18 +83,15 @@ impl Parsed {
         parsed
     }
 
-    /// Bytes that the rows take: here and, if `merged`, once more in columns.
-    pub(super) fn memory(&self, merged: bool) -> u64 {
+    /// Bytes that the rows take: here and, unless they stay `packed`, once more in columns.
+    pub(super) fn memory(&self, packed: bool) -> u64 {
         let rows = self.rows * 2 * size_of::<f64>();
         // A query in the table of all takes less than twice what its run takes.
         let ids = 2 * self.ids.memory() + self.query_runs.len() * 3 * size_of::<QueryRun>();
-        let of_run = if merged {
-            Run::memory_with_columns
-        } else {
-            Run::memory
-        };
-        let entries: usize = self.runs.iter().map(of_run).sum();
-        (entries + rows + ids + self.dropped_columns.len() * 4) as u64
+        let entries: usize = self.runs.iter().map(Run::memory).sum();
+        let merged: u64 = self.runs.iter().map(|run| 12 * run.entries()).sum();
+        let columns = if packed { 0 } else { merged };
+        (entries + rows + ids + self.dropped_columns.len() * 4) as u64 + columns
     }
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {

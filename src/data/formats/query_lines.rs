@@ -1,8 +1,9 @@
 //! The queries of rows in a file of their own: an identifier a line, or the sizes of the queries.
 
+use rankrls_files::Strings;
 use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::Source;
-use rankrls_files::text::each_item;
+use rankrls_files::text::{each_item, utf8};
 
 use super::options::ReadOptions;
 use super::text::{Text, returning};
@@ -12,90 +13,85 @@ use crate::data::queries::Groups;
 /// Bytes of a query in the table of all, besides its identifier.
 const QUERY: u64 = 64;
 
-/// Lines that may be the numbers of rows of the queries one after the other, as files for `LightGBM` and
-/// `XGBoost` have them. They are such where they add up to the rows and are not as many.
-struct Sizes {
-    sizes: Vec<u32>,
-    sum: u64,
-}
-
-impl Sizes {
-    /// Takes one more, unless it is no whole number. Sizes that are too many in sum are not kept.
-    fn with(mut self, id: &str, rows: usize) -> Option<Self> {
-        let digits = id.bytes().all(|byte| byte.is_ascii_digit());
-        let size: u64 = id.parse().ok().filter(|_| digits)?;
-        self.sum = self.sum.saturating_add(size);
-        match u32::try_from(size) {
-            Ok(size) if self.sum <= rows as u64 => self.sizes.push(size),
-            _ => self.sizes = Vec::new(),
-        }
-        Some(self)
-    }
-}
-
-/// Gives the rows of `text` the queries that `source` has.
+/// Gives the rows of `text` the queries that `source` has: an identifier a line; or the sizes of the queries
+/// one after the other, as files for `LightGBM` and `XGBoost` have them, which are lines of whole numbers
+/// that add up to the rows and are not as many.
 pub(super) fn give(
     text: &mut Text,
     source: Source<'_>,
     options: &ReadOptions,
 ) -> Result<(), ReadError> {
     let (name, rows, held) = (source.name.clone(), text.rows, text.memory);
-    let mut groups = Groups::new(options.regroup);
-    let (mut lines, mut bytes) = (0, 0);
-    let mut sizes = Some(Sizes {
-        sizes: Vec::new(),
-        sum: 0,
+    let (mut lines, mut bytes) = (Strings::default(), 0);
+    let read = each_item(source, options.memory.left(), |_, line| {
+        let (_, id) = id(line)?;
+        if lines.last().and_then(own) != Some(id) {
+            bytes += QUERY + 2 * id.len() as u64;
+        }
+        lines.push(utf8(line, 0, "a query identifier in UTF-8")?);
+        Ok(held + bytes + lines.memory() as u64)
     });
-    // The fault of a line which is no identifier here, but may be a size.
-    let mut refused: Option<(u64, Fault)> = None;
-    each_item(source, options.memory.left(), |number, line| {
-        lines += 1;
-        let found = id(line);
-        sizes = sizes
-            .take()
-            .and_then(|sizes| sizes.with(found.as_ref().ok()?.1, rows));
-        if refused.is_none() {
-            let added = found.and_then(|(at, id)| {
-                if !groups.ends_with(id) {
-                    bytes += QUERY + 2 * id.len() as u64;
-                }
-                let added = groups.add(id, 1, number);
-                added.map_err(|began| returning(id, &format!("on line {began}")).at_column(at + 1))
-            });
-            match added {
-                Err(fault) if sizes.is_none() => return Err(fault),
-                added => refused = added.err().map(|fault| (number, fault)),
-            }
-        }
-        let count = sizes.as_ref().map_or(0, |sizes| sizes.sizes.len() as u64);
-        Ok(held + bytes + 4 * count)
-    })?;
-    match (refused, sizes) {
-        (_, Some(Sizes { sizes, sum })) if lines != rows => {
-            if sum != rows as u64 {
-                let of = &text.name;
-                let expected = format!(
-                    "{rows} lines, one for each row of {of}, or sizes of queries that add up to {rows}"
-                );
-                let found = format!("{lines} lines, which add up to {sum}");
-                return Err(Fault::mismatch(expected, found).of(&name));
-            }
-            groups = Groups::new(false);
-            bytes = QUERY * sizes.len() as u64;
-            for (query, &size) in (1..).zip(&sizes).filter(|(_, size)| **size > 0) {
-                // Every number is another query.
-                let _ = groups.add(&u64::to_string(&query), size as usize, query);
-            }
-        }
-        (Some((line, fault)), _) => return Err(fault.at(&name, line)),
-        (None, _) => check_lines(text, &name, lines)?,
+    if let (Ok(()), Some(sizes)) = (&read, sizes(&lines).filter(|_| lines.len() != rows)) {
+        text.groups = of_sizes(&sizes, text, &name)?;
+        text.memory += QUERY * sizes.len() as u64;
+        return Ok(());
+    }
+    let mut groups = Groups::new(options.regroup);
+    for (number, line) in (1..).zip(lines.iter()) {
+        // The line was read as one.
+        let (at, id) = id(line.as_bytes()).unwrap_or_default();
+        groups.add(id, 1, number).map_err(|began| {
+            let fault = returning(id, &format!("on line {began}"));
+            fault.at_column(at + 1).at(&name, number)
+        })?;
+    }
+    read?;
+    if lines.len() != rows {
+        let expected = format!("{rows} lines, one for each row of {}", text.name);
+        let found = format!("{} lines", lines.len());
+        return Err(Fault::mismatch(expected, found).of(&name));
     }
     text.groups = groups;
     text.memory += bytes;
     Ok(())
 }
 
-/// The identifier that a line is, and where it begins.
+/// The sizes that the lines are, if all are whole numbers.
+fn sizes(lines: &Strings) -> Option<Vec<u64>> {
+    let size = |line| {
+        let id = own(line)?;
+        let digits = id.bytes().all(|byte| byte.is_ascii_digit());
+        id.parse().ok().filter(|_| digits)
+    };
+    lines.iter().map(size).collect()
+}
+
+/// Queries of these `sizes`, numbered from 1, which add up to the rows of `text`.
+fn of_sizes(sizes: &[u64], text: &Text, name: &str) -> Result<Groups, ReadError> {
+    let (rows, of, lines) = (text.rows, &text.name, sizes.len());
+    let sum = sizes
+        .iter()
+        .fold(0, |sum: u64, size| sum.saturating_add(*size));
+    if sum != rows as u64 {
+        let expected = format!(
+            "{rows} lines, one for each row of {of}, or sizes of queries that add up to {rows}"
+        );
+        let found = format!("{lines} lines, which add up to {sum}");
+        return Err(Fault::mismatch(expected, found).of(name));
+    }
+    let mut groups = Groups::new(false);
+    for (query, &size) in (1..).zip(sizes).filter(|(_, size)| **size > 0) {
+        // Every number is another query, and none is larger than the rows.
+        let _ = groups.add(
+            &u64::to_string(&query),
+            usize::try_from(size).unwrap_or(rows),
+            query,
+        );
+    }
+    Ok(groups)
+}
+
+/// Where the identifier that a line is begins, and itself.
 fn id(line: &[u8]) -> Result<(usize, &str), Fault> {
     let line = token::trim_end(line);
     let at = token::start(line, 0);
@@ -104,14 +100,9 @@ fn id(line: &[u8]) -> Result<(usize, &str), Fault> {
     Ok((at, token::query_id(&line[at..end], at, "none")?))
 }
 
-/// Refuses a file that has not a line for each row.
-fn check_lines(features: &Text, name: &str, lines: usize) -> Result<(), ReadError> {
-    let Text { rows, name: of, .. } = features;
-    if *rows == lines {
-        return Ok(());
-    }
-    let expected = format!("{rows} lines, one for each row of {of}");
-    Err(Fault::mismatch(expected, format!("{lines} lines")).of(name))
+/// The identifier of a line.
+fn own(line: &str) -> Option<&str> {
+    id(line.as_bytes()).ok().map(|(_, id)| id)
 }
 
 #[cfg(test)]
@@ -160,48 +151,39 @@ mod tests {
 
     #[test]
     fn other_files_are_refused_for_what_they_are() {
-        let sum =
+        let sizes =
             "expected 7 lines, one for each row of f, or sizes of queries that add up to 7, found ";
-        for (lines, message) in [
-            ("3\n3\n", &*format!("{sum}2 lines, which add up to 6")),
-            ("3\n4\n3\n4\n", &format!("{sum}4 lines, which add up to 14")),
-            (
-                "99999999999999999999999\n",
-                "expected 7 lines, one for each row of f, found 1 lines",
-            ),
-            (
-                "3\n+4\n",
-                "expected 7 lines, one for each row of f, found 2 lines",
-            ),
-            (
-                "3\n4.0\n",
-                "expected 7 lines, one for each row of f, found 2 lines",
-            ),
-            ("", &format!("{sum}0 lines, which add up to 0")),
-            (
-                "a\na\n",
-                "expected 7 lines, one for each row of f, found 2 lines",
-            ),
-            (
-                "1\n2\n1\na\n",
-                "3:1: expected the rows of a query next to each other, found query \"1\" again",
-            ),
-            (
-                "1\n2\n1\n2\n1\n2\n1\n",
-                "3:1: expected the rows of a query next to each other, found query \"1\" again",
-            ),
+        let rows = "expected 7 lines, one for each row of f, found ";
+        let again = "expected the rows of a query next to each other, found query \"1\" again";
+        for (lines, [start, message]) in [
+            ("3\n3\n", [sizes, "2 lines, which add up to 6"]),
+            ("3\n4\n3\n4\n", [sizes, "4 lines, which add up to 14"]),
+            ("", [sizes, "0 lines, which add up to 0"]),
+            ("99999999999999999999999\n", [rows, "1 lines"]),
+            ("3\n+4\n", [rows, "2 lines"]),
+            ("3\n4.0\n", [rows, "2 lines"]),
+            ("a\na\n", [rows, "2 lines"]),
+            ("1\n2\n1\na\n", ["3:1: ", again]),
+            ("1\n2\n1\n2\n1\n2\n1\n", ["3:1: ", again]),
             (
                 "1\n2 3\n",
-                "2:3: expected one query identifier a line, found \"3\"",
+                ["2:3: ", "expected one query identifier a line, found \"3\""],
             ),
-            ("1\n\n2\n", "2:1: expected a query identifier, found none"),
+            (
+                "1\n\n2\n",
+                ["2:1: ", "expected a query identifier, found none"],
+            ),
             (
                 "3\r4\r",
-                "1:2: expected lines that end in LF or CR LF, found CR alone",
+                [
+                    "1:2: ",
+                    "expected lines that end in LF or CR LF, found CR alone",
+                ],
             ),
         ] {
             let error = queries(lines, false).unwrap_err();
-            assert!(error.starts_with(message), "{lines:?}: {error}");
+            let rest = error.strip_prefix(start).unwrap_or_default();
+            assert!(rest.starts_with(message), "{lines:?}: {error}");
         }
     }
 }

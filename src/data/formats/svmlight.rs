@@ -8,14 +8,9 @@ use super::options::{Loaded, ReadOptions};
 use super::parsed::Grammar;
 use super::text::Text;
 use crate::data::missing::Missing;
-use crate::data::names::IndexBase;
 
 pub(super) fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    let base = if options.zero_based {
-        IndexBase::Zero
-    } else {
-        IndexBase::One
-    };
+    let base = options.base;
     let grammar = Grammar {
         first: base.first(),
         width: options.width,
@@ -41,7 +36,7 @@ mod tests {
     use super::super::token::LARGEST_INDEX;
     use super::super::write::write_svmlight;
     use super::*;
-    use crate::data::{Dataset, Queries};
+    use crate::data::{Dataset, IndexBase, Queries};
 
     fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
         ReadOptions::new().read_from(text.as_ref(), "f")
@@ -187,48 +182,35 @@ mod tests {
 
     #[test]
     fn missing_values_are_what_was_said() {
-        let text = b"1 qid:a 1:NULL 2:3 3:NULL\n0 qid:a 1:2 2:NULL # NULL\n";
-        let options = |missing| {
-            ReadOptions::new().table(TableOptions {
-                missing: Some(missing),
+        let read = |missing, text: &str| {
+            let missing = Some(missing);
+            let table = TableOptions {
+                missing,
                 ..TableOptions::default()
-            })
+            };
+            let read = ReadOptions::new().table(table);
+            read.read_from(text.as_bytes(), "f")
+                .map(|loaded| rows(&loaded.dataset))
         };
-        let read = |missing| {
-            let filling = options(missing);
-            rows(&filling.read_from(&text[..], "f").unwrap().dataset)
-        };
-        assert_eq!(read(Missing::Value(0.0)), ["1 a 1:3", "0 a 0:2"]);
-        let expected = ["1 a 0:-1 1:3 2:-1", "0 a 0:2 1:-1"];
-        assert_eq!(read(Missing::Value(-1.0)), expected);
-        // A value that is not written is 0, not missing.
-        assert_eq!(read(Missing::Mean), ["1 a 0:2 1:3", "0 a 0:2 1:3"]);
-        for word in [
-            "null",
-            "nan",
-            "NA",
-            "-1.#IND",
-            "?",
-            "1.7976931348623157e308",
-            "-3.4028235e38",
+        let (zero, other) = (Missing::Value(0.0), Missing::Value(-1.0));
+        let text = "1 qid:a 1:NULL 2:3 3:NULL\n0 qid:a 1:2 2:NULL # NULL\n";
+        for (missing, expected) in [
+            (zero, ["1 a 1:3", "0 a 0:2"]),
+            (other, ["1 a 0:-1 1:3 2:-1", "0 a 0:2 1:-1"]),
+            // A value that is not written is 0, not missing.
+            (Missing::Mean, ["1 a 0:2 1:3", "0 a 0:2 1:3"]),
         ] {
-            let text = format!("1 1:{word} 2:3\n");
-            let error = ReadOptions::new()
-                .read_from(text.as_bytes(), "f")
-                .unwrap_err();
-            assert_eq!(error.remedy(), Some(&Remedy::ReadMissing), "{error}");
-            let filled = options(Missing::Value(-1.0)).read_from(text.as_bytes(), "f");
-            assert_eq!(rows(&filled.unwrap().dataset), ["1 - 0:-1 1:3"]);
+            assert_eq!(read(missing, text).unwrap(), expected);
         }
-        for text in [
-            "1 1:NULLS\n",
-            "1 1:\n",
-            "1 1:inf\n",
-            "1 1:1e200\n",
-            "NULL 1:1\n",
-        ] {
-            let filling = options(Missing::Value(0.0));
-            assert!(filling.read_from(text.as_bytes(), "f").is_err(), "{text}");
+        let words = "null nan NA -1.#IND ? 1.7976931348623157e308 -3.4028235e38";
+        for word in words.split(' ') {
+            let text = format!("1 1:{word} 2:3\n");
+            let error = self::read(&text).unwrap_err();
+            assert_eq!(error.remedy(), Some(&Remedy::ReadMissing), "{error}");
+            assert_eq!(read(other, &text).unwrap(), ["1 - 0:-1 1:3"]);
+        }
+        for text in ["1 1:NULLS", "1 1:", "1 1:inf", "1 1:1e200", "NULL 1:1"] {
+            assert!(read(zero, text).is_err(), "{text}");
         }
     }
 
@@ -262,38 +244,38 @@ mod tests {
         (0..300).map(row).collect::<Vec<_>>().concat()
     }
 
+    fn in_pool<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(work)
+    }
+
     #[test]
-    fn chunks_make_no_difference() {
+    fn chunks_and_threads_make_no_difference() {
         let text = long_text();
         let expected = rows(&read(&text).unwrap().dataset);
-        for chunk in [1, 16, 100, 5000] {
-            for bytes in [
-                text.clone().into_bytes(),
-                gz(text.as_bytes()),
-                zst(text.as_bytes()),
-            ] {
+        let plain = text.clone().into_bytes();
+        for bytes in [&plain, &gz(&plain), &zst(&plain)] {
+            for chunk in [1, 16, 100, 5000] {
                 let options = ReadOptions::new().chunk(chunk);
                 let data = options.read_from(&bytes[..], "f").unwrap().dataset;
                 assert_eq!(rows(&data), expected, "{chunk}");
             }
         }
-    }
-
-    #[test]
-    fn line_numbers_hold_across_chunks_and_threads() {
+        // Files are read side by side in a small pool.
+        let options = ReadOptions::new().chunk(100);
+        let read = |_| options.read_from(&plain[..], "f").unwrap().dataset.rows();
+        let rows: Vec<_> = in_pool(2, || (0..8).into_par_iter().map(read).collect());
+        assert_eq!(rows, [300; 8]);
+        let place = Place {
+            line: 301,
+            column: 9,
+        };
         let text = long_text() + "1 qid:x 1:y\n" + &long_text() + "oops\n";
         for threads in [1, 2, 7] {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
             for chunk in [16, 1000, 1 << 20] {
                 let options = ReadOptions::new().chunk(chunk);
-                let error = pool.install(|| options.read_from(text.as_bytes(), "f").unwrap_err());
-                let place = Place {
-                    line: 301,
-                    column: 9,
-                };
+                let read = in_pool(threads, || options.read_from(text.as_bytes(), "f"));
+                let error = read.unwrap_err();
                 assert_eq!(error.place(), Some(place));
                 assert_eq!(error.kind(), ReadErrorKind::Malformed);
             }
@@ -301,28 +283,12 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_side_by_side_in_a_small_pool() {
-        let text = long_text();
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
-        let options = ReadOptions::new().chunk(100);
-        let read = |_| {
-            let loaded = options.read_from(text.as_bytes(), "f").unwrap();
-            loaded.dataset.rows()
-        };
-        let rows: Vec<_> = pool
-            .unwrap()
-            .install(|| (0..8).into_par_iter().map(read).collect());
-        assert_eq!(rows, [300; 8]);
-    }
-
-    #[test]
     fn a_line_longer_than_many_chunks_is_a_row() {
         let pairs: Vec<String> = (1..300_000).map(|index| format!("{index}:1")).collect();
         let text = format!("1 {}\n2 1:1\n", pairs.join(" "));
-        let data = ReadOptions::new()
-            .chunk(1000)
-            .read_from(text.as_bytes(), "f");
-        assert_eq!(data.unwrap().dataset.nonzeros(), 300_000);
+        let options = ReadOptions::new().chunk(1000);
+        let loaded = options.read_from(text.as_bytes(), "f").unwrap();
+        assert_eq!(loaded.dataset.nonzeros(), 300_000);
     }
 
     #[test]
@@ -359,12 +325,10 @@ mod tests {
             assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (3, 2));
         }
         for (width, dropped) in [(20, 0), (0, 5)] {
-            let read = ReadOptions::new().width(width).read_from(&text[..], "f");
-            let loaded = read.unwrap();
-            assert_eq!(
-                (loaded.dataset.width(), loaded.dropped_entries),
-                (width, dropped)
-            );
+            let loaded = ReadOptions::new().width(width).read_from(&text[..], "f");
+            let loaded = loaded.unwrap();
+            assert_eq!(loaded.dataset.width(), width);
+            assert_eq!(loaded.dropped_entries, dropped);
         }
     }
 
@@ -416,19 +380,15 @@ mod tests {
         vec(tokens, 0..40).prop_map(|tokens| tokens.concat())
     }
 
-    /// The outcome of reading, in words.
-    fn outcome(bytes: &[u8], chunk: usize, regroup: bool) -> Result<Vec<String>, String> {
-        let options = ReadOptions::new().chunk(chunk).regroup(regroup);
-        match options.read_from(bytes, "f") {
-            Ok(loaded) => Ok(rows(&loaded.dataset)),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-
     proptest! {
         #[test]
         fn any_bytes_give_one_outcome(bytes in nearly(), chunk in 1..64usize, regroup: bool) {
-            prop_assert_eq!(outcome(&bytes, chunk, regroup), outcome(&bytes, 1 << 20, regroup));
+            let outcome = |chunk| {
+                let options = ReadOptions::new().chunk(chunk).regroup(regroup);
+                let loaded = options.read_from(&bytes[..], "f");
+                loaded.map(|loaded| rows(&loaded.dataset)).map_err(|error| error.to_string())
+            };
+            prop_assert_eq!(outcome(chunk), outcome(1 << 20));
         }
     }
 
@@ -445,19 +405,17 @@ mod tests {
 
     #[test]
     fn what_was_read_is_written() {
+        use IndexBase::{One, Zero};
         for (base, text) in [
-            (IndexBase::One, "1 qid:a 1:0.5 4000000000:2\n-2.5 qid:b\n"),
-            (IndexBase::One, "1 1:1\n2\n"),
-            (IndexBase::One, "1 qid:x\n"),
-            (IndexBase::One, "1 4294967294:1\n"),
-            (IndexBase::Zero, "1 0:1 4294967294:1\n"),
+            (One, "1 qid:a 1:0.5 4000000000:2\n-2.5 qid:b\n"),
+            (One, "1 1:1\n2\n"),
+            (One, "1 qid:x\n"),
+            (One, "1 4294967294:1\n"),
+            (Zero, "1 0:1 4294967294:1\n"),
         ] {
             assert_eq!(written(&read_based(text, base)), text);
         }
-    }
-
-    #[test]
-    fn nameless_queries_are_numbered() {
+        // Nameless queries are numbered.
         let queries = Queries::from_sizes(&[1, 2]).unwrap();
         let data = Dataset::from_csr(&[0; 4], &[], &[], 0, vec![1.0, 2.0, 3.0], queries).unwrap();
         assert_eq!(written(&data), "1 qid:1\n2 qid:2\n3 qid:2\n");

@@ -19,8 +19,8 @@ use super::text::{Text, returning};
 use super::token::{no_number, query_id, with_point};
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
+use crate::data::packed::RowPacker;
 use crate::data::queries::Groups;
-use crate::data::runs::RowPacker;
 
 /// Bytes of an entry while it is read, and once more in columns.
 const ENTRY: u64 = 2 * 12;
@@ -180,7 +180,7 @@ pub(super) fn read(
     let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
-    rows.text.runs = rows.packer.finish();
+    rows.text.packed = rows.packer.finish().into();
     rows.text.width = header.names.len();
     let mut loaded = build(rows.text, IndexBase::One, options)?;
     if options.names.is_none() && options.columns.is_none() {
@@ -307,29 +307,9 @@ mod tests {
         let text = "grade,query,x,y\n1,a,,2\n0,a,NULL,1\n";
         let data = read(&filling(Missing::Value(-1.0)), text);
         assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[-1.0, -1.0][..]));
-        for word in [
-            "",
-            "NA",
-            "N/A",
-            "nan",
-            "NaN",
-            "null",
-            "NULL",
-            "None",
-            "<NA>",
-            "#N/A",
-            "n/a",
-            "-nan",
-            " NA ",
-            "\"\"",
-            ".",
-            "?",
-            "\\N",
-            "-1.#IND",
-            "1.797e308",
-            "-1.7976931348623157e308",
-            "3.4028235e38",
-        ] {
+        let words = ",NA,N/A,nan,NaN,null,NULL,None,<NA>,#N/A,n/a,-nan, NA ,\"\",.,?,\\N,-1.#IND,1.797e308,\
+            -1.7976931348623157e308,3.4028235e38";
+        for word in words.split(',') {
             let text = format!("grade,query,x,y\n1,a,{word},2\n0,a,4,1\n");
             let data = read(&filling(Missing::Mean), &text);
             assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[4.0, 4.0][..]));

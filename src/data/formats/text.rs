@@ -15,9 +15,8 @@ use rankrls_files::text::{CHUNK, Chunks};
 use rayon::prelude::*;
 
 use crate::data::dataset::Dataset;
-use crate::data::merge::columns_of;
+use crate::data::packed::Packed;
 use crate::data::queries::Groups;
-use crate::data::runs::Run;
 use crate::stop;
 
 use super::options::ReadOptions;
@@ -42,7 +41,7 @@ fn chunks(source: Source<'_>, size: usize, limit: Option<u64>) -> Chunks<'_> {
 pub(super) struct Text {
     pub(super) name: String,
     pub(super) rows: usize,
-    pub(super) runs: Vec<Run>,
+    pub(super) packed: Packed,
     pub(super) labels: Vec<f64>,
     pub(super) groups: Groups,
     /// One more than the last column seen.
@@ -93,9 +92,9 @@ impl Text {
         let name = self.name;
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let mut columns = columns_of(&self.runs, width);
-        drop(self.runs);
-        // Runs may be elsewhere.
+        let mut columns = self.packed.columns(width);
+        drop(self.packed);
+        // Entries may stay packed.
         columns.height = self.rows;
         if let Some(order) = &order {
             columns.move_rows(order);
@@ -154,8 +153,7 @@ impl Text {
     }
 
     fn append(&mut self, mut parsed: Parsed, options: &ReadOptions) -> Result<(), ReadError> {
-        let merged = options.packed.is_none();
-        self.memory += parsed.memory(merged);
+        self.memory += parsed.memory(options.packed);
         let within = self.check_memory(options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut parsed);
@@ -169,7 +167,7 @@ impl Text {
         self.rows += parsed.rows;
         self.width = self.width.max(parsed.width);
         self.labels.append(&mut parsed.labels);
-        self.runs.append(&mut parsed.runs);
+        self.packed.append(&mut parsed.runs);
         self.dropped_entries += parsed.dropped_entries;
         self.dropped_columns.append(&mut parsed.dropped_columns);
         Ok(())
@@ -276,27 +274,19 @@ mod tests {
     #[test]
     fn batches_are_within_the_limit_whatever_the_threads() {
         let text = b"1 qid:1 1:1 2:1\n".repeat(200_000);
-        for (threads, limit) in [
-            (64, Some(2 << 20)),
-            (64, Some(1 << 24)),
-            (2, Some(1 << 20)),
-            (1, None),
-        ] {
+        let cases = [(64, Some(2 << 20)), (64, Some(1 << 24)), (2, Some(1 << 20))];
+        for (threads, limit) in cases.into_iter().chain([(1, None)]) {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
             pool.unwrap().install(|| {
                 let source = Source::new(&text[..], "x", None).unwrap();
                 let mut chunks = super::chunks(source, 1 << 18, limit);
-                let batches: Vec<_> =
-                    std::iter::from_fn(|| Some(chunks.batch().0).filter(|b| !b.is_empty()))
-                        .collect();
+                let batch = || Some(chunks.batch().0).filter(|batch| !batch.is_empty());
+                let batches: Vec<_> = std::iter::from_fn(batch).collect();
                 assert_eq!(batches.concat().concat(), text);
-                let most = limit.map_or(4 << 18, |limit| limit / 24);
+                let most = limit.map_or(4 << 18, |limit| limit / 24) + 16;
                 for batch in batches {
                     assert!(batch.len() <= 4 * threads);
-                    assert!(
-                        batch.concat().len() as u64 <= most + 16,
-                        "{threads} threads"
-                    );
+                    assert!(batch.concat().len() as u64 <= most, "{threads} threads");
                 }
             });
         }

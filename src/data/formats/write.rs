@@ -193,14 +193,8 @@ mod tests {
 
     #[test]
     fn what_would_not_come_back_is_refused() {
-        for ids in [
-            ["", "b"],
-            ["a", "a"],
-            ["a b", "c"],
-            ["a#", "b"],
-            ["a\n", "b"],
-            ["a\r", "b"],
-        ] {
+        for first in ["", "b", "a b", "a#", "a\n", "a\r"] {
+            let ids = [first, "b"];
             let error = write_svmlight(&two(Some(ids)), io::sink()).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "{error}");
         }

@@ -247,7 +247,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let test = args.test.as_ref();
     let validation = args.judging.validation();
     let others = [validation, test];
-    let mut input = Input::read(&args.data, None, &args.teacher, others, session)?;
+    let (mut input, _) = Input::read(&args.data, false, &args.teacher, others, session)?;
     if let Some(validation) = &input.validation
         && args.strategies().contains(&Some(StrategyKind::FsEd))
     {

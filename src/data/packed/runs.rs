@@ -1,6 +1,6 @@
 //! Rows that are packed by columns, some at a time.
 //!
-//! Text comes row by row, a [`Dataset`](super::Dataset) stores columns. Some hundred thousand entries at
+//! Text comes row by row, a [`Dataset`](crate::Dataset) stores columns. Some hundred thousand entries at
 //! a time are sorted by column while they are in the cache, and packed: a quarter of the bytes that they
 //! take in columns, where values are counts. [`merge`](super::merge) makes columns of runs.
 //!
@@ -9,8 +9,6 @@
 //! are. Entries follow in the body, rows first, each as its distance from the one before. Whole
 //! numbers from 1 to 254 take a byte as values, others a byte and the eight of the float; all other
 //! numbers are written seven bits at a time. An entry of a corpus of parses takes about three bytes.
-
-use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -36,41 +34,27 @@ pub(super) struct Page {
 
 /// Rows that were packed by columns.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
-    pub(super) rows: usize,
+pub(in crate::data) struct Run {
+    pub(super) rows: u32,
     pub(super) pages: Vec<Page>,
 }
 
 impl Run {
     /// Bytes held.
-    pub(crate) fn memory(&self) -> usize {
+    pub(in crate::data) fn memory(&self) -> usize {
         let of_page = |page: &Page| page.bytes.len() + size_of::<Page>();
         self.pages.iter().map(of_page).sum()
     }
 
     /// How many entries there are.
-    pub(crate) fn entries(&self) -> u64 {
+    pub(in crate::data) fn entries(&self) -> u64 {
         self.pages.iter().map(|page| page.entries).sum()
-    }
-
-    /// Bytes held, and those of the columns that are made of it.
-    pub(super) fn memory_with_columns(&self) -> usize {
-        self.memory() + usize::try_from(12 * self.entries()).unwrap_or(usize::MAX)
-    }
-
-    /// The pages with features of a range.
-    pub(super) fn pages_of(&self, features: &Range<u32>) -> &[Page] {
-        let first = self
-            .pages
-            .partition_point(|page| page.first <= features.start);
-        let end = self.pages.partition_point(|page| page.first < features.end);
-        &self.pages[first.saturating_sub(1)..end.max(first)]
     }
 }
 
 /// Packs columns whose features ascend.
 #[derive(Debug, Default)]
-pub(crate) struct Packer {
+struct Packer {
     run: Run,
     /// The number of the next page.
     first: u32,
@@ -83,11 +67,7 @@ pub(crate) struct Packer {
 
 impl Packer {
     /// Adds a column that has an entry.
-    pub(crate) fn push(
-        &mut self,
-        feature: u32,
-        entries: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
-    ) {
+    fn push(&mut self, feature: u32, entries: impl ExactSizeIterator<Item = (u32, f64)> + Clone) {
         if self.heads.is_empty() {
             (self.first, self.next) = (feature, feature);
         }
@@ -126,7 +106,7 @@ impl Packer {
     }
 
     /// The columns of so many rows.
-    pub(crate) fn finish(mut self, rows: usize) -> Run {
+    fn finish(mut self, rows: u32) -> Run {
         self.end_page();
         self.run.rows = rows;
         self.run.pages.shrink_to_fit();
@@ -136,7 +116,7 @@ impl Packer {
 
 /// Packs rows that come one after the other, some at a time.
 #[derive(Debug, Default)]
-pub(crate) struct RowPacker {
+pub(in crate::data) struct RowPacker {
     entries: Vec<Entry>,
     /// Rows of the run at hand.
     rows: u32,
@@ -152,7 +132,7 @@ struct Entry {
 
 impl RowPacker {
     /// Makes room for so many entries, or as many as are sorted at once.
-    pub(super) fn with_room(entries: usize) -> Self {
+    pub(in crate::data) fn with_room(entries: usize) -> Self {
         Self {
             entries: Vec::with_capacity(entries.min(2 * SORTED)),
             ..Self::default()
@@ -161,19 +141,19 @@ impl RowPacker {
 
     /// Adds an entry to the row at hand, which has none in this column.
     #[inline]
-    pub(super) fn push(&mut self, column: u32, value: f64) {
+    pub(in crate::data) fn push(&mut self, column: u32, value: f64) {
         let row = self.rows;
         self.entries.push(Entry { column, row, value });
     }
 
-    pub(super) fn end_row(&mut self) {
+    pub(in crate::data) fn end_row(&mut self) {
         self.rows += 1;
         if self.entries.len() >= SORTED {
             self.end_run();
         }
     }
 
-    pub(super) fn finish(mut self) -> Vec<Run> {
+    pub(in crate::data) fn finish(mut self) -> Vec<Run> {
         if self.rows > 0 {
             self.end_run();
         }
@@ -188,13 +168,13 @@ impl RowPacker {
             packer.push(column[0].column, own);
         }
         self.entries.clear();
-        let rows = std::mem::take(&mut self.rows) as usize;
+        let rows = std::mem::take(&mut self.rows);
         self.runs.push(packer.finish(rows));
     }
 }
 
 /// The rows of a matrix in compressed rows, packed.
-pub(super) fn runs_of_rows(starts: &[usize], columns: &[u32], values: &[f64]) -> Vec<Run> {
+pub(in crate::data) fn runs_of_rows(starts: &[usize], columns: &[u32], values: &[f64]) -> Vec<Run> {
     let rows = starts.len() - 1;
     let at_once = (rows * SORTED / columns.len().max(1)).clamp(1, rows.max(1));
     let firsts: Vec<usize> = (0..rows).step_by(at_once).collect();
@@ -236,7 +216,7 @@ fn sort_by_column(entries: &mut Vec<Entry>) {
 }
 
 /// Bytes that entries with these values take, about: two for the row and its share of the head.
-pub(super) fn bytes(values: &[f64]) -> u64 {
+pub(in crate::data) fn bytes(values: &[f64]) -> u64 {
     let value = |value: &f64| if small(*value).is_some() { 3 } else { 11 };
     values.par_iter().map(value).sum()
 }
@@ -269,30 +249,37 @@ fn small(value: f64) -> Option<u8> {
     (f64::from(small) == value && (1..=254).contains(&small)).then_some(small)
 }
 
-/// Takes a number off; none where the bytes end.
+/// Takes a byte off.
 #[inline(always)]
-fn number(bytes: &mut &[u8]) -> Option<u32> {
-    let (&first, rest) = bytes.split_first()?;
+fn byte(bytes: &mut &[u8]) -> u8 {
+    let (&byte, rest) = bytes.split_first().expect("a page that was packed here");
     *bytes = rest;
-    let mut number = u32::from(first & 127);
-    let (mut last, mut shift) = (first, 7);
-    while last >= 128 {
-        last = *bytes.split_off_first()?;
-        number |= u32::from(last & 127).checked_shl(shift)?;
-        shift += 7;
-    }
-    Some(number)
+    byte
 }
 
+/// Takes a number off.
 #[inline(always)]
-fn value(bytes: &mut &[u8]) -> Option<f64> {
-    match *bytes.split_off_first()? {
+fn number(bytes: &mut &[u8]) -> u32 {
+    let mut last = byte(bytes);
+    let (mut number, mut shift) = (u32::from(last & 127), 7);
+    while last >= 128 {
+        last = byte(bytes);
+        number |= u32::from(last & 127) << shift;
+        shift += 7;
+    }
+    number
+}
+
+/// Takes a value off.
+#[inline(always)]
+fn value(bytes: &mut &[u8]) -> f64 {
+    match byte(bytes) {
         0 => {
-            let (value, rest) = bytes.split_first_chunk()?;
+            let (value, rest) = bytes.split_first_chunk().expect("eight bytes");
             *bytes = rest;
-            Some(f64::from_le_bytes(*value))
+            f64::from_le_bytes(*value)
         }
-        small => Some(f64::from(small)),
+        small => f64::from(small),
     }
 }
 
@@ -335,58 +322,42 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(super) fn next_head(&mut self) {
         if self.heads.is_empty() {
-            self.turn();
+            let Some(page) = self.pages.next() else {
+                self.head = None;
+                return;
+            };
+            (self.heads, self.body) = page.bytes.split_at(page.heads);
+            self.next = page.first;
         }
-        let distance = number(&mut self.heads);
-        self.head = distance
-            .zip(number(&mut self.heads))
-            .map(|(distance, count)| {
-                let feature = self.next + distance;
-                self.next = feature.saturating_add(1);
-                (feature, count as usize)
-            });
-    }
-
-    /// Begins the next page, if there is one.
-    fn turn(&mut self) {
-        let Some(page) = self.pages.next() else {
-            return;
-        };
-        (self.heads, self.body) = page.bytes.split_at(page.heads);
-        self.next = page.first;
+        let feature = self.next + number(&mut self.heads);
+        self.next = feature.saturating_add(1);
+        self.head = Some((feature, number(&mut self.heads) as usize));
     }
 
     /// Reads the entries of the column at hand.
     #[inline(always)]
     pub(super) fn take(&mut self, rows: &mut [u32], values: &mut [f64]) {
-        let whole = self.entries(rows, values);
-        whole.expect("a page that was packed here");
+        let (mut body, mut next) = (self.body, self.first_row);
+        for row in rows {
+            *row = next.wrapping_add(number(&mut body));
+            next = row.wrapping_add(1);
+        }
+        for place in values {
+            *place = value(&mut body);
+        }
+        self.body = body;
         self.next_head();
     }
 
     /// Passes over the `count` entries of the column at hand.
     pub(super) fn skip(&mut self, count: usize) {
-        let mut body = self.body;
-        let rows = (0..count).try_for_each(|_| number(&mut body).map(drop));
-        let values = (0..count).try_for_each(|_| value(&mut body).map(drop));
-        rows.and(values).expect("a page that was packed here");
-        self.body = body;
+        for _ in 0..count {
+            number(&mut self.body);
+        }
+        for _ in 0..count {
+            value(&mut self.body);
+        }
         self.next_head();
-    }
-
-    #[inline(always)]
-    fn entries(&mut self, rows: &mut [u32], values: &mut [f64]) -> Option<()> {
-        let mut body = self.body;
-        let mut next = self.first_row;
-        for row in rows {
-            *row = next.checked_add(number(&mut body)?)?;
-            next = row.wrapping_add(1);
-        }
-        for place in values {
-            *place = value(&mut body)?;
-        }
-        self.body = body;
-        Some(())
     }
 }
 
@@ -420,7 +391,7 @@ mod tests {
 
     /// The columns of a run from `first` on, with the bits of their values.
     fn unpacked(run: &Run, first: u32) -> Vec<(u32, Vec<(u32, u64)>)> {
-        let mut reader = Reader::new(run.pages_of(&(first..u32::MAX)), first, 0);
+        let mut reader = Reader::new(&run.pages, first, 0);
         while let Some((_, count)) = reader.below(first) {
             reader.skip(count);
         }

@@ -1,6 +1,6 @@
 //! Which rank has a column.
 
-use crate::columns::{Canonicaliser, mix, scattered};
+use super::{Canonicaliser, mix, scattered};
 use crate::data::{Column, Dataset};
 
 /// The columns of `dataset` in one of `parts`, with all its rows, under their own numbers. Columns of one class

@@ -8,9 +8,9 @@
 
 use rayon::prelude::*;
 
-use super::columns::Columns;
-use super::columns::cut;
-use super::runs::{Page, Reader, Run};
+use super::runs::{Reader, Run};
+use crate::data::columns::{Columns, cut};
+use crate::error::Result;
 
 /// Entries of a strip, about.
 const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
@@ -19,27 +19,25 @@ const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
 const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 
 /// The first feature of each strip, and where the last ends.
-pub(crate) struct Span(Vec<u32>);
+struct Span(Vec<u32>);
 
 /// The occupied columns of `runs`, at most 2^32 - 1 rows one after the other, among `width`.
-pub(crate) fn columns_of(runs: &[Run], width: usize) -> Columns<'static> {
+pub(super) fn columns_of(runs: &[Run], width: usize) -> Columns<'static> {
     let spans = spans(runs, 4 * rayon::current_num_threads());
     let mut columns = Columns::none(0, width);
     fill_within(runs, &spans, &mut columns);
     columns
 }
 
-/// Calls `each` with all columns of `runs`, as many at a time as have about so many `entries`. Each time
-/// all runs are found anew, in which half a page is read for nothing: batches are to be large.
-pub(crate) fn each_batch<E>(
+/// Calls `each` with all columns of `runs`, as many at a time as have about so many `entries`.
+pub(super) fn each_batch(
     runs: &[Run],
     width: usize,
     entries: u64,
-    mut each: impl FnMut(&mut Columns<'static>) -> Result<(), E>,
-) -> Result<(), E> {
+    mut each: impl FnMut(&mut Columns<'static>) -> Result<()>,
+) -> Result<()> {
     let threads = rayon::current_num_threads();
-    let pages = runs.iter().flat_map(|run| &run.pages);
-    let all: u64 = pages.map(|page| page.entries).sum();
+    let all: u64 = runs.iter().map(Run::entries).sum();
     let batches = usize::try_from(all.div_ceil(entries.max(1))).unwrap_or(usize::MAX);
     let mut columns = Columns::none(0, width);
     for spans in spans(runs, batches.saturating_mul(threads)).chunks(threads) {
@@ -51,20 +49,9 @@ pub(crate) fn each_batch<E>(
 
 /// Makes `columns` the occupied ones of some of the spans, which follow each other.
 fn fill_within(runs: &[Run], spans: &[Span], columns: &mut Columns<'static>) {
-    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
-        return;
-    };
-    let within = first.0[0]..last.0[last.0.len() - 1];
-    let (mut height, mut pages) = (0, Vec::<Pages<'_>>::new());
-    for run in runs {
-        // Rows are at most as many as 32 bits count.
-        let first_row = u32::try_from(height).unwrap_or(u32::MAX);
-        pages.push((first_row, run.pages_of(&within)));
-        height += run.rows;
-    }
-    let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(&pages, span)).collect();
+    let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(runs, span)).collect();
     tasks.par_iter_mut().for_each(Task::count);
-    columns.height = height;
+    columns.height = runs.iter().map(|run| run.rows as usize).sum();
     columns.refill(
         tasks
             .iter()
@@ -109,12 +96,9 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
     spans
 }
 
-/// The first row of a run, and the pages at hand.
-type Pages<'a> = (u32, &'a [Page]);
-
 /// The columns of a span of features, found strip by strip.
 struct Task<'a> {
-    runs: &'a [Pages<'a>],
+    runs: &'a [Run],
     strips: &'a [u32],
     /// Features with an entry and how many they have.
     features: Vec<u32>,
@@ -122,7 +106,7 @@ struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    fn new(runs: &'a [Pages<'a>], span: &'a Span) -> Self {
+    fn new(runs: &'a [Run], span: &'a Span) -> Self {
         Self {
             runs,
             strips: &span.0,
@@ -133,9 +117,11 @@ impl<'a> Task<'a> {
 
     /// Readers of all runs, at the first feature of the span; `pass` goes past a column of so many entries.
     fn readers(&self, pass: fn(&mut Reader<'a>, usize)) -> Vec<Reader<'a>> {
-        let first = self.strips[0];
-        let reader = |(first_row, pages): &'a Pages<'a>| {
-            let mut reader = Reader::new(pages, first, *first_row);
+        let (first, mut first_row) = (self.strips[0], 0_u32);
+        let reader = |run: &'a Run| {
+            let mut reader = Reader::new(&run.pages, first, first_row);
+            // Rows are at most as many as 32 bits count.
+            first_row = first_row.saturating_add(run.rows);
             while let Some((_, count)) = reader.below(first) {
                 pass(&mut reader, count);
             }

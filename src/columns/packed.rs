@@ -1,0 +1,139 @@
+//! Column classes of data that stay packed until then: the matrix of all columns never exists.
+
+use super::share::share;
+use super::{ColumnClasses, Gathering, QueryWeight, Scale};
+use crate::data::content::Content;
+use crate::data::{Dataset, Packed};
+use crate::error::Result;
+use crate::memory::Memory;
+
+/// How many batches columns come in: each time, half a page of every run is read for nothing.
+const BATCHES: u64 = 8;
+
+/// Fewest entries of a batch, unless memory is short.
+const LEAST: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
+
+/// Bytes that an entry of a batch takes, its column included.
+const ENTRY: u64 = 20;
+
+impl ColumnClasses {
+    /// The classes of data whose entries are `packed`, as [`scaled`](Self::scaled) has them, to the bit; and the
+    /// `rows` that were read, with the hash and the non-zeros of the whole data. `look` sees all columns, some
+    /// at a time, as data of these rows. Columns come in smaller batches where `memory` is short; those that
+    /// repeat another one, or are constant in every query, are dropped at once. Of several ranks the one that
+    /// `own` names, after their number, has the classes of its [`share`] of the columns alone.
+    ///
+    /// O(nnz + n log n) time for `n` columns. Memory: the packed entries, the classes, and an eighth of the
+    /// columns at a time.
+    ///
+    /// ```
+    /// use rankrls::data::read::ReadOptions;
+    /// use rankrls::memory::Memory;
+    /// use rankrls::{ColumnClasses, QueryWeight, Scale};
+    ///
+    /// let text = &b"2 qid:a 1:0.5 7:1\n0 qid:a 2:1\n1 qid:b 2:3\n"[..];
+    /// let read = ReadOptions::new().packed(true).read_from(text, "text")?;
+    /// let (uniform, memory) = (QueryWeight::Uniform, Memory::default());
+    /// let (rows, classes) =
+    ///     ColumnClasses::of_packed(read.packed, &read.dataset, uniform, Scale::None, memory, (1, 0), |_| ())?;
+    /// assert_eq!((rows.nonzeros(), rows.stored_columns(), classes.len()), (4, 0, 2));
+    ///
+    /// let data = ReadOptions::new().read_from(text, "text")?.dataset;
+    /// assert_eq!(ColumnClasses::new(&data).summary(), classes.summary());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of_packed(
+        packed: Packed,
+        rows: &Dataset<'static>,
+        weight: QueryWeight,
+        scale: Scale,
+        memory: Memory,
+        own: (usize, usize),
+        mut look: impl FnMut(&Dataset<'_>),
+    ) -> Result<(Dataset<'static>, Self)> {
+        let left = memory.holding(packed.memory()).left().unwrap_or(u64::MAX);
+        let batch = (packed.entries() / BATCHES).max(LEAST);
+        let batch = batch.min((left / ENTRY).max(1 << 16));
+        let mut gathering = Gathering::new(rows);
+        let (mut content, mut nonzeros) = (Content::new(rows), 0);
+        packed.each_batch(rows.width(), batch, |columns| {
+            if let Some(order) = rows.input_rows() {
+                columns.move_rows(order);
+            }
+            columns.fill_missing(rows.queries());
+            let data = rows.with_columns(columns.view())?;
+            nonzeros += data.nonzeros();
+            look(&data);
+            let own = (own.0 > 1).then(|| share(&data, own.0, own.1));
+            let own = own.as_ref().map_or(data.columns(), Dataset::columns);
+            rayon::join(|| content.columns(&data), || gathering.add(own));
+            Ok(())
+        })?;
+        drop(packed);
+        let hash = content.others(rows).finish();
+        let whole = rows.clone().with_entries_elsewhere(nonzeros, hash);
+        Ok((whole, gathering.finish(weight, scale)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::data::DataHash;
+    use crate::data::read::{Missing, ReadOptions, TableOptions};
+
+    /// Rows of queries that come back, whose columns repeat each other, shifted and mirrored.
+    fn text(cells: &[Vec<(u32, i8)>]) -> String {
+        let mut text = String::new();
+        for (row, cells) in cells.iter().enumerate() {
+            let _ = write!(text, "{} qid:{}", row % 5, row / 3 % 7);
+            let mut cells = cells.clone();
+            cells.sort_unstable();
+            cells.dedup_by_key(|cell| cell.0);
+            let missing = |value: i8| if value == 3 { "nan" } else { "-1" };
+            let shift = (row / 3 % 7) as f64 / 3.0;
+            for &(column, value) in &cells {
+                let (place, same) = (3 * column + 1, f64::from(value) + 0.1);
+                let _ = write!(text, " {place}:{same} {}:{}", place + 1, missing(value));
+            }
+            for &(column, value) in &cells {
+                let (place, same) = (3 * column + 500, f64::from(value) + 0.1);
+                let _ = write!(text, " {place}:{same} {}:{}", place + 1, shift - same);
+            }
+            text.push('\n');
+        }
+        text
+    }
+
+    proptest! {
+        #[test]
+        fn classes_are_those_of_the_whole_matrix(
+            cells in vec(vec((0..60u32, -2..4i8), 0..30), 1..120),
+            weighted in any::<bool>(),
+            scale in 0..3usize,
+        ) {
+            let weight = if weighted { QueryWeight::Pairs } else { QueryWeight::Uniform };
+            let scale = [Scale::None, Scale::Sd, Scale::Max][scale];
+            let text = text(&cells);
+            let table = TableOptions { missing: Some(Missing::Mean), ..TableOptions::default() };
+            let options = ReadOptions::new().regroup(true).table(table);
+            let whole = options.read_from(text.as_bytes(), "text").unwrap().dataset;
+            let read = options.packed(true).read_from(text.as_bytes(), "text").unwrap();
+            let mut seen = 0;
+            let look = |columns: &Dataset<'_>| seen += columns.stored_columns();
+            let memory = Memory::default();
+            let (rows, classes) =
+                ColumnClasses::of_packed(read.packed, &read.dataset, weight, scale, memory, (1, 0), look).unwrap();
+            prop_assert_eq!(seen, whole.stored_columns());
+            prop_assert_eq!(rows.nonzeros(), whole.nonzeros());
+            prop_assert_eq!(DataHash::of(&rows), DataHash::of(&whole));
+            let expected = ColumnClasses::scaled(&whole, weight, scale);
+            prop_assert_eq!(format!("{classes:?}"), format!("{expected:?}"));
+        }
+    }
+}

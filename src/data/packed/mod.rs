@@ -1,0 +1,54 @@
+//! Entries that are not in columns yet.
+
+use super::columns::Columns;
+use crate::error::Result;
+
+mod merge;
+mod runs;
+
+pub(super) use runs::{RowPacker, Run, bytes, runs_of_rows};
+
+/// The entries of rows, packed by columns: some runs of rows after the other, two to three bytes an entry of
+/// a corpus of parses. [`ColumnClasses::of_packed`](crate::ColumnClasses::of_packed) makes candidates of
+/// them without the matrix of all columns.
+#[derive(Debug, Default)]
+pub struct Packed(Vec<Run>);
+
+impl Packed {
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        self.0.iter().map(|run| run.memory() as u64).sum()
+    }
+
+    /// How many entries there are.
+    pub(crate) fn entries(&self) -> u64 {
+        self.0.iter().map(Run::entries).sum()
+    }
+
+    /// Adds the rows that follow.
+    pub(super) fn append(&mut self, runs: &mut Vec<Run>) {
+        self.0.append(runs);
+    }
+
+    /// The occupied columns, among `width`.
+    pub(super) fn columns(&self, width: usize) -> Columns<'static> {
+        merge::columns_of(&self.0, width)
+    }
+
+    /// Calls `each` with all columns, as many at a time as have about so many `entries`. Each time all runs
+    /// are found anew, in which half a page is read for nothing: batches are to be large.
+    pub(crate) fn each_batch(
+        &self,
+        width: usize,
+        entries: u64,
+        each: impl FnMut(&mut Columns<'static>) -> Result<()>,
+    ) -> Result<()> {
+        merge::each_batch(&self.0, width, entries, each)
+    }
+}
+
+impl From<Vec<Run>> for Packed {
+    fn from(runs: Vec<Run>) -> Self {
+        Self(runs)
+    }
+}
