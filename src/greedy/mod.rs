@@ -21,6 +21,7 @@ mod options;
 mod path;
 mod plan;
 mod select;
+mod selection;
 mod state;
 mod strategies;
 pub mod strategy;
@@ -30,8 +31,7 @@ mod test_path;
 
 pub use criterion::Criterion;
 pub use options::SelectionOptions;
-pub use path::Step;
-pub use select::{Ending, Selection};
+pub use selection::{Ending, Selection, Step};
 pub use strategies::StrategyKind;
 pub use target::{Refit, TargetOptions};
 pub use teacher::Teacher;
@@ -43,18 +43,17 @@ pub(crate) use path::{Each, Selecting, unwatched};
 pub(crate) use plan::{Plan, plan_with};
 pub(crate) use select::select_with;
 pub(crate) use state::State;
-pub(crate) use strategies::Sampler;
-pub(crate) use strategy::{OWN, OwnStrategy, Planned, Round, Shape, Strategy, Work};
+pub(crate) use strategies::{OWN, OwnStrategy, Planned, Sampler};
+pub(crate) use strategy::{Round, Shape, Strategy, Work};
 pub(crate) use target::Target;
-pub(crate) use teacher::{Labels, TeacherPlan};
+pub(crate) use teacher::Labels;
 
 /// Selections as jobs of front ends: among candidates that were found before, with their memory known
 /// beforehand, watched, measured and gone on with.
 pub mod job {
     pub use super::path::{Each, Selecting, unwatched};
-    pub use super::plan::{Estimate, Plan, estimates, plan};
+    pub use super::plan::{Estimate, Plan, TeacherPlan, estimates, plan};
     pub use super::select::{select, select_among};
     pub use super::target::Target;
-    pub use super::teacher::TeacherPlan;
     pub use super::test_path::TestPath;
 }

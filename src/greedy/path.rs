@@ -3,14 +3,13 @@
 use std::ops::ControlFlow;
 
 use rankrls_files::Remedy;
-use serde::{Deserialize, Serialize};
 
 use super::checks::{check_labels, check_values};
 use super::strategy::{first_tied, least};
 use super::teacher::Labels;
 use super::{
     Addition, Ending, Plan, RankingCriterion, Round, Sampler, Selection, SelectionOptions, State,
-    Strategy, StrategyKind, TargetOptions, Teacher, Work,
+    Step, Strategy, StrategyKind, TargetOptions, Teacher, Work,
 };
 use crate::candidates::Candidates;
 use crate::data::Column;
@@ -18,32 +17,6 @@ use crate::error::{Error, Kind, Result, ensure};
 use crate::linalg::grown::Grown;
 use crate::memory::Bytes;
 use crate::stop;
-
-/// One step of a selection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
-    /// 0-based feature that was added.
-    pub feature: u32,
-    /// Other columns that centre to the same column up to sign, 0-based, ascending.
-    pub identical: Vec<u32>,
-    /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
-    /// The error of `distil` is biased, as is its index: its teacher has seen the query's labels.
-    pub lqo_error: f64,
-    /// Concordance index of the leave-query-out predictions; `None` when no query has
-    /// examples of different labels.
-    pub lqo_cindex: Option<f64>,
-    /// The ranking measure that candidates were judged by, of the leave-query-out predictions
-    /// after the step; `None` where they were judged by the squared error.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub criterion: Option<f64>,
-    /// Candidates that were evaluated exactly.
-    #[serde(default)]
-    pub evaluated: usize,
-    /// For `bounded`, candidates that could still win after each level of bounds
-    /// ([`Work::alive`](Work::alive)); empty for others.
-    #[serde(default)]
-    pub alive: Vec<usize>,
-}
 
 /// Sees every step of a selection, and the selection after it. Breaking ends it with the steps so far.
 pub type Each<'e> = dyn FnMut(&Step, &Selecting<'_>) -> ControlFlow<()> + Send + 'e;
@@ -399,29 +372,6 @@ impl<'a> Selecting<'a> {
     /// A measure of the state's predictions.
     fn of_predictions(&self, measure: Option<&RankingCriterion>) -> Option<f64> {
         measure?.mean(&self.state.predictions())
-    }
-}
-
-impl Step {
-    /// Logs the step, with its `feature` as the file of the data counts.
-    pub(crate) fn log(&self, number: usize, feature: u64) {
-        let Self {
-            lqo_error,
-            evaluated,
-            alive,
-            ..
-        } = self;
-        // For `bounded` only.
-        let bounded = Some(alive).filter(|alive| !alive.is_empty());
-        let counts = bounded.map(tracing::field::debug);
-        tracing::info!(
-            step = number,
-            feature,
-            lqo_error,
-            alive = counts,
-            evaluated,
-            "selected"
-        );
     }
 }
 

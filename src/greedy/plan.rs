@@ -5,14 +5,49 @@ use serde::Serialize;
 
 use super::checks::no_effect;
 use super::target::teacher_search;
-use super::{
-    OwnStrategy, Planned, SelectionOptions, Shape, StrategyKind, Target, TargetOptions, TeacherPlan,
-};
+use super::{OwnStrategy, Planned, SelectionOptions, Shape, StrategyKind, Target, TargetOptions};
 use crate::candidates::Candidates;
 use crate::columns::Summary;
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambdas;
 use crate::memory::{Bytes, Memory};
+use crate::ridge::{Solver, TrainShape};
+
+/// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
+const PATIENCE: f64 = 2.0;
+
+/// How a teacher predicts: its solver, and what that takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TeacherPlan {
+    /// `dual` and `primal` leave out each query, `cg` a fold of queries.
+    pub solver: Solver,
+    /// Bytes that it takes besides data and candidates, before the selection starts.
+    pub memory: u64,
+}
+
+impl TeacherPlan {
+    /// The plan for so many `lambdas` where `available` bytes may be taken; one that takes more if
+    /// none fits.
+    pub(super) fn new(candidates: &Candidates, lambdas: usize, available: u64) -> Self {
+        if candidates.peers().count() > 1 {
+            // Its scores are given.
+            let (solver, memory) = (Solver::ConjugateGradients, 0);
+            return Self { solver, memory };
+        }
+        let shape = TrainShape::new(candidates.classes(), lambdas);
+        let plan = |solver: Solver| Self {
+            solver,
+            memory: solver.memory(&shape),
+        };
+        let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
+        let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
+        let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
+        let quick = quick.map(plan).filter(|plan| plan.memory <= available);
+        quick
+            .min_by(|a, b| cheaper(&a.solver, &b.solver))
+            .unwrap_or_else(|| plan(Solver::ConjugateGradients))
+    }
+}
 
 /// The plan of a selection.
 #[derive(Debug, Clone, PartialEq)]

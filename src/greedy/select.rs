@@ -1,81 +1,11 @@
-//! The whole job of a selection, and what it finds.
-
-use ndarray::{Array1, ArrayView1};
-use serde::{Deserialize, Serialize};
+//! The whole job of a selection.
 
 use super::{
-    Each, Labels, OWN, OwnStrategy, Selecting, SelectionOptions, Step, StrategyKind, Target,
-    Teacher, plan_with,
+    Each, Labels, OwnStrategy, Selecting, Selection, SelectionOptions, Step, Target, plan_with,
 };
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::lambda::Lambda;
-
-/// How a selection ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Ending {
-    /// It has as many features as asked for.
-    Complete,
-    /// It has all the candidates there are.
-    Exhausted,
-    /// It was stopped on the way.
-    Interrupted,
-}
-
-/// A finished selection. As JSON: what was asked for, the teacher, weights, condition and ending.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Selection {
-    /// The strategy used; `None`: one that the library does not have.
-    #[serde(skip)]
-    pub strategy: Option<StrategyKind>,
-    /// The options asked for, with every choice made: the strategy, candidates drawn each step (if not
-    /// all were judged), what was learnt from. Without a memory limit.
-    #[serde(flatten)]
-    pub options: SelectionOptions,
-    /// The ridge parameter used.
-    #[serde(skip)]
-    pub lambda: Lambda,
-    /// The unit of ridge parameters ([`Candidates::unit`]).
-    #[serde(skip)]
-    pub unit: f64,
-    /// The teacher, if there was one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub teacher: Option<Teacher>,
-    /// The steps and what they took.
-    #[serde(skip)]
-    pub steps: Vec<Step>,
-    /// Weights of the selected features in order of selection.
-    pub weights: Vec<f64>,
-    /// The factor by which rounding may be amplified in errors and weights
-    /// ([`State::condition`](State::condition)).
-    pub condition: f64,
-    /// How it ended.
-    pub ending: Ending,
-}
-
-impl Selection {
-    /// The name of the strategy; `own` for one that the library does not have.
-    pub fn strategy_name(&self) -> &'static str {
-        self.strategy.map_or(OWN, StrategyKind::name)
-    }
-
-    /// 0-based features in order of selection.
-    pub fn features(&self) -> Vec<u32> {
-        self.steps.iter().map(|step| step.feature).collect()
-    }
-
-    /// Weights of the selected features in order of selection, `k`.
-    pub fn weights(&self) -> ArrayView1<'_, f64> {
-        ArrayView1::from(&self.weights)
-    }
-
-    /// Leave-query-out error after each step, `k`.
-    pub fn errors(&self) -> Array1<f64> {
-        self.steps.iter().map(|step| step.lqo_error).collect()
-    }
-}
 
 /// Selects features of `dataset`.
 pub fn select(

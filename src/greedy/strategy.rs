@@ -3,14 +3,10 @@
 //! [`SelectionOptions::fit_with`](super::SelectionOptions::fit_with) takes a strategy of your own:
 //! `examples/strategy.rs` has one.
 
-use std::fmt;
 use std::num::Saturating;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::StrategyKind;
-use super::strategies::Filter;
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, Summary};
 use crate::peers::Peers;
@@ -18,7 +14,7 @@ use crate::peers::Peers;
 pub use super::addition::{Addition, LastStep};
 pub use super::criterion::{RankingCriterion, lqo_cindex};
 pub use super::state::State;
-pub use super::strategies::{ExpectedDivergence, Sampler};
+pub use super::strategies::{ExpectedDivergence, OwnStrategy, Planned, Sampler};
 
 /// Errors within this share of the least are equal: symmetric columns tie in
 /// exact arithmetic, and rounding must not decide between them.
@@ -58,80 +54,6 @@ pub trait Strategy: Send {
         0
     }
 }
-
-/// A strategy that the library does not have: each selection works with a clone of it.
-#[derive(Clone)]
-pub struct OwnStrategy(Arc<dyn Fn() -> Box<dyn Strategy> + Send + Sync>);
-
-impl OwnStrategy {
-    /// Clones of `strategy`, which has seen no data yet.
-    pub fn new(strategy: impl Strategy + Clone + Sync + 'static) -> Self {
-        Self(Arc::new(move || Box::new(strategy.clone())))
-    }
-
-    /// One before its first step.
-    pub(super) fn begin(&self) -> Box<dyn Strategy> {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for OwnStrategy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("OwnStrategy")
-    }
-}
-
-impl PartialEq for OwnStrategy {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// The strategy that a [`Plan`](super::Plan) is for.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Planned {
-    /// One of the library.
-    Known(StrategyKind),
-    /// Another.
-    Own(OwnStrategy),
-}
-
-impl Planned {
-    /// Which of the library; `None`: another.
-    pub fn kind(&self) -> Option<StrategyKind> {
-        match self {
-            Self::Known(kind) => Some(*kind),
-            Self::Own(_) => None,
-        }
-    }
-
-    /// The strategy, ready for the first step, which takes candidates in the order of `scores` if there are
-    /// any.
-    pub(super) fn build(
-        &self,
-        candidates: &Candidates,
-        state: &State,
-        scores: Option<Arc<[f64]>>,
-    ) -> Box<dyn Strategy> {
-        if let Some(scores) = scores {
-            return Filter::given(scores);
-        }
-        let classes = candidates.classes();
-        match self {
-            Self::Known(kind) => kind.build(classes, state),
-            Self::Own(own) => own.begin(),
-        }
-    }
-}
-
-impl fmt::Display for Planned {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.kind().map_or(OWN, StrategyKind::name))
-    }
-}
-
-/// The name of all strategies that the library does not have.
-pub(crate) const OWN: &str = "own";
 
 /// The least number; infinity where there is none.
 pub(super) fn least(errors: &[f64]) -> f64 {

@@ -20,7 +20,7 @@ use crate::error::{Error, Kind, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::linalg::kernels;
 use crate::metrics::mean_concordance;
-use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
+use crate::ridge::{Groups, Holdout, RidgeProblem, Solver};
 
 /// Folds of queries where leaving out each on its own takes too long.
 const FOLDS: usize = 5;
@@ -34,9 +34,6 @@ const TOLERANCE: f64 = 1e-4;
 /// Fewest queries to teach from.
 const FEWEST_QUERIES: usize = 10;
 
-/// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
-const PATIENCE: f64 = 2.0;
-
 /// Most entries of columns with which all ridge parameters are tried side by side, for conjugate
 /// gradients: lanes that stand idle then cost more than a parameter that was not needed.
 const SMALL: usize = 50_000_000;
@@ -49,39 +46,6 @@ fn untrained(error: Error) -> Error {
     };
     let text = format!("the teacher, RankRLS on all columns, cannot be trained: {error}");
     Error::new(kind, text).from_source(error)
-}
-
-/// How a teacher predicts: its solver, and what that takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TeacherPlan {
-    /// `dual` and `primal` leave out each query, `cg` a fold of queries.
-    pub solver: Solver,
-    /// Bytes that it takes besides data and candidates, before the selection starts.
-    pub memory: u64,
-}
-
-impl TeacherPlan {
-    /// The plan for so many `lambdas` where `available` bytes may be taken; one that takes more if
-    /// none fits.
-    pub(super) fn new(candidates: &Candidates, lambdas: usize, available: u64) -> Self {
-        if candidates.peers().count() > 1 {
-            // Its scores are given.
-            let (solver, memory) = (Solver::ConjugateGradients, 0);
-            return Self { solver, memory };
-        }
-        let shape = ridge::TrainShape::new(candidates.classes(), lambdas);
-        let plan = |solver: Solver| Self {
-            solver,
-            memory: solver.memory(&shape),
-        };
-        let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
-        let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
-        let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
-        let quick = quick.map(plan).filter(|plan| plan.memory <= available);
-        quick
-            .min_by(|a, b| cheaper(&a.solver, &b.solver))
-            .unwrap_or_else(|| plan(Solver::ConjugateGradients))
-    }
 }
 
 /// The teacher of a selection.

@@ -1,6 +1,6 @@
 //! Cross-validation over queries: the folds, and selections without one of them.
 
-use super::score::{Meter, Values};
+use super::meter::{Meter, Values};
 use super::{Evidence, TuneOptions};
 use crate::candidates::Candidates;
 use crate::data::{Column, Dataset};

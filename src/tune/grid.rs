@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::folds::{Fold, Part};
+use super::meter::Meter;
 use super::path::Path;
 use super::run::{Job, LabelsOfParts, Run};
-use super::score::Meter;
 use super::{Evidence, Outcome, PathEnding, Score, TuneEvent, TuneObserver, TuneOptions, Tuning};
 use crate::candidates::Candidates;
 use crate::data::Dataset;

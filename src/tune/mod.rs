@@ -44,6 +44,7 @@
 mod auto;
 mod folds;
 mod grid;
+mod meter;
 mod options;
 mod outcome;
 mod path;

@@ -1,8 +1,8 @@
 //! One path of the grid: a selection, the models on its way, and how they are judged.
 
 use super::folds::{FoldPath, Part, PathEnd};
+use super::meter::{Values, summarise};
 use super::run::{Job, LabelsOfParts, Run};
-use super::score::{Values, summarise};
 use super::{Evidence, Finished, Outcome, PathEnding, Point, TuneEvent};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{Plan, Selecting, SelectionOptions, Step, tied_predictions};

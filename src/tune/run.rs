@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
-use super::score::Meter;
+use super::meter::Meter;
 use super::{Finished, Outcome, PathEnding, PathId, TuneEvent, TuneObserver, TuneOptions};
 use crate::candidates::Candidates;
 use crate::error::{Kind, Result};

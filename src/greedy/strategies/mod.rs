@@ -15,8 +15,12 @@ mod residual;
 mod sampled;
 mod univariate;
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::State;
 use super::strategy::{Facts, Property, Shape, Strategy};
+use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::names::named;
 
@@ -153,6 +157,80 @@ impl StrategyKind {
 }
 
 named!(StrategyKind, "strategy");
+
+/// A strategy that the library does not have: each selection works with a clone of it.
+#[derive(Clone)]
+pub struct OwnStrategy(Arc<dyn Fn() -> Box<dyn Strategy> + Send + Sync>);
+
+impl OwnStrategy {
+    /// Clones of `strategy`, which has seen no data yet.
+    pub fn new(strategy: impl Strategy + Clone + Sync + 'static) -> Self {
+        Self(Arc::new(move || Box::new(strategy.clone())))
+    }
+
+    /// One before its first step.
+    pub(in crate::greedy) fn begin(&self) -> Box<dyn Strategy> {
+        (self.0)()
+    }
+}
+
+impl fmt::Debug for OwnStrategy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("OwnStrategy")
+    }
+}
+
+impl PartialEq for OwnStrategy {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The strategy that a [`Plan`](super::job::Plan) is for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Planned {
+    /// One of the library.
+    Known(StrategyKind),
+    /// Another.
+    Own(OwnStrategy),
+}
+
+impl Planned {
+    /// Which of the library; `None`: another.
+    pub fn kind(&self) -> Option<StrategyKind> {
+        match self {
+            Self::Known(kind) => Some(*kind),
+            Self::Own(_) => None,
+        }
+    }
+
+    /// The strategy, ready for the first step, which takes candidates in the order of `scores` if there are
+    /// any.
+    pub(in crate::greedy) fn build(
+        &self,
+        candidates: &Candidates,
+        state: &State,
+        scores: Option<Arc<[f64]>>,
+    ) -> Box<dyn Strategy> {
+        if let Some(scores) = scores {
+            return Filter::given(scores);
+        }
+        let classes = candidates.classes();
+        match self {
+            Self::Known(kind) => kind.build(classes, state),
+            Self::Own(own) => own.begin(),
+        }
+    }
+}
+
+impl fmt::Display for Planned {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.kind().map_or(OWN, StrategyKind::name))
+    }
+}
+
+/// The name of all strategies that the library does not have.
+pub(crate) const OWN: &str = "own";
 
 #[cfg(test)]
 mod tests {

@@ -1,0 +1,121 @@
+//! What a selection finds: its steps, and the model of them.
+
+use ndarray::{Array1, ArrayView1};
+use serde::{Deserialize, Serialize};
+
+use super::{OWN, SelectionOptions, StrategyKind, Teacher};
+use crate::lambda::Lambda;
+
+/// One step of a selection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// 0-based feature that was added.
+    pub feature: u32,
+    /// Other columns that centre to the same column up to sign, 0-based, ascending.
+    pub identical: Vec<u32>,
+    /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
+    /// The error of `distil` is biased, as is its index: its teacher has seen the query's labels.
+    pub lqo_error: f64,
+    /// Concordance index of the leave-query-out predictions; `None` when no query has
+    /// examples of different labels.
+    pub lqo_cindex: Option<f64>,
+    /// The ranking measure that candidates were judged by, of the leave-query-out predictions
+    /// after the step; `None` where they were judged by the squared error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<f64>,
+    /// Candidates that were evaluated exactly.
+    #[serde(default)]
+    pub evaluated: usize,
+    /// For `bounded`, candidates that could still win after each level of bounds
+    /// ([`Work::alive`](Work::alive)); empty for others.
+    #[serde(default)]
+    pub alive: Vec<usize>,
+}
+
+impl Step {
+    /// Logs the step, with its `feature` as the file of the data counts.
+    pub(crate) fn log(&self, number: usize, feature: u64) {
+        let Self {
+            lqo_error,
+            evaluated,
+            alive,
+            ..
+        } = self;
+        // For `bounded` only.
+        let bounded = Some(alive).filter(|alive| !alive.is_empty());
+        let counts = bounded.map(tracing::field::debug);
+        tracing::info!(
+            step = number,
+            feature,
+            lqo_error,
+            alive = counts,
+            evaluated,
+            "selected"
+        );
+    }
+}
+
+/// How a selection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ending {
+    /// It has as many features as asked for.
+    Complete,
+    /// It has all the candidates there are.
+    Exhausted,
+    /// It was stopped on the way.
+    Interrupted,
+}
+
+/// A finished selection. As JSON: what was asked for, the teacher, weights, condition and ending.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Selection {
+    /// The strategy used; `None`: one that the library does not have.
+    #[serde(skip)]
+    pub strategy: Option<StrategyKind>,
+    /// The options asked for, with every choice made: the strategy, candidates drawn each step (if not
+    /// all were judged), what was learnt from. Without a memory limit.
+    #[serde(flatten)]
+    pub options: SelectionOptions,
+    /// The ridge parameter used.
+    #[serde(skip)]
+    pub lambda: Lambda,
+    /// The unit of ridge parameters ([`Candidates::unit`]).
+    #[serde(skip)]
+    pub unit: f64,
+    /// The teacher, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<Teacher>,
+    /// The steps and what they took.
+    #[serde(skip)]
+    pub steps: Vec<Step>,
+    /// Weights of the selected features in order of selection.
+    pub weights: Vec<f64>,
+    /// The factor by which rounding may be amplified in errors and weights
+    /// ([`State::condition`](State::condition)).
+    pub condition: f64,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Selection {
+    /// The name of the strategy; `own` for one that the library does not have.
+    pub fn strategy_name(&self) -> &'static str {
+        self.strategy.map_or(OWN, StrategyKind::name)
+    }
+
+    /// 0-based features in order of selection.
+    pub fn features(&self) -> Vec<u32> {
+        self.steps.iter().map(|step| step.feature).collect()
+    }
+
+    /// Weights of the selected features in order of selection, `k`.
+    pub fn weights(&self) -> ArrayView1<'_, f64> {
+        ArrayView1::from(&self.weights)
+    }
+
+    /// Leave-query-out error after each step, `k`.
+    pub fn errors(&self) -> Array1<f64> {
+        self.steps.iter().map(|step| step.lqo_error).collect()
+    }
+}
