@@ -101,7 +101,7 @@ impl TuneOptions {
     /// };
     /// let (model, tuned) = options.fit(&sample::train())?;
     /// assert!(model.features.len() <= 10);
-    /// assert_eq!(model.lambda(), tuned.lambda());
+    /// assert_eq!(model.lambda, tuned.lambda());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn fit(&self, data: &Dataset<'_>) -> Result<(Model, Tuned)> {

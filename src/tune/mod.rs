@@ -21,7 +21,7 @@
 //!     ..TuneOptions::new(SelectionOptions::new(20, None), lambdas)
 //! };
 //! let (model, _) = options.fit(&sample::train())?;
-//! println!("lambda {}, {} features", model.lambda(), model.features().len());
+//! println!("lambda {}, {} features", model.lambda, model.features.len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
