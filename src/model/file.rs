@@ -159,7 +159,7 @@ struct WrittenFeature<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     lqo_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    lqo_cindex: Option<Option<f64>>,
+    lqo_cindex: Option<&'a Option<f64>>,
 }
 
 impl<'a> WrittenFeature<'a> {
@@ -171,7 +171,7 @@ impl<'a> WrittenFeature<'a> {
             weight: feature.weight,
             identical: Some(identical.map(|&column| base.written(column)).collect()),
             lqo_error: feature.lqo_error,
-            lqo_cindex: feature.lqo_error.map(|_| feature.lqo_cindex),
+            lqo_cindex: feature.lqo_error.map(|_| &feature.lqo_cindex),
         }
     }
 
