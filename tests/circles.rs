@@ -1,5 +1,5 @@
-//! No circle of imports between the files of the library : a reader can take any file
-//! after those that it needs.
+//! No circle of imports between the files of the library: a reader can take any file after those that it
+//! needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

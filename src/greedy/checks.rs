@@ -3,7 +3,7 @@
 use rankrls_files::{Parameter, Remedy};
 
 use crate::candidates::Candidates;
-use crate::error::{Error, Result, ensure};
+use crate::error::{Error, Result};
 use crate::greedy::{Refit, StrategyKind};
 use crate::lambda::Lambda;
 
@@ -48,20 +48,20 @@ pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<()
         )));
     }
     let (squares, lambda) = (classes.largest_squared_norm(), lambda.value());
-    ensure!(
-        squares >= LEAST_SQUARES,
-        data,
-        "the columns have values too small: centred, the largest sum of squares of a column is \
-         {squares:e}, and at least 1e-280 can be computed with; scale the columns: {}",
-        Remedy::Set(Parameter::Scale, "sd")
-    );
-    ensure!(
-        squares / LARGEST_SQUARES <= lambda,
-        options,
-        "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is \
-         {squares:e}, more than 1e100 times as much; {} or scale the data",
-        Remedy::RaiseLambda
-    );
+    if squares < LEAST_SQUARES {
+        return Err(Error::data(format!(
+            "the columns have values too small: centred, the largest sum of squares of a column is \
+             {squares:e}, and at least 1e-280 can be computed with; scale the columns: {}",
+            Remedy::Set(Parameter::Scale, "sd")
+        )));
+    }
+    if squares / LARGEST_SQUARES > lambda {
+        return Err(Error::options(format!(
+            "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is \
+             {squares:e}, more than 1e100 times as much; {} or scale the data",
+            Remedy::RaiseLambda
+        )));
+    }
     Ok(())
 }
 

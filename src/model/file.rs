@@ -156,15 +156,10 @@ struct WrittenFeature<'a> {
     weight: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     identical: Option<Vec<u64>>,
-    #[serde(flatten)]
-    measures: Option<Measures>,
-}
-
-/// How good the model was with a feature, in a path.
-#[derive(Debug, Serialize)]
-struct Measures {
-    lqo_error: f64,
-    lqo_cindex: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lqo_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lqo_cindex: Option<&'a Option<f64>>,
 }
 
 impl<'a> WrittenFeature<'a> {
@@ -175,10 +170,8 @@ impl<'a> WrittenFeature<'a> {
             name: Some(&feature.name),
             weight: feature.weight,
             identical: Some(identical.map(|&column| base.written(column)).collect()),
-            measures: feature.lqo_error.map(|lqo_error| Measures {
-                lqo_error,
-                lqo_cindex: feature.lqo_cindex,
-            }),
+            lqo_error: feature.lqo_error,
+            lqo_cindex: feature.lqo_error.map(|_| &feature.lqo_cindex),
         }
     }
 

@@ -219,7 +219,7 @@ fn values_beyond_their_squares_are_refused() {
         assert!(
             error
                 .to_string()
-                .starts_with("column 0 has values too large"),
+                .starts_with("column 1 has values too large"),
             "{error}"
         );
         assert!(error.to_string().contains("scale the column"), "{error}");

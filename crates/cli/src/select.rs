@@ -202,7 +202,8 @@ impl Job<'_> {
         let (mut given, mut choice) = (Vec::new(), None);
         if let (Some(model), Some(path)) = (earlier, &args.output) {
             let gone_on = model.go_on(&options, &candidates, DataHash::of(&input.train));
-            (options, given) = gone_on.with_context(|| path.display().to_string())?;
+            (options, given) =
+                gone_on.map_err(|error| error.within(format_args!("{}: ", path.display())))?;
             let taken = given.len();
             tracing::info!(steps = taken, "going on");
             let line = format_args!("going on after {taken} of {} features\n", args.k);

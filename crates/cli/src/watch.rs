@@ -59,7 +59,7 @@ impl<'a> Watch<'a> {
         found
     }
 
-    /// Goes on to so many steps more. From now on there is something to save.
+    /// Goes on to so many steps more.
     pub(crate) fn begin(&mut self, steps: usize) {
         let bar = || {
             let bar = self.session.console.bar(0, STYLE);
@@ -67,7 +67,13 @@ impl<'a> Watch<'a> {
         };
         let bar = self.bar.get_or_insert_with(bar);
         bar.set_length(bar.position() + steps as u64);
-        self.session.interrupt.finishing("the steps at work", bar);
+    }
+
+    /// From now on there is something to save.
+    fn saves(&self) {
+        if let Some(bar) = &self.bar {
+            self.session.interrupt.finishing("the steps at work", bar);
+        }
     }
 
     /// Takes the steps away that a path of a grid has ended without.
@@ -91,6 +97,7 @@ impl<'a> Watch<'a> {
 impl Watch<'_> {
     /// Sees a step of a selection.
     pub(crate) fn stepped(&self, step: &Step) -> ControlFlow<()> {
+        self.saves();
         self.step(format!(", LQO error {:.6}", step.lqo_error));
         self.session.interrupt.flow()
     }
@@ -119,6 +126,7 @@ impl tune::TuneObserver for Watch<'_> {
                 tracing::info!(lambdas, concurrent, "tuning");
                 self.path_steps = steps.checked_div(lambdas).unwrap_or(0);
                 self.begin(steps + later_steps);
+                self.saves();
             }
             tune::TuneEvent::Stepped { path, number, .. } => {
                 let lambda = short(path.lambda.value());

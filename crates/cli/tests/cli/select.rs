@@ -274,7 +274,11 @@ fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
             written.map(|found| (found, without))
         });
         let (document, without) = document.unwrap_or_else(|| panic!("{option} is not in JSON"));
-        let differs = format!("{} was ", name.replace('_', " "));
+        let differs = match &*name {
+            // A teacher's list may have grown past an edge: its errors tell.
+            "teacher_lambda" => "cannot be taken again".to_owned(),
+            _ => format!("{} was ", name.replace('_', " ")),
+        };
         folder.refused(&format!("{without} --resume => {differs}"));
         let place = |document: &serde_json::Value| {
             let own = document
