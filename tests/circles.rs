@@ -19,7 +19,7 @@ struct Source {
 /// Lines of code up to the tests, without comments and items for tests alone.
 fn code(text: &str) -> String {
     let end = text.find("\n#[cfg(test)]\nmod tests").unwrap_or(text.len());
-    let mut lines = text[..end].lines().peekable();
+    let mut lines = text[..end].lines();
     let mut code = String::new();
     while let Some(line) = lines.next() {
         let line = line.split("//").next().unwrap_or_default();
@@ -27,7 +27,7 @@ fn code(text: &str) -> String {
             // The item of the attribute: to the end of its statement, or of its block.
             let indent = line.len() - line.trim_start().len();
             let closing = format!("{}}}", " ".repeat(indent));
-            while let Some(item) = lines.next() {
+            for item in lines.by_ref() {
                 if item.trim_end().ends_with(';') || item.starts_with(&closing) {
                     break;
                 }
@@ -145,7 +145,7 @@ impl Crate {
     /// The file that has what `path` says in `from`; none outside of the crate.
     fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<Module> {
         let mut place = from.to_vec();
-        let mut rest = path.iter().peekable();
+        let mut rest = path.iter();
         match path.first()?.as_str() {
             "crate" => {
                 place.clear();
@@ -161,7 +161,7 @@ impl Crate {
                 }
             }
         }
-        while let Some(part) = rest.next() {
+        for part in rest {
             match part.as_str() {
                 "self" => continue,
                 "super" => {
@@ -236,12 +236,10 @@ fn circles(arrows: &BTreeMap<&Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
 #[test]
 fn no_files_import_each_other_in_a_circle() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for folder in ["src"] {
-        let files = Crate::read(&root.join(folder));
-        let arrows = files.arrows();
-        let count: usize = arrows.values().map(BTreeSet::len).sum();
-        assert!(count > 3, "{folder}: {count} imports");
-        let found = circles(&arrows);
-        assert!(found.is_empty(), "{folder}: {found:#?}");
-    }
+    let files = Crate::read(&root.join("src"));
+    let arrows = files.arrows();
+    let count: usize = arrows.values().map(BTreeSet::len).sum();
+    assert!(count > 100, "{count} imports");
+    let found = circles(&arrows);
+    assert!(found.is_empty(), "{found:#?}");
 }
