@@ -18,7 +18,7 @@ use super::args::{self, RulesArgs, usage};
 use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
 use super::files::{DataPath, InPath, OutPath};
 use super::numbers::printable;
-use super::output::{Object, by_name};
+use super::output::{Destination, Object, by_name};
 use super::session::Session;
 use super::sheet::Sheet;
 
@@ -84,7 +84,7 @@ pub(crate) struct EvaluateArgs {
 pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data.check([&args.path])?;
     let console = session.console;
-    let csv = session.create(args.csv.as_ref())?;
+    let csv = Destination::create(args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(session)?;
     let rules = args.rules.rules();
     console.warn_all(Warning::of_rules(&args.metrics, &rules));

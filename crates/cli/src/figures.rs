@@ -12,7 +12,6 @@ use rankrls_plot::{Figure, Hue, LinePlot, Series, Tone, power};
 
 use super::files::OutPath;
 use super::output::Destination;
-use super::session::Session;
 
 /// Where to draw.
 #[derive(Debug, Args)]
@@ -55,11 +54,11 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl PlotArgs {
-    /// The file, found writable before the work begins, for the rank that writes.
-    pub(crate) fn create(&self, session: &Session<'_>) -> Result<PlotFile> {
+    /// The file, found writable before the work begins.
+    pub(crate) fn create(&self) -> Result<PlotFile> {
         Ok(PlotFile {
             size: self.size,
-            output: session.create(self.plot.as_ref())?,
+            output: Destination::create(self.plot.as_ref())?,
         })
     }
 }

@@ -89,7 +89,7 @@ fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
 }
 
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let plot = args.plot.create(session)?;
+    let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
     if model.expansion.is_some() && (session.is_given("plot") || args.members) {
         bail!("the model has no features: its kernel compares rows");

@@ -87,9 +87,14 @@ impl OutputFile {
 
 /// A file to write where one was asked for.
 #[derive(Debug)]
-pub(crate) struct Destination(pub(crate) Option<OutputFile>);
+pub(crate) struct Destination(Option<OutputFile>);
 
 impl Destination {
+    /// The file that an option names, found writable before the work begins.
+    pub(crate) fn create(path: Option<&OutPath>) -> Result<Self> {
+        Ok(Self(path.map(OutputFile::create).transpose()?))
+    }
+
     /// Writes the file, if there is one, which is to be written again.
     pub(crate) fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         self.0.as_ref().map_or(Ok(()), |file| file.save(write))

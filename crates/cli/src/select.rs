@@ -97,8 +97,8 @@ pub(crate) struct SelectArgs {
 pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
     let earlier = args.earlier()?;
-    let output = session.create(args.output.as_ref())?;
-    let plot = args.plot.create(session)?;
+    let output = Destination::create(args.output.as_ref())?;
+    let plot = args.plot.create()?;
     let (input, packed) = args.read(session)?;
     let job = Job {
         args,

@@ -9,8 +9,8 @@ use rankrls::{Parameter, StrategyKind};
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
-use super::files::{Files, OutPath};
-use super::output::{Destination, OutputFile, print, print_text};
+use super::files::Files;
+use super::output::{print, print_text};
 
 /// The things that a command works with beside its arguments.
 pub(crate) struct Session<'a> {
@@ -48,11 +48,6 @@ impl Session<'_> {
     /// Whether an option was written by the user.
     pub(crate) fn is_given(&self, id: &str) -> bool {
         self.given.value_source(id) == Some(ValueSource::CommandLine)
-    }
-
-    /// The file that an option names, found writable before the work begins.
-    pub(crate) fn create(&self, path: Option<&OutPath>) -> Result<Destination> {
-        Ok(Destination(path.map(OutputFile::create).transpose()?))
     }
 
     /// Prints the results, also where files could not be `saved`, and says how the run ends.

@@ -30,6 +30,7 @@ use super::figures::PlotArgs;
 use super::files::{InPath, Named, Names, OutPath};
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
+use super::output::Destination;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::sheet::Sheet;
@@ -174,9 +175,9 @@ struct ObjectiveArgs {
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let params = args.params()?;
     let console = session.console;
-    let output = session.create(args.output.as_ref())?;
-    let scores = session.create(args.holdout_scores.as_ref())?;
-    let plot = args.plot.create(session)?;
+    let output = Destination::create(args.output.as_ref())?;
+    let scores = Destination::create(args.holdout_scores.as_ref())?;
+    let plot = args.plot.create()?;
     let (train, load_seconds) = args.data.train(console)?;
     let spinner = console.spinner("training");
     let trained = args.train(&train, params, load_seconds);

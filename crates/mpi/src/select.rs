@@ -1,6 +1,7 @@
 //! `rankrls-mpi select`: every rank reads the data, and keeps its own columns.
 
 use std::borrow::Cow;
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::ControlFlow;
@@ -126,8 +127,8 @@ fn flag(parameter: Parameter) -> Option<&'static str> {
 
 impl SelectArgs {
     fn run(&self, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
-        let arguments = std::env::args().skip(1).collect::<Vec<_>>().join("\0");
-        let own = format!("{} {arguments}", env!("CARGO_PKG_VERSION"));
+        let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+        let own = format!("{} {arguments:?}", env!("CARGO_PKG_VERSION"));
         check_alike(&**peers, &own, "another version or other options")?;
         self.check_output()?;
         let leads = peers.rank() == 0;
@@ -181,9 +182,10 @@ impl SelectArgs {
         let mut report = Report::new(&selection, &rows, &summary, path.as_ref());
         (report.load_seconds, report.select_seconds) =
             (load_seconds, begin.elapsed().as_secs_f64());
-        match self.json {
-            true => println!("{}", serde_json::to_string_pretty(&report)?),
-            false => print!("{}", report.text()),
+        if self.json {
+            println!("{}", serde_json::to_string_pretty(&report)?);
+        } else {
+            print!("{}", report.text());
         }
         Ok(ExitCode::SUCCESS)
     }

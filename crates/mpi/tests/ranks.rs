@@ -115,8 +115,8 @@ fn models_are_those_of_one_process() {
     let scores: Vec<f64> = (text.lines().zip(0..))
         .map(|(line, row)| line[..1].parse::<f64>().unwrap() + f64::from(row * 7 % 5) / 10.0)
         .collect();
-    let lines: String = scores.iter().map(|score| format!("{score}\n")).collect();
-    fs::write(path.join("scores.txt"), lines).unwrap();
+    let lines: Vec<String> = scores.iter().map(f64::to_string).collect();
+    fs::write(path.join("scores.txt"), lines.join("\n")).unwrap();
     let data = ReadOptions::new()
         .read(&path.join("data.svm"))
         .unwrap()

@@ -27,6 +27,7 @@ use kept::Kept;
 use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
 use super::console::Console;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
+use super::output::Destination;
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
@@ -261,9 +262,9 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
     args.check()?;
-    let table_file = session.create(args.csv.as_ref())?;
-    let plot_file = args.plot.create(session)?;
-    let model_file = session.create(args.output.as_ref())?;
+    let table_file = Destination::create(args.csv.as_ref())?;
+    let plot_file = args.plot.create()?;
+    let model_file = Destination::create(args.output.as_ref())?;
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
