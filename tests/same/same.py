@@ -36,7 +36,7 @@ import tempfile
 
 # Words of the new program, and of the old one where they differ: (command, or "" for all; words): words of the old one.
 # ("tune", "--lambda"): "--lambdas" and ("", "info"): "corpus info" would be such. commands.txt speaks as the new one.
-OLD_ARGS = {}
+OLD_ARGS = {("", "info"): "corpus info", ("", "build"): "corpus build"}
 # Keys, or whole paths of keys, of the old program and of the new one: {"index": "feature"}.
 RENAMED = {}
 # Keys, or whole paths of keys, that the new program does not print, and why.
@@ -48,7 +48,7 @@ FREE = ("seconds", "bytes", "memory", "memory_bytes", "threads", "version", "sch
 # Counts of work. They are compared, but a difference is a note.
 WORK = ("evaluated", "alive", "iterations")
 # Commands that print a document.
-JSON = ("select", "train", "tune", "evaluate", "explain", "inspect", "compare", "info", "corpus info", "corpus build")
+JSON = ("select", "train", "tune", "evaluate", "explain", "inspect", "info", "build", "corpus info", "corpus build")
 
 HERE = pathlib.Path(__file__).resolve().parent
 OURS = HERE.parent.parent / "corpora"
