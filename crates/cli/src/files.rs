@@ -242,7 +242,7 @@ impl Files {
         }
         let keeps = |input: &Input| match input {
             Input::File(input) => same.is_some_and(|same| input.is_lost_by(same)),
-            _ => false,
+            Input::Folder(_) => false,
         };
         let read = |(_, input): &&(String, Input)| input.is_lost_by(output) && !keeps(input);
         match self.inputs.iter().find(read) {

@@ -47,11 +47,8 @@ fn a_model_grows_to_the_model_of_more_features() {
     ] {
         let select = format!("select big.svm {options}");
         folder.write("big.svm", generated(60, 20));
-        let whole = match options.contains("auto") {
-            // Folds chose it once, for the fewer features.
-            true => 2,
-            false => 4,
-        };
+        // Folds choose it once, for the fewer features.
+        let whole = if options.contains("auto") { 2 } else { 4 };
         folder.run(&format!("{select} -k {whole} -o whole.json"));
         folder.run(&format!("{select} -k 2 -o model.json"));
         folder.warns(&format!(
