@@ -47,7 +47,7 @@ fn a_model_grows_to_the_model_of_more_features() {
     ] {
         let select = format!("select big.svm {options}");
         folder.write("big.svm", generated(60, 20));
-        // Folds chose it once, for the fewer features.
+        // Folds choose it once, for the fewer features.
         let whole = if options.contains("auto") { 2 } else { 4 };
         folder.run(&format!("{select} -k {whole} -o whole.json"));
         folder.run(&format!("{select} -k 2 -o model.json"));
