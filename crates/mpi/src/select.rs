@@ -20,7 +20,10 @@ use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::peers::Peers;
-use rankrls::{Candidates, ColumnClasses, Dataset, Model, Parameter, Remedy, Ridge, Selection, SelectionOptions};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, Model, Parameter, Remedy, Ridge, Selection,
+    SelectionOptions,
+};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::{Map, Value};
