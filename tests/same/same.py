@@ -36,11 +36,15 @@ import tempfile
 
 # Words of the new program, and of the old one where they differ: (command, or "" for all; words): words of the old one.
 # ("tune", "--lambda"): "--lambdas" and ("", "info"): "corpus info" would be such. commands.txt speaks as the new one.
-OLD_ARGS = {("", "info"): "corpus info", ("", "build"): "corpus build"}
+OLD_ARGS = {
+    ("", "info"): "corpus info", ("", "build"): "corpus build",
+    ("select", "--lambda 16 -o n.json --resume"): "--extend n.json -o n.json",
+    ("select", "--lambda 2 --strategy sampled --candidates 9 -o n.json --resume"): "--extend n.json -o n.json",
+}
 # Keys, or whole paths of keys, of the old program and of the new one: {"index": "feature"}.
-RENAMED = {}
+RENAMED = {"index": "feature"}
 # Keys, or whole paths of keys, that the new program does not print, and why.
-GONE = {}
+GONE = {"path.*.step": "a step is at its place in the list"}
 # Files of the old program and of the new one: {"n.json": "m.json"}.
 FILES = {}
 # Keys and ends of keys that may differ: times, memory, and what belongs to a machine.
