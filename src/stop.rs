@@ -1,7 +1,7 @@
 //! Work that ends when it is asked to, wherever it is: for programs that cannot wait for the end of
 //! a step.
 //!
-//! Long loops look at [`requested`] and skip their rest, so that what they leave means nothing. The function that
+//! Long loops look at the request and skip their rest, so that what they leave means nothing. The function that
 //! has started them looks once more when they are done, and fails with [`Error::stopped`] then.
 //!
 //! ```

@@ -27,7 +27,7 @@ pub struct Step {
     #[serde(default)]
     pub evaluated: usize,
     /// For `bounded`, candidates that could still win after each level of bounds
-    /// ([`Work::alive`](Work::alive)); empty for others.
+    /// ([`Work::alive`](super::strategy::Work::alive)); empty for others.
     #[serde(default)]
     pub alive: Vec<usize>,
 }
@@ -80,7 +80,7 @@ pub struct Selection {
     /// The ridge parameter used.
     #[serde(skip)]
     pub lambda: Lambda,
-    /// The unit of ridge parameters ([`Candidates::unit`]).
+    /// The unit of ridge parameters ([`Candidates::unit`](crate::candidates::Candidates::unit)).
     #[serde(skip)]
     pub unit: f64,
     /// The teacher, if there was one.
@@ -92,7 +92,7 @@ pub struct Selection {
     /// Weights of the selected features in order of selection.
     pub weights: Vec<f64>,
     /// The factor by which rounding may be amplified in errors and weights
-    /// ([`State::condition`](State::condition)).
+    /// ([`State::condition`](super::strategy::State::condition)).
     pub condition: f64,
     /// How it ended.
     pub ending: Ending,

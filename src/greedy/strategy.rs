@@ -141,7 +141,7 @@ impl Round<'_> {
     }
 }
 
-/// Properties of some strategies: the methods of [`StrategyKind`] of these names
+/// Properties of some strategies: the methods of [`StrategyKind`](super::StrategyKind) of these names
 /// say what that means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Property {
