@@ -295,7 +295,7 @@ def test_a_model_takes_no_memory_for_what_it_only_claims(name, tmp_path):
             {"column_names": ["a"]},
             "column_names: expected 30 names, one a column, or none, found 1",
         ),
-        ({"column_names": ["a"] * 30}, r"features\[0\].name: expected the name of its column"),
+        ({"column_names": ["a"] * 30}, r"steps\[0\].name: expected the name of its column"),
         ({"estimator": {"class": "A"}}, "missing field `parameters`"),
         ({"estimator": 3}, "invalid type"),
     ],

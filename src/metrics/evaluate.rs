@@ -9,6 +9,7 @@ use super::ranking::{Ranking, mean};
 use super::rules::Rules;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
+use crate::stop;
 
 /// A mean over the queries where a measure is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -106,6 +107,7 @@ pub fn evaluate(
     check("score", scores, queries)?;
     let metrics = distinct(metrics);
     let values = per_query(&metrics, labels, scores, queries, rules.of(labels));
+    stop::check()?;
     let summary = |(index, metric): (usize, Metric)| {
         let per_query: Vec<_> = values.iter().map(|query| query[index]).collect();
         let score = Score::of(&per_query);
@@ -124,7 +126,8 @@ pub fn evaluate(
     })
 }
 
-/// Values of each query, one a measure, for a label and a score a row.
+/// Values of each query, one a measure, for a label and a score a row. A request to end leaves queries out: the
+/// caller asks for it afterwards.
 pub(crate) fn per_query(
     metrics: &[Metric],
     labels: &[f64],
@@ -135,6 +138,9 @@ pub(crate) fn per_query(
     (0..queries.len())
         .into_par_iter()
         .map(|query| {
+            if stop::requested() {
+                return vec![None; metrics.len()];
+            }
             let rows = queries.range(query);
             let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
             let value = |metric: &Metric| metric.of(ranking.as_ref()?);

@@ -29,6 +29,7 @@ use serde::Serialize;
 
 use super::evaluate::Score;
 use crate::error::{Result, ensure};
+use crate::stop;
 
 /// Queries that differ up to which the randomisation test is exact.
 pub const EXACT: usize = 20;
@@ -131,7 +132,7 @@ pub fn paired(
             drawn_p(&unequal, options)
         }
     };
-    Ok(Paired {
+    let found = Paired {
         difference: score.mean,
         standard_error: score.standard_error,
         interval: several.then(|| bootstrap(&found, options)),
@@ -141,7 +142,10 @@ pub fn paired(
         wins,
         ties: found.len() - unequal.len(),
         losses: unequal.len() - wins,
-    })
+    };
+    // Draws may have been left out.
+    stop::check()?;
+    Ok(found)
 }
 
 /// How far from 0 a sum counts as no nearer than the one found, and how large it is.
@@ -180,6 +184,9 @@ fn generator(options: &PairedOptions, draw: usize, odd: u64) -> ChaCha8Rng {
 fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
     let threshold = threshold(differences);
     let as_far = |draw: &usize| {
+        if stop::requested() {
+            return false;
+        }
         let mut generator = generator(options, *draw, 1);
         let sum = |part: &[f64]| -> f64 {
             let signs = generator.next_u64();
@@ -205,6 +212,9 @@ fn drawn_p(differences: &[f64], options: &PairedOptions) -> f64 {
 fn bootstrap(differences: &[f64], options: &PairedOptions) -> [f64; 2] {
     let count = differences.len();
     let mean = |draw: usize| {
+        if stop::requested() {
+            return 0.0;
+        }
         let mut generator = generator(options, draw, 0);
         let drawn = (0..count).map(|_| differences[generator.random_range(0..count)]);
         drawn.sum::<f64>() / count as f64

@@ -4,6 +4,7 @@ use super::TuneOptions;
 use crate::data::Dataset;
 use crate::linalg::centring::centre;
 use crate::metrics::{Metric, Rules, Score, per_query};
+use crate::stop;
 
 /// Values of every query: those of the measure, then those of each metric.
 pub(super) type Values = Vec<Vec<Option<f64>>>;
@@ -47,6 +48,10 @@ impl<'a> Meter<'a> {
         }
         let (labels, queries) = (self.data.labels(), self.data.queries());
         let found = per_query(&self.metrics, labels, ranked, queries, self.rules);
+        if stop::requested() {
+            // Some queries may have been left out.
+            return None;
+        }
         let column = |metric: usize| found.iter().map(|query| query[metric]).collect();
         let mut values: Values = (0..self.metrics.len()).map(column).collect();
         if self.squared {

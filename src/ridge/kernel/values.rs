@@ -87,7 +87,8 @@ impl Kernel {
 
     /// Scores of the rows of `dataset` by a model with these `coefficients` of the rows of `basis`.
     ///
-    /// `O(entries met)` time, memory of a row of the basis for each thread.
+    /// `O(entries met)` time, memory of a row of the basis for each thread. Rows that a request to end leaves out
+    /// have the score nan.
     pub(crate) fn scores(
         &self,
         basis: &Dataset<'_>,
@@ -98,6 +99,9 @@ impl Kernel {
         let scores = (0..dataset.rows()).into_par_iter().map_init(
             || vec![0.0; basis.rows()],
             |values, row| {
+                if stop::requested() {
+                    return f64::NAN;
+                }
                 values.fill(0.0);
                 own.kernel(self, rows.row(row), basis, values);
                 values
