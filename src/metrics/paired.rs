@@ -241,7 +241,10 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use super::*;
+    use crate::stop::Stop;
 
     fn compare(differences: &[f64], seed: u64) -> Paired {
         let first: Vec<Option<f64>> = differences.iter().copied().map(Some).collect();
@@ -250,6 +253,24 @@ mod tests {
             ..PairedOptions::default()
         };
         paired(&first, &vec![Some(0.0); first.len()], &options).unwrap()
+    }
+
+    #[test]
+    fn a_request_ends_many_draws_at_once() {
+        let (stop, begin) = (Stop::new(), Instant::now());
+        stop.request();
+        let options = PairedOptions {
+            resamples: 100_000_000,
+            ..PairedOptions::default()
+        };
+        let first: Vec<_> = (0..100).map(|place| Some(f64::from(place))).collect();
+        let compare = || paired(&first, &[Some(0.5); 100], &options);
+        assert!(stop.run(2, compare).unwrap().is_none());
+        assert!(
+            begin.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            begin.elapsed()
+        );
     }
 
     /// Also where values are labels, of any size.
