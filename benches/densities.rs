@@ -11,7 +11,7 @@ use rankrls::data::write_svmlight;
 use rankrls::greedy::Step;
 use rankrls::greedy::job::Selecting;
 use rankrls::memory::Memory;
-use rankrls::{ColumnClasses, Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
+use rankrls::{ColumnClasses, Dataset, GreedyRankRls, Lambda, QueryWeight, Scale, StrategyKind};
 use zipf::Zipf;
 
 mod zipf;
@@ -37,9 +37,9 @@ fn drawn(density: usize) -> Dataset<'static> {
 
 /// The time of one step.
 fn step(data: &Dataset<'_>) -> Duration {
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         strategy: Some(StrategyKind::Bounded),
-        ..SelectionOptions::new(BEFORE + 1, Lambda::new(16.0).expect("a number"))
+        ..GreedyRankRls::new(BEFORE + 1, Lambda::new(16.0).expect("a number"))
     };
     let mut ends = Vec::new();
     let mut watch = |_: &Step, _: &Selecting<'_>| {

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::SelectionOptions;
+use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::{Candidates, ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
 use rayon::prelude::*;
@@ -52,16 +52,16 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn select(&self, options: &SelectionOptions) -> Selection {
+    fn select(&self, options: &GreedyRankRls) -> Selection {
         let selection = select_among(&self.candidates, self.data, options, &[], &mut unwatched);
         selection.expect("there are candidates and no limit")
     }
 
     fn measure(&self, criterion: &mut Criterion, strategy: StrategyKind, k: usize, lambda: f64) {
         let ridge = Lambda::new(lambda).expect("lambdas above 0");
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             strategy: Some(strategy),
-            ..SelectionOptions::new(k, ridge)
+            ..GreedyRankRls::new(k, ridge)
         };
         let times = RefCell::new(Vec::new());
         let timed = || {

@@ -8,7 +8,7 @@ use std::error::Error;
 
 use ndarray::array;
 use rankrls::ridge::Fit;
-use rankrls::{Dataset, Lambda, Queries, RankRls, SelectionOptions};
+use rankrls::{Dataset, GreedyRankRls, Lambda, Queries, RankRls};
 use sprs::CsMat;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let queries = Queries::from_row_ids(&ids)?;
     let data = Dataset::from_dense(dense.view(), &labels, queries.clone())?;
 
-    let model = SelectionOptions::new(2, Lambda::new(0.5)?).fit(&data)?;
+    let model = GreedyRankRls::new(2, Lambda::new(0.5)?).fit(&data)?;
     println!("selected {:?}", model.columns());
     println!("weights {:.3?}", model.weights());
 

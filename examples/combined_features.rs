@@ -24,7 +24,7 @@ use ndarray::{Array1, Array2, ArrayView1, Axis};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::sample;
 use rankrls::metrics::{Convention, Metric, evaluate};
-use rankrls::{Dataset, Lambda, RankRls, SelectionOptions};
+use rankrls::{Dataset, GreedyRankRls, Lambda, RankRls};
 
 const WEIGHTS: [f64; 14] = [
     -2.0, -1.0, -0.5, -0.2, -0.1, -0.05, -0.02, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0,
@@ -177,7 +177,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         _ => {
             let (train, test) = (sample::train(), sample::test());
-            let model = SelectionOptions::new(12, Lambda::new(16.0)?).fit(&train)?;
+            let model = GreedyRankRls::new(12, Lambda::new(16.0)?).fit(&train)?;
             let (train, test) = (model.project(&train)?, model.project(&test)?);
             [train.clone(), train, test]
         }

@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use rankrls::data::read::ReadOptions;
 use rankrls::data::sample;
-use rankrls::{Lambda, SelectionOptions};
+use rankrls::{GreedyRankRls, Lambda};
 use rankrls_files::memory;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -32,7 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("peak memory {bytes} bytes");
     }
 
-    let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&data)?;
+    let model = GreedyRankRls::new(10, Lambda::new(16.0)?).fit(&data)?;
     println!("\nstep    weight  LQO error  feature");
     for (number, feature) in (1..).zip(&model.features) {
         let (error, weight) = (feature.lqo_error.unwrap_or_default(), feature.weight);

@@ -12,7 +12,7 @@ use rankrls::data::sample;
 use rankrls::greedy::job::Selecting;
 use rankrls::metrics::evaluate;
 use rankrls::ridge::Groups;
-use rankrls::{Convention, Dataset, Lambda, Metric, SelectionOptions, Step};
+use rankrls::{Convention, Dataset, GreedyRankRls, Lambda, Metric, Step};
 
 /// Mean concordance index of `scores`.
 fn concordance(data: &Dataset<'_>, scores: &[f64]) -> Result<f64, Box<dyn Error>> {
@@ -50,11 +50,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         ControlFlow::Continue(())
     };
-    SelectionOptions::new(30, lambda).fit_with(&fitting, None, &mut watch)?;
+    GreedyRankRls::new(30, lambda).fit_with(&fitting, None, &mut watch)?;
     measured?;
     println!("{best_step} features are best");
 
-    let model = SelectionOptions::new(best_step, lambda).fit(&train)?;
+    let model = GreedyRankRls::new(best_step, lambda).fit(&train)?;
     let cindex = concordance(&test, &model.scores(&test))?;
     println!("concordance index on test data, after all training queries: {cindex:.4}");
     Ok(())

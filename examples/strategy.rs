@@ -11,7 +11,7 @@ use std::error::Error;
 use rankrls::data::sample;
 use rankrls::greedy::job::unwatched;
 use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
-use rankrls::{Lambda, Model, SelectionOptions};
+use rankrls::{GreedyRankRls, Lambda, Model};
 
 /// The gain of a column `v` in training error, without the other weights, is `(v . r)^2 / |v|^2`.
 #[derive(Clone)]
@@ -33,7 +33,7 @@ impl Strategy for Alignment {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (train, test) = (sample::train(), sample::test());
-    let options = SelectionOptions::new(10, Lambda::new(16.0)?);
+    let options = GreedyRankRls::new(10, Lambda::new(16.0)?);
     let exact = options.fit(&train)?;
     let own = OwnStrategy::new(Alignment);
     let aligned = options.fit_with(&train, Some(&own), &mut unwatched)?;

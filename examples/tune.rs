@@ -9,14 +9,14 @@ use std::error::Error;
 
 use rankrls::data::sample;
 use rankrls::tune::Rule;
-use rankrls::{Lambdas, SelectionOptions, TuneOptions};
+use rankrls::{GreedyRankRls, Lambdas, Tune};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let lambdas: Lambdas = "1,4,16,64".parse()?;
-    let options = TuneOptions {
+    let options = Tune {
         // The smallest model within one standard error of the best.
         rule: Rule::OneSe,
-        ..TuneOptions::new(SelectionOptions::new(15, None), lambdas)
+        ..Tune::new(GreedyRankRls::new(15, None), lambdas)
     };
     let (model, _) = options.fit(&sample::train())?;
     println!("lambda {}, {} features", model.lambda, model.features.len());

@@ -2,21 +2,21 @@
 
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::greedy::{Each, OwnStrategy, SelectionOptions, select_with, unwatched};
+use crate::greedy::{Each, GreedyRankRls, OwnStrategy, select_with, unwatched};
 use crate::model::Model;
-use crate::tune::{TuneOptions, Tuned, Tuning, choose_lambda_with};
+use crate::tune::{Tune, Tuned, Tuning, choose_lambda_with};
 
-impl SelectionOptions {
+impl GreedyRankRls {
     /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
     /// [`choose_lambda`](crate::tune::choose_lambda) does.
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::{Lambda, SelectionOptions, StrategyKind};
+    /// use rankrls::{Lambda, GreedyRankRls, StrategyKind};
     ///
-    /// let options = SelectionOptions {
+    /// let options = GreedyRankRls {
     ///     strategy: Some(StrategyKind::Bounded),
-    ///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
+    ///     ..GreedyRankRls::new(10, Lambda::new(16.0)?)
     /// };
     /// let model = options.fit(&sample::train())?;
     /// assert_eq!(model.features.len(), 10);
@@ -39,7 +39,7 @@ impl SelectionOptions {
     /// use rankrls::greedy::Step;
     /// use rankrls::greedy::job::Selecting;
     /// use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
-    /// use rankrls::{Lambda, SelectionOptions};
+    /// use rankrls::{Lambda, GreedyRankRls};
     ///
     /// /// Takes the columns in their order.
     /// #[derive(Clone)]
@@ -51,7 +51,7 @@ impl SelectionOptions {
     ///     }
     /// }
     ///
-    /// let options = SelectionOptions::new(9, Lambda::new(1.0)?);
+    /// let options = GreedyRankRls::new(9, Lambda::new(1.0)?);
     /// let mut errors = Vec::new();
     /// let mut watch = |step: &Step, _: &Selecting<'_>| {
     ///     errors.push(step.lqo_error);
@@ -85,19 +85,19 @@ impl SelectionOptions {
     }
 }
 
-impl TuneOptions {
+impl Tune {
     /// The model that the rule chooses for `data`, and all that it was chosen among. Validation data, a
     /// strategy of your own and an observer are for [`Tuning`].
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::tune::{Evidence, Rule, TuneOptions};
-    /// use rankrls::{Lambdas, SelectionOptions};
+    /// use rankrls::tune::{Evidence, Rule, Tune};
+    /// use rankrls::{Lambdas, GreedyRankRls};
     ///
-    /// let options = TuneOptions {
+    /// let options = Tune {
     ///     evidence: Evidence::Folds { count: 3, seed: 1 },
     ///     rule: Rule::OneSe,
-    ///     ..TuneOptions::new(SelectionOptions::new(10, None), Lambdas::Auto)
+    ///     ..Tune::new(GreedyRankRls::new(10, None), Lambdas::Auto)
     /// };
     /// let (model, tuned) = options.fit(&sample::train())?;
     /// assert!(model.features.len() <= 10);
@@ -134,8 +134,8 @@ mod tests {
     use crate::memory::Memory;
     use crate::tune::{Evidence, Rule};
 
-    fn options(k: usize) -> SelectionOptions {
-        SelectionOptions::new(k, Lambda::new(4.0).unwrap())
+    fn options(k: usize) -> GreedyRankRls {
+        GreedyRankRls::new(k, Lambda::new(4.0).unwrap())
     }
 
     fn model(selection: &Selection, data: &Dataset<'_>) -> Model {
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_fitted_model_is_that_of_select() {
         let data = sample::train();
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             strategy: Some(StrategyKind::Sampled),
             sample: Some(7),
             seed: Some(3),
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn options_out_of_range_are_refused_with_the_range() {
-        let refused = |options: &SelectionOptions, range: &str| {
+        let refused = |options: &GreedyRankRls, range: &str| {
             let error = options.fit(&sample::train()).unwrap_err().to_string();
             assert!(error.contains(range), "{error}");
         };
@@ -173,9 +173,9 @@ mod tests {
             asked.target.blend = Some(blend);
             refused(&asked, "expected a number from 0 to 1");
         }
-        let tune = TuneOptions {
+        let tune = Tune {
             evidence: Evidence::Folds { count: 1, seed: 1 },
-            ..TuneOptions::new(options(1), Lambdas::Auto)
+            ..Tune::new(options(1), Lambdas::Auto)
         };
         let error = tune.fit(&sample::train()).unwrap_err().to_string();
         assert!(error.contains("expected from 2 folds"), "{error}");
@@ -203,10 +203,10 @@ mod tests {
     #[test]
     fn a_tuned_model_is_that_of_the_tuning() {
         let data = sample::train();
-        let options = TuneOptions {
+        let options = Tune {
             evidence: Evidence::Folds { count: 3, seed: 1 },
             rule: Rule::OneSe,
-            ..TuneOptions::new(SelectionOptions::new(6, None), Lambdas::Auto)
+            ..Tune::new(GreedyRankRls::new(6, None), Lambdas::Auto)
         };
         let (fitted, tuned) = options.fit(&data).unwrap();
         assert_eq!(tuned, Tuning::new(&data, &options).run(&mut ()).unwrap());
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
         let (data, own) = (sample::train(), OwnStrategy::new(Mine));
-        let mut asked = SelectionOptions::new(2, None);
-        let fit = |options: &SelectionOptions| options.fit_with(&data, Some(&own), &mut unwatched);
+        let mut asked = GreedyRankRls::new(2, None);
+        let fit = |options: &GreedyRankRls| options.fit_with(&data, Some(&own), &mut unwatched);
         let found = fit(&asked).unwrap();
         asked.strategy = Some(StrategyKind::LowMem);
         let expected = asked.fit(&data).unwrap();
@@ -244,9 +244,9 @@ mod tests {
         let error = fit(&asked).unwrap_err().to_string();
         assert!(error.contains("has no effect"), "{error}");
         asked.strategy = None;
-        let tune = TuneOptions {
+        let tune = Tune {
             evidence: Evidence::Folds { count: 3, seed: 1 },
-            ..TuneOptions::new(asked.clone(), Lambda::new(4.0).unwrap())
+            ..Tune::new(asked.clone(), Lambda::new(4.0).unwrap())
         };
         let tuning = Tuning {
             own: Some(&own),

@@ -2,18 +2,18 @@
 //!
 //! ```
 //! use rankrls::data::sample;
-//! use rankrls::{Lambda, SelectionOptions};
+//! use rankrls::{Lambda, GreedyRankRls};
 //!
 //! let (train, test) = (sample::train(), sample::test());
-//! let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&train)?;
+//! let model = GreedyRankRls::new(10, Lambda::new(16.0)?).fit(&train)?;
 //! println!("features {:?}, weights {:?}", model.columns(), model.weights());
 //! let scores = model.scores(&test);
 //! assert_eq!(scores.len(), test.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Options have public fields, defaults, `check`, and `fit`, which makes a [`Model`]: [`SelectionOptions`]
-//! select features, [`TuneOptions`] choose lambda and their number, and [`RankRls`] trains on
+//! Options have public fields, defaults, `check`, and `fit`, which makes a [`Model`]: [`GreedyRankRls`]
+//! select features, [`Tune`] choose lambda and their number, and [`RankRls`] trains on
 //! all of them. The guide to the library is `docs/library.md`; `docs/derivation.md` has the symbols and the
 //! formulas.
 //!
@@ -61,14 +61,14 @@ pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, FeatureNames, HoldOut, IndexBase, Queries};
 pub use error::{Error, Kind, Result};
-pub use greedy::{Selection, SelectionOptions, Step, StrategyKind};
+pub use greedy::{GreedyRankRls, Selection, Step, StrategyKind};
 pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
 pub use model::Model;
 pub use names::Objective;
 pub use rankrls_files::{Parameter, Remedy};
 pub use ridge::{Kernel, RankRls, Solver};
-pub use tune::TuneOptions;
+pub use tune::Tune;
 pub use warning::Warning;
 
 #[cfg(doctest)]

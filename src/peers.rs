@@ -11,10 +11,10 @@
 //! use rankrls::data::sample;
 //! use rankrls::greedy::job::{select, select_among, unwatched};
 //! use rankrls::peers::on_threads;
-//! use rankrls::{Lambda, SelectionOptions};
+//! use rankrls::{Lambda, GreedyRankRls};
 //!
 //! let data = sample::train();
-//! let options = SelectionOptions::new(5, Lambda::new(16.0)?);
+//! let options = GreedyRankRls::new(5, Lambda::new(16.0)?);
 //! let alone = select(&data, &options, &mut unwatched)?;
 //! let paths = on_threads(3, |peers| {
 //!     let own = share(&data, peers.count(), peers.rank());

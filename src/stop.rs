@@ -7,10 +7,10 @@
 //! ```
 //! use rankrls::data::sample;
 //! use rankrls::stop::Stop;
-//! use rankrls::SelectionOptions;
+//! use rankrls::GreedyRankRls;
 //!
 //! let (stop, data) = (Stop::new(), sample::train());
-//! let fit = || SelectionOptions::new(5, None).fit(&data);
+//! let fit = || GreedyRankRls::new(5, None).fit(&data);
 //! assert!(stop.run(2, fit)?.is_some());
 //! // From another thread, as a rule.
 //! stop.request();
@@ -110,11 +110,11 @@ mod tests {
     use crate::data::read::ReadOptions;
     use crate::data::{DataHash, sample};
     use crate::greedy::job::{Selecting, select, select_among, unwatched};
-    use crate::greedy::{Ending, SelectionOptions, Step, StrategyKind};
+    use crate::greedy::{Ending, GreedyRankRls, Step, StrategyKind};
     use crate::lambda::Lambda;
     use crate::metrics::Metric;
     use crate::ridge::{Kernel, RankRls, Solver};
-    use crate::tune::{Evidence, Measure, TuneEvent, TuneOptions, Tuning};
+    use crate::tune::{Evidence, Measure, Tune, TuneEvent, Tuning};
 
     thread_local! {
         /// Looks at the request before one is made.
@@ -139,9 +139,9 @@ mod tests {
             .into_iter()
             .filter(|kind| !kind.needs_grades())
         {
-            let options = |k| SelectionOptions {
+            let options = |k| GreedyRankRls {
                 strategy: Some(strategy),
-                ..SelectionOptions::new(k, one())
+                ..GreedyRankRls::new(k, one())
             };
             let two = select(&data, &options(2), &mut unwatched).unwrap();
             let (stop, mut steps) = (Stop::new(), 0);
@@ -168,9 +168,9 @@ mod tests {
     fn a_selection_without_a_step_has_no_result() {
         let (stop, data) = (Stop::new(), sample::train());
         stop.request();
-        let candidates = SelectionOptions::new(3, None).candidates(&data);
+        let candidates = GreedyRankRls::new(3, None).candidates(&data);
         let select = || {
-            let options = SelectionOptions::new(3, one());
+            let options = GreedyRankRls::new(3, one());
             select_among(&candidates, &data, &options, &[], &mut unwatched)
         };
         assert!(stop.run(2, select).unwrap().is_none());
@@ -179,11 +179,11 @@ mod tests {
     #[test]
     fn a_grid_of_strategies_ends_with_the_models_before_a_request() {
         let data = sample::train();
-        let options = TuneOptions {
+        let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Distil],
             evidence: Evidence::Folds { count: 2, seed: 1 },
             measure: Measure::Metric(Metric::Concordance),
-            ..TuneOptions::new(SelectionOptions::new(3, None), one())
+            ..Tune::new(GreedyRankRls::new(3, None), one())
         };
         let tuning = Tuning::new(&data, &options);
         // Three steps a selection: in the second fold of the first strategy there is no model yet,
@@ -299,9 +299,9 @@ mod tests {
             .into_iter()
             .filter(|kind| !kind.needs_grades())
         {
-            let options = |k| SelectionOptions {
+            let options = |k| GreedyRankRls {
                 strategy: Some(strategy),
-                ..SelectionOptions::new(k, one())
+                ..GreedyRankRls::new(k, one())
             };
             let weights: Vec<Vec<f64>> = (1..=5)
                 .map(|k| select(&data, &options(k), &mut unwatched).unwrap().weights)
@@ -340,11 +340,11 @@ mod tests {
     #[test]
     fn a_choice_asked_to_end_has_models_of_the_whole() {
         let data = sample::train();
-        let options = TuneOptions {
+        let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
             evidence: Evidence::Folds { count: 2, seed: 1 },
             measure: Measure::Metric(Metric::Concordance),
-            ..TuneOptions::new(SelectionOptions::new(2, None), one())
+            ..Tune::new(GreedyRankRls::new(2, None), one())
         };
         let tuning = Tuning::new(&data, &options);
         let work = || tuning.run(&mut ());

@@ -179,7 +179,7 @@ class _Selecting(SelectorMixin, Ranker):
         }
 
     def _options(self, columns: int) -> dict[str, Any]:
-        """`SelectionOptions` of the compiled part."""
+        """`GreedyRankRls` of the compiled part."""
         options: dict[str, Any] = {
             "k": min(self.n_features_to_select, columns),
             "max_memory": _data.size(self.max_memory),
@@ -617,7 +617,7 @@ class GreedyRankRLSCV(_Selecting):
         return self.scoring != "squared" or len(self.metrics) > 0
 
     def _grid(self, selection: dict[str, Any]) -> dict[str, Any]:
-        """`TuneOptions` of the compiled part."""
+        """`Tune` of the compiled part."""
         strategies = _data.items(self.strategies, "strategies")
         if "auto" in strategies and len(strategies) > 1:
             raise ValueError("strategies: 'auto' stands alone; name the strategies to choose from")

@@ -8,7 +8,7 @@ use numpy::ndarray::ArrayView2;
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rankrls::data::read::Missing;
-use rankrls::{Dataset, Queries, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, GreedyRankRls, Queries, StrategyKind};
 use rayon::prelude::*;
 use sprs::CsMatBase;
 
@@ -204,7 +204,7 @@ impl Data<'_> {
     /// Refuses parameters of a selection, and what comes with the data, that none of the `strategies` heeds.
     pub(crate) fn check_effects(
         &self,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         strategies: &[Option<StrategyKind>],
     ) -> Result<()> {
         let (teacher, validation) = (self.teacher.is_some(), self.validation.is_some());

@@ -9,7 +9,7 @@ use rankrls::greedy::{Selection, Step, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::tune;
 use rankrls::{
-    Candidates, Dataset, IndexBase, Kind, Lambda, Model as Fitted, SelectionOptions, Warning,
+    Candidates, Dataset, GreedyRankRls, IndexBase, Kind, Lambda, Model as Fitted, Warning,
 };
 use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
@@ -25,13 +25,13 @@ use crate::warnings::{Told, told};
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
-    selection: SelectionOptions,
+    selection: GreedyRankRls,
     /// Features asked for, which may be more than there are columns.
     asked: usize,
 }
 
 /// Limits options to the memory that there is, and checks them.
-pub(crate) fn checked(options: &mut SelectionOptions) -> Result<()> {
+pub(crate) fn checked(options: &mut GreedyRankRls) -> Result<()> {
     options.memory = options.memory.within(budget());
     Ok(options.check_strategy()?)
 }
@@ -55,7 +55,7 @@ struct Setting {
 pub(crate) fn settings() -> Result<String> {
     let of_target = TargetOptions::augment_args(Command::new("target"));
     let of_target: Vec<_> = of_target.get_arguments().map(Arg::get_id).collect();
-    let all = SelectionOptions::augment_args(Command::new("settings"));
+    let all = GreedyRankRls::augment_args(Command::new("settings"));
     let settings = all.get_arguments().map(|setting| {
         let name = setting.get_long().unwrap_or_default().replace('-', "_");
         Setting {
@@ -131,7 +131,7 @@ struct Found {
 fn choose_lambda(
     data: &Dataset<'_>,
     candidates: &Candidates,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
     let mut observer = move |_: tune::TuneEvent<'_>| watch.flow();

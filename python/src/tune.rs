@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use rankrls::greedy::Step;
 use rankrls::greedy::job::plan;
-use rankrls::tune::{Choice, Outcome, PathId, TuneEvent, TuneOptions, Tuning};
+use rankrls::tune::{Choice, Outcome, PathId, Tune, TuneEvent, Tuning};
 use rankrls::{Candidates, Dataset, IndexBase, Kind, Lambdas, Model as Fitted, Warning};
 use serde::Serialize;
 use serde_json::json;
@@ -18,7 +18,7 @@ use crate::select::{self, checked};
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
-fn check_memory(data: &Dataset<'_>, candidates: &Candidates, options: &TuneOptions) -> Result<()> {
+fn check_memory(data: &Dataset<'_>, candidates: &Candidates, options: &Tune) -> Result<()> {
     for selection in options.selections() {
         match plan(candidates, data, &selection) {
             Err(error) if error.kind() == Kind::Memory => return Err(error.into()),
@@ -62,7 +62,7 @@ pub(crate) fn tune<'py>(
     callback: Option<Py<PyAny>>,
 ) -> Result<(String, Option<Model>, Option<PyErr>)> {
     let view = data.view()?;
-    let mut options: TuneOptions = errors::options(options)?;
+    let mut options: Tune = errors::options(options)?;
     checked(&mut options.selection)?;
     let selections = options.selections();
     for selection in &selections {

@@ -1,6 +1,6 @@
 //! Greedy selection: options, strategies and what is found.
 //!
-//! [`SelectionOptions::fit`] is the short way. [`job`] is for front ends, which find
+//! [`GreedyRankRls::fit`] is the short way. [`job`] is for front ends, which find
 //! candidates, watch selections and go on with them; [`strategy`] for strategies of your own.
 //!
 //! A strategy keeps whatever it wants for each candidate; everything that belongs to the examples
@@ -30,7 +30,7 @@ mod teacher;
 mod test_path;
 
 pub use criterion::Criterion;
-pub use options::SelectionOptions;
+pub use options::GreedyRankRls;
 pub use selection::{Ending, Selection, Step};
 pub use strategies::StrategyKind;
 pub use target::{Refit, TargetOptions};

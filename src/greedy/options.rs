@@ -24,11 +24,11 @@ use crate::metrics::check_labels;
 ///
 /// ```
 /// use rankrls::data::sample;
-/// use rankrls::{Lambda, SelectionOptions, StrategyKind};
+/// use rankrls::{Lambda, GreedyRankRls, StrategyKind};
 ///
-/// let options = SelectionOptions {
+/// let options = GreedyRankRls {
 ///     strategy: Some(StrategyKind::Bounded),
-///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
+///     ..GreedyRankRls::new(10, Lambda::new(16.0)?)
 /// };
 /// let model = options.fit(&sample::train())?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,7 +37,7 @@ use crate::metrics::check_labels;
 #[serde(default, deny_unknown_fields)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Selection"))]
-pub struct SelectionOptions {
+pub struct GreedyRankRls {
     /// Strategy: auto is the fastest exact one that fits into memory
     // Written so, as clap takes a plain `Option` for an argument that may be missing.
     #[serde(skip_serializing_if = "is_default")]
@@ -123,7 +123,7 @@ pub(crate) fn check_several(queries: &Queries) -> Result<()> {
 /// The seed of random draws where nobody gives another.
 const SEED: u64 = 1;
 
-impl SelectionOptions {
+impl GreedyRankRls {
     /// Selection of `k` features with ridge parameter `lambda`, `None` for auto, by the fastest exact
     /// strategy that fits into memory, without a limit. Every step takes the least squared error of
     /// all candidates; queries weigh alike; the seed is 1.

@@ -8,7 +8,7 @@ use super::checks::{check_labels, check_values};
 use super::strategy::{first_tied, least};
 use super::teacher::Labels;
 use super::{
-    Addition, Ending, Plan, RankingCriterion, Round, Sampler, Selection, SelectionOptions, State,
+    Addition, Ending, GreedyRankRls, Plan, RankingCriterion, Round, Sampler, Selection, State,
     Step, Strategy, StrategyKind, TargetOptions, Teacher, Work,
 };
 use crate::candidates::Candidates;
@@ -33,7 +33,7 @@ pub fn unwatched(_: &Step, _: &Selecting<'_>) -> ControlFlow<()> {
 /// its column.
 pub struct Selecting<'a> {
     candidates: &'a Candidates,
-    options: &'a SelectionOptions,
+    options: &'a GreedyRankRls,
     kind: Option<StrategyKind>,
     /// The labels and the teacher, with every choice made and the ridge parameters that were tried.
     pub(crate) target: TargetOptions,
@@ -67,7 +67,7 @@ impl<'a> Selecting<'a> {
         raw: &[f64],
         labels: Labels,
         plan: &Plan,
-        options: &'a SelectionOptions,
+        options: &'a GreedyRankRls,
         given: &'a [Step],
     ) -> Result<Self> {
         let (queries, kind) = (candidates.queries(), plan.strategy.kind());
@@ -128,7 +128,7 @@ impl<'a> Selecting<'a> {
         } else {
             Ending::Interrupted
         };
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             query_weight: self.candidates.classes().query_weight(),
             scale: self.candidates.classes().scale(),
             ..self.options.clone()

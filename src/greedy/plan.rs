@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::checks::no_effect;
 use super::target::teacher_search;
-use super::{OwnStrategy, Planned, SelectionOptions, Shape, StrategyKind, Target, TargetOptions};
+use super::{GreedyRankRls, OwnStrategy, Planned, Shape, StrategyKind, Target, TargetOptions};
 use crate::candidates::Candidates;
 use crate::columns::Summary;
 use crate::error::{Error, Result, ensure};
@@ -101,7 +101,7 @@ pub struct Estimate {
 pub fn estimates<'a>(
     candidates: &Candidates,
     target: impl Into<Target<'a>>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.sample);
     let target = target.into();
@@ -110,11 +110,7 @@ pub fn estimates<'a>(
 }
 
 /// The memory with the data and the candidates in use, as all ranks agree.
-fn agreed_memory(
-    candidates: &Candidates,
-    target: &Target<'_>,
-    options: &SelectionOptions,
-) -> Memory {
+fn agreed_memory(candidates: &Candidates, target: &Target<'_>, options: &GreedyRankRls) -> Memory {
     let memory = options.memory.holding(target.memory);
     let memory = memory.holding(candidates.memory());
     candidates.peers().agreed(memory)
@@ -125,7 +121,7 @@ fn resolved_target(
     strategy: Option<StrategyKind>,
     candidates: &Candidates,
     memory: Memory,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
 ) -> (TargetOptions, Option<TeacherPlan>) {
     let target = options.target.resolved(strategy, candidates);
     let available = memory.left().unwrap_or(u64::MAX);
@@ -142,7 +138,7 @@ fn estimates_of(
     shape: &Shape,
     candidates: &Candidates,
     memory: Memory,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
 ) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
         let teacher = resolved_target(Some(strategy), candidates, memory, options).1;
@@ -165,7 +161,7 @@ fn choose(
     estimates: &[Estimate],
     shape: &Shape,
     memory: Memory,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
 ) -> Result<Estimate> {
     // Those that will do: the one asked for, or any exact one.
     let asked = estimates.iter().filter(|found| match options.strategy {
@@ -199,7 +195,7 @@ fn choose(
 pub fn plan<'a>(
     candidates: &Candidates,
     target: impl Into<Target<'a>>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
 ) -> Result<Plan> {
     plan_with(candidates, target.into(), options, None)
 }
@@ -208,7 +204,7 @@ pub fn plan<'a>(
 pub(crate) fn plan_with(
     candidates: &Candidates,
     target: Target<'_>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     own: Option<&OwnStrategy>,
 ) -> Result<Plan> {
     options.check_for(candidates, &target)?;
@@ -264,17 +260,17 @@ mod tests {
     #[test]
     fn estimates_are_what_plans_say() {
         let data = data();
-        let candidates = SelectionOptions::default().candidates(&data);
-        let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+        let candidates = GreedyRankRls::default().candidates(&data);
+        let options = GreedyRankRls::new(2, Lambda::new(1.0).unwrap());
         let estimates = estimates(&candidates, &data, &options).into_iter();
         for estimate in estimates.filter(|estimate| !estimate.strategy.needs_grades()) {
-            let asked = SelectionOptions {
+            let asked = GreedyRankRls {
                 strategy: Some(estimate.strategy),
                 ..options.clone()
             };
             assert!(estimate.fits && estimate.able);
             let within = |limit: Option<u64>| {
-                let options = SelectionOptions {
+                let options = GreedyRankRls {
                     memory: Memory::limit(limit),
                     ..asked.clone()
                 };
@@ -305,10 +301,10 @@ mod tests {
     #[test]
     fn a_random_subset_is_not_exact_and_not_for_all() {
         let data = data();
-        let candidates = SelectionOptions::default().candidates(&data);
-        let options = SelectionOptions {
+        let candidates = GreedyRankRls::default().candidates(&data);
+        let options = GreedyRankRls {
             sample: Some(1),
-            ..SelectionOptions::new(2, Lambda::new(1.0).unwrap())
+            ..GreedyRankRls::new(2, Lambda::new(1.0).unwrap())
         };
         let found = estimates(&candidates, &data, &options);
         assert!(found.iter().all(|estimate| !estimate.exact));

@@ -1,7 +1,7 @@
 //! The whole job of a selection.
 
 use super::{
-    Each, Labels, OwnStrategy, Selecting, Selection, SelectionOptions, Step, Target, plan_with,
+    Each, GreedyRankRls, Labels, OwnStrategy, Selecting, Selection, Step, Target, plan_with,
 };
 use crate::candidates::Candidates;
 use crate::data::Dataset;
@@ -10,7 +10,7 @@ use crate::error::Result;
 /// Selects features of `dataset`.
 pub fn select(
     dataset: &Dataset<'_>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     each: &mut Each<'_>,
 ) -> Result<Selection> {
     let candidates = options.candidates(dataset);
@@ -25,7 +25,7 @@ pub fn select(
 pub fn select_among<'a>(
     candidates: &'a Candidates,
     target: impl Into<Target<'a>>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     given: &[Step],
     each: &mut Each<'_>,
 ) -> Result<Selection> {
@@ -36,7 +36,7 @@ pub fn select_among<'a>(
 pub(crate) fn select_with(
     candidates: &Candidates,
     target: Target<'_>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     own: Option<&OwnStrategy>,
     given: &[Step],
     each: &mut Each<'_>,

@@ -3,7 +3,7 @@
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
-use super::{OWN, SelectionOptions, StrategyKind, Teacher};
+use super::{GreedyRankRls, OWN, StrategyKind, Teacher};
 use crate::lambda::Lambda;
 
 /// One step of a selection.
@@ -76,7 +76,7 @@ pub struct Selection {
     /// The options asked for, with every choice made: the strategy, candidates drawn each step (if not
     /// all were judged), what was learnt from. Without a memory limit.
     #[serde(flatten)]
-    pub options: SelectionOptions,
+    pub options: GreedyRankRls,
     /// The ridge parameter used.
     #[serde(skip)]
     pub lambda: Lambda,

@@ -1,6 +1,6 @@
 //! Strategies: the trait, what one judges by in a step, and the facts about it.
 //!
-//! [`SelectionOptions::fit_with`](super::SelectionOptions::fit_with) takes a strategy of your own:
+//! [`GreedyRankRls::fit_with`](super::GreedyRankRls::fit_with) takes a strategy of your own:
 //! `examples/strategy.rs` has one.
 
 use std::num::Saturating;

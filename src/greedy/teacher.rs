@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::checks::{check_labels, check_values};
 use super::state::centred_and_scaled;
 use super::target::{REFIT_BLEND, Target, teacher_search};
-use super::{Plan, SelectionOptions, TargetOptions};
+use super::{GreedyRankRls, Plan, TargetOptions};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
@@ -91,7 +91,7 @@ impl Labels {
         candidates: &Candidates,
         target: Target<'_>,
         plan: &Plan,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
     ) -> Result<Self> {
         let (classes, kind) = (candidates.classes(), plan.strategy.kind());
         let scaled = plan.target.label_scale(kind);
@@ -151,7 +151,7 @@ impl Taught {
         labels: &[f64],
         target: Target<'_>,
         plan: &Plan,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
     ) -> Result<Option<Self>> {
         let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.target.teacher_lambda) else {
             return Ok(None);

@@ -74,7 +74,7 @@ mod tests {
     use std::ops::ControlFlow;
 
     use crate::greedy::job::{select, unwatched};
-    use crate::greedy::{Selecting, SelectionOptions, Step};
+    use crate::greedy::{GreedyRankRls, Selecting, Step};
     use crate::lambda::Lambda;
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
         let test = data("0 qid:1 1:1\n1 qid:1 3:1\n");
         let metrics = ["cindex".parse().unwrap(), "mrr".parse().unwrap()];
         let mut path = TestPath::new(&test, &metrics, Convention::Standard);
-        let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+        let options = GreedyRankRls::new(2, Lambda::new(1.0).unwrap());
         let mut each = |step: &Step, work: &Selecting<'_>| {
             path.push(step.feature, &work.state().weights()).unwrap();
             ControlFlow::Continue(())
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_path_is_that_of_shorter_selections() {
         let train = data("2 qid:1 1:1 2:1\n1 qid:1 2:1\n0 qid:1 3:1\n1 qid:2 1:1\n0 qid:2 3:2\n");
-        let options = |k| SelectionOptions::new(k, Lambda::new(1.0).unwrap());
+        let options = |k| GreedyRankRls::new(k, Lambda::new(1.0).unwrap());
         let mut weights = Vec::new();
         let mut each = |_: &Step, work: &Selecting<'_>| {
             weights.push(work.selection().weights);

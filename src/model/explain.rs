@@ -106,10 +106,10 @@ impl Model {
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::{Lambda, SelectionOptions};
+    /// use rankrls::{Lambda, GreedyRankRls};
     ///
     /// let (train, test) = (sample::train(), sample::test());
-    /// let model = SelectionOptions::new(10, Lambda::new(16.0)?).fit(&train)?;
+    /// let model = GreedyRankRls::new(10, Lambda::new(16.0)?).fit(&train)?;
     /// let explained = model.explain(&test, 3, None)?;
     /// let first = &explained.rows[0];
     /// let sum: f64 = first.contributions.iter().map(|part| part.contribution).sum();

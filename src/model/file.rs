@@ -13,7 +13,7 @@ use super::{BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, S
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{SelectionOptions, is_default};
+use crate::greedy::{GreedyRankRls, is_default};
 use crate::lambda::Lambda;
 use crate::names::Objective;
 use crate::ridge::Kernel;
@@ -130,7 +130,7 @@ struct Document<F> {
     objective: Objective,
     /// Without strategy, lambda and the number of features.
     #[serde(default, skip_serializing_if = "is_default")]
-    settings: SelectionOptions,
+    settings: GreedyRankRls,
     index_base: u32,
     #[serde(default, skip_serializing_if = "TableOptions::is_default")]
     table: TableOptions,
@@ -205,7 +205,7 @@ impl<F> Document<F> {
             strategy: model.strategy,
             lambda: model.lambda,
             objective: model.objective,
-            settings: SelectionOptions {
+            settings: GreedyRankRls {
                 strategy: None,
                 lambda: None,
                 k: 0,
@@ -301,7 +301,7 @@ impl Document<Vec<SelectedFeature>> {
         })
     }
 
-    fn settings(&self) -> Result<SelectionOptions, Fault> {
+    fn settings(&self) -> Result<GreedyRankRls, Fault> {
         let given = &self.settings;
         require!(
             given.sample.is_some() == given.seed.is_some();
@@ -311,7 +311,7 @@ impl Document<Vec<SelectedFeature>> {
         let (k, lambda) = (self.steps.len(), self.lambda);
         let own = given.strategy.is_none() && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
-        Ok(SelectionOptions {
+        Ok(GreedyRankRls {
             strategy: match self.strategy {
                 FeatureChoice::Strategy(strategy) => Some(strategy),
                 _ => None,

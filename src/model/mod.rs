@@ -25,7 +25,7 @@ use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
-use crate::greedy::{OWN, Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
+use crate::greedy::{GreedyRankRls, OWN, Selection, Step, StrategyKind, TargetOptions};
 use crate::lambda::{Lambda, Lambdas};
 use crate::names::Objective;
 use crate::ridge::{Fit, RankRls, Training};
@@ -47,7 +47,7 @@ pub struct Model {
     pub lambda: Lambda,
     /// The settings that the model was made with, with every choice made: all of a selection; of a
     /// training its ridge parameter, labels, scale and query weight.
-    pub settings: SelectionOptions,
+    pub settings: GreedyRankRls,
     /// How the training data counted its columns.
     pub index_base: IndexBase,
     /// The kinds of the columns of the table of training data, and what was taken for missing values, as
@@ -173,7 +173,7 @@ impl Model {
                 .map_or(FeatureChoice::Own, FeatureChoice::Strategy),
             objective: Objective::Query,
             lambda: selection.lambda,
-            settings: SelectionOptions {
+            settings: GreedyRankRls {
                 k: selection.steps.len(),
                 ..selection.options.clone()
             },
@@ -221,14 +221,14 @@ impl Model {
             strategy,
             objective: options.objective,
             lambda: cell.lambda,
-            settings: SelectionOptions {
+            settings: GreedyRankRls {
                 query_weight: options.query_weight,
                 scale: options.scale,
                 target: TargetOptions {
                     labels: Some(options.labels).filter(|labels| !labels.is_raw()),
                     ..TargetOptions::default()
                 },
-                ..SelectionOptions::new(weights.features.len(), cell.lambda)
+                ..GreedyRankRls::new(weights.features.len(), cell.lambda)
             },
             index_base: dataset.index_base(),
             table: TableOptions::default(),
@@ -273,10 +273,10 @@ impl Model {
     /// and features that no strategy of the library selected.
     pub fn go_on(
         &self,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         candidates: &Candidates,
         hash: DataHash,
-    ) -> Result<(SelectionOptions, Vec<Step>)> {
+    ) -> Result<(GreedyRankRls, Vec<Step>)> {
         ensure!(
             self.strategy != FeatureChoice::Own,
             options,
@@ -309,7 +309,7 @@ impl Model {
                 .teacher_lambda
                 .clone_from(&then.target.teacher_lambda);
         }
-        let now = SelectionOptions {
+        let now = GreedyRankRls {
             k: then.k,
             query_weight: candidates.classes().query_weight(),
             scale: candidates.classes().scale(),
@@ -331,7 +331,7 @@ impl Model {
             evaluated: 0,
             alive: Vec::new(),
         };
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             strategy,
             lambda: lambda.into(),
             ..options.clone()
@@ -408,7 +408,7 @@ impl Model {
 }
 
 /// The settings that were others `then` than `now`, in words.
-fn differences(then: &SelectionOptions, now: &SelectionOptions) -> Vec<String> {
+fn differences(then: &GreedyRankRls, now: &GreedyRankRls) -> Vec<String> {
     let [then, now] = [then, now].map(|settings| {
         let mut all: BTreeMap<String, Value> = settings.given().into_iter().collect();
         all.insert("strategy".to_owned(), json!(settings.strategy));

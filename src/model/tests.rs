@@ -9,7 +9,7 @@ use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Format, Missing, ReadOptions, TableOptions};
 use crate::greedy::job::select;
-use crate::greedy::{SelectionOptions, unwatched};
+use crate::greedy::{GreedyRankRls, unwatched};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::ridge::{Cell, Fit, Kernel, RankRls, Solver, Training, Weights};
@@ -35,10 +35,10 @@ fn data() -> Dataset<'static> {
 fn model() -> Model {
     let data = data();
     // Neither the seed nor the memory has a part in it.
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         seed: Some(9),
         memory: Memory::limit(1 << 30),
-        ..SelectionOptions::new(3, Lambda::new(0.3).unwrap())
+        ..GreedyRankRls::new(3, Lambda::new(0.3).unwrap())
     };
     let selection = select(&data, &options, &mut unwatched).unwrap();
     Model::from_selection(&selection, &data, &ColumnClasses::new(&data).summary())

@@ -1,7 +1,7 @@
 //! The default of lambda of a selection is decided here, for the command, for Rust and for Python.
 //!
-//! [`choose_lambda`] asks `SelectionOptions::known_lambda`: what was given, or for the strategy `distil`
-//! [`TargetOptions::distil_lambda`]. For all other strategies folds choose: [`TuneOptions::quick`] has
+//! [`choose_lambda`] asks `GreedyRankRls::known_lambda`: what was given, or for the strategy `distil`
+//! [`TargetOptions::distil_lambda`]. For all other strategies folds choose: [`Tune::quick`] has
 //! their number, [`Lambdas::Auto`](crate::Lambdas::Auto) the ridge parameters.
 //!
 //! [`TargetOptions::distil_lambda`]: crate::greedy::TargetOptions::distil_lambda
@@ -9,18 +9,18 @@
 use rankrls_files::Remedy;
 
 use super::folds::groups;
-use super::{Evidence, TuneObserver, TuneOptions, Tuned, Tuning, stopped};
+use super::{Evidence, Tune, TuneObserver, Tuned, Tuning, stopped};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{OwnStrategy, SelectionOptions, plan_with};
+use crate::greedy::{GreedyRankRls, OwnStrategy, plan_with};
 use crate::lambda::Lambda;
 
 /// How folds chose a ridge parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AutoLambda {
     /// The options tried, and how they were judged.
-    pub options: TuneOptions,
+    pub options: Tune,
     /// The outcome of each ridge parameter.
     pub tuned: Tuned,
 }
@@ -30,24 +30,24 @@ pub struct AutoLambda {
 ///
 /// A number is taken as it is. A share is taken of the [unit](Candidates::unit) of `candidates`. Auto is
 /// [`TargetOptions::distil_lambda`](crate::greedy::TargetOptions::distil_lambda) for the strategy `distil`; for all
-/// others three folds choose it ([`TuneOptions::quick`]), watched by `observer`.
+/// others three folds choose it ([`Tune::quick`]), watched by `observer`.
 ///
 /// ```
 /// use rankrls::data::sample;
 /// use rankrls::tune::choose_lambda;
-/// use rankrls::SelectionOptions;
+/// use rankrls::GreedyRankRls;
 /// use rankrls::greedy::job::{select, unwatched};
 ///
 /// let data = sample::train();
-/// let options = SelectionOptions::new(5, None);
+/// let options = GreedyRankRls::new(5, None);
 /// let candidates = options.candidates(&data);
 /// let (lambda, auto) = choose_lambda(&options, &candidates, &data, &mut ())?;
 /// assert_eq!(lambda, auto.expect("folds chose").tuned.lambda());
-/// let selection = select(&data, &SelectionOptions::new(5, lambda), &mut unwatched)?;
+/// let selection = select(&data, &GreedyRankRls::new(5, lambda), &mut unwatched)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn choose_lambda(
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     candidates: &Candidates,
     dataset: &Dataset<'_>,
     observer: &mut dyn TuneObserver,
@@ -57,7 +57,7 @@ pub fn choose_lambda(
 
 /// Chooses as [`choose_lambda`], for a strategy of the caller's `own` where there is one.
 pub(crate) fn choose_lambda_with(
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     own: Option<&OwnStrategy>,
     candidates: &Candidates,
     dataset: &Dataset<'_>,
@@ -66,7 +66,7 @@ pub(crate) fn choose_lambda_with(
     if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
         return Ok((lambda, None));
     }
-    let quick = TuneOptions::quick(options.clone());
+    let quick = Tune::quick(options.clone());
     let no_lambda = |error: Error| {
         let remedy = Remedy::GiveLambda;
         error.within(format_args!("cannot choose lambda by folds: {remedy}: "))
@@ -91,7 +91,7 @@ pub(crate) fn choose_lambda_with(
         // An error that stops every lambda mostly stops the selection, which says so in its words.
         let first = outcomes.iter().find(|outcome| outcome.points.is_empty());
         if let Some(first) = first.filter(|_| error.kind() == Kind::Numbers) {
-            let selection = SelectionOptions {
+            let selection = GreedyRankRls {
                 lambda: first.lambda.into(),
                 ..options.clone()
             };

@@ -1,11 +1,11 @@
 //! Cross-validation over queries: the folds, and selections without one of them.
 
 use super::meter::{Meter, Values};
-use super::{Evidence, TuneOptions};
+use super::{Evidence, Tune};
 use crate::candidates::Candidates;
 use crate::data::{Column, Dataset};
 use crate::error::{Error, Kind, Result, ensure};
-use crate::greedy::{Selecting, SelectionOptions, Step, Target, check_several};
+use crate::greedy::{GreedyRankRls, Selecting, Step, Target, check_several};
 use crate::ridge::Groups;
 use crate::stop;
 
@@ -51,7 +51,7 @@ pub(super) struct Fold {
 
 impl Fold {
     /// The folds of the data; none unless they are the evidence.
-    pub(super) fn all(dataset: &Dataset<'_>, options: &TuneOptions) -> Result<Vec<Self>> {
+    pub(super) fn all(dataset: &Dataset<'_>, options: &Tune) -> Result<Vec<Self>> {
         let Evidence::Folds { count, seed } = options.evidence else {
             return Ok(Vec::new());
         };
@@ -63,13 +63,13 @@ impl Fold {
         folds
     }
 
-    fn new(dataset: &Dataset<'_>, queries: Vec<usize>, options: &TuneOptions) -> Result<Self> {
+    fn new(dataset: &Dataset<'_>, queries: Vec<usize>, options: &Tune) -> Result<Self> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
             .collect();
         let train = dataset.queries_subset(&others)?;
         let selections = options.selections();
-        let needed = selections.iter().any(SelectionOptions::needs_data);
+        let needed = selections.iter().any(GreedyRankRls::needs_data);
         Ok(Self {
             candidates: options.selection.candidates(&train),
             labels: train.labels().to_vec(),

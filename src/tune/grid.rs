@@ -10,11 +10,11 @@ use super::folds::{Fold, Part};
 use super::meter::Meter;
 use super::path::Path;
 use super::run::{Job, LabelsOfParts, Run};
-use super::{Evidence, Outcome, PathEnding, Score, TuneEvent, TuneObserver, TuneOptions, Tuning};
+use super::{Evidence, Outcome, PathEnding, Score, Tune, TuneEvent, TuneObserver, Tuning};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::greedy::{Labels, SelectionOptions, Step, Target};
+use crate::greedy::{GreedyRankRls, Labels, Step, Target};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
@@ -75,7 +75,7 @@ pub(super) fn outcomes(
 }
 
 /// Bytes that the results of all paths of a strategy take.
-fn results_memory(candidates: &Candidates, queries: usize, options: &TuneOptions) -> u64 {
+fn results_memory(candidates: &Candidates, queries: usize, options: &Tune) -> u64 {
     let paths = options.search(candidates.unit()).most();
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
     let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;
@@ -93,7 +93,7 @@ fn results_memory(candidates: &Candidates, queries: usize, options: &TuneOptions
 /// The grid.
 impl Run<'_> {
     /// Outcomes of the paths of each of `selections`, and whether they were ended before their time.
-    fn selections(&self, selections: &[SelectionOptions]) -> Result<(Vec<Outcome>, bool)> {
+    fn selections(&self, selections: &[GreedyRankRls]) -> Result<(Vec<Outcome>, bool)> {
         let (mut all, mut interrupted) = (Vec::new(), false);
         for (place, selection) in selections.iter().enumerate() {
             let later = selections.len() - 1 - place;
@@ -114,7 +114,7 @@ impl Run<'_> {
 
     /// Outcomes of `selection` with every lambda, after which so many selections come `later`, and of
     /// the paths past the edge while the choice is there; by lambda.
-    fn selection(&self, selection: &SelectionOptions, later: usize) -> Result<Vec<Outcome>> {
+    fn selection(&self, selection: &GreedyRankRls, later: usize) -> Result<Vec<Outcome>> {
         let candidates = self.candidates();
         let mut search = self.options.search(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
@@ -140,7 +140,7 @@ impl Run<'_> {
     /// selection may begin another one only by beginning another task, so that no more are at work.
     fn grid(
         &self,
-        selection: &SelectionOptions,
+        selection: &GreedyRankRls,
         lambdas: &[Lambda],
         later_steps: usize,
         labels: &mut LabelsOfParts,

@@ -1,6 +1,6 @@
 //! Taking the measures of predictions.
 
-use super::TuneOptions;
+use super::Tune;
 use crate::data::Dataset;
 use crate::linalg::centring::centre;
 use crate::metrics::{Metric, Rules, Score, per_query};
@@ -24,7 +24,7 @@ pub(super) struct Meter<'a> {
 impl<'a> Meter<'a> {
     /// For `data`, which may be a part of the data that have these `labels`: takes the measure and
     /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
-    pub(super) fn new(data: &'a Dataset<'_>, options: &TuneOptions, labels: &[f64]) -> Self {
+    pub(super) fn new(data: &'a Dataset<'_>, options: &Tune, labels: &[f64]) -> Self {
         let selection = &options.selections()[0];
         let scale = selection.target.label_scale(selection.strategy);
         let (measured, queries) = (options.measure.metric(), data.queries());

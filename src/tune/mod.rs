@@ -12,20 +12,20 @@
 //!
 //! ```
 //! use rankrls::data::sample;
-//! use rankrls::tune::{Rule, TuneOptions};
-//! use rankrls::{Lambdas, SelectionOptions};
+//! use rankrls::tune::{Rule, Tune};
+//! use rankrls::{Lambdas, GreedyRankRls};
 //!
 //! let lambdas: Lambdas = "1,4,16,64".parse()?;
-//! let options = TuneOptions {
+//! let options = Tune {
 //!     rule: Rule::OneSe,
-//!     ..TuneOptions::new(SelectionOptions::new(20, None), lambdas)
+//!     ..Tune::new(GreedyRankRls::new(20, None), lambdas)
 //! };
 //! let (model, _) = options.fit(&sample::train())?;
 //! println!("lambda {}, {} features", model.lambda, model.features.len());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`TuneOptions::fit`] is the short way. [`Tuning`] judges by validation data, too, watches the selections,
+//! [`Tune::fit`] is the short way. [`Tuning`] judges by validation data, too, watches the selections,
 //! and goes on with what an earlier run has found.
 //!
 //! # What lambdas share
@@ -56,7 +56,7 @@ mod stability;
 pub use crate::metrics::Score;
 pub(crate) use auto::choose_lambda_with;
 pub use auto::{AutoLambda, choose_lambda};
-pub use options::{Evidence, TuneOptions};
+pub use options::{Evidence, Tune};
 pub use outcome::{Finished, Outcome, PathEnding, PathId, Point, TuneEvent, TuneObserver};
 pub use rule::{Choice, Curve, Rule};
 pub use score::Measure;
@@ -65,7 +65,7 @@ pub use stability::{Frequency, Stability};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{OwnStrategy, Selection, SelectionOptions, TargetOptions, check_several};
+use crate::greedy::{GreedyRankRls, OwnStrategy, Selection, TargetOptions, check_several};
 use crate::lambda::{Lambda, Lambdas};
 use rankrls_files::Remedy;
 
@@ -73,11 +73,11 @@ use rankrls_files::Remedy;
 ///
 /// ```
 /// use rankrls::data::sample;
-/// use rankrls::tune::{TuneOptions, Tuning};
-/// use rankrls::{Lambda, SelectionOptions};
+/// use rankrls::tune::{Tune, Tuning};
+/// use rankrls::{Lambda, GreedyRankRls};
 ///
 /// let data = sample::train();
-/// let options = TuneOptions::new(SelectionOptions::new(5, None), &[Lambda::new(1.0)?]);
+/// let options = Tune::new(GreedyRankRls::new(5, None), &[Lambda::new(1.0)?]);
 /// let candidates = options.selection.candidates(&data);
 /// let tuning = Tuning {
 ///     candidates: Some(&candidates),
@@ -95,10 +95,10 @@ pub struct Tuning<'a> {
     /// The training data.
     pub dataset: &'a Dataset<'a>,
     /// The selections to make, and how to judge their models.
-    pub options: &'a TuneOptions,
+    pub options: &'a Tune,
     /// The data that models are judged by, under [`Evidence::Validation`].
     pub validation: Option<&'a Dataset<'a>>,
-    /// The candidates that [`SelectionOptions::candidates`] found before, on no other rank; `None`: it is
+    /// The candidates that [`GreedyRankRls::candidates`] found before, on no other rank; `None`: it is
     /// asked again.
     pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
@@ -110,7 +110,7 @@ pub struct Tuning<'a> {
 
 impl<'a> Tuning<'a> {
     /// A choice from the start.
-    pub fn new(dataset: &'a Dataset<'a>, options: &'a TuneOptions) -> Self {
+    pub fn new(dataset: &'a Dataset<'a>, options: &'a Tune) -> Self {
         Self {
             dataset,
             options,
@@ -173,11 +173,11 @@ impl<'a> Tuning<'a> {
         check_several(self.dataset.queries())?;
         let queries = self.dataset.queries().len();
         let evidence = Evidence::folds(queries, asked.seed());
-        let options = TuneOptions {
+        let options = Tune {
             evidence: evidence.ok_or_else(|| folds::no_folds(2, queries))?,
             rule: Rule::Best,
             lambdas: Lambdas::of(&[lambda]),
-            selection: SelectionOptions {
+            selection: GreedyRankRls {
                 strategy,
                 k,
                 target: target.clone(),

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Choice, Curve, Measure, Outcome, Rule};
 use crate::data::{DataHash, Dataset, LabelScale};
 use crate::error::{Result, ensure};
-use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
+use crate::greedy::{GreedyRankRls, StrategyKind, TargetOptions};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Metric, Rules, distinct};
 
@@ -14,19 +14,19 @@ use crate::metrics::{Metric, Rules, distinct};
 /// arguments and reports of commands.
 ///
 /// ```
-/// use rankrls::tune::{Evidence, Rule, TuneOptions};
-/// use rankrls::{Lambdas, SelectionOptions};
+/// use rankrls::tune::{Evidence, Rule, Tune};
+/// use rankrls::{Lambdas, GreedyRankRls};
 ///
-/// let options = TuneOptions {
+/// let options = Tune {
 ///     evidence: Evidence::Folds { count: 5, seed: 1 },
 ///     rule: Rule::OneSe,
-///     ..TuneOptions::new(SelectionOptions::new(20, None), Lambdas::Auto)
+///     ..Tune::new(GreedyRankRls::new(20, None), Lambdas::Auto)
 /// };
 /// # assert_eq!(options.grid(1.0).len(), 5);
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TuneOptions {
+pub struct Tune {
     /// The strategies to choose from, one after the other, each with every ridge parameter; that of
     /// `selection` where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,7 +51,7 @@ pub struct TuneOptions {
     pub rule: Rule,
     /// Options of all selections, the most features among them. [`lambdas`](Self::lambdas) takes
     /// the place of its lambda; its memory is that of data, candidates, results and all selections at work together.
-    pub selection: SelectionOptions,
+    pub selection: GreedyRankRls,
     /// Most selections at work at once; one a thread where it is `None`. There are fewer where
     /// memory does not allow as many. Results do not depend on it.
     #[serde(skip)]
@@ -133,10 +133,10 @@ impl Evidence {
     }
 }
 
-impl TuneOptions {
+impl Tune {
     /// Paths by `selection` with each of `lambdas`, judged by the squared error of their
     /// leave-query-out predictions; the best is chosen.
-    pub fn new(selection: SelectionOptions, lambdas: impl Into<Lambdas>) -> Self {
+    pub fn new(selection: GreedyRankRls, lambdas: impl Into<Lambdas>) -> Self {
         Self {
             lambdas: lambdas.into(),
             selection,
@@ -153,7 +153,7 @@ impl TuneOptions {
 
     /// The options that choose lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
     /// most 20 features. Short selections, four a lambda.
-    pub fn quick(selection: SelectionOptions) -> Self {
+    pub fn quick(selection: GreedyRankRls) -> Self {
         let evidence = Evidence::Folds {
             count: 3,
             seed: selection.seed(),
@@ -161,7 +161,7 @@ impl TuneOptions {
         let k = selection.k.min(20);
         Self {
             evidence,
-            ..Self::new(SelectionOptions { k, ..selection }, Lambdas::Auto)
+            ..Self::new(GreedyRankRls { k, ..selection }, Lambdas::Auto)
         }
     }
 
@@ -181,7 +181,7 @@ impl TuneOptions {
     }
 
     /// A selection for each strategy with each scale of labels.
-    pub fn selections(&self) -> Vec<SelectionOptions> {
+    pub fn selections(&self) -> Vec<GreedyRankRls> {
         let asked = &self.selection;
         let mut all = Vec::new();
         for strategy in axis(&self.strategies, asked.strategy) {
@@ -190,7 +190,7 @@ impl TuneOptions {
                     labels,
                     ..asked.target.clone()
                 };
-                all.push(SelectionOptions {
+                all.push(GreedyRankRls {
                     strategy,
                     target,
                     ..asked.clone()
@@ -203,8 +203,8 @@ impl TuneOptions {
     /// Refuses options out of their ranges, or against each other, whatever the data.
     pub fn check(&self) -> Result<()> {
         let all = self.selections();
-        let scale = |options: &SelectionOptions| options.target.label_scale(options.strategy);
-        let differ = |pair: &[SelectionOptions]| scale(&pair[0]) != scale(&pair[1]);
+        let scale = |options: &GreedyRankRls| options.target.label_scale(options.strategy);
+        let differ = |pair: &[GreedyRankRls]| scale(&pair[0]) != scale(&pair[1]);
         ensure!(
             self.measure != Measure::SquaredError || !all.windows(2).any(differ),
             options,
@@ -217,7 +217,7 @@ impl TuneOptions {
             options,
             "no lambda to choose from: expected at least one"
         );
-        let biased = all.iter().any(SelectionOptions::is_biased);
+        let biased = all.iter().any(GreedyRankRls::is_biased);
         ensure!(
             !biased || !matches!(self.evidence, Evidence::Lqo),
             options,

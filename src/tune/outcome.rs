@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::{Curve, Score, Stability};
 use crate::data::LabelScale;
 use crate::error::Error;
-use crate::greedy::{self, Selection, SelectionOptions, Step, StrategyKind, Teacher};
+use crate::greedy::{self, GreedyRankRls, Selection, Step, StrategyKind, Teacher};
 use crate::lambda::Lambda;
 
 /// The outcome of one lambda: a plain value, which may be stored and read back.
@@ -18,7 +18,7 @@ pub struct Outcome {
     /// The other options of its selection, with every choice made. The strategy is `None` where no
     /// selection started, and for one that the library does not have.
     #[serde(flatten)]
-    pub options: SelectionOptions,
+    pub options: GreedyRankRls,
     /// The unit of ridge parameters, in squared units of the values
     /// ([`Candidates::unit`](crate::candidates::Candidates::unit)).
     pub unit: f64,
@@ -87,14 +87,14 @@ pub enum PathEnding {
 impl Outcome {
     /// Before the first step of a selection by `options`.
     pub(super) fn without_points(
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         lambda: Lambda,
         unit: f64,
         ending: PathEnding,
     ) -> Self {
         Self {
             lambda,
-            options: SelectionOptions {
+            options: GreedyRankRls {
                 lambda: None,
                 ..options.clone()
             },
@@ -136,7 +136,7 @@ impl Outcome {
         let (strategy, target) = (options.strategy, options.target.clone());
         Some(Selection {
             strategy,
-            options: SelectionOptions { k, ..options }.resolved(strategy, self.lambda, target),
+            options: GreedyRankRls { k, ..options }.resolved(strategy, self.lambda, target),
             lambda: self.lambda,
             unit: self.unit,
             teacher: self.teacher,
@@ -162,7 +162,7 @@ pub struct PathId {
 impl PathId {
     /// The path of `options` with `lambda` by `strategy`, which the options may leave open.
     pub fn new(
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         lambda: Lambda,
         strategy: impl Into<Option<StrategyKind>>,
     ) -> Self {
@@ -175,7 +175,7 @@ impl PathId {
     }
 
     /// Whether it is a path of `options` with their lambda; they may leave the strategy open.
-    pub(super) fn is_of(&self, options: &SelectionOptions, lambda: Lambda) -> bool {
+    pub(super) fn is_of(&self, options: &GreedyRankRls, lambda: Lambda) -> bool {
         let strategy = options.strategy.or(self.strategy);
         *self == Self::new(options, lambda, strategy)
     }

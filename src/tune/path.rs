@@ -5,7 +5,7 @@ use super::meter::{Values, summarise};
 use super::run::{Job, LabelsOfParts, Run};
 use super::{Evidence, Finished, Outcome, PathEnding, Point, TuneEvent};
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{Plan, Selecting, SelectionOptions, Step, tied_predictions};
+use crate::greedy::{GreedyRankRls, Plan, Selecting, Step, tied_predictions};
 use crate::stop::unless_stopped;
 
 /// The values that a model is judged by, and the folds that had no step for it.
@@ -46,7 +46,7 @@ impl<'a, 'r> Path<'a, 'r> {
     pub(super) fn outcome(&self) -> Result<Outcome> {
         let &Self { run, job, .. } = self;
         let sampler = job.options.sampler(job.plan.strategy.kind());
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             sample: sampler.map(|sampler| sampler.size),
             target: job.plan.target.clone(),
             ..job.options

@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::meter::Meter;
-use super::{Finished, Outcome, PathEnding, PathId, TuneEvent, TuneObserver, TuneOptions};
+use super::{Finished, Outcome, PathEnding, PathId, Tune, TuneEvent, TuneObserver};
 use crate::candidates::Candidates;
 use crate::error::{Kind, Result};
-use crate::greedy::{Labels, OwnStrategy, Plan, SelectionOptions, Step, plan_with};
+use crate::greedy::{GreedyRankRls, Labels, OwnStrategy, Plan, Step, plan_with};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
@@ -18,7 +18,7 @@ pub(super) type LabelsOfParts = Vec<Result<Labels>>;
 
 /// All that the paths share.
 pub(super) struct Run<'a> {
-    pub(super) options: &'a TuneOptions,
+    pub(super) options: &'a Tune,
     /// All training data.
     pub(super) whole: Part<'a>,
     pub(super) folds: &'a [Fold],
@@ -41,7 +41,7 @@ pub(super) struct Run<'a> {
 pub(super) struct Job {
     pub(super) lambda: Lambda,
     /// The options with the strategy of the plans.
-    pub(super) options: SelectionOptions,
+    pub(super) options: GreedyRankRls,
     /// The plan of the selection from all data.
     pub(super) plan: Plan,
     /// One a fold; `None` for a fold that has nothing to select from.
@@ -95,10 +95,10 @@ impl Run<'_> {
     /// The job of `selection` with `lambda`, or the outcome of a path without the memory for it.
     pub(super) fn job(
         &self,
-        selection: &SelectionOptions,
+        selection: &GreedyRankRls,
         lambda: Lambda,
     ) -> Result<Result<Job, Outcome>> {
-        let mut options = SelectionOptions {
+        let mut options = GreedyRankRls {
             lambda: lambda.into(),
             ..selection.clone()
         };
@@ -117,9 +117,9 @@ impl Run<'_> {
         Ok(Err(Outcome::without_points(&options, lambda, unit, ending)))
     }
 
-    fn plan(&self, options: &SelectionOptions, lambda: Lambda) -> Result<Job> {
+    fn plan(&self, options: &GreedyRankRls, lambda: Lambda) -> Result<Job> {
         let plan = self.plan_among(self.whole, options)?;
-        let planned = SelectionOptions {
+        let planned = GreedyRankRls {
             strategy: plan.strategy.kind(),
             ..options.clone()
         };
@@ -146,7 +146,7 @@ impl Run<'_> {
         })
     }
 
-    fn plan_among(&self, part: Part<'_>, options: &SelectionOptions) -> Result<Plan> {
+    fn plan_among(&self, part: Part<'_>, options: &GreedyRankRls) -> Result<Plan> {
         let candidates = part.candidates;
         options.ranking(part.target.labels, candidates.queries())?;
         // Candidates are counted once more there.
@@ -154,7 +154,7 @@ impl Run<'_> {
             held: self.memory.held.saturating_sub(candidates.memory()),
             ..self.memory
         };
-        let held = SelectionOptions {
+        let held = GreedyRankRls {
             memory,
             ..options.clone()
         };

@@ -5,11 +5,11 @@
 //! ```
 //! use rankrls::data::sample;
 //! use rankrls::greedy::job::{select, unwatched};
-//! use rankrls::{Lambda, SelectionOptions};
+//! use rankrls::{Lambda, GreedyRankRls};
 //!
 //! let data = sample::train();
 //! assert_eq!(data.warnings(), []);
-//! let selection = select(&data, &SelectionOptions::new(5, Lambda::new(16.0)?), &mut unwatched)?;
+//! let selection = select(&data, &GreedyRankRls::new(5, Lambda::new(16.0)?), &mut unwatched)?;
 //! for warning in selection.warnings() {
 //!     eprintln!("{warning}");
 //! }
@@ -461,7 +461,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
     use crate::greedy::job::select;
-    use crate::greedy::{SelectionOptions, StrategyKind, unwatched};
+    use crate::greedy::{GreedyRankRls, StrategyKind, unwatched};
     use crate::lambda::Lambda;
     use crate::ridge::{RankRls, Solver};
 
@@ -508,7 +508,7 @@ mod tests {
     #[test]
     fn results_are_told_of() {
         let data = data(48, grades);
-        let asked = SelectionOptions::new(5, Lambda::new(1.0).unwrap());
+        let asked = GreedyRankRls::new(5, Lambda::new(1.0).unwrap());
         let found = told(&select(&data, &asked, &mut unwatched).unwrap().warnings());
         let exhausted = "selected 2 features, not 5: the data has 2 column classes to select from";
         assert_eq!(found, [exhausted]);
@@ -545,7 +545,7 @@ mod tests {
     #[test]
     fn parameters_without_effect_are_refused() {
         let data = data(48, grades);
-        let mut options = SelectionOptions::new(1, None);
+        let mut options = GreedyRankRls::new(1, None);
         options.target.blend = Some(0.5);
         let check = |strategy| options.check_effects(&[strategy], false, false);
         let refused = check(None).unwrap_err().to_string();

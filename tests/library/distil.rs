@@ -8,20 +8,18 @@ use rankrls::data::LabelScale;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::greedy::{Refit, Selection, TargetOptions};
 use rankrls::memory::Memory;
-use rankrls::{
-    Dataset, Lambda, Lambdas, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind,
-};
+use rankrls::{Dataset, GreedyRankRls, Lambda, Lambdas, Queries, QueryWeight, Ridge, StrategyKind};
 
 /// Ten queries or more, of one row and more.
 fn drawn() -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, 10..14), 1..9)
 }
 
-fn options(strategy: StrategyKind, lambda: f64, target: TargetOptions) -> SelectionOptions {
-    SelectionOptions {
+fn options(strategy: StrategyKind, lambda: f64, target: TargetOptions) -> GreedyRankRls {
+    GreedyRankRls {
         strategy: Some(strategy),
         target,
-        ..SelectionOptions::new(9, Lambda::new(lambda).unwrap())
+        ..GreedyRankRls::new(9, Lambda::new(lambda).unwrap())
     }
 }
 
@@ -121,7 +119,7 @@ proptest! {
             teacher_lambda: Some(teacher(&teaching)),
             ..raw()
         };
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             query_weight: weight,
             ..options(StrategyKind::Distil, lambda, target)
         };
@@ -296,7 +294,7 @@ fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
     let data = rankrls::data::sample::train();
     let distil = options(StrategyKind::Distil, 16.0, TargetOptions::default());
     // So little that no system fits, and folds are taken by conjugate gradients.
-    let folds = SelectionOptions {
+    let folds = GreedyRankRls {
         memory: Memory::limit(6 << 20),
         ..distil.clone()
     };
@@ -322,13 +320,13 @@ fn rows_keep_their_teacher_in_parts_of_the_data() {
 
 #[test]
 fn a_teacher_without_a_ridge_parameter_is_refused() {
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         strategy: Some(StrategyKind::Distil),
         target: TargetOptions {
             teacher_lambda: Some(teacher(&[])),
             ..TargetOptions::default()
         },
-        ..SelectionOptions::new(2, None)
+        ..GreedyRankRls::new(2, None)
     };
     let error = select(&rankrls::data::sample::train(), &options, &mut unwatched).unwrap_err();
     assert!(error.to_string().contains("at least one"), "{error}");

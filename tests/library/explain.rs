@@ -3,7 +3,7 @@
 use ndarray::Array2;
 use proptest::prelude::*;
 use rankrls::ridge::Kernel;
-use rankrls::{Dataset, Lambda, Model, Queries, RankRls, Scale, SelectionOptions};
+use rankrls::{Dataset, GreedyRankRls, Lambda, Model, Queries, RankRls, Scale};
 
 use crate::oracle::drawn_problems;
 use crate::oracle::problems::problems;
@@ -79,7 +79,7 @@ proptest! {
         problem in problems(prop::collection::vec(1..6_usize, 2..6), 1..9), exponent in -4i32..5,
     ) {
         let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
-        let options = SelectionOptions { scale: Scale::Sd, ..SelectionOptions::new(4, Lambda::new(lambda).unwrap()) };
+        let options = GreedyRankRls { scale: Scale::Sd, ..GreedyRankRls::new(4, Lambda::new(lambda).unwrap()) };
         let params = RankRls { lambdas: Lambda::new(lambda).unwrap().into(), ..RankRls::default() };
         let models = [options.fit(&data).ok(), params.fit(&data).ok()];
         for model in models.iter().flatten() {
@@ -115,7 +115,7 @@ fn orders_that_cannot_be_explained_are_refused() {
     let error = kernel.explain(&data, 0, None).unwrap_err();
     let message = "a kernel model has no features to explain an order by: ";
     assert!(error.to_string().starts_with(message), "{error}");
-    let options = SelectionOptions::new(1, Lambda::new(1.0).unwrap());
+    let options = GreedyRankRls::new(1, Lambda::new(1.0).unwrap());
     let model = options.fit(&data).unwrap();
     let error = model.explain(&data, 2, None).unwrap_err();
     assert_eq!(error.to_string(), "there is no query 2 among 2");

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use rankrls::data::read::{ReadOptions, TableOptions};
-use rankrls::{Dataset, Lambda, Objective, QueryWeight, RankRls, SelectionOptions};
+use rankrls::{Dataset, GreedyRankRls, Lambda, Objective, QueryWeight, RankRls};
 
 #[path = "../support/faults.rs"]
 mod table;
@@ -28,7 +28,7 @@ fn make(fault: &str, path: &Path) -> Result<(), Box<dyn Error>> {
     };
     match fault {
         "a share of labels without a teacher" => {
-            let mut options = SelectionOptions::new(1, None);
+            let mut options = GreedyRankRls::new(1, None);
             options.target.blend = Some(0.5);
             drop(options.fit(&data)?);
         }

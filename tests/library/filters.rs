@@ -12,8 +12,8 @@ use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{plan, select, select_among, unwatched};
 use rankrls::greedy::strategy::ExpectedDivergence;
-use rankrls::tune::{Evidence, TuneOptions, Tuning};
-use rankrls::{Dataset, Lambda, Queries, SelectionOptions, StrategyKind};
+use rankrls::tune::{Evidence, Tune, Tuning};
+use rankrls::{Dataset, GreedyRankRls, Lambda, Queries, StrategyKind};
 use serde::Deserialize;
 
 use crate::oracle::{by, draws, on};
@@ -130,7 +130,7 @@ fn graded() -> Dataset<'static> {
         .unwrap()
 }
 
-fn options(k: usize) -> SelectionOptions {
+fn options(k: usize) -> GreedyRankRls {
     by(StrategyKind::FsEd, k, 1.0)
 }
 
@@ -202,10 +202,10 @@ fn validation_rows_decide_where_densities_are_compared() {
 fn paths_of_several_strategies_have_the_filter() {
     let data = graded();
     let lambdas = [Lambda::new(1.0).unwrap()];
-    let tuning = TuneOptions {
+    let tuning = Tune {
         evidence: Evidence::Folds { count: 3, seed: 1 },
         strategies: vec![StrategyKind::Bounded, StrategyKind::FsEd],
-        ..TuneOptions::new(SelectionOptions::new(4, None), &lambdas)
+        ..Tune::new(GreedyRankRls::new(4, None), &lambdas)
     };
     let tuned = Tuning::new(&data, &tuning).run(&mut ()).unwrap();
     let selected = tuned.outcomes[1].selection(4).unwrap();

@@ -4,9 +4,9 @@ use rankrls::data::sample;
 use rankrls::greedy::job::{plan, select, unwatched};
 use rankrls::memory::Memory;
 use rankrls::ridge::{Basis, Kernel, Preference, Preferences, RankRls, ReducedSet, RidgeProblem};
-use rankrls::tune::{TuneOptions, Tuning, choose_lambda};
+use rankrls::tune::{Tune, Tuning, choose_lambda};
 use rankrls::{
-    ColumnClasses, Dataset, HoldOut, Kind, Lambda, Objective, Queries, Result, SelectionOptions,
+    ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Objective, Queries, Result,
     Solver, StrategyKind,
 };
 
@@ -200,10 +200,10 @@ fn problems_count_it() {
 #[test]
 fn selections_and_their_plans_count_it() {
     let data = sample::train();
-    let options = |memory| SelectionOptions {
+    let options = |memory| GreedyRankRls {
         strategy: Some(StrategyKind::Bounded),
         memory,
-        ..SelectionOptions::new(3, lambda())
+        ..GreedyRankRls::new(3, lambda())
     };
     let candidates = options(Memory::default()).candidates(&data);
     let needed = |memory: Memory| match plan(&candidates, &data, &options(memory)) {
@@ -228,12 +228,12 @@ fn selections_and_their_plans_count_it() {
 fn grids_count_it_with_data_and_validation() {
     let (data, test) = (sample::train(), sample::test());
     let tunes = |memory, validation: Option<&Dataset<'_>>| {
-        let selection = SelectionOptions {
+        let selection = GreedyRankRls {
             strategy: Some(StrategyKind::Bounded),
             memory,
-            ..SelectionOptions::new(2, None)
+            ..GreedyRankRls::new(2, None)
         };
-        let options = TuneOptions::new(selection, lambda());
+        let options = Tune::new(selection, lambda());
         let tuning = Tuning {
             validation,
             ..Tuning::new(&data, &options)
@@ -266,9 +266,9 @@ fn grids_count_it_with_data_and_validation() {
 fn the_choice_of_lambda_counts_it() {
     let data = sample::train();
     let chosen = |memory| {
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             memory,
-            ..SelectionOptions::new(1, None)
+            ..GreedyRankRls::new(1, None)
         };
         let candidates = options.candidates(&data);
         choose_lambda(&options, &candidates, &data, &mut ()).map(drop)

@@ -8,7 +8,7 @@ use proptest::test_runner::TestRunner;
 use rankrls::data::LabelScale;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::greedy::strategy::{self, Round};
-use rankrls::greedy::{Selection, SelectionOptions};
+use rankrls::greedy::{GreedyRankRls, Selection};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::{Basis, Fit, Kernel, RankRls, RidgeProblem, Shortfall, Solver, TOLERANCE};
 use rankrls::{Kind, Lambda, Lambdas, Result, Scale, StrategyKind};
@@ -208,7 +208,7 @@ fn column(values: [f64; 4]) -> Problem {
 }
 
 fn selected(problem: &Problem, lambda: f64) -> Result<Selection> {
-    let options = SelectionOptions::new(1, Lambda::new(lambda).unwrap());
+    let options = GreedyRankRls::new(1, Lambda::new(lambda).unwrap());
     select(&problem.dataset(), &options, &mut unwatched)
 }
 
@@ -233,7 +233,7 @@ fn values_that_vanish_have_no_effect() {
     for value in [1e-300, 5e-324, 1e-170] {
         let mut problem = column([value, 0.0, 0.0, value]);
         problem.x.push(vec![1.0, 0.0, 2.0, 0.0]);
-        let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+        let options = GreedyRankRls::new(2, Lambda::new(1.0).unwrap());
         let selection = select(&problem.dataset(), &options, &mut unwatched).unwrap();
         assert_eq!(selection.features(), [1, 0]);
         assert_eq!(selection.steps[0].lqo_error, selection.steps[1].lqo_error);
@@ -282,7 +282,7 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
             .filter(|_| value > 1e-310)
         {
             for strategy in strategies().filter(|kind| kind.is_exact()) {
-                let options = SelectionOptions {
+                let options = GreedyRankRls {
                     scale,
                     ..by(strategy, 1, 1.0)
                 };
@@ -437,7 +437,7 @@ fn without_pairs_there_is_nothing_to_select() {
             let error = select(&data, &by(strategy, 1, 1.0), &mut unwatched).unwrap_err();
             assert!(error.to_string().contains("a single row"), "{error}");
         }
-        let ranking = SelectionOptions {
+        let ranking = GreedyRankRls {
             criterion: "cindex".parse().unwrap(),
             ..by(StrategyKind::Dense, 1, 1.0)
         };
@@ -471,9 +471,9 @@ fn a_criterion_without_a_value_says_what_labels_lack() {
     ] {
         let mut problem = column([1.0, 0.0, 1.0, 2.0]);
         problem.labels = labels.to_vec();
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             criterion: criterion.parse().unwrap(),
-            ..SelectionOptions::new(1, Lambda::new(1.0).unwrap())
+            ..GreedyRankRls::new(1, Lambda::new(1.0).unwrap())
         };
         let error = select(&problem.dataset(), &options, &mut unwatched).unwrap_err();
         assert!(error.to_string().contains(cause), "{criterion}: {error}");
@@ -496,7 +496,7 @@ fn errors_that_are_not_those_of_the_candidates_are_refused() {
 
     let data = following(1.0).dataset();
     let first = |errors: Errors| {
-        let options = SelectionOptions::new(1, Lambda::new(1.0).unwrap());
+        let options = GreedyRankRls::new(1, Lambda::new(1.0).unwrap());
         let own = strategy::OwnStrategy::new(Given(errors));
         let model = options.fit_with(&data, Some(&own), &mut unwatched)?;
         Ok::<u32, rankrls::Error>(model.columns()[0])
@@ -530,9 +530,9 @@ fn a_measure_as_criterion_does_not_see_the_size_of_labels() {
             let found = |size: f64| {
                 let mut problem = plain.clone();
                 problem.labels.iter_mut().for_each(|label| *label *= size);
-                let mut options = SelectionOptions {
+                let mut options = GreedyRankRls {
                     criterion: metric.parse().unwrap(),
-                    ..SelectionOptions::new(2, Lambda::new(1.0).unwrap())
+                    ..GreedyRankRls::new(2, Lambda::new(1.0).unwrap())
                 };
                 options.target.labels = Some(scale);
                 let selection = select(&problem.dataset(), &options, &mut unwatched).unwrap();

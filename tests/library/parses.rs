@@ -10,7 +10,7 @@ use rankrls::greedy::job::{select, unwatched};
 use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Lambdas, RankRls, Selection, SelectionOptions, Solver,
+    ColumnClasses, Dataset, GreedyRankRls, Lambda, Lambdas, RankRls, Selection, Solver,
     StrategyKind,
 };
 use serde::Deserialize;
@@ -159,7 +159,7 @@ fn distil_is_its_definition() {
         let training = params.train(&data, None).unwrap();
         assert_close(training.best().holdout.as_ref().unwrap().error, error);
     }
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         strategy: Some(StrategyKind::Distil),
         target: TargetOptions {
             labels: Some(LabelScale::SqrtSd),
@@ -168,7 +168,7 @@ fn distil_is_its_definition() {
             blend: Some(expected.blend),
             teacher_lambda: Some(Lambdas::of(&lambdas)),
         },
-        ..SelectionOptions::new(
+        ..GreedyRankRls::new(
             expected.features.len(),
             Lambda::new(expected.lambda).unwrap(),
         )

@@ -12,7 +12,7 @@ use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::on_threads;
 use rankrls::{
-    Dataset, Kind, Lambda, QueryWeight, Result, Scale, Selection, SelectionOptions, StrategyKind,
+    Dataset, GreedyRankRls, Kind, Lambda, QueryWeight, Result, Scale, Selection, StrategyKind,
 };
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
@@ -20,7 +20,7 @@ const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 /// The selection of each of `count` ranks that go on after `steps`.
 fn on_ranks(
     data: &Dataset<'_>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     steps: &[Step],
     count: usize,
 ) -> Vec<Result<Selection>> {
@@ -31,7 +31,7 @@ fn on_ranks(
     })
 }
 
-fn check(data: &Dataset<'_>, options: &SelectionOptions) {
+fn check(data: &Dataset<'_>, options: &GreedyRankRls) {
     let alone = select(data, options, &mut unwatched).map(outcome);
     for count in RANKS {
         for found in on_ranks(data, options, &[], count) {
@@ -41,7 +41,7 @@ fn check(data: &Dataset<'_>, options: &SelectionOptions) {
 }
 
 /// Options of a strategy, of all that it can do.
-fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
+fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
     let measure = Metric::Ndcg(3.try_into().unwrap());
     (
         lambdas(),
@@ -51,12 +51,12 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
         1u64..9,
     )
         .prop_map(move |(lambda, variant, weight, scale, seed)| {
-            let mut options = SelectionOptions {
+            let mut options = GreedyRankRls {
                 strategy: Some(strategy),
                 query_weight: QueryWeight::ALL[weight],
                 scale: Scale::ALL[scale],
                 seed: Some(seed),
-                ..SelectionOptions::new(6, Lambda::new(lambda).unwrap())
+                ..GreedyRankRls::new(6, Lambda::new(lambda).unwrap())
             };
             match variant {
                 1 if strategy.can_sample() => options.sample = Some(3),
@@ -135,7 +135,7 @@ fn borrowed_and_owned_columns_select_alike() {
     let queries = owned.queries().clone();
     let labels = owned.labels();
     let borrowed = Dataset::from_csc(&indptr[..], &rows[..], &values[..], labels, queries).unwrap();
-    let options = SelectionOptions::new(6, Lambda::new(2.0).unwrap());
+    let options = GreedyRankRls::new(6, Lambda::new(2.0).unwrap());
     assert_eq!(
         select(&borrowed, &options, &mut unwatched).unwrap(),
         select(&owned, &options, &mut unwatched).unwrap()
@@ -147,7 +147,7 @@ fn borrowed_and_owned_columns_select_alike() {
 fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
     let distil = by(StrategyKind::Distil, 3, 1.0);
-    let mut refit = SelectionOptions::new(3, Lambda::new(1.0).unwrap());
+    let mut refit = GreedyRankRls::new(3, Lambda::new(1.0).unwrap());
     refit.target.refit = Some(Refit::CrossFitted);
     for options in [distil, refit] {
         for found in on_ranks(&data, &options, &[], 2) {
@@ -162,21 +162,21 @@ fn ranks_take_the_scores_of_a_teacher_as_given() {
 fn plans_are_those_of_the_rank_that_has_most() {
     let data = sample::train();
     let limit = 64 << 20;
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         memory: Memory::limit(limit),
-        ..SelectionOptions::new(5, None)
+        ..GreedyRankRls::new(5, None)
     };
     let whole = options.candidates(&data);
     let alone = plan(&whole, &data, &options).unwrap();
     let plans = on_threads(3, |peers| {
         let own = share(&data, 3, peers.rank());
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             memory: Memory::limit(limit - peers.rank() as u64),
             ..options.clone()
         };
         let candidates = options.candidates(&own).among(peers);
         assert!(candidates.classes().len() < candidates.summary().column_classes / 2);
-        let little = SelectionOptions {
+        let little = GreedyRankRls {
             memory: Memory::limit(u64::from(candidates.peers().rank() == 1)),
             ..options.clone()
         };
@@ -226,7 +226,7 @@ fn all_ranks_refuse_what_one_has() {
     };
     problem.x[4][0] = 1e200;
     problem.x[7][0] = -1e180;
-    let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+    let options = GreedyRankRls::new(2, Lambda::new(1.0).unwrap());
     let alone = select(&problem.dataset(), &options, &mut unwatched).unwrap_err();
     assert!(
         alone.to_string().contains(" has values too large"),

@@ -12,14 +12,14 @@ use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Evidence, Finished, Measure, PathId, Rule, TuneEvent};
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, Kind, Lambda, Model, QueryWeight, Ridge, Scale,
-    SelectionOptions, StrategyKind,
+    Candidates, ColumnClasses, Dataset, GreedyRankRls, Kind, Lambda, Model, QueryWeight, Ridge,
+    Scale, StrategyKind,
 };
 
 const K: usize = 12;
 
-fn options(lambda: f64) -> SelectionOptions {
-    SelectionOptions::new(K, Lambda::new(lambda).unwrap())
+fn options(lambda: f64) -> GreedyRankRls {
+    GreedyRankRls::new(K, Lambda::new(lambda).unwrap())
 }
 
 /// The first 200 rows of the sample, and few enough columns for every strategy.
@@ -42,7 +42,7 @@ fn lines(range: Range<usize>) -> String {
     rows.join("\n")
 }
 
-fn check(candidates: &Candidates, labels: &[f64], options: &SelectionOptions) {
+fn check(candidates: &Candidates, labels: &[f64], options: &GreedyRankRls) {
     let whole = select_among(candidates, labels, options, &[], &mut unwatched).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
@@ -66,7 +66,7 @@ fn every_strategy_goes_on_from_every_step() {
             check(&candidates, data.labels(), &by(strategy, K, lambda));
         }
     }
-    let sampled = SelectionOptions {
+    let sampled = GreedyRankRls {
         sample: Some(50),
         seed: Some(7),
         ..by(StrategyKind::Bounded, K, 1.0)
@@ -78,7 +78,7 @@ fn every_strategy_goes_on_from_every_step() {
         metric: Metric::Concordance,
         convention: Convention::Standard,
     };
-    let ranked = SelectionOptions {
+    let ranked = GreedyRankRls {
         criterion,
         ..options(1.0)
     };
@@ -116,7 +116,7 @@ fn steps_of_other_data_are_refused() {
 }
 
 /// The model of `data` by these options after so many steps, as it comes back from a file.
-fn ended(data: &Dataset<'_>, options: &SelectionOptions, given: &[Step], after: usize) -> Model {
+fn ended(data: &Dataset<'_>, options: &GreedyRankRls, given: &[Step], after: usize) -> Model {
     let candidates = options.candidates(data);
     let mut end = |_: &Step, work: &Selecting<'_>| match work.steps().len() {
         taken if taken == after => ControlFlow::Break(()),
@@ -135,21 +135,21 @@ fn a_model_is_gone_on_from_again_and_again() {
     let data = data();
     let hash = DataHash::of(&data);
     let share: Ridge = "1/16u".parse().unwrap();
-    let sampled = SelectionOptions {
+    let sampled = GreedyRankRls {
         strategy: Some(StrategyKind::Sampled),
         sample: Some(30),
         seed: Some(5),
         ..options(2.0)
     };
-    let mut distil = SelectionOptions {
+    let mut distil = GreedyRankRls {
         strategy: Some(StrategyKind::Distil),
-        ..SelectionOptions::new(K, None)
+        ..GreedyRankRls::new(K, None)
     };
     let auto = distil.clone();
     distil.target.teacher_lambda = Some("1u,1/4u".parse().unwrap());
     for asked in [
         options(2.0),
-        SelectionOptions::new(K, share),
+        GreedyRankRls::new(K, share),
         sampled,
         distil,
         auto,
@@ -165,7 +165,7 @@ fn a_model_is_gone_on_from_again_and_again() {
         assert_eq!(last, whole);
     }
     // Where folds have chosen lambda, they do not choose again.
-    let auto = SelectionOptions::new(K, None);
+    let auto = GreedyRankRls::new(K, None);
     let candidates = auto.candidates(&data);
     let model = ended(&data, &options(3.0), &[], 4);
     let (options, _) = model.go_on(&auto, &candidates, hash).unwrap();
@@ -178,14 +178,14 @@ fn models_of_other_runs_are_not_gone_on_from() {
     let hash = DataHash::of(&data);
     let candidates = options(2.0).candidates(&data);
     let model = ended(&data, &options(2.0), &[], 3);
-    let refused = |model: &Model, options: &SelectionOptions, hash| {
+    let refused = |model: &Model, options: &GreedyRankRls, hash| {
         let candidates = options.candidates(&data);
         model
             .go_on(options, &candidates, hash)
             .unwrap_err()
             .to_string()
     };
-    let mut other = SelectionOptions {
+    let mut other = GreedyRankRls {
         strategy: Some(StrategyKind::Sampled),
         seed: Some(9),
         sample: Some(3),
@@ -235,7 +235,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
     let all = rankrls::RankRls::default().fit(&data).unwrap();
     let text = refused(&all, &options(2.0), hash);
     assert!(text.contains("not selected but all"), "{text}");
-    let more = SelectionOptions {
+    let more = GreedyRankRls {
         k: K + 2,
         ..options(2.0)
     };
@@ -269,9 +269,9 @@ impl tune::TuneObserver for Cut {
     }
 }
 
-fn tune_options() -> tune::TuneOptions {
+fn tune_options() -> tune::Tune {
     let lambdas = grid(&[0.25, 1.0, 4.0]);
-    tune::TuneOptions::new(SelectionOptions::new(6, None), &lambdas)
+    tune::Tune::new(GreedyRankRls::new(6, None), &lambdas)
 }
 
 /// Other rows than those of `data`.
@@ -280,7 +280,7 @@ fn validation(data: &Dataset<'_>) -> Dataset<'static> {
 }
 
 /// Cuts a tuning after more and more steps, and holds its end to that of an unbroken one.
-fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, step: usize) {
+fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
     let candidates = options.selection.candidates(data);
     let validation = validation(data);
     let from_the_start = tune::Tuning {
@@ -338,31 +338,31 @@ fn tunings_go_on_from_anywhere() {
     };
     let mut bounded = tune_options();
     bounded.selection.strategy = Some(StrategyKind::Bounded);
-    let folded = tune::TuneOptions {
+    let folded = tune::Tune {
         evidence: folds,
         ..tune_options()
     };
-    let settling = tune::TuneOptions {
+    let settling = tune::Tune {
         rule,
         ..folded.clone()
     };
-    let mut sampled = tune::TuneOptions {
+    let mut sampled = tune::Tune {
         measure: Measure::Metric(Metric::Concordance),
         ..folded.clone()
     };
-    sampled.selection = SelectionOptions {
+    sampled.selection = GreedyRankRls {
         strategy: Some(StrategyKind::Sampled),
         sample: Some(20),
         seed: Some(3),
         query_weight: QueryWeight::Size,
         ..sampled.selection
     };
-    let strategies = tune::TuneOptions {
+    let strategies = tune::Tune {
         strategies: vec![StrategyKind::Distil, StrategyKind::Dense],
         measure: Measure::Metric(Metric::Concordance),
         ..folded.clone()
     };
-    let scales = tune::TuneOptions {
+    let scales = tune::Tune {
         labels: vec![LabelScale::Unit, LabelScale::Raw],
         strategies: vec![StrategyKind::Distil],
         ..strategies.clone()
@@ -379,7 +379,7 @@ fn tunings_go_on_from_anywhere() {
         check_tuning(&data, &options, left);
     }
     let validation = validation(&data);
-    let options = tune::TuneOptions {
+    let options = tune::Tune {
         evidence: Evidence::of(&validation),
         ..tune_options()
     };
@@ -394,7 +394,7 @@ fn steps_of_another_tuning_are_refused() {
     let first = select_among(
         &candidates,
         data.labels(),
-        &SelectionOptions {
+        &GreedyRankRls {
             k: 1,
             lambda: options.grid(1.0)[1].into(),
             ..options.selection.clone()
@@ -405,7 +405,7 @@ fn steps_of_another_tuning_are_refused() {
     let mut step = first.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let lambda = options.grid(1.0)[1];
-    let asked = SelectionOptions::new(6, lambda);
+    let asked = GreedyRankRls::new(6, lambda);
     let taken = Finished {
         path: PathId::new(&asked, lambda, StrategyKind::Dense),
         fold: None,

@@ -11,7 +11,7 @@ use rankrls::greedy::strategy::Sampler;
 use rankrls::greedy::{Criterion, Step};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
-    ColumnClasses, Lambda, Queries, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
+    ColumnClasses, GreedyRankRls, Lambda, Queries, QueryWeight, Scale, Selection, StrategyKind,
 };
 
 /// Queries from one row to all rows.
@@ -25,12 +25,12 @@ fn drawn() -> impl Strategy<Value = Problem> {
     problems(sizes, 1..9)
 }
 
-fn run(problem: &Problem, options: &SelectionOptions) -> Option<Selection> {
+fn run(problem: &Problem, options: &GreedyRankRls) -> Option<Selection> {
     select(&problem.dataset(), options, &mut unwatched).ok()
 }
 
-fn options(k: usize, lambda: f64) -> SelectionOptions {
-    SelectionOptions::new(k, Lambda::new(lambda).unwrap())
+fn options(k: usize, lambda: f64) -> GreedyRankRls {
+    GreedyRankRls::new(k, Lambda::new(lambda).unwrap())
 }
 
 /// Checks a path of selections by what the definition says of each step.
@@ -171,7 +171,7 @@ proptest! {
 
     #[test]
     fn random_takes_every_class_once(problem in drawn(), seed in 0u64..9) {
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             seed: Some(seed),
             ..by(StrategyKind::Random, problem.x.len(), 1.0)
         };
@@ -201,7 +201,7 @@ proptest! {
         };
         for strategy in [StrategyKind::Sampled, StrategyKind::Backfit, StrategyKind::Bounded] {
             let options =
-                SelectionOptions {
+                GreedyRankRls {
                     sample: Some(size),
                     seed: Some(seed),
                     ..by(strategy, problem.x.len(), lambda)
@@ -360,7 +360,7 @@ proptest! {
         let criterion = Criterion::Ranking { metric: measure.0, convention: measure.1 };
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem, StrategyKind::Sampled] {
             let all = problem.x.len();
-            let options = SelectionOptions {
+            let options = GreedyRankRls {
                 criterion,
                 sample: (strategy == StrategyKind::Sampled).then_some(all),
                 ..by(strategy, all, lambda)
@@ -402,7 +402,7 @@ proptest! {
         let scaled = problem.weighted(weight);
         let k = problem.x.len();
         for strategy in EXACT {
-            let options = SelectionOptions {
+            let options = GreedyRankRls {
                 query_weight: weight,
                 ..by(strategy, k, lambda)
             };
@@ -435,7 +435,7 @@ proptest! {
         let (divided, divisors) = problem.divided(scale);
         let divided = divided.weighted(weight);
         for strategy in EXACT {
-            let options = SelectionOptions {
+            let options = GreedyRankRls {
                 query_weight: weight,
                 scale,
                 ..by(strategy, problem.x.len(), lambda)
@@ -463,12 +463,12 @@ fn strategies_without_predictions_refuse_a_measure() {
     let dataset = loaded.unwrap().dataset;
     let metric = Metric::Concordance;
     let convention = Convention::Standard;
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         criterion: Criterion::Ranking { metric, convention },
         ..options(1, 1.0)
     };
     for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
-        let asked = SelectionOptions {
+        let asked = GreedyRankRls {
             strategy: Some(strategy),
             ..options.clone()
         };
@@ -498,7 +498,7 @@ fn a_tiny_lambda_ranks_by_a_factor_a_query() {
     };
     for lambda in [1e-9, 1e-6, 1.0] {
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
-            let options = SelectionOptions {
+            let options = GreedyRankRls {
                 criterion,
                 ..by(strategy, 3, lambda)
             };

@@ -12,10 +12,9 @@ use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
 use rankrls::tune::{
-    Evidence, Measure, Outcome, PathEnding, Rule, TuneEvent, TuneObserver, TuneOptions, Tuned,
-    Tuning,
+    Evidence, Measure, Outcome, PathEnding, Rule, Tune, TuneEvent, TuneObserver, Tuned, Tuning,
 };
-use rankrls::{Dataset, Kind, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, GreedyRankRls, Kind, Lambda, QueryWeight, Scale, StrategyKind};
 
 fn drawn(least_queries: usize) -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, least_queries..9), 1..7)
@@ -47,17 +46,17 @@ const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
 
 fn tune(
     data: &Dataset<'_>,
-    options: &TuneOptions,
+    options: &Tune,
     observer: &mut dyn TuneObserver,
 ) -> rankrls::Result<Tuned> {
     Tuning::new(data, options).run(observer)
 }
 
-fn options(k: usize, lambdas: &[f64]) -> TuneOptions {
-    TuneOptions::new(SelectionOptions::new(k, None), &grid(lambdas))
+fn options(k: usize, lambdas: &[f64]) -> Tune {
+    Tune::new(GreedyRankRls::new(k, None), &grid(lambdas))
 }
 
-fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> TuneOptions {
+fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> Tune {
     let mut options = options(k, lambdas);
     options.selection.strategy = Some(strategy);
     options
@@ -182,7 +181,7 @@ proptest! {
         let queries = data.queries().len();
         let count = if many { queries } else { 2 };
         let metrics: Vec<Metric> = ["cindex", "err"].map(|name| name.parse().unwrap()).into();
-        let mut options = TuneOptions {
+        let mut options = Tune {
             metrics: metrics.clone(),
             evidence: Evidence::Folds { count, seed },
             ..by(StrategyKind::LowMem, 4, &[0.5, 8.0])
@@ -232,10 +231,10 @@ fn out_of_fold(
     for fold in folds {
         let others = (0..data.queries().len()).filter(|query| !fold.contains(query));
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             strategy: Some(StrategyKind::LowMem),
             scale,
-            ..SelectionOptions::new(k, lambda)
+            ..GreedyRankRls::new(k, lambda)
         };
         let Ok(selection) = select(&train, &options, &mut unwatched) else {
             short += 1;
@@ -269,10 +268,10 @@ fn the_chosen_selection_is_what_select_finds() {
             options.rule = rule;
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
-            let single = SelectionOptions {
+            let single = GreedyRankRls {
                 strategy: Some(strategy),
                 seed: Some(3),
-                ..SelectionOptions::new(tuned.choice.k, tuned.lambda())
+                ..GreedyRankRls::new(tuned.choice.k, tuned.lambda())
             };
             let alone = select(&data, &single, &mut unwatched).unwrap();
             assert_eq!(selection, alone, "{strategy}, {rule:?}");
@@ -295,11 +294,11 @@ fn query_weights_and_criteria_are_those_of_select() {
             options.selection.query_weight = weight;
             options.selection.criterion = criterion;
             let tuned = tune(&data, &options, &mut ()).unwrap();
-            let single = SelectionOptions {
+            let single = GreedyRankRls {
                 strategy: Some(StrategyKind::LowMem),
                 query_weight: weight,
                 criterion,
-                ..SelectionOptions::new(tuned.choice.k, tuned.lambda())
+                ..GreedyRankRls::new(tuned.choice.k, tuned.lambda())
             };
             let alone = select(&data, &single, &mut unwatched).unwrap();
             assert_eq!(tuned.selection(), alone);
@@ -340,7 +339,7 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
                 patience: 2,
             },
         ] {
-            same_bits(&data, &other, |concurrent| TuneOptions {
+            same_bits(&data, &other, |concurrent| Tune {
                 evidence,
                 rule,
                 concurrent,
@@ -356,7 +355,7 @@ fn a_teacher_on_any_number_of_threads_gives_the_same_bits() {
     let (data, other) = (problem(24).dataset(), problem(5).dataset());
     let folds = Evidence::Folds { count: 2, seed: 5 };
     for evidence in [Evidence::of(&other), folds] {
-        same_bits(&data, &other, |concurrent| TuneOptions {
+        same_bits(&data, &other, |concurrent| Tune {
             evidence,
             concurrent,
             ..by(StrategyKind::Distil, 6, &LAMBDAS)
@@ -368,7 +367,7 @@ fn a_teacher_on_any_number_of_threads_gives_the_same_bits() {
 fn same_bits(
     data: &Dataset<'_>,
     other: &Dataset<'_>,
-    options: impl Fn(Option<usize>) -> TuneOptions + Sync,
+    options: impl Fn(Option<usize>) -> Tune + Sync,
 ) {
     let run = |threads: usize, concurrent: usize| {
         let own = options(Some(concurrent));
@@ -389,7 +388,7 @@ fn validation_evidence_is_what_the_models_predict() {
     }
     let (data, other) = (problem(9).dataset(), graded.dataset());
     let metrics = [Metric::Concordance, Metric::MeanNdcg];
-    let options = TuneOptions {
+    let options = Tune {
         evidence: Evidence::of(&other),
         measure: Measure::Metric(Metric::MeanNdcg),
         metrics: metrics.to_vec(),
@@ -407,7 +406,7 @@ fn validation_evidence_is_what_the_models_predict() {
         for (k, point) in (1..).zip(&outcome.points) {
             let selection = select(
                 &data,
-                &SelectionOptions::new(k, outcome.lambda),
+                &GreedyRankRls::new(k, outcome.lambda),
                 &mut unwatched,
             )
             .unwrap();
@@ -505,7 +504,7 @@ fn paths_that_improve_no_more_are_left() {
 fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
     let data = problem(9).dataset();
     let stopped = |evidence, last| {
-        let options = TuneOptions {
+        let options = Tune {
             evidence,
             concurrent: Some(1),
             ..options(20, &LAMBDAS)
@@ -619,7 +618,7 @@ fn a_lambda_that_is_too_small_is_refused_alone() {
 fn scales_of_labels_are_chosen_by_folds() {
     let data = problem(9).dataset();
     let labels = LabelScale::ALL.to_vec();
-    let options = TuneOptions {
+    let options = Tune {
         evidence: Evidence::Folds { count: 3, seed: 2 },
         measure: cindex(),
         strategies: vec![StrategyKind::Dense, StrategyKind::LowMem],
@@ -628,7 +627,7 @@ fn scales_of_labels_are_chosen_by_folds() {
     };
     let tuned = tune(&data, &options, &mut ()).unwrap();
     let alone = options.selections().into_iter().flat_map(|selection| {
-        let options = TuneOptions {
+        let options = Tune {
             strategies: Vec::new(),
             labels: Vec::new(),
             selection,
@@ -642,7 +641,7 @@ fn scales_of_labels_are_chosen_by_folds() {
     assert!(scales.eq(each));
     let judged = Tuning::new(&data, &options).judge_by_folds(&tuned, &mut ());
     assert_eq!(judged.unwrap().labels(), tuned.chosen().labels());
-    let squared = TuneOptions {
+    let squared = Tune {
         measure: Measure::SquaredError,
         ..options
     };
@@ -657,15 +656,15 @@ fn scales_of_labels_are_chosen_by_folds() {
 
 #[test]
 fn options_can_be_stored() {
-    let options = TuneOptions {
+    let options = Tune {
         evidence: Evidence::of(&problem(3).dataset()),
         labels: vec![LabelScale::Raw, LabelScale::Unit],
         rule: Rule::MIN_IMPROVEMENT,
         ..by(StrategyKind::Sampled, 5, &LAMBDAS)
     };
     let text = serde_json::to_string(&options).unwrap();
-    assert_eq!(serde_json::from_str::<TuneOptions>(&text).unwrap(), options);
-    assert!(serde_json::from_str::<TuneOptions>(&text.replace("rule", "rules")).is_err());
+    assert_eq!(serde_json::from_str::<Tune>(&text).unwrap(), options);
+    assert!(serde_json::from_str::<Tune>(&text.replace("rule", "rules")).is_err());
 }
 
 #[test]
@@ -683,18 +682,18 @@ fn outcomes_can_be_stored() {
 #[test]
 fn what_cannot_be_tuned_is_refused() {
     let data = problem(3).dataset();
-    let refused = |options: TuneOptions| {
+    let refused = |options: Tune| {
         let found = tune(&data, &options, &mut ());
         found.unwrap_err().to_string()
     };
     assert!(refused(options(3, &[])).contains("no lambda"));
     assert!(refused(options(0, &[1.0])).contains("k is 0"));
-    let folds = TuneOptions {
+    let folds = Tune {
         evidence: Evidence::Folds { count: 4, seed: 1 },
         ..options(3, &[1.0])
     };
     assert!(refused(folds).contains("4 folds of 3 queries"));
-    let rule = TuneOptions {
+    let rule = Tune {
         rule: Rule::MinImprovement {
             least: -1.0,
             patience: 1,

@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::greedy::{Refit, Selection, TargetOptions};
 use rankrls::ridge::{Fit, RankRls, Training};
-use rankrls::tune::{TuneOptions, Tuning};
+use rankrls::tune::{Tune, Tuning};
 use rankrls::{
-    ColumnClasses, Dataset, QueryWeight, Ridge, Scale, SelectionOptions, Solver, StrategyKind,
+    ColumnClasses, Dataset, GreedyRankRls, QueryWeight, Ridge, Scale, Solver, StrategyKind,
 };
 
 use crate::oracle::problems::problems;
@@ -81,15 +81,15 @@ proptest! {
     ) {
         let factor = 2f64.powi(exponent);
         let by = |data: &Dataset<'_>| {
-            let options = SelectionOptions {
+            let options = GreedyRankRls {
                 strategy: Some(strategy),
                 target: target.clone(),
                 scale,
                 query_weight: weight,
-                ..SelectionOptions::new(6, None)
+                ..GreedyRankRls::new(6, None)
             };
             let lambda = Some(ridge);
-            select(data, &SelectionOptions { lambda, ..options }, &mut unwatched)
+            select(data, &GreedyRankRls { lambda, ..options }, &mut unwatched)
         };
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {
@@ -110,7 +110,7 @@ proptest! {
         strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
     ) {
         let factor = 2f64.powi(exponent);
-        let options = TuneOptions::quick(by(strategy, 4, 1.0));
+        let options = Tune::quick(by(strategy, 4, 1.0));
         let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut ());
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {

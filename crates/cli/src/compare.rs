@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::greedy::job::plan;
-use rankrls::greedy::{Ending, SelectionOptions, TargetOptions};
+use rankrls::greedy::{Ending, GreedyRankRls, TargetOptions};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::warning::Warning;
@@ -107,10 +107,10 @@ impl FromStr for Contestant {
         let strategy = before.unwrap_or(&name);
         let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
         if number.is_some() && !kind.can_sample() {
-            let asked = SelectionOptions {
+            let asked = GreedyRankRls {
                 strategy: Some(kind),
                 sample: Some(1),
-                ..SelectionOptions::default()
+                ..GreedyRankRls::default()
             };
             asked.check_strategy().map_err(|error| error.to_string())?;
         }
@@ -186,13 +186,13 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let (console, test) = (session.console, args.test.as_ref());
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;
-    let mut options = SelectionOptions {
+    let mut options = GreedyRankRls {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
         target: args.target.clone(),
         memory: input.others_in(args.data.read.memory()),
         seed: Some(args.seed),
-        ..SelectionOptions::new(args.k, args.lambda)
+        ..GreedyRankRls::new(args.k, args.lambda)
     };
     let candidates = options.candidates(&input.train);
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
@@ -269,7 +269,7 @@ impl CompareArgs {
     fn select(
         &self,
         one: &Contestant,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         input: &Input,
         session: &Session<'_>,
     ) -> Result<Option<Found>> {
@@ -277,7 +277,7 @@ impl CompareArgs {
         if interrupt.code().is_some() {
             return Ok(None);
         }
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             strategy: Some(one.kind),
             sample: one.sample,
             ..options.clone()

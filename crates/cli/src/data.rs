@@ -12,7 +12,7 @@ use rankrls::data::read::{
     read_names, read_scores,
 };
 use rankrls::data::{Packed, sample};
-use rankrls::greedy::SelectionOptions;
+use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
 use rankrls::warning::Numberings;
@@ -392,7 +392,7 @@ impl Input {
     pub(crate) fn unpacked(
         &mut self,
         packed: Packed,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         console: Console,
     ) -> Result<Candidates> {
         let mut numberings = Numberings::default();

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use rankrls::data::{self, DataHash, Description, Spread};
-use rankrls::greedy::SelectionOptions;
+use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::memory::Bytes;
@@ -231,11 +231,11 @@ impl Memory {
         let (memory, entries) = (args.data.memory(), entries_memory(dataset));
         let limit = memory.limit;
         // A selection does without the entries of the data, which count as held here.
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             memory: rankrls::memory::Memory::limit(
                 limit.map(|limit| limit.saturating_add(entries)),
             ),
-            ..SelectionOptions::new(args.k, lambda)
+            ..GreedyRankRls::new(args.k, lambda)
         };
         let auto = match plan(candidates, dataset, &options) {
             Ok(plan) => plan.strategy.kind(),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use rankrls::greedy::job::TestPath;
-use rankrls::greedy::{Selection, SelectionOptions, Teacher};
+use rankrls::greedy::{GreedyRankRls, Selection, Teacher};
 use rankrls::tune::{AutoLambda, Measure, Outcome, Stability};
 use rankrls::warning::Warning;
 use rankrls::{Dataset, Lambda, StrategyKind};
@@ -278,7 +278,7 @@ pub(crate) const BIASED: &str = "\nthe LQO columns of distil are biased: its tea
      tune --evidence folds judge fairly\n";
 
 /// The settings that are not as usual.
-pub(crate) fn settings(options: &SelectionOptions) -> String {
+pub(crate) fn settings(options: &GreedyRankRls) -> String {
     let mut text = String::new();
     for (name, value) in options.given() {
         let _ = write!(text, ", {} {}", name.replace('_', " "), setting(&value));

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rankrls::data::{DataHash, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
-use rankrls::greedy::{Ending, Selection, SelectionOptions, TargetOptions};
+use rankrls::greedy::{Ending, GreedyRankRls, Selection, TargetOptions};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::DataSummary;
 use rankrls::tune;
@@ -62,7 +62,7 @@ pub(crate) struct SelectArgs {
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
     #[command(flatten)]
-    settings: SelectionOptions,
+    settings: GreedyRankRls,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -118,7 +118,7 @@ impl SelectArgs {
         let strategies = [options.strategy];
         check_selection(&options, &strategies, &self.rules, measured)?;
         let validation = self.validation.is_some();
-        let checked = SelectionOptions {
+        let checked = GreedyRankRls {
             target: TargetOptions::default(),
             ..options
         };
@@ -130,9 +130,9 @@ impl SelectArgs {
     }
 
     /// The options of the selection.
-    fn options(&self) -> SelectionOptions {
+    fn options(&self) -> GreedyRankRls {
         let criterion = self.settings.criterion;
-        SelectionOptions {
+        GreedyRankRls {
             k: self.k,
             lambda: self.lambda,
             criterion: criterion.under(self.rules.rules().convention),
@@ -300,7 +300,7 @@ impl Job<'_> {
 fn candidates(
     input: &mut Input,
     packed: Option<Packed>,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     session: &Session<'_>,
 ) -> Result<Candidates> {
     match packed {
@@ -314,7 +314,7 @@ fn candidates(
 pub(super) fn choose_lambda(
     candidates: &Candidates,
     input: &Input,
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     session: &Session<'_>,
 ) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
     let (begin, console) = (Instant::now(), session.console);
@@ -356,7 +356,7 @@ impl<'a> Tested<'a> {
         &mut self,
         input: &Input,
         candidates: &Candidates,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         given: &[Step],
         save: &mut (dyn FnMut(&Selecting<'_>) + Send),
         watch: &mut Watch<'_>,

@@ -1,17 +1,17 @@
-//! The settings of a selection as arguments: those of [`SelectionOptions`], which has them itself, and
+//! The settings of a selection as arguments: those of [`GreedyRankRls`], which has them itself, and
 //! of commands that take some of them.
 
 use anyhow::Result;
 use clap::{Arg, Args, Command};
 use rankrls::greedy::{Criterion, TargetOptions};
-use rankrls::{QueryWeight, Scale, SelectionOptions, StrategyKind};
+use rankrls::{GreedyRankRls, QueryWeight, Scale, StrategyKind};
 
 use super::args::{RulesArgs, usage};
 use super::files::InPath;
 
 /// The arguments of all settings.
 fn all() -> Command {
-    SelectionOptions::augment_args(Command::new("settings"))
+    GreedyRankRls::augment_args(Command::new("settings"))
 }
 
 /// The setting of the library in place of an argument that has its name, under the heading of that; other
@@ -61,9 +61,9 @@ impl TeacherArgs {
         target: &TargetOptions,
         strategies: &[Option<StrategyKind>],
     ) -> Result<()> {
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             target: target.clone(),
-            ..SelectionOptions::new(1, None)
+            ..GreedyRankRls::new(1, None)
         };
         let checked = options.check_effects(strategies, self.teacher.is_some(), false);
         checked.map_err(usage)
@@ -73,14 +73,14 @@ impl TeacherArgs {
 /// Refuses `options` that one of `strategies` cannot heed, and rules of nothing: whether anything
 /// but the criterion is `measured`.
 pub(crate) fn check_selection(
-    options: &SelectionOptions,
+    options: &GreedyRankRls,
     strategies: &[Option<StrategyKind>],
     rules: &RulesArgs,
     measured: bool,
 ) -> Result<()> {
     rules.check(measured, options.criterion != Criterion::Squared)?;
     strategies.iter().try_for_each(|&strategy| {
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             strategy,
             ..options.clone()
         };

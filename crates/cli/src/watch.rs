@@ -147,15 +147,15 @@ impl tune::TuneObserver for Watch<'_> {
 mod tests {
     use clap::ArgMatches;
     use rankrls::data::sample;
-    use rankrls::tune::TuneOptions;
-    use rankrls::{Lambda, SelectionOptions, StrategyKind};
+    use rankrls::tune::Tune;
+    use rankrls::{GreedyRankRls, Lambda, StrategyKind};
 
     use super::*;
     use crate::console::{Console, Interrupt};
     use crate::files::Files;
 
     /// The length and the position of the bar after a grid of two lambdas.
-    fn bar_after(options: impl FnOnce(TuneOptions) -> TuneOptions) -> (Option<u64>, u64) {
+    fn bar_after(options: impl FnOnce(Tune) -> Tune) -> (Option<u64>, u64) {
         let (data, interrupt) = (sample::train(), Interrupt::new());
         let given = ArgMatches::default();
         let session = Session {
@@ -165,8 +165,8 @@ mod tests {
             given: &given,
         };
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
-        let selection = SelectionOptions::new(3, None);
-        let options = options(TuneOptions::new(selection, &lambdas));
+        let selection = GreedyRankRls::new(3, None);
+        let options = options(Tune::new(selection, &lambdas));
         let mut watch = Watch::new(&session);
         tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
         let bar = watch.bar.unwrap();
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn one_bar_has_the_steps_of_all_strategies() {
         let strategies = vec![StrategyKind::Dense, StrategyKind::Bounded];
-        let found = bar_after(|options| TuneOptions {
+        let found = bar_after(|options| Tune {
             strategies,
             ..options
         });
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn a_path_that_ends_early_shortens_the_bar() {
         let rule = "min-improvement:0.9:1".parse().unwrap();
-        let (length, position) = bar_after(|options| TuneOptions { rule, ..options });
+        let (length, position) = bar_after(|options| Tune { rule, ..options });
         assert_eq!(length, Some(position));
         assert!(position < 6);
     }

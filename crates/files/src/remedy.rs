@@ -81,11 +81,11 @@ macro_rules! parameters {
 
 parameters! {
     /// How features are selected.
-    Strategy => "SelectionOptions::strategy",
+    Strategy => "GreedyRankRls::strategy",
     /// Candidates to draw in each step.
-    Candidates => "SelectionOptions::sample",
+    Candidates => "GreedyRankRls::sample",
     /// Seed of random draws.
-    Seed => "SelectionOptions::seed",
+    Seed => "GreedyRankRls::seed",
     /// The target of weights.
     Refit => "TargetOptions::refit",
     /// Ridge parameter of cross-fitted weights.
@@ -101,7 +101,7 @@ parameters! {
     /// Rows at whose values densities are compared.
     Validation => "Dataset::with_validation",
     /// The divisor of columns.
-    Scale => "SelectionOptions::scale",
+    Scale => "GreedyRankRls::scale",
     /// Which pairs of rows are to be ordered.
     Objective => "RankRls::objective",
     /// Preferences among rows.

@@ -21,8 +21,7 @@ use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::peers::Peers;
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, Model, Parameter, Remedy, Ridge, Selection,
-    SelectionOptions,
+    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Parameter, Remedy, Ridge, Selection,
 };
 use rankrls_files::memory;
 use serde::Serialize;
@@ -58,7 +57,7 @@ struct SelectArgs {
     #[arg(long)]
     lambda: Ridge,
     #[command(flatten)]
-    settings: SelectionOptions,
+    settings: GreedyRankRls,
     /// Scores of a teacher, one a row, for --strategy distil and --refit cross-fitted
     #[arg(long, value_name = "FILE")]
     teacher: Option<PathBuf>,
@@ -207,9 +206,9 @@ impl SelectArgs {
         Ok(())
     }
 
-    fn options(&self) -> Result<SelectionOptions> {
+    fn options(&self) -> Result<GreedyRankRls> {
         let memory = self.max_memory.map(|Bytes(bytes)| bytes);
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             k: self.k,
             lambda: Some(self.lambda),
             memory: Memory::limit(memory.or_else(memory::budget)),
@@ -224,7 +223,7 @@ impl SelectArgs {
     /// classes are made, unless the strategy judges columns as the data have them.
     fn read(
         &self,
-        options: &SelectionOptions,
+        options: &GreedyRankRls,
         peers: &dyn Peers,
     ) -> Result<(Dataset<'static>, Candidates)> {
         let (count, rank) = (peers.count(), peers.rank());

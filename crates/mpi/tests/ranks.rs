@@ -15,7 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select_among, unwatched};
-use rankrls::{Lambda, Model, Scale, SelectionOptions, StrategyKind};
+use rankrls::{GreedyRankRls, Lambda, Model, Scale, StrategyKind};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -121,11 +121,11 @@ fn models_are_those_of_one_process() {
         .read(&path.join("data.svm"))
         .unwrap()
         .dataset;
-    let options = |strategy| SelectionOptions {
+    let options = |strategy| GreedyRankRls {
         strategy: Some(strategy),
-        ..SelectionOptions::new(12, Lambda::new(1.0).unwrap())
+        ..GreedyRankRls::new(12, Lambda::new(1.0).unwrap())
     };
-    let scaled = SelectionOptions {
+    let scaled = GreedyRankRls {
         scale: Scale::Sd,
         ..options(StrategyKind::Bounded)
     };

@@ -16,7 +16,7 @@ use rankrls::data::read::{
 };
 use rankrls::data::{DataHash, Strings, write_names, write_svmlight_as_wide};
 use rankrls::greedy::job::{select_among, unwatched};
-use rankrls::greedy::{SelectionOptions, Step};
+use rankrls::greedy::{GreedyRankRls, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::{Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind};
@@ -324,7 +324,7 @@ pub fn model(input: &[u8]) -> bool {
     let again = Model::parse(&written, Path::new(NAME)).expect("what was written can be read");
     assert_eq!(model, again);
     assert_eq!(model.scores(&tiny()).len(), tiny().rows());
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         k: model.features.len() + 1,
         ..model.settings.clone()
     };
@@ -336,9 +336,9 @@ pub fn model(input: &[u8]) -> bool {
 }
 
 /// Goes on from steps that somebody else says were taken.
-fn replay(options: &SelectionOptions, steps: &[Step]) {
+fn replay(options: &GreedyRankRls, steps: &[Step]) {
     let data = tiny();
-    let options = SelectionOptions {
+    let options = GreedyRankRls {
         strategy: Some(StrategyKind::LowMem),
         ..options.clone()
     };

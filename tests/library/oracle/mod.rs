@@ -11,7 +11,7 @@ use proptest::prelude::ProptestConfig;
 use rankrls::greedy::Step;
 use rankrls::tune::Tuned;
 use rankrls::{
-    Dataset, Lambda, Queries, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
+    Dataset, GreedyRankRls, Lambda, Queries, QueryWeight, Scale, Selection, StrategyKind,
 };
 
 use crate::long::long;
@@ -28,10 +28,10 @@ pub fn strategies() -> impl Iterator<Item = StrategyKind> {
     all.filter(|kind| !kind.needs_grades())
 }
 
-pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> SelectionOptions {
-    SelectionOptions {
+pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> GreedyRankRls {
+    GreedyRankRls {
         strategy: Some(strategy),
-        ..SelectionOptions::new(k, Lambda::new(lambda).unwrap())
+        ..GreedyRankRls::new(k, Lambda::new(lambda).unwrap())
     }
 }
 

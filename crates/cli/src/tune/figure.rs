@@ -2,7 +2,7 @@
 
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::Metric;
-use rankrls::tune::{Evidence, Measure, Point, Rule, TuneOptions, Tuned};
+use rankrls::tune::{Evidence, Measure, Point, Rule, Tune, Tuned};
 use rankrls::{Step, StrategyKind};
 use rankrls_plot::{Figure, LinePlot, Series, Stroke, Tone};
 
@@ -13,7 +13,7 @@ use crate::numbers::counted;
 /// Panels of values against the number of features, a line a path, the chosen model marked: the measure
 /// that models were judged by, leave-query-out figures where they are others and comparable, and the
 /// measures of the test data along the chosen path.
-pub(super) fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> Figure {
+pub(super) fn figure(tuned: &Tuned, options: &Tune, test: Option<&TestPath<'_>>) -> Figure {
     let judged = panel(judged_by(options), tuned, options, |point| point.score.mean);
     let judged = with_standard_errors(judged, tuned, options.measure);
     let judged = with_choice(judged, tuned, options);
@@ -28,7 +28,7 @@ pub(super) fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPat
 }
 
 /// The choice, in the words of a title.
-fn title(tuned: &Tuned, options: &TuneOptions) -> String {
+fn title(tuned: &Tuned, options: &Tune) -> String {
     let chosen = tuned.chosen();
     let lambda = lambda_name(chosen.lambda.value(), chosen.unit);
     let features = counted(tuned.choice.k, "feature");
@@ -41,7 +41,7 @@ fn title(tuned: &Tuned, options: &TuneOptions) -> String {
 }
 
 /// Panels of leave-query-out figures that are not those of the first panel.
-fn lqo_panels(tuned: &Tuned, options: &TuneOptions) -> Vec<LinePlot> {
+fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<LinePlot> {
     let judges = |measure: Measure| options.evidence.is_optimistic() && options.measure == measure;
     let panel = |label: &str, value: fn(&Step) -> Option<f64>| {
         panel(label.to_owned(), tuned, options, |point| value(&point.step))
@@ -75,7 +75,7 @@ fn are_comparable(tuned: &Tuned) -> bool {
 fn panel(
     label: String,
     tuned: &Tuned,
-    options: &TuneOptions,
+    options: &Tune,
     value: impl Fn(&Point) -> Option<f64>,
 ) -> LinePlot {
     let lambdas = tuned.outcomes.iter().map(|path| path.lambda.value());
@@ -108,7 +108,7 @@ fn panel(
 }
 
 /// The measure that models are judged by, and on which predictions.
-fn judged_by(options: &TuneOptions) -> String {
+fn judged_by(options: &Tune) -> String {
     let measure = match options.measure {
         Measure::SquaredError => "squared error a query".to_owned(),
         Measure::Metric(metric) => metric.to_string(),
@@ -121,7 +121,7 @@ fn judged_by(options: &TuneOptions) -> String {
 }
 
 /// Marks the chosen model, and says by which rule.
-fn with_choice(panel: LinePlot, tuned: &Tuned, options: &TuneOptions) -> LinePlot {
+fn with_choice(panel: LinePlot, tuned: &Tuned, options: &Tune) -> LinePlot {
     let k = tuned.choice.k;
     let because = match options.rule {
         Rule::Best => "the best".to_owned(),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rankrls::data::DataHash;
-use rankrls::tune::{Finished, TuneOptions};
+use rankrls::tune::{Finished, Tune};
 use rankrls_files::Lines;
 use rankrls_files::error::Fault;
 use serde::Serialize;
@@ -26,7 +26,7 @@ struct Run<'a> {
     schema: &'static str,
     data: DataHash,
     #[serde(flatten)]
-    settings: &'a TuneOptions,
+    settings: &'a Tune,
 }
 
 impl Kept {
@@ -35,14 +35,14 @@ impl Kept {
     pub(super) fn open(
         output: &Path,
         data: DataHash,
-        options: &TuneOptions,
+        options: &Tune,
         resume: bool,
     ) -> Result<(Self, Vec<Finished>)> {
         let mut path = output.as_os_str().to_owned();
         path.push(".part");
         let path = PathBuf::from(path);
         // Other metrics may be asked for when a run goes on.
-        let settings = &TuneOptions {
+        let settings = &Tune {
             metrics: Vec::new(),
             ..options.clone()
         };

@@ -13,10 +13,10 @@ use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::data::{DataHash, LabelScale};
 use rankrls::metrics::parse_list;
-use rankrls::tune::{self, Evidence, Finished, Measure, Outcome, PathEnding, TuneOptions, Tuned};
+use rankrls::tune::{self, Evidence, Finished, Measure, Outcome, PathEnding, Tune, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{
-    Candidates, Dataset, Error, Kind, Lambdas, Metric, Model, SelectionOptions, StrategyKind,
+    Candidates, Dataset, Error, GreedyRankRls, Kind, Lambdas, Metric, Model, StrategyKind,
 };
 use rankrls_files::memory;
 
@@ -40,7 +40,7 @@ use report::Report;
 #[derive(Debug, Clone)]
 struct Settings {
     /// The settings, with the first of the scales.
-    selection: SelectionOptions,
+    selection: GreedyRankRls,
     labels: Vec<LabelScale>,
 }
 
@@ -51,7 +51,7 @@ const LABELS_HELP: &str = "Scales of the training labels within each query to ch
 
 impl Args for Settings {
     fn augment_args(command: Command) -> Command {
-        SelectionOptions::augment_args(command).mut_arg("labels", |labels| {
+        GreedyRankRls::augment_args(command).mut_arg("labels", |labels| {
             labels.help(LABELS_HELP).value_delimiter(',')
         })
     }
@@ -66,7 +66,7 @@ impl FromArgMatches for Settings {
         let labels = matches.get_many("labels").into_iter().flatten();
         Ok(Self {
             labels: labels.copied().collect(),
-            selection: SelectionOptions::from_arg_matches(matches)?,
+            selection: GreedyRankRls::from_arg_matches(matches)?,
         })
     }
 
@@ -200,7 +200,7 @@ impl TuneArgs {
 
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
     /// be biased, and says why.
-    fn advise(&self, options: &mut TuneOptions, candidates: &Candidates) -> Option<String> {
+    fn advise(&self, options: &mut Tune, candidates: &Candidates) -> Option<String> {
         if self.evidence().is_some() {
             return None;
         }
@@ -216,17 +216,17 @@ impl TuneArgs {
     }
 
     /// The options to try, with the validation data if they are the evidence.
-    fn options(&self, validation: Option<&Dataset<'_>>) -> TuneOptions {
+    fn options(&self, validation: Option<&Dataset<'_>>) -> Tune {
         let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
         let evidence = asked.evidence(self.settings.selection.seed(), validation);
         let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
-        let selection = SelectionOptions {
+        let selection = GreedyRankRls {
             k: self.k,
             criterion: selection.criterion.under(rules.convention),
             memory: self.data.read.memory(),
             ..selection
         };
-        TuneOptions {
+        Tune {
             evidence,
             measure: self.measure,
             metrics: self.metrics.clone().unwrap_or_default(),
@@ -237,7 +237,7 @@ impl TuneArgs {
                 [] | [_] => Vec::new(),
                 several => several.to_vec(),
             },
-            ..TuneOptions::new(selection, self.lambdas.clone())
+            ..Tune::new(selection, self.lambdas.clone())
         }
     }
 }
@@ -353,7 +353,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
 fn finished(
     args: &TuneArgs,
     input: &Input,
-    options: &TuneOptions,
+    options: &Tune,
     session: &Session<'_>,
 ) -> Result<(Option<Kept>, Vec<Finished>)> {
     let Some(output) = args.output.as_ref().filter(|path| is_file(path)) else {

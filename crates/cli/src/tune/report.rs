@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use rankrls::StrategyKind;
 use rankrls::data::LabelScale;
 use rankrls::tune::{
-    Evidence, Measure, Outcome, PathEnding, Point, Rule, Score, Stability, TuneOptions, Tuned,
-    Tuning,
+    Evidence, Measure, Outcome, PathEnding, Point, Rule, Score, Stability, Tune, Tuned, Tuning,
 };
 use serde::Serialize;
 
@@ -23,7 +22,7 @@ use crate::sheet::Sheet;
 pub(super) struct Report<'a> {
     schema: &'static str,
     /// The options, with every choice made: those of the chosen path.
-    options: TuneOptions,
+    options: Tune,
     better: &'static str,
     /// Whether the features were chosen by the evidence.
     optimistic: bool,
@@ -98,18 +97,18 @@ struct Row<'a> {
 }
 
 /// The strategy of a path, where there are several.
-fn strategy(options: &TuneOptions, outcome: &Outcome) -> Option<StrategyKind> {
+fn strategy(options: &Tune, outcome: &Outcome) -> Option<StrategyKind> {
     let several = options.strategies.len() > 1;
     outcome.options.strategy.filter(|_| several)
 }
 
 /// The scale of the labels of a path, where there are several.
-fn labels(options: &TuneOptions, outcome: &Outcome) -> Option<LabelScale> {
+fn labels(options: &Tune, outcome: &Outcome) -> Option<LabelScale> {
     (!options.labels.is_empty()).then(|| outcome.labels())
 }
 
 /// Both, where there are several.
-pub(super) fn name(options: &TuneOptions, outcome: &Outcome) -> String {
+pub(super) fn name(options: &Tune, outcome: &Outcome) -> String {
     let strategy = strategy(options, outcome).map(|kind| kind.to_string());
     let labels = labels(options, outcome).map(|scale| format!("labels {scale}"));
     let parts: Vec<String> = strategy.into_iter().chain(labels).collect();
@@ -139,7 +138,7 @@ impl<'a> Row<'a> {
     }
 }
 
-fn metrics(options: &TuneOptions, point: &Point) -> Object<Option<f64>> {
+fn metrics(options: &Tune, point: &Point) -> Object<Option<f64>> {
     by_name(
         &options.metrics,
         point.metrics.iter().map(|score| score.mean),
@@ -200,7 +199,7 @@ impl<'a> Report<'a> {
         let paths = tuned.outcomes.iter();
         Self {
             schema: "rankrls.tuning/1",
-            options: TuneOptions {
+            options: Tune {
                 selection: chosen.options.clone(),
                 ..options.clone()
             },

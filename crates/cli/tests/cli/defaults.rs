@@ -1,7 +1,7 @@
 //! The command and the library take the same defaults: the same data give the same model, bit for bit.
 
 use rankrls::data::sample;
-use rankrls::{Dataset, Model, RankRls, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, GreedyRankRls, Model, RankRls, StrategyKind};
 
 use crate::support::Folder;
 
@@ -20,7 +20,7 @@ fn written(model: &Model) -> String {
 fn a_selection_without_options_is_that_of_the_library() {
     let (folder, data) = (Folder::new(), train());
     folder.run("select @parses -k 4 -o model.json");
-    let options = SelectionOptions::new(4, None);
+    let options = GreedyRankRls::new(4, None);
     assert!(options.needs_folds());
     let model = options.fit(&data).unwrap();
     assert_eq!(folder.read("model.json"), written(&model));
@@ -35,9 +35,9 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
         folder.run(&format!(
             "select @parses -k 3 --strategy {strategy} -o model.json"
         ));
-        let options = SelectionOptions {
+        let options = GreedyRankRls {
             strategy: Some(strategy),
-            ..SelectionOptions::new(3, None)
+            ..GreedyRankRls::new(3, None)
         };
         assert_eq!(options.needs_folds(), !strategy.distils());
         let model = options.fit(&data).unwrap();

@@ -1,5 +1,5 @@
 use clap::Args as _;
-use rankrls::SelectionOptions;
+use rankrls::GreedyRankRls;
 
 use crate::support::{Folder, TRAIN, generated, gz, list, number, zst};
 
@@ -249,7 +249,7 @@ fn given(setting: &clap::Arg) -> (String, String) {
 #[test]
 fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
     let folder = Folder::new();
-    let settings = SelectionOptions::augment_args(clap::Command::new("settings"));
+    let settings = GreedyRankRls::augment_args(clap::Command::new("settings"));
     let mut reached = 0;
     for setting in settings.get_arguments() {
         let (option, name) = match setting.get_id().as_str() {
