@@ -248,7 +248,8 @@ impl Shape {
 
     /// Bytes that every strategy takes: the state, who is out, and the errors of who is not.
     pub(super) fn base_memory(&self) -> u64 {
-        let state = Saturating(State::memory(self.rows, self.k));
+        let sizes = [self.rows, self.queries, self.largest_query, self.nonzeros];
+        let state = Saturating(State::memory(sizes, self.k));
         (state + bytes(self.candidates) + bytes(12) * bytes(self.judged())).0
     }
 }

@@ -159,7 +159,7 @@ impl Grown {
     /// ```text
     /// for i in 0..t: x[i] = (x[i] - K[i][..i] . x[..i]) / K[i][i]
     /// ```
-    fn solve(&self, x: &mut [f64]) {
+    pub(crate) fn solve(&self, x: &mut [f64]) {
         for step in 0..x.len() {
             let row = self.row(step);
             x[step] = (x[step] - kernels::dot(&row[..step], &x[..step])) / row[step];
@@ -171,7 +171,7 @@ impl Grown {
     /// ```text
     /// for i in (0..t) from the last: x[i] = x[i] / K[i][i]; x[..i] = x[..i] - x[i] K[i][..i]
     /// ```
-    fn solve_transposed(&self, x: &mut [f64]) {
+    pub(crate) fn solve_transposed(&self, x: &mut [f64]) {
         for step in (0..x.len()).rev() {
             let row = self.row(step);
             x[step] /= row[step];
@@ -179,7 +179,67 @@ impl Grown {
             kernels::add_scaled(earlier, -solved[0], &row[..step]);
         }
     }
+
+    /// [`solve`](Self::solve) of several vectors side by side, one sum for each number. Four rows of `K` at a
+    /// time, so that numbers of `x` are read once for them.
+    #[inline(always)]
+    pub(crate) fn solve_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
+        for start in (0..x.len()).step_by(TILE) {
+            let rows = self.tile(start);
+            let (solved, tile) = x.split_at_mut(start);
+            let count = tile.len().min(TILE);
+            let heads = rows.map(|row| &row[..start]);
+            let mut sums = [[0.0; L]; TILE];
+            for (at, solved) in solved.iter().enumerate() {
+                for (sum, row) in sums.iter_mut().zip(heads) {
+                    kernels::add_scaled(sum, row[at], solved);
+                }
+            }
+            for own in 0..count {
+                let (before, after) = tile.split_at_mut(own);
+                let mut sum = sums[own];
+                for (before, &number) in before.iter().zip(&rows[own][start..]) {
+                    kernels::add_scaled(&mut sum, number, before);
+                }
+                let divisor = rows[own][start + own];
+                after[0] = std::array::from_fn(|lane| (after[0][lane] - sum[lane]) / divisor);
+            }
+        }
+    }
+
+    /// [`solve_transposed`](Self::solve_transposed) of several vectors side by side.
+    #[inline(always)]
+    pub(crate) fn solve_transposed_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
+        for start in (0..x.len()).step_by(TILE).rev() {
+            let rows = self.tile(start);
+            let (earlier, tile) = x.split_at_mut(start);
+            let mut solved = [[0.0; L]; TILE];
+            for own in (0..tile.len().min(TILE)).rev() {
+                let (before, after) = tile.split_at_mut(own);
+                after[0] = after[0].map(|number| number / rows[own][start + own]);
+                solved[own] = after[0];
+                for (before, &number) in before.iter_mut().zip(&rows[own][start..]) {
+                    kernels::add_scaled(before, -number, &after[0]);
+                }
+            }
+            let heads = rows.map(|row| &row[..start]);
+            for (at, earlier) in earlier.iter_mut().enumerate() {
+                for (solved, row) in solved.iter().zip(heads) {
+                    kernels::add_scaled(earlier, -row[at], solved);
+                }
+            }
+        }
+    }
+
+    /// Some rows of `K` from `start` on: the last one again where there are fewer.
+    #[inline(always)]
+    fn tile(&self, start: usize) -> [&[f64]; TILE] {
+        std::array::from_fn(|own| self.row((start + own).min(self.steps() - 1)))
+    }
 }
+
+/// Rows that are solved for together.
+const TILE: usize = 4;
 
 /// The largest size of a number.
 fn largest(x: &[f64]) -> f64 {
@@ -237,6 +297,38 @@ mod tests {
             inverse[0](&grown, &mut x);
             inverse[1](&grown, &mut x);
             assert!(x.iter().zip(start).all(|(a, b)| (a - b).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn lanes_are_solved_as_they_are_alone() {
+        for steps in [0, 1, 3, 4, 5, 9, 14] {
+            let number = |a: usize, b: usize| (0.37 * (7 * a + 3 * b) as f64).sin();
+            let mut grown = Grown::new(0.0);
+            for step in 0..steps {
+                let row: Vec<f64> = (0..step).map(|at| number(step, at)).collect();
+                grown.push(&row, 3.0 + number(step, step), 1.0);
+            }
+            let x: Vec<[f64; 2]> = (0..steps)
+                .map(|at| [number(at, 50), number(at, 99)])
+                .collect();
+            let pairs: [(fn(&Grown, &mut [[f64; 2]]), Apply); 2] = [
+                (Grown::solve_lanes, Grown::solve),
+                (Grown::solve_transposed_lanes, Grown::solve_transposed),
+            ];
+            for (lanes, alone) in pairs {
+                let mut found = x.clone();
+                lanes(&grown, &mut found);
+                for lane in 0..2 {
+                    let mut expected: Vec<f64> = x.iter().map(|x| x[lane]).collect();
+                    alone(&grown, &mut expected);
+                    let close = |(a, b): (&[f64; 2], &f64)| (a[lane] - b).abs() < 1e-12;
+                    assert!(
+                        found.iter().zip(&expected).all(close),
+                        "{found:?} {expected:?}"
+                    );
+                }
+            }
         }
     }
 

@@ -271,8 +271,8 @@ mod tests {
         ) {
             let larger = std::array::from_fn(|at| sizes[at].max(more[at]));
             let (least, most) = (shape(sizes, threads), shape(larger, threads));
-            let state = 16 * least.rows as u128 * least.k as u128;
-            let state = state.min(u128::from(u64::MAX));
+            let entries = (least.rows as u128 * least.k as u128).min(least.nonzeros as u128);
+            let state = (24 * entries + 40 * least.rows as u128).min(u128::from(u64::MAX));
             for kind in StrategyKind::ALL {
                 let found = kind.memory(&least);
                 prop_assert!(u128::from(found) >= state, "{kind}: {found} for {state}");

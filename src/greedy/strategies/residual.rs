@@ -8,9 +8,8 @@
 //! J(S) - J(S + v) = rho^2 / s        rho = v . r        s = lambda + |v|^2 - |z|^2
 //! ```
 //!
-//! exactly, every other weight fitted again. When a feature is added, `r` loses `eta phi`, so
-//! with `tau = v . phi` a candidate's `rho` loses `eta tau`, and its `|z|^2` grows by `tau^2`: one
-//! product with a sparse column for each step.
+//! exactly, every other weight fitted again. A candidate that is read costs its products with `r` and with the
+//! selected columns, and O(t^2) for `z`.
 //!
 //! # Candidates that cannot win are not read
 //!
@@ -23,9 +22,8 @@
 //! because `|v . r| <= |v| |r_T|` and `s >= lambda`: a sum of one number for each query. Nearly all
 //! columns of texts are rare, and few rows have much of the error: the bound dismisses most candidates
 //! before their entries are read. The sum need not be taken either, as long as the bound of an earlier
-//! step, times all that `R_T` may have grown by, is too low. A candidate that is read follows the
-//! steps that it missed, in their order, to the same bits. `docs/derivation.md`, section 11, has the
-//! argument for such bounds.
+//! step, times all that `R_T` may have grown by, is too low. Of those that are read, `rho^2 / lambda` dismisses
+//! most again. `docs/derivation.md`, section 11, has the argument for such bounds.
 
 use std::ops::Range;
 
@@ -33,11 +31,12 @@ use rayon::prelude::*;
 
 use super::clock::{Clock, SURCHARGE, no_less};
 use super::layout::{CHUNK, Layout, Piece};
+use super::lowmem::squares;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
-use crate::linalg::kernels;
+use crate::linalg::kernels::{self, LANES};
 use crate::stop;
 
 /// Best candidates of a step that open the next one: the best of them is the mark for all others.
@@ -60,28 +59,13 @@ pub(super) const FACTS: Facts = Facts {
 #[derive(Debug)]
 pub(super) struct Residual {
     layout: Layout,
-    /// The numbers kept of every candidate; empty before the first step.
-    kept: Vec<Kept>,
-    /// `eta` of every step that was added.
-    etas: Vec<f64>,
+    /// `|v|^2 R_T / lambda` of every candidate, with a surcharge for each query, when its queries were last
+    /// summed, over the clock of that step.
+    kept: Vec<f64>,
     terms: Terms,
     /// The best candidates of the last step.
     leaders: Vec<u32>,
     evaluated: usize,
-}
-
-/// The numbers kept of a candidate from step to step.
-#[derive(Debug, Clone, Copy)]
-struct Kept {
-    /// `v . r` after so many steps.
-    rho: f64,
-    /// `|z|^2` after so many steps.
-    explained: f64,
-    /// The steps that both follow.
-    steps: u32,
-    /// `|v|^2 R_T / lambda`, with a surcharge for each query, when the queries were last summed, over the
-    /// clock of that step.
-    bound: f64,
 }
 
 /// The numbers of a step that bounds are made of.
@@ -121,7 +105,6 @@ struct Judge<'a> {
     round: &'a Round<'a>,
     layout: &'a Layout,
     terms: &'a Terms,
-    etas: &'a [f64],
     /// `y . r`, the error before the step.
     error: f64,
     /// `|y|^2`
@@ -146,8 +129,8 @@ impl Judge<'_> {
     }
 
     /// Whether the queries that a candidate touches tell that it cannot win.
-    fn dismisses(&self, kept: &mut Kept, candidate: usize) -> bool {
-        if !self.passes(kept.bound * self.terms.clock.now, candidate) {
+    fn dismisses(&self, kept: &mut f64, candidate: usize) -> bool {
+        if !self.passes(*kept * self.terms.clock.now, candidate) {
             return true;
         }
         let pieces = self.layout.pieces(candidate);
@@ -155,42 +138,61 @@ impl Judge<'_> {
         let size = self.round.candidates.squared_norm(candidate) / lambda;
         let squared = self.terms.sum(pieces);
         let surcharges = self.terms.clock.surcharge * pieces.len() as f64;
-        kept.bound = size * (squared + surcharges) / self.terms.clock.now;
+        *kept = size * (squared + surcharges) / self.terms.clock.now;
         !self.passes(size * squared, candidate)
     }
 
-    /// The error with a candidate, from all its entries; `z`: room for a number a step.
-    fn error_with(&self, kept: &mut Kept, candidate: usize, z: &mut [f64]) -> f64 {
-        let (state, candidates) = (self.round.state, self.round.candidates);
-        kept.follow(candidates.column(candidate), state, self.etas, z);
-        // |v|^2 - |z|^2 is not negative, but for rounding.
-        let unexplained = candidates.squared_norm(candidate) - kept.explained;
-        let lambda = state.lambda().value();
-        error_left(
-            self.error,
-            kept.rho * kept.rho / (lambda + unexplained.max(0.0)),
-        )
+    /// `v . r` of a candidate, from all its entries.
+    fn along(&self, candidate: usize) -> f64 {
+        let Column { rows, values } = self.round.candidates.column(candidate);
+        kernels::sparse_dot(rows, values, self.round.state.residual())
     }
-}
 
-impl Kept {
-    /// Follows the steps that were missed, in their order.
-    fn follow(&mut self, column: Column<'_>, state: &State, etas: &[f64], z: &mut [f64]) {
-        let missed = &etas[self.steps as usize..];
-        let newest = &mut z[..missed.len()];
-        match (&mut *newest, state.last()) {
-            // The same sum, of numbers that lie side by side.
-            ([tau], Some(last)) => {
-                *tau = kernels::sparse_dot(column.rows, column.values, &last.phi);
+    /// The errors with up to eight candidates of these `rho`.
+    fn errors_with(&self, block: &[(usize, f64)]) -> [f64; LANES] {
+        let (state, candidates) = (self.round.state, self.round.candidates);
+        let columns: Vec<Column<'_>> = block
+            .iter()
+            .map(|&(own, _)| candidates.column(own))
+            .collect();
+        let explained = squares(&state.coordinates(&columns));
+        let mut errors = [f64::NAN; LANES];
+        for ((&(candidate, rho), explained), error) in block.iter().zip(explained).zip(&mut errors)
+        {
+            // |v|^2 - |z|^2 is not negative, but for rounding.
+            let unexplained = (candidates.squared_norm(candidate) - explained).max(0.0);
+            *error = error_left(
+                self.error,
+                rho * rho / (state.lambda().value() + unexplained),
+            );
+        }
+        errors
+    }
+
+    /// Evaluates the eligible candidates of a task whose bounds pass.
+    fn judge(&self, task: Task<'_>) {
+        let mut passing = Vec::new();
+        for (place, &candidate) in task.eligible.iter().enumerate() {
+            let candidate = candidate as usize;
+            let kept = &mut task.kept[candidate - task.first];
+            if task.errors[place].is_nan()
+                && (self.round.sampled || !self.dismisses(kept, candidate))
+            {
+                let rho = self.along(candidate);
+                if self.round.sampled
+                    || self.passes(rho * rho / self.round.state.lambda().value(), candidate)
+                {
+                    passing.push((place, (candidate, rho)));
+                }
             }
-            (newest, _) => state.project_newest(column, newest),
         }
-        for (tau, eta) in newest.iter().zip(missed) {
-            self.rho -= eta * tau;
-            self.explained += tau * tau;
+        for block in passing.chunks(LANES) {
+            let subjects: Vec<(usize, f64)> = block.iter().map(|&(_, subject)| subject).collect();
+            let errors = self.errors_with(&subjects);
+            for (&(place, _), error) in block.iter().zip(errors) {
+                task.errors[place] = error;
+            }
         }
-        // Steps count in 32 bits, as features do.
-        self.steps = u32::try_from(etas.len()).unwrap_or(u32::MAX);
     }
 }
 
@@ -199,59 +201,32 @@ impl Residual {
     pub(super) fn new(candidates: &ColumnClasses) -> Self {
         Self {
             layout: Layout::new(candidates),
-            kept: Vec::new(),
-            etas: Vec::new(),
+            kept: vec![f64::INFINITY; candidates.len()],
             terms: Terms::default(),
             leaders: Vec::new(),
             evaluated: 0,
         }
     }
 
-    /// The numbers kept of each candidate and its queries, and `z` for each thread.
+    /// The numbers kept of each candidate and its queries, and `z` of eight candidates for each thread.
     pub(super) fn memory(shape: &Shape) -> u64 {
         let [candidates, threads, k] = [shape.candidates, shape.threads, shape.k].map(bytes);
-        let kept = bytes(48) * candidates + bytes(8) * (bytes(shape.pieces) + bytes(shape.queries));
-        (kept + bytes(8) * threads * k).0
-    }
-
-    /// The numbers of all candidates before the first step.
-    fn start(&mut self, candidates: &ColumnClasses, state: &State) {
-        let kept = |candidate: usize| {
-            let skipped = Kept {
-                rho: 0.0,
-                explained: 0.0,
-                steps: 0,
-                bound: f64::INFINITY,
-            };
-            if stop::requested() {
-                return skipped;
-            }
-            let column = candidates.column(candidate);
-            Kept {
-                rho: kernels::sparse_dot(column.rows, column.values, state.labels()),
-                ..skipped
-            }
-        };
-        let all = (0..candidates.len()).into_par_iter();
-        self.kept = all
-            .with_min_len(CHUNK)
-            .with_max_len(CHUNK)
-            .map(kept)
-            .collect();
+        let kept = bytes(24) * candidates + bytes(8) * (bytes(shape.pieces) + bytes(shape.queries));
+        (kept + bytes(64) * threads * k).0
     }
 }
 
 /// The eligible candidates of a chunk, with what is kept of the chunk and where errors go.
 struct Task<'a> {
     first: usize,
-    kept: &'a mut [Kept],
+    kept: &'a mut [f64],
     eligible: &'a [u32],
     errors: &'a mut [f64],
 }
 
 /// The eligible candidates chunk by chunk.
 fn tasks<'a>(
-    kept: &'a mut [Kept],
+    kept: &'a mut [f64],
     mut eligible: &'a [u32],
     mut errors: &'a mut [f64],
 ) -> Vec<Task<'a>> {
@@ -289,42 +264,33 @@ fn best(eligible: &[u32], errors: &[f64]) -> Vec<u32> {
 
 impl Strategy for Residual {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        let (candidates, state) = (round.candidates, round.state);
-        if self.kept.is_empty() {
-            self.start(candidates, state);
-        }
+        let state = round.state;
         self.terms.renew(state);
         let mut judge = Judge {
             round,
             layout: &self.layout,
             terms: &self.terms,
-            etas: &self.etas,
             error: kernels::dot(state.labels(), state.residual()),
             labels_squared: kernels::dot(state.labels(), state.labels()),
             limit: f64::INFINITY,
         };
         let mut errors = vec![f64::NAN; eligible.len()];
-        let mut z = vec![0.0; self.etas.len()];
-        for &leader in &self.leaders {
-            if let Ok(place) = eligible.binary_search(&leader) {
-                let kept = &mut self.kept[leader as usize];
-                errors[place] = judge.error_with(kept, leader as usize, &mut z);
-                judge.limit = judge.limit.min(tie_limit(errors[place]));
+        let leaders = self.leaders.iter();
+        let places = leaders.filter_map(|leader| eligible.binary_search(leader).ok());
+        let places: Vec<usize> = places.collect();
+        for block in places.chunks(LANES) {
+            let own = block.iter().map(|&place| eligible[place] as usize);
+            let subjects: Vec<(usize, f64)> = own.map(|own| (own, judge.along(own))).collect();
+            for (&place, error) in block.iter().zip(judge.errors_with(&subjects)) {
+                errors[place] = error;
+                judge.limit = judge.limit.min(tie_limit(error));
             }
         }
         judge.limit = round.peers.least(judge.limit);
         let tasks = tasks(&mut self.kept, eligible, &mut errors);
         tasks.into_par_iter().with_max_len(1).for_each(|task| {
-            if stop::requested() {
-                return;
-            }
-            let mut z = vec![0.0; judge.etas.len()];
-            for (&candidate, error) in task.eligible.iter().zip(task.errors) {
-                let candidate = candidate as usize;
-                let kept = &mut task.kept[candidate - task.first];
-                if error.is_nan() && (round.sampled || !judge.dismisses(kept, candidate)) {
-                    *error = judge.error_with(kept, candidate, &mut z);
-                }
+            if !stop::requested() {
+                judge.judge(task);
             }
         });
         self.evaluated = errors.iter().filter(|error| !error.is_nan()).count();
@@ -334,10 +300,6 @@ impl Strategy for Residual {
 
     fn work(&self, _: usize) -> Work {
         Work::evaluated(self.evaluated)
-    }
-
-    fn adopt(&mut self, _: &ColumnClasses, state: &State) {
-        self.etas.extend(state.last().map(|last| last.eta));
     }
 }
 
@@ -370,21 +332,12 @@ mod tests {
     }
 
     /// The errors of all candidates, none of them passed over.
-    fn eager(
-        candidates: &ColumnClasses,
-        state: &State,
-        etas: &[f64],
-        phis: &[Vec<f64>],
-    ) -> Vec<f64> {
+    fn eager(candidates: &ColumnClasses, state: &State) -> Vec<f64> {
         let error = kernels::dot(state.labels(), state.residual());
         let of = |candidate: usize| {
             let column = candidates.column(candidate);
-            let product = |v: &[f64]| kernels::sparse_dot(column.rows, column.values, v);
-            let (mut rho, mut explained) = (product(state.labels()), 0.0);
-            for (eta, tau) in etas.iter().zip(phis.iter().map(|phi| product(phi))) {
-                rho -= eta * tau;
-                explained += tau * tau;
-            }
+            let rho = kernels::sparse_dot(column.rows, column.values, state.residual());
+            let explained = squares(&state.coordinates(&[column]))[0];
             let unexplained = (candidates.squared_norm(candidate) - explained).max(0.0);
             error_left(error, rho * rho / (state.lambda().value() + unexplained))
         };
@@ -400,7 +353,6 @@ mod tests {
             let lambda = Lambda::new(lambda).unwrap();
             let mut state = State::new(&labels, candidates.queries(), lambda, 12);
             let mut strategy = Residual::new(&candidates);
-            let (mut etas, mut phis) = (Vec::new(), Vec::new());
             let mut eligible: Vec<u32> = (0..).take(candidates.len()).collect();
             let mut passed_over = 0;
             for _ in 0..12 {
@@ -413,7 +365,7 @@ mod tests {
                     room: 0,
                 };
                 let found = strategy.errors(&round, &eligible);
-                let all = eager(&candidates, &state, &etas, &phis);
+                let all = eager(&candidates, &state);
                 let expected: Vec<f64> = eligible.iter().map(|&own| all[own as usize]).collect();
                 let limit = tie_limit(least(&expected));
                 for (found, expected) in found.iter().zip(&expected) {
@@ -421,7 +373,7 @@ mod tests {
                         assert!(
                             *expected > limit,
                             "{lambda} {} {expected} {limit}",
-                            etas.len()
+                            state.steps()
                         );
                         passed_over += 1;
                     } else {
@@ -435,10 +387,6 @@ mod tests {
                     column: candidates.column(best),
                     factor: candidates.factor(best),
                 });
-                strategy.adopt(&candidates, &state);
-                let last = state.last().unwrap();
-                etas.push(last.eta);
-                phis.push(last.phi.clone());
             }
             // Rounding may change all that a tiny lambda leaves.
             assert!(

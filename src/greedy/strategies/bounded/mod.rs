@@ -34,10 +34,11 @@ mod tests;
 use rayon::prelude::*;
 
 use super::layout::{CHUNK, Layout, Piece};
-use super::lowmem::{self, Subject};
+use super::lowmem;
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Property, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
+use crate::linalg::kernels;
 use crate::stop;
 use bounds::{Passage, Products, Whole};
 use known::{Known, Reach};
@@ -98,7 +99,7 @@ struct Bounded {
     /// The terms of the last step, whose buffers the next one uses again.
     step: StepTerms,
     /// The best candidates of the last step, by error.
-    leaders: Vec<Subject>,
+    leaders: Vec<u32>,
     /// The work of the last step.
     work: Work,
 }
@@ -200,14 +201,9 @@ impl Bounded {
     }
 
     /// Candidates to open a step with: the last step's best that may still be chosen.
-    fn open(&mut self, search: &PruningSearch<'_>) -> Vec<Subject> {
+    fn open(&mut self, search: &PruningSearch<'_>) -> Vec<u32> {
         let mut leaders = std::mem::take(&mut self.leaders);
-        leaders.retain(|leader| !search.out(leader.candidate));
-        if search.step.at.added.is_none() {
-            for leader in &mut leaders {
-                leader.z.clear();
-            }
-        }
+        leaders.retain(|&leader| !search.out(leader));
         leaders
     }
 
@@ -335,9 +331,7 @@ impl<'a> Chunk<'a> {
             }
             _ => *residual = None,
         }
-        found.bytes += residual
-            .as_ref()
-            .map_or(0, |kept| kept.bytes(state.capacity()));
+        found.bytes += residual.as_ref().map_or(0, |kept| kept.bytes());
         // Candidates count in 32 bits.
         let number = u32::try_from(candidate).unwrap_or(u32::MAX);
         if search.out(number) {
@@ -388,9 +382,15 @@ fn level_0(
     let mut whole = reach.whole(squared_norm, products.rho, step);
     let mut bound = bounds::of_products(&whole, products, step);
     if reach.missing(step) > 0 && search.passes(bound) {
-        let newest = &mut z[..reach.missing(step)];
-        search.round.state.project_newest(column, newest);
-        *reach = reach.completed(newest);
+        let newest = step.newest(column, reach.missing(step));
+        let z_squared = newest.map_or_else(
+            || {
+                search.round.state.project(column, z);
+                kernels::dot(z, z)
+            },
+            |newest| reach.z_least() + newest,
+        );
+        *reach = reach.explained(z_squared, step);
         whole = reach.whole(squared_norm, products.rho, step);
         bound = bounds::of_products(&whole, products, step);
     }

@@ -1,5 +1,7 @@
 //! The search of one step: candidates that may still win rise from level to level.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::bounds::{self, Whole};
@@ -7,7 +9,7 @@ use super::residual::{Residual, Touched};
 use super::step::{QueryTerms, RESOLVED, StepTerms};
 use crate::greedy::Round;
 use crate::greedy::strategies::layout::Piece;
-use crate::greedy::strategies::lowmem::{self, Subject};
+use crate::greedy::strategies::lowmem::{self, squares};
 use crate::greedy::strategy::tie_limit;
 use crate::linalg::kernels::{self, LANES, Lanes};
 use crate::stop;
@@ -51,25 +53,6 @@ impl BoundedCandidate {
     /// Before level 1.
     fn projected(&self) -> Projected {
         *self.projected.as_deref().expect("level 1 comes before")
-    }
-}
-
-/// Scratch for one task.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    z: Vec<f64>,
-    /// `z_-` of one query.
-    z_without: Vec<f64>,
-    pieces: Vec<Piece>,
-}
-
-impl Scratch {
-    pub(super) fn new(steps: usize) -> Self {
-        Self {
-            z: vec![0.0; steps],
-            z_without: vec![0.0; steps],
-            pieces: Vec::new(),
-        }
     }
 }
 
@@ -131,7 +114,7 @@ pub(super) struct PruningSearch<'a> {
     /// An error above this can not win.
     limit: f64,
     /// Errors of what has been evaluated exactly.
-    judged: Vec<(f64, Subject)>,
+    judged: Vec<(f64, u32)>,
     /// The residual of each candidate.
     pub(super) residuals: &'a [Option<Box<Residual>>],
     /// Bytes that new residuals may take.
@@ -147,7 +130,7 @@ pub(super) type Kept = Vec<(u32, Residual)>;
 struct AtLevel2 {
     bounded: BoundedCandidate,
     projected: Projected,
-    z: Vec<f64>,
+    theta: Vec<f64>,
     /// Ascending.
     touched: Vec<usize>,
 }
@@ -187,8 +170,8 @@ impl<'a> PruningSearch<'a> {
     /// The errors of `eligible` candidates that were evaluated; the others can not win.
     pub(super) fn errors(self, eligible: &[u32]) -> Vec<f64> {
         let mut errors = vec![f64::NAN; eligible.len()];
-        for (error, subject) in self.judged {
-            if let Ok(place) = eligible.binary_search(&subject.candidate) {
+        for (error, candidate) in self.judged {
+            if let Ok(place) = eligible.binary_search(&candidate) {
                 errors[place] = error;
             }
         }
@@ -203,10 +186,7 @@ impl<'a> PruningSearch<'a> {
     /// Whether a candidate is out, as it is selected or opened the step.
     pub(super) fn out(&self, candidate: u32) -> bool {
         self.retired[candidate as usize]
-            || self
-                .judged
-                .iter()
-                .any(|(_, judged)| judged.candidate == candidate)
+            || self.judged.iter().any(|&(_, judged)| judged == candidate)
     }
 
     /// Whether a candidate whose gain is at most `bound` may still win.
@@ -222,11 +202,11 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Evaluates candidates exactly.
-    pub(super) fn evaluate(&mut self, mut subjects: Vec<Subject>) {
-        let errors = lowmem::errors_of_few(self.round, &mut subjects);
-        for (subject, error) in subjects.into_iter().zip(errors) {
+    pub(super) fn evaluate(&mut self, candidates: Vec<u32>) {
+        let errors = lowmem::errors(self.round, &candidates);
+        for (candidate, error) in candidates.into_iter().zip(errors) {
             self.limit = self.limit.min(tie_limit(error));
-            self.judged.push((error, subject));
+            self.judged.push((error, candidate));
         }
     }
 
@@ -239,18 +219,16 @@ impl<'a> PruningSearch<'a> {
 
     /// The best that were evaluated, for the next step to open with, and those that came close where
     /// these are few.
-    pub(super) fn leaders(&mut self) -> Vec<Subject> {
+    pub(super) fn leaders(&mut self) -> Vec<u32> {
         self.judged
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.candidate.cmp(&b.1.candidate)));
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.close
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let judged = self.judged.iter().map(|(_, subject)| subject.clone());
-        let close = self
-            .close
-            .iter()
-            .map(|&(_, candidate)| Subject::new(candidate));
+        let all = self.judged.iter().chain(&self.close);
         // One of them is about to be selected.
-        judged.chain(close).take(LEADERS + 1).collect()
+        all.map(|&(_, candidate)| candidate)
+            .take(LEADERS + 1)
+            .collect()
     }
 
     /// Levels 1 to 3, after so many candidates have been read and have passed level 0. Returns how many
@@ -289,7 +267,7 @@ impl<'a> PruningSearch<'a> {
             contenders.select_nth_unstable_by(count, falling);
         }
         let first = contenders.drain(..count.min(contenders.len()));
-        let first = first.map(|contender| Subject::new(contender.candidate));
+        let first = first.map(|contender| contender.candidate);
         self.evaluate(first.collect());
         contenders.retain(|contender| self.passes(contender.bound));
         contenders.sort_unstable_by(falling);
@@ -306,26 +284,28 @@ impl<'a> PruningSearch<'a> {
             *bytes = bytes.filter(|&bytes| bytes <= room);
             room -= bytes.unwrap_or(0);
         }
-        let task = (fresh.len() / TASKS).clamp(1, CHUNK);
+        let task = (fresh.len() / TASKS).clamp(LANES, CHUNK);
+        let of_block = |block: &mut [(Option<usize>, &mut BoundedCandidate)]| {
+            let own = block
+                .iter()
+                .map(|(bytes, own)| (own.candidate, bytes.is_some()));
+            let projected = self.project(&own.collect::<Vec<_>>());
+            let mut kept = Kept::new();
+            for ((bytes, contender), (projected, residual)) in block.iter_mut().zip(projected) {
+                contender.bound = contender.bound.min(projected.bound(self.step));
+                contender.projected = Some(Box::new(projected));
+                kept.extend(bytes.map(|_| (contender.candidate, residual)));
+            }
+            kept
+        };
         let kept: Vec<Kept> = fresh
             .par_chunks_mut(task)
-            .map_init(
-                || Scratch::new(self.step.at.steps),
-                |scratch, chunk| {
-                    if stop::requested() {
-                        return Kept::new();
-                    }
-                    let met = chunk.iter_mut().filter_map(|(bytes, contender)| {
-                        let candidate = contender.candidate;
-                        let (projected, residual) =
-                            self.project(candidate, bytes.is_some(), scratch);
-                        contender.bound = contender.bound.min(projected.bound(self.step));
-                        contender.projected = Some(Box::new(projected));
-                        bytes.map(|_| (candidate, residual))
-                    });
-                    met.collect()
-                },
-            )
+            .map(|chunk| {
+                if stop::requested() {
+                    return Kept::new();
+                }
+                chunk.chunks_mut(LANES).flat_map(of_block).collect()
+            })
             .collect();
         let (left, dropped) = std::mem::take(contenders)
             .into_iter()
@@ -346,7 +326,7 @@ impl<'a> PruningSearch<'a> {
         let queries = candidates.queries();
         let segments = candidates.segments(candidate);
         let rows = segments.map(|segment| queries.range(segment.query).len());
-        Some(Residual::bytes_of(rows.sum(), self.round.state.capacity()))
+        Some(Residual::bytes_of(rows.sum()))
     }
 
     /// The sums of a candidate of one query there: without the query the feature has no weight.
@@ -359,33 +339,43 @@ impl<'a> PruningSearch<'a> {
         })
     }
 
-    /// Level 1 from scratch: O(t) for every row of the queries that the candidate touches. The
-    /// residual is whole if it may be kept.
-    pub(super) fn project(
+    /// Level 1 from scratch of up to eight candidates, each with whether its residual may be kept. It is whole
+    /// then.
+    pub(super) fn project(&self, block: &[(u32, bool)]) -> Vec<(Projected, Residual)> {
+        let (candidates, state) = (self.round.candidates, self.round.state);
+        let columns = block
+            .iter()
+            .map(|&(own, _)| candidates.column(own as usize));
+        let z = state.coordinates(&columns.collect::<Vec<_>>());
+        let explained = squares(&z);
+        let thetas = state.thetas(z);
+        let mut room = [Vec::new(), Vec::new()];
+        let numbers = block.iter().zip(explained).enumerate();
+        let projected = numbers.map(|(lane, (&(candidate, kept), z_squared))| {
+            let theta: Vec<[f64; 1]> = thetas.iter().map(|theta| [theta[lane]]).collect();
+            self.projected(candidate as usize, kept, (z_squared, &theta), &mut room)
+        });
+        projected.collect()
+    }
+
+    fn projected(
         &self,
-        candidate: u32,
+        candidate: usize,
         kept: bool,
-        scratch: &mut Scratch,
+        (z_squared, theta): (f64, &[[f64; 1]]),
+        room: &mut [Vec<[f64; 1]>; 2],
     ) -> (Projected, Residual) {
         let (candidates, state) = (self.round.candidates, self.round.state);
-        let candidate = candidate as usize;
-        let Scratch {
-            z,
-            z_without,
-            pieces,
-        } = scratch;
         let column = candidates.column(candidate);
-        state.project(column, z);
-        pieces.clear();
-        pieces.extend(candidates.segments(candidate).map(|s| Piece::new(&s)));
-        let products = bounds::pass_over(column, pieces, self.step);
-        let z_squared = kernels::dot(z, z);
+        let pieces = candidates.segments(candidate).map(|s| Piece::new(&s));
+        let pieces: Vec<Piece> = pieces.collect();
+        let products = bounds::pass_over(column, &pieces, self.step);
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared,
             z_least: z_squared,
             rho: products.rho,
-            fourth: bounds::fourth_of(column, pieces, z_squared, self.step),
+            fourth: bounds::fourth_of(column, &pieces, z_squared, self.step),
         };
         let mut residual = Residual::default();
         let touched = self.only_touched(candidate).unwrap_or_else(|| {
@@ -394,14 +384,12 @@ impl<'a> PruningSearch<'a> {
                 if !kept {
                     residual.clear();
                 }
-                let first = residual.add(state, &segment, z, z_without);
+                let first = residual.add(state, &segment, theta, room);
                 touched.add(residual.of_query(first, state, &whole, segment.query));
             }
             touched
         });
-        if kept {
-            residual.keep(z, state.capacity(), self.step.at.steps);
-        }
+        residual.used = self.step.at.steps;
         let projected = Projected::new(self.step, whole, products.c, &touched);
         (projected, residual)
     }
@@ -409,34 +397,27 @@ impl<'a> PruningSearch<'a> {
     /// Level 2: resolves queries, some first and then some more.
     fn level_2(&self, contenders: &mut Vec<BoundedCandidate>) {
         let task = (contenders.len() / TASKS).clamp(LANES, CHUNK);
-        let left: Vec<Vec<BoundedCandidate>> = contenders
-            .par_chunks(task)
-            .map_init(
-                || vec![[0.0; LANES]; self.step.at.steps],
-                |z, chunk| {
-                    if stop::requested() {
-                        return Vec::new();
-                    }
-                    self.level_2_of(chunk, z)
-                },
-            )
-            .collect();
+        let level_2 = |chunk: &[BoundedCandidate]| {
+            if stop::requested() {
+                return Vec::new();
+            }
+            self.level_2_of(chunk)
+        };
+        let left: Vec<Vec<BoundedCandidate>> = contenders.par_chunks(task).map(level_2).collect();
         *contenders = left.concat();
     }
 
-    /// Takes some contenders through level 2; `z`: `t` lanes.
-    pub(super) fn level_2_of(
-        &self,
-        chunk: &[BoundedCandidate],
-        z: &mut [Lanes],
-    ) -> Vec<BoundedCandidate> {
+    /// Takes some contenders through level 2.
+    pub(super) fn level_2_of(&self, chunk: &[BoundedCandidate]) -> Vec<BoundedCandidate> {
         let order = &self.step.sums.order;
-        let mut contenders: Vec<AtLevel2> = chunk.iter().map(|c| self.at_level_2(c)).collect();
+        let blocks = chunk.chunks(LANES).map(|block| self.at_level_2(block));
+        let mut contenders: Vec<AtLevel2> = blocks.flatten().collect();
+        let mut z = vec![[0.0; LANES]; self.step.at.steps];
         let mut done = 0;
         for (end, rest) in RESOLVED.into_iter().zip(self.step.sums.rests) {
             let end = order.len().min(end);
             for block in contenders.chunks_mut(LANES) {
-                self.resolve(block, order.get(done..end).unwrap_or_default(), z);
+                self.resolve(block, done..end, &mut z);
             }
             for contender in &mut contenders {
                 let bound = contender.projected.bound_with(self.step, rest);
@@ -452,23 +433,21 @@ impl<'a> PruningSearch<'a> {
         left.collect()
     }
 
-    /// A contender with its `z`.
-    fn at_level_2(&self, contender: &BoundedCandidate) -> AtLevel2 {
-        let candidate = contender.candidate as usize;
-        let kept = self.residuals.get(candidate).and_then(Option::as_deref);
-        let kept = kept.and_then(|residual| residual.z(self.step.at.steps));
-        let project = || {
-            let mut z = vec![0.0; self.step.at.steps];
-            let column = self.round.candidates.column(candidate);
-            self.round.state.project(column, &mut z);
-            z
-        };
-        AtLevel2 {
+    /// Up to eight contenders, each with its `theta`.
+    fn at_level_2(&self, block: &[BoundedCandidate]) -> Vec<AtLevel2> {
+        let (candidates, state) = (self.round.candidates, self.round.state);
+        let columns = block
+            .iter()
+            .map(|own| candidates.column(own.candidate as usize));
+        let thetas = state.thetas(state.coordinates(&columns.collect::<Vec<_>>()));
+        let numbers = block.iter().enumerate();
+        let contenders = numbers.map(|(lane, contender)| AtLevel2 {
             bounded: contender.clone(),
             projected: contender.projected(),
-            z: kept.map_or_else(project, <[f64]>::to_vec),
+            theta: thetas.iter().map(|theta| theta[lane]).collect(),
             touched: self.touched(contender.candidate),
-        }
+        });
+        contenders.collect()
     }
 
     /// The queries that a candidate touches, ascending.
@@ -477,18 +456,17 @@ impl<'a> PruningSearch<'a> {
         segments.map(|segment| segment.query).collect()
     }
 
-    /// Resolves queries for up to eight candidates; `z_lanes`: `t` lanes.
-    fn resolve(&self, block: &mut [AtLevel2], queries: &[usize], z_lanes: &mut [Lanes]) {
-        z_lanes.fill([0.0; LANES]);
+    /// Resolves queries, by their places in the order, for up to eight candidates; `thetas`: `t` lanes.
+    fn resolve(&self, block: &mut [AtLevel2], places: Range<usize>, thetas: &mut [Lanes]) {
+        thetas.fill([0.0; LANES]);
         for (lane, contender) in block.iter().enumerate() {
-            for (lanes, &z) in z_lanes.iter_mut().zip(&contender.z) {
-                lanes[lane] = z;
+            for (lanes, &theta) in thetas.iter_mut().zip(&contender.theta) {
+                lanes[lane] = theta;
             }
         }
-        let products = self.round.state.products();
-        for &query in queries {
-            let (f, g) = products.of(query);
-            let (w, x) = along_both(f, g, z_lanes);
+        for place in places {
+            let (w, x) = along_both(&self.step.resolved[place], thetas);
+            let query = self.step.sums.order[place];
             for (lane, contender) in block.iter_mut().enumerate() {
                 contender.resolve(self.step, query, (w[lane], x[lane]));
             }
@@ -496,14 +474,15 @@ impl<'a> PruningSearch<'a> {
     }
 }
 
-/// `z . f` and `z . g` for eight candidates.
+/// `z . f_Q` and `z . g_Q` for eight candidates, from `X_{S,Q} p_Q` and `X_{S,Q} T_Q p_Q`.
 #[multiversion::multiversion(targets = "simd")]
-fn along_both(f: &[f64], g: &[f64], z: &[Lanes]) -> (Lanes, Lanes) {
+fn along_both(products: &[(u32, [f64; 2])], thetas: &[Lanes]) -> (Lanes, Lanes) {
     let (mut zf, mut zg) = ([0.0; LANES], [0.0; LANES]);
-    for ((z, &f), &g) in z.iter().zip(f).zip(g) {
+    for &(step, [f, g]) in products {
+        let theta = &thetas[step as usize];
         for lane in 0..LANES {
-            zf[lane] += z[lane] * f;
-            zg[lane] += z[lane] * g;
+            zf[lane] += theta[lane] * f;
+            zg[lane] += theta[lane] * g;
         }
     }
     (zf, zg)
