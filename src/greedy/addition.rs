@@ -32,6 +32,8 @@ pub struct LastStep {
     pub nu: Vec<f64>,
     /// `phi . y^`.
     pub eta: f64,
+    /// The newest row of `K^-1`, `t`: `phi = X_S' weights`, with the new feature.
+    pub weights: Vec<f64>,
 }
 
 impl LastStep {
@@ -44,6 +46,7 @@ impl LastStep {
             leverage: vec![0.0; queries],
             nu: vec![0.0; queries],
             eta: 0.0,
+            weights: Vec::new(),
         }
     }
 }

@@ -211,15 +211,21 @@ impl Transform {
             multiply(&self.numbers, u, tu, |tu, product| *tu = *product);
             return;
         }
-        tu.copy_from_slice(u);
-        for column in self.numbers.chunks_exact(u.len()) {
+        let columns = self.numbers.chunks_exact(u.len());
+        let along = |column: &[f64]| {
             let mut along = [0.0; L];
             for (number, u) in column.iter().zip(u) {
                 kernels::add_scaled(&mut along, *number, u);
             }
-            for (number, tu) in column.iter().zip(&mut *tu) {
-                kernels::add_scaled(tu, *number, &along);
+            along
+        };
+        let alongs: Vec<[f64; L]> = columns.clone().map(along).collect();
+        for (row, (tu, u)) in tu.iter_mut().zip(u).enumerate() {
+            let mut sum = *u;
+            for (column, along) in columns.clone().zip(&alongs) {
+                kernels::add_scaled(&mut sum, column[row], along);
             }
+            *tu = sum;
         }
     }
 

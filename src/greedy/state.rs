@@ -337,9 +337,14 @@ impl State {
         run.map(|query| self.queries().range(query))
     }
 
-    /// `u = y - Phi' Phi y` in place of `y` with the products `X_S y`, in parallel; returns `Phi y`. The products
-    /// of `u` less `lambda theta` are 0 but for rounding: each turn takes off what is left of them.
-    pub(super) fn explain(&self, mut products: Vec<f64>, y: &mut [f64], turns: usize) -> Vec<f64> {
+    /// `u = y - Phi' Phi y` in place of `y` with the products `X_S y`, in parallel; returns `z = Phi y` and
+    /// `theta = K'^-1 z`. The products of `u` less `lambda theta` are 0 but for rounding: each turn takes off what is left of them.
+    pub(super) fn explain(
+        &self,
+        mut products: Vec<f64>,
+        y: &mut [f64],
+        turns: usize,
+    ) -> [Vec<f64>; 2] {
         let (mut z, mut theta) = (vec![0.0; self.steps()], vec![0.0; self.steps()]);
         for turn in 0..turns {
             if turn > 0 {
@@ -358,7 +363,7 @@ impl State {
                 matrices.selected.take_off(change, y.as_chunks_mut::<1>().0);
             });
         }
-        z
+        [z, theta]
     }
 
     /// Adds a feature: O(t^2), and the entries of selected columns and of `T_Q`, in parallel over queries.
@@ -377,11 +382,13 @@ impl State {
         if let Some((target, grown)) = &mut self.refit {
             grown.grow(&mut products.clone(), along(&last.phi), along(target));
         }
-        let z = self.explain(products, &mut last.phi, 2);
+        let [z, theta] = self.explain(products, &mut last.phi, 2);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
         let pivot = self.lambda().value() + along(&last.phi).max(0.0);
         let root = pivot.sqrt();
         last.eta = along(&self.residual) / root;
+        last.weights = theta.iter().map(|theta| -theta / root).collect();
+        last.weights.push(1.0 / root);
         let feature = NewFeature {
             step: self.steps(),
             root,

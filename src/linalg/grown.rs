@@ -207,26 +207,29 @@ impl Grown {
         }
     }
 
-    /// [`solve_transposed`](Self::solve_transposed) of several vectors side by side.
+    /// [`solve_transposed`](Self::solve_transposed) of several vectors side by side, one sum for each number. Four
+    /// columns of `K` at a time.
     #[inline(always)]
     pub(crate) fn solve_transposed_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
         for start in (0..x.len()).step_by(TILE).rev() {
+            let end = x.len().min(start + TILE);
             let rows = self.tile(start);
-            let (earlier, tile) = x.split_at_mut(start);
-            let mut solved = [[0.0; L]; TILE];
-            for own in (0..tile.len().min(TILE)).rev() {
-                let (before, after) = tile.split_at_mut(own);
-                after[0] = after[0].map(|number| number / rows[own][start + own]);
-                solved[own] = after[0];
-                for (before, &number) in before.iter_mut().zip(&rows[own][start..]) {
-                    kernels::add_scaled(before, -number, &after[0]);
+            let (tile, solved) = x[start..].split_at_mut(end - start);
+            let mut sums = [[0.0; L]; TILE];
+            for (step, solved) in (end..).zip(solved) {
+                let numbers = &self.row(step)[start..start + TILE];
+                for (sum, number) in sums.iter_mut().zip(numbers) {
+                    kernels::add_scaled(sum, *number, solved);
                 }
             }
-            let heads = rows.map(|row| &row[..start]);
-            for (at, earlier) in earlier.iter_mut().enumerate() {
-                for (solved, row) in solved.iter().zip(heads) {
-                    kernels::add_scaled(earlier, -row[at], solved);
+            for own in (0..tile.len()).rev() {
+                let (before, after) = tile.split_at_mut(own + 1);
+                let mut sum = sums[own];
+                for (row, after) in rows[own + 1..].iter().zip(after) {
+                    kernels::add_scaled(&mut sum, row[start + own], after);
                 }
+                let divisor = rows[own][start + own];
+                before[own] = std::array::from_fn(|lane| (before[own][lane] - sum[lane]) / divisor);
             }
         }
     }

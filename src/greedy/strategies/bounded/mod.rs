@@ -331,7 +331,9 @@ impl<'a> Chunk<'a> {
             }
             _ => *residual = None,
         }
-        found.bytes += residual.as_ref().map_or(0, |kept| kept.bytes());
+        found.bytes += residual
+            .as_ref()
+            .map_or(0, |kept| kept.bytes(state.capacity()));
         // Candidates count in 32 bits.
         let number = u32::try_from(candidate).unwrap_or(u32::MAX);
         if search.out(number) {

@@ -5,12 +5,15 @@ use crate::columns::Segment;
 use crate::greedy::State;
 use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategies::layout::Piece;
+use crate::linalg::kernels;
 
 /// `u` and `T u` of a candidate, row by row of the queries that it touches. A step changes them in
 /// O(1) a row; with them the gain there is exact.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
     rows: Vec<[f64; 2]>,
+    /// `theta`, `t`.
+    pub(super) theta: Vec<f64>,
     /// The step in which it was last of use.
     pub(super) used: usize,
 }
@@ -32,14 +35,14 @@ impl Touched {
 }
 
 impl Residual {
-    /// Bytes of one of so many rows.
-    pub(super) fn bytes_of(rows: usize) -> usize {
-        size_of::<Self>() + rows * size_of::<[f64; 2]>()
+    /// Bytes of one of so many rows, up to so many steps.
+    pub(super) fn bytes_of(rows: usize, capacity: usize) -> usize {
+        size_of::<Self>() + (2 * rows + capacity) * size_of::<f64>()
     }
 
-    /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
-        Self::bytes_of(self.rows.len())
+    /// Bytes held, up to so many steps.
+    pub(super) fn bytes(&self, capacity: usize) -> usize {
+        Self::bytes_of(self.rows.len(), capacity)
     }
 
     /// Forgets all queries.
@@ -76,6 +79,8 @@ impl Residual {
         let Some(last) = state.last() else {
             return;
         };
+        self.theta.push(0.0);
+        kernels::add_scaled(&mut self.theta, tau, &last.weights);
         let mut rest = &mut self.rows[..];
         for piece in pieces {
             let query = piece.query as usize;

@@ -127,12 +127,49 @@ pub(super) struct PruningSearch<'a> {
 pub(super) type Kept = Vec<(u32, Residual)>;
 
 /// A contender at level 2.
-struct AtLevel2 {
-    bounded: BoundedCandidate,
+pub(super) struct AtLevel2 {
+    pub(super) bounded: BoundedCandidate,
     projected: Projected,
     theta: Vec<f64>,
     /// Ascending.
     touched: Vec<usize>,
+}
+
+/// The findings of levels 1 and 2 about some contenders.
+#[derive(Default)]
+pub(super) struct Risen {
+    /// Those that level 2 is to judge.
+    pub(super) contenders: Vec<AtLevel2>,
+    /// How many level 1 left.
+    passed: usize,
+    /// Those that level 2 left.
+    pub(super) left: Vec<BoundedCandidate>,
+    /// Those that level 1 dropped.
+    dropped: Vec<(f64, u32)>,
+    kept: Kept,
+}
+
+impl Risen {
+    /// Adds a candidate to those for level 2, if it passes level 1.
+    fn add(
+        &mut self,
+        search: &PruningSearch<'_>,
+        bound: f64,
+        candidate: u32,
+        projected: Projected,
+        theta: Vec<f64>,
+    ) {
+        if !search.passes(bound) {
+            self.dropped.push((bound, candidate));
+            return;
+        }
+        self.contenders.push(AtLevel2 {
+            bounded: BoundedCandidate::new(candidate, bound),
+            projected,
+            theta,
+            touched: search.touched(candidate),
+        });
+    }
 }
 
 impl AtLevel2 {
@@ -245,9 +282,7 @@ impl<'a> PruningSearch<'a> {
         }
         self.share();
         let before = self.judged.len();
-        let kept = self.level_1(&mut contenders);
-        alive.push(before + contenders.len());
-        self.level_2(&mut contenders);
+        let (mut contenders, kept) = self.rise(contenders, &mut alive);
         alive.push(before + contenders.len());
         self.evaluate_best(&mut contenders, LANES);
         self.share();
@@ -273,48 +308,42 @@ impl<'a> PruningSearch<'a> {
         contenders.sort_unstable_by(falling);
     }
 
-    /// Level 1 for those that level 0 had no residual of; returns the residuals that there is room for.
-    fn level_1(&mut self, contenders: &mut Vec<BoundedCandidate>) -> Kept {
-        let fresh = contenders.par_iter_mut().filter(|c| c.projected.is_none());
-        let mut fresh: Vec<_> = fresh
-            .map(|contender| (self.residual_bytes(contender.candidate), contender))
-            .collect();
+    /// Level 1 for those that level 0 had no residual of, and level 2 for all. Adds how many were alive between
+    /// them; returns the residuals that there is room for.
+    fn rise(
+        &mut self,
+        contenders: Vec<BoundedCandidate>,
+        alive: &mut Vec<usize>,
+    ) -> (Vec<BoundedCandidate>, Kept) {
+        let (known, fresh): (Vec<_>, Vec<_>) =
+            contenders.into_iter().partition(|c| c.projected.is_some());
         let mut room = self.room;
-        for (bytes, _) in &mut fresh {
-            *bytes = bytes.filter(|&bytes| bytes <= room);
-            room -= bytes.unwrap_or(0);
-        }
-        let task = (fresh.len() / TASKS).clamp(LANES, CHUNK);
-        let of_block = |block: &mut [(Option<usize>, &mut BoundedCandidate)]| {
-            let own = block
-                .iter()
-                .map(|(bytes, own)| (own.candidate, bytes.is_some()));
-            let projected = self.project(&own.collect::<Vec<_>>());
-            let mut kept = Kept::new();
-            for ((bytes, contender), (projected, residual)) in block.iter_mut().zip(projected) {
-                contender.bound = contender.bound.min(projected.bound(self.step));
-                contender.projected = Some(Box::new(projected));
-                kept.extend(bytes.map(|_| (contender.candidate, residual)));
-            }
-            kept
+        let sized = |contender: BoundedCandidate| {
+            let bytes = self.residual_bytes(contender.candidate);
+            let kept = bytes.is_some_and(|bytes| bytes <= room);
+            room -= bytes.filter(|_| kept).unwrap_or(0);
+            (contender, kept)
         };
-        let kept: Vec<Kept> = fresh
-            .par_chunks_mut(task)
-            .map(|chunk| {
-                if stop::requested() {
-                    return Kept::new();
-                }
-                chunk.chunks_mut(LANES).flat_map(of_block).collect()
-            })
-            .collect();
-        let (left, dropped) = std::mem::take(contenders)
-            .into_iter()
-            .partition(|contender| self.passes(contender.bound));
-        *contenders = left;
-        let dropped: Vec<BoundedCandidate> = dropped;
-        self.close
-            .extend(dropped.iter().map(|c| (c.bound, c.candidate)));
-        kept.into_iter().flatten().collect()
+        let fresh: Vec<(BoundedCandidate, bool)> = fresh.into_iter().map(sized).collect();
+        let task = |count: usize| (count / TASKS).clamp(LANES, CHUNK);
+        let of_known = known.par_chunks(task(known.len())).map(|chunk| {
+            let blocks = chunk.chunks(LANES).map(|block| self.at_level_2(block));
+            self.level_2(blocks.collect())
+        });
+        let of_fresh = fresh.par_chunks(task(fresh.len())).map(|chunk| {
+            let blocks = chunk.chunks(LANES).map(|block| self.level_1(block));
+            self.level_2(blocks.collect())
+        });
+        let all: Vec<Risen> = of_known.chain(of_fresh).collect();
+        let (mut passed, mut left, mut kept) = (self.judged.len(), Vec::new(), Kept::new());
+        for risen in all {
+            passed += risen.passed;
+            left.extend(risen.left);
+            kept.extend(risen.kept);
+            self.close.extend(risen.dropped);
+        }
+        alive.push(passed);
+        (left, kept)
     }
 
     /// Bytes of a candidate's residual; none is kept of candidates of one query.
@@ -326,7 +355,7 @@ impl<'a> PruningSearch<'a> {
         let queries = candidates.queries();
         let segments = candidates.segments(candidate);
         let rows = segments.map(|segment| queries.range(segment.query).len());
-        Some(Residual::bytes_of(rows.sum()))
+        Some(Residual::bytes_of(rows.sum(), self.round.state.capacity()))
     }
 
     /// The sums of a candidate of one query there: without the query the feature has no weight.
@@ -339,23 +368,35 @@ impl<'a> PruningSearch<'a> {
         })
     }
 
-    /// Level 1 from scratch of up to eight candidates, each with whether its residual may be kept. It is whole
-    /// then.
-    pub(super) fn project(&self, block: &[(u32, bool)]) -> Vec<(Projected, Residual)> {
+    /// Level 1 from scratch of up to eight candidates, each with whether its residual may be kept.
+    pub(super) fn level_1(&self, block: &[(BoundedCandidate, bool)]) -> Risen {
         let (candidates, state) = (self.round.candidates, self.round.state);
+        let mut risen = Risen::default();
+        if stop::requested() {
+            return risen;
+        }
         let columns = block
             .iter()
-            .map(|&(own, _)| candidates.column(own as usize));
+            .map(|(own, _)| candidates.column(own.candidate as usize));
         let z = state.coordinates(&columns.collect::<Vec<_>>());
         let explained = squares(&z);
         let thetas = state.thetas(z);
         let mut room = [Vec::new(), Vec::new()];
-        let numbers = block.iter().zip(explained).enumerate();
-        let projected = numbers.map(|(lane, (&(candidate, kept), z_squared))| {
+        for (lane, (contender, kept)) in block.iter().enumerate() {
             let theta: Vec<[f64; 1]> = thetas.iter().map(|theta| [theta[lane]]).collect();
-            self.projected(candidate as usize, kept, (z_squared, &theta), &mut room)
-        });
-        projected.collect()
+            let numbers = (explained[lane], &theta[..]);
+            let candidate = contender.candidate;
+            let (projected, mut residual) =
+                self.projected(candidate as usize, *kept, numbers, &mut room);
+            let theta = theta.as_flattened().to_vec();
+            if *kept {
+                residual.theta.clone_from(&theta);
+                risen.kept.push((candidate, residual));
+            }
+            let bound = contender.bound.min(projected.bound(self.step));
+            risen.add(self, bound, candidate, projected, theta);
+        }
+        risen
     }
 
     fn projected(
@@ -394,30 +435,23 @@ impl<'a> PruningSearch<'a> {
         (projected, residual)
     }
 
-    /// Level 2: resolves queries, some first and then some more.
-    fn level_2(&self, contenders: &mut Vec<BoundedCandidate>) {
-        let task = (contenders.len() / TASKS).clamp(LANES, CHUNK);
-        let level_2 = |chunk: &[BoundedCandidate]| {
-            if stop::requested() {
-                return Vec::new();
-            }
-            self.level_2_of(chunk)
-        };
-        let left: Vec<Vec<BoundedCandidate>> = contenders.par_chunks(task).map(level_2).collect();
-        *contenders = left.concat();
-    }
-
-    /// Takes some contenders through level 2.
-    pub(super) fn level_2_of(&self, chunk: &[BoundedCandidate]) -> Vec<BoundedCandidate> {
+    /// Level 2 of some contenders: resolves queries, some first and then some more.
+    pub(super) fn level_2(&self, blocks: Vec<Risen>) -> Risen {
+        let mut risen = Risen::default();
+        let mut contenders = Vec::new();
+        for block in blocks {
+            risen.passed += block.contenders.len();
+            risen.kept.extend(block.kept);
+            risen.dropped.extend(block.dropped);
+            contenders.extend(block.contenders);
+        }
         let order = &self.step.sums.order;
-        let blocks = chunk.chunks(LANES).map(|block| self.at_level_2(block));
-        let mut contenders: Vec<AtLevel2> = blocks.flatten().collect();
-        let mut z = vec![[0.0; LANES]; self.step.at.steps];
+        let mut thetas = vec![[0.0; LANES]; self.step.at.steps];
         let mut done = 0;
         for (end, rest) in RESOLVED.into_iter().zip(self.step.sums.rests) {
             let end = order.len().min(end);
             for block in contenders.chunks_mut(LANES) {
-                self.resolve(block, done..end, &mut z);
+                self.resolve(block, done..end, &mut thetas);
             }
             for contender in &mut contenders {
                 let bound = contender.projected.bound_with(self.step, rest);
@@ -426,28 +460,35 @@ impl<'a> PruningSearch<'a> {
             contenders.retain(|contender| self.passes(contender.bounded.bound));
             done = end;
         }
-        let left = contenders.into_iter().map(|contender| BoundedCandidate {
-            projected: Some(Box::new(contender.projected)),
-            ..contender.bounded
-        });
-        left.collect()
+        risen.left = contenders
+            .into_iter()
+            .map(|contender| contender.bounded)
+            .collect();
+        risen
     }
 
-    /// Up to eight contenders, each with its `theta`.
-    fn at_level_2(&self, block: &[BoundedCandidate]) -> Vec<AtLevel2> {
-        let (candidates, state) = (self.round.candidates, self.round.state);
-        let columns = block
-            .iter()
-            .map(|own| candidates.column(own.candidate as usize));
-        let thetas = state.thetas(state.coordinates(&columns.collect::<Vec<_>>()));
-        let numbers = block.iter().enumerate();
-        let contenders = numbers.map(|(lane, contender)| AtLevel2 {
-            bounded: contender.clone(),
-            projected: contender.projected(),
-            theta: thetas.iter().map(|theta| theta[lane]).collect(),
-            touched: self.touched(contender.candidate),
-        });
-        contenders.collect()
+    /// Up to eight contenders of level 0, each with its `theta`.
+    pub(super) fn at_level_2(&self, block: &[BoundedCandidate]) -> Risen {
+        let mut risen = Risen::default();
+        let state = self.round.state;
+        let kept = |own: &BoundedCandidate| {
+            let kept = self.residuals.get(own.candidate as usize);
+            kept.and_then(|kept| Some(&kept.as_ref()?.theta))
+        };
+        let mut thetas = Vec::new();
+        if block.iter().any(|own| kept(own).is_none()) {
+            let candidates = self.round.candidates;
+            let columns = block
+                .iter()
+                .map(|own| candidates.column(own.candidate as usize));
+            thetas = state.thetas(state.coordinates(&columns.collect::<Vec<_>>()));
+        }
+        for (lane, own) in block.iter().enumerate() {
+            let found = || thetas.iter().map(|theta| theta[lane]).collect();
+            let theta = kept(own).cloned().unwrap_or_else(found);
+            risen.add(self, own.bound, own.candidate, own.projected(), theta);
+        }
+        risen
     }
 
     /// The queries that a candidate touches, ascending.
