@@ -138,9 +138,8 @@ impl Folds {
             let start = sums.before.len();
             sums.before.resize(start + sums.width, 0.0);
             let (products, scalars) = sums.before[start..].split_at_mut(self.steps);
-            let products = products.as_chunks_mut::<1>().0;
             let selected = &matrices[query].selected;
-            selected.add_products((entries, range.start), 0, products);
+            selected.add_products(entries, range.start, products);
             scalars[0] = sparse_moments(entries.values, range.len()).1;
             scalars[1] = kernels::sparse_dot(entries.rows, entries.values, labels);
             // Queries count in 32 bits, as rows do.

@@ -37,7 +37,8 @@ impl SelectedRows {
     }
 
     /// Adds the column of `step`, which has these entries in the query of so many rows from `first` on.
-    pub(super) fn push(&mut self, (first, rows): (usize, usize), entries: Column<'_>, step: usize) {
+    pub(super) fn push(&mut self, place: (usize, usize), entries: Column<'_>, step: usize) {
+        let rows = place.1;
         // Steps count in 32 bits, as features do.
         let number = u32::try_from(step).unwrap_or(u32::MAX);
         if !entries.rows.is_empty() {
@@ -45,93 +46,128 @@ impl SelectedRows {
             let sum: f64 = entries.values.iter().sum();
             self.means.push((number, sum / rows as f64));
         }
-        let whole = 2 * self.entries >= rows * (step + 1);
-        if entries.rows.is_empty() && !whole && !(self.ends.is_empty() && step > 0) {
-            self.ends.resize(rows, 0);
-            return;
-        }
-        let room = if whole {
-            rows * (step + 1)
+        if 2 * self.entries < rows * (step + 1) {
+            self.thin_out(rows);
+            self.insert(place, entries, number);
         } else {
-            self.entries
-        };
-        let (mut steps, mut values) = (Vec::new(), Vec::with_capacity(room));
-        let (mut ends, mut new) = (Vec::new(), entries.iter().peekable());
-        for row in 0..rows {
-            let newest = new.next_if(|&(own, _)| own == first + row);
-            let newest = newest.map(|(_, value)| (number, value));
-            let old = if self.values.is_empty() {
-                (&[][..], &[][..])
-            } else {
-                self.row(row)
-            };
-            let old = old.0.iter().copied().zip(old.1.iter().copied());
-            let all = old.filter(|&(_, value)| value != 0.0).chain(newest);
-            if whole {
-                let start = values.len();
-                values.resize(start + step + 1, 0.0);
-                all.for_each(|(step, value)| values[start + step as usize] = value);
-            } else {
-                all.for_each(|(step, value)| {
-                    steps.push(step);
-                    values.push(value);
-                });
-                ends.push(values.len());
-            }
+            self.fill_up(rows, step);
+            self.widen(place, entries, step);
+            self.steps.push(number);
         }
-        if whole {
-            steps.extend(0..=number);
-        }
-        (self.steps, self.values, self.ends) = (steps, values, ends);
     }
 
-    /// `x += X_{S,Q} v_Q` in a lane, for the entries of `v` in a query whose rows begin at `first`; of the first
-    /// `x.len()` steps.
+    /// Keeps those numbers alone that are not 0.
+    fn thin_out(&mut self, rows: usize) {
+        if !self.ends.is_empty() {
+            return;
+        }
+        let steps = std::mem::take(&mut self.steps);
+        let values = std::mem::take(&mut self.values);
+        for row in values.chunks_exact(steps.len().max(1)) {
+            let entries = row.iter().zip(&steps).filter(|(value, _)| **value != 0.0);
+            for (&value, &step) in entries {
+                self.values.push(value);
+                self.steps.push(step);
+            }
+            self.ends.push(self.values.len());
+        }
+        self.ends.resize(rows, self.values.len());
+    }
+
+    /// Keeps all numbers of the steps before this one.
+    fn fill_up(&mut self, rows: usize, step: usize) {
+        if self.ends.is_empty() {
+            return;
+        }
+        let mut all = vec![0.0; rows * step];
+        for (row, all) in all.chunks_exact_mut(step).enumerate() {
+            let (steps, values) = self.row(row);
+            for (&step, &value) in steps.iter().zip(values) {
+                all[step as usize] = value;
+            }
+        }
+        (self.ends, self.values) = (Vec::new(), all);
+        self.steps = (0u32..).take(step).collect();
+    }
+
+    /// Adds a column where rows have all numbers.
+    fn widen(&mut self, (first, rows): (usize, usize), entries: Column<'_>, step: usize) {
+        let width = step + 1;
+        grow(&mut self.values, rows);
+        for row in (0..rows).rev() {
+            let old = row * step..(row + 1) * step;
+            self.values.copy_within(old, row * width);
+            self.values[row * width + step] = 0.0;
+        }
+        for (row, value) in entries.iter() {
+            self.values[(row - first) * width + step] = value;
+        }
+    }
+
+    /// Adds a column where rows have those numbers alone that are not 0.
+    fn insert(&mut self, (first, rows): (usize, usize), entries: Column<'_>, number: u32) {
+        let mut left = entries.rows.len();
+        grow(&mut self.steps, left);
+        grow(&mut self.values, left);
+        for row in (0..rows).rev() {
+            if left == 0 {
+                break;
+            }
+            let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+            let end = self.ends[row];
+            self.ends[row] = end + left;
+            if entries.rows[left - 1] as usize == first + row {
+                left -= 1;
+                self.steps[end + left] = number;
+                self.values[end + left] = entries.values[left];
+            }
+            self.steps.copy_within(start..end, start + left);
+            self.values.copy_within(start..end, start + left);
+        }
+    }
+
+    /// `x += X_{S,Q} v_Q` for the entries of `v` in a query whose rows begin at `first`; of the first `x.len()`
+    /// steps.
     #[inline(always)]
-    pub(super) fn add_products<const L: usize>(
-        &self,
-        (entries, first): (Column<'_>, usize),
-        lane: usize,
-        x: &mut [[f64; L]],
-    ) {
+    pub(super) fn add_products(&self, entries: Column<'_>, first: usize, x: &mut [f64]) {
         let mut sum = 0.0;
         for (row, value) in entries.iter() {
-            let (steps, numbers) = self.row(row - first);
-            for (&step, number) in steps.iter().zip(numbers) {
-                if let Some(x) = x.get_mut(step as usize) {
-                    x[lane] += value * number;
-                }
-            }
+            self.add_row(row - first, value, x);
             sum += value;
         }
         for &(step, mean) in &self.means {
             if let Some(x) = x.get_mut(step as usize) {
-                x[lane] -= sum * mean;
+                *x -= sum * mean;
             }
         }
     }
 
-    /// `x += X_{S,Q} y` for vectors whose sum is 0.
+    /// `x += X_{S,Q} y` for a vector whose sum is 0.
     #[inline(always)]
-    pub(super) fn add_products_of<const L: usize>(&self, y: &[[f64; L]], x: &mut [[f64; L]]) {
-        for (row, y) in y.iter().enumerate() {
-            let (steps, numbers) = self.row(row);
-            for (&step, &number) in steps.iter().zip(numbers) {
-                kernels::add_scaled(&mut x[step as usize], number, y);
+    pub(super) fn add_products_of(&self, y: &[f64], x: &mut [f64]) {
+        for (row, &y) in y.iter().enumerate() {
+            self.add_row(row, y, x);
+        }
+    }
+
+    /// A row, times a number.
+    #[inline(always)]
+    fn add_row(&self, row: usize, value: f64, x: &mut [f64]) {
+        let (steps, numbers) = self.row(row);
+        if self.ends.is_empty() {
+            kernels::add_scaled(x, value, numbers);
+            return;
+        }
+        for (&step, number) in steps.iter().zip(numbers) {
+            if let Some(x) = x.get_mut(step as usize) {
+                *x += value * number;
             }
         }
     }
 
-    /// `X_{S,Q} y` for vectors whose sum is 0, of the steps with an entry here; `steps`: `t`.
-    pub(super) fn sparse_products_of<const L: usize>(
-        &self,
-        y: &[[f64; L]],
-        steps: usize,
-    ) -> Vec<(u32, [f64; L])> {
-        let mut x = vec![[0.0; L]; steps];
-        self.add_products_of(y, &mut x);
-        let own = self.means.iter();
-        own.map(|&(step, _)| (step, x[step as usize])).collect()
+    /// The steps of columns with an entry here.
+    pub(super) fn present(&self) -> impl Iterator<Item = u32> {
+        self.means.iter().map(|&(step, _)| step)
     }
 
     /// `u -= X_{S,Q}' theta`, then centred.
@@ -153,6 +189,15 @@ impl SelectedRows {
         }
         centre_rows(u);
     }
+}
+
+/// Makes room for so many numbers more, and now and then for a quarter of all beyond them.
+fn grow<T: Copy + Default>(numbers: &mut Vec<T>, more: usize) {
+    let length = numbers.len() + more;
+    if length > numbers.capacity() {
+        numbers.reserve_exact(more + length / 4);
+    }
+    numbers.resize(length, T::default());
 }
 
 /// Gives `take` each number of `out` with that of `M y`, for as many rows of `M` as `out` has.
@@ -183,13 +228,20 @@ fn multiply<const L: usize>(
 /// `M y` for some rows of `M`.
 #[inline(always)]
 fn multiply_tile<const L: usize, const ROWS: usize>(m: &[f64], y: &[[f64; L]]) -> [[f64; L]; ROWS] {
-    let rows: [&[f64]; ROWS] = std::array::from_fn(|row| &m[row * y.len()..][..y.len()]);
-    let mut products = [[0.0; L]; ROWS];
+    let (mut rows, mut products) = ([&m[..0]; ROWS], [[0.0; L]; ROWS]);
+    for (row, cells) in rows.iter_mut().zip(m.chunks_exact(y.len())) {
+        *row = cells;
+    }
+    if L == 1 {
+        // More sums, as there is one lane.
+        for (product, row) in products.iter_mut().zip(rows) {
+            *product = [kernels::dot(row, y.as_flattened()); L];
+        }
+        return products;
+    }
     for (at, y) in y.iter().enumerate() {
         for (product, row) in products.iter_mut().zip(rows) {
-            for lane in 0..L {
-                product[lane] += row[at] * y[lane];
-            }
+            kernels::add_scaled(product, row[at], y);
         }
     }
     products
@@ -212,14 +264,14 @@ impl Transform {
             return;
         }
         let columns = self.numbers.chunks_exact(u.len());
-        let along = |column: &[f64]| {
+        let mut alongs = Vec::with_capacity(columns.len());
+        for column in columns.clone() {
             let mut along = [0.0; L];
             for (number, u) in column.iter().zip(u) {
                 kernels::add_scaled(&mut along, *number, u);
             }
-            along
-        };
-        let alongs: Vec<[f64; L]> = columns.clone().map(along).collect();
+            alongs.push(along);
+        }
         for (row, (tu, u)) in tu.iter_mut().zip(u).enumerate() {
             let mut sum = *u;
             for (column, along) in columns.clone().zip(&alongs) {
@@ -267,6 +319,7 @@ pub(super) struct QueryMatrices {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::linalg::centring::centre;
 
     /// Rows that are full at first, thin out and fill up again.
     #[test]
@@ -303,18 +356,17 @@ mod tests {
                 }
             }
             centre_rows(&mut expected);
-            assert_eq!(found, expected);
-            let (mut x, mut sum) = (vec![[0.0]; step + 1], vec![[0.0]; step + 1]);
-            selected.add_products((entries, 7), 0, &mut x);
-            let mut centred: Vec<[f64; 1]> = dense[step].iter().map(|&v| [v]).collect();
-            centre_rows(&mut centred);
+            let pairs = found.as_flattened().iter().zip(expected.as_flattened());
+            assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12));
+            let (mut x, mut sum) = (vec![0.0; step + 1], vec![0.0; step + 1]);
+            selected.add_products(entries, 7, &mut x);
+            let mut centred = dense[step].clone();
+            centre(&mut centred);
             selected.add_products_of(&centred, &mut sum);
-            let pairs = x.as_flattened().iter().zip(sum.as_flattened());
-            assert!(
-                pairs.into_iter().all(|(a, b)| (a - b).abs() < 1e-12),
-                "{x:?} {sum:?}"
-            );
+            let close = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-12;
+            assert!(x.iter().zip(&sum).all(close), "{x:?} {sum:?}");
         }
+        assert!(selected.ends.is_empty());
     }
 
     #[test]

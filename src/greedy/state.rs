@@ -52,6 +52,8 @@ pub struct State {
     last: Option<LastStep>,
     /// The largest `s` of a selected feature.
     largest_pivot: f64,
+    /// The sum of `|v|^2` of selected features.
+    size: f64,
     /// Takes over when `T_Q` loses too many digits.
     folds: Option<Box<Folds>>,
     /// The centred labels that the weights are fitted to, if these are others, and the model of them.
@@ -99,6 +101,10 @@ pub(super) fn centred_and_scaled(
 /// rounding of one operation is lost.
 const DELICATE: f64 = 1e8;
 
+/// How much the sum of all `|v|^2 / lambda` may be before a new feature is refined: its `u` has an error of some
+/// units of rounding times this.
+const STIFF: f64 = 1e3;
+
 /// Queries that a task takes at least.
 const QUERIES: usize = 32;
 
@@ -131,6 +137,7 @@ impl State {
             selected: Vec::new(),
             last: None,
             largest_pivot: 0.0,
+            size: 0.0,
             folds: None,
             refit,
             problem: Problem {
@@ -270,7 +277,13 @@ impl State {
     /// `X_S v` into `x`.
     pub(super) fn products(&self, column: Column<'_>, x: &mut [f64]) {
         x.fill(0.0);
-        self.add_products(column, 0, x.as_chunks_mut::<1>().0);
+        let mut rest = column;
+        while let Some(&first) = rest.rows.first() {
+            let query = self.queries().of_row(first as usize);
+            let rows = self.queries().range(query);
+            let entries = rest.take_rows_below(rows.end);
+            add_products(&self.matrices[query], entries, rows.start, x);
+        }
     }
 
     /// `(X_S X_S' + lambda I)^-1 x` in place of `x`.
@@ -281,9 +294,12 @@ impl State {
 
     /// `z = Phi v` of up to eight columns, a lane each: `t` rows.
     pub(super) fn coordinates(&self, columns: &[Column<'_>]) -> Vec<Lanes> {
-        let mut z = vec![[0.0; LANES]; self.steps()];
+        let (mut z, mut x) = (vec![[0.0; LANES]; self.steps()], vec![0.0; self.steps()]);
         for (lane, &column) in columns.iter().enumerate() {
-            self.add_products(column, lane, &mut z);
+            self.products(column, &mut x);
+            for (z, x) in z.iter_mut().zip(&x) {
+                z[lane] = *x;
+            }
         }
         solve_lanes(&self.grown, &mut z);
         z
@@ -301,40 +317,23 @@ impl State {
         z
     }
 
-    /// `x += X_S v` in a lane.
-    fn add_products<const L: usize>(&self, column: Column<'_>, lane: usize, x: &mut [[f64; L]]) {
-        let mut rest = column;
-        while let Some(&first) = rest.rows.first() {
-            let query = self.queries().of_row(first as usize);
-            let rows = self.queries().range(query);
-            let entries = (rest.take_rows_below(rows.end), rows.start);
-            self.matrices[query].selected.add_products(entries, lane, x);
-        }
-    }
-
     /// `X_S y` for `y` whose sum is 0 in every query, in parallel: runs of queries one after the other.
     pub(super) fn products_of(&self, y: &[f64]) -> Vec<f64> {
         let products = |run: Range<usize>| {
-            let mut products = vec![[0.0]; self.steps()];
-            for (matrices, rows) in self.matrices[run.clone()].iter().zip(self.rows_of(run)) {
-                matrices
-                    .selected
-                    .add_products_of(y[rows].as_chunks::<1>().0, &mut products);
+            let mut products = vec![0.0; self.steps()];
+            for query in run {
+                let rows = self.queries().range(query);
+                add_products_of(&self.matrices[query], &y[rows], &mut products);
             }
             products
         };
         let runs = self.queries().tasks().into_par_iter();
-        let found: Vec<Vec<[f64; 1]>> = runs.map(products).collect();
+        let found: Vec<Vec<f64>> = runs.map(products).collect();
         let mut sum = vec![0.0; self.steps()];
         for products in &found {
-            kernels::add_scaled(&mut sum, 1.0, products.as_flattened());
+            kernels::add_scaled(&mut sum, 1.0, products);
         }
         sum
-    }
-
-    /// The rows of each query of a run.
-    fn rows_of(&self, run: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-        run.map(|query| self.queries().range(query))
     }
 
     /// `u = y - Phi' Phi y` in place of `y` with the products `X_S y`, in parallel; returns `z = Phi y` and
@@ -379,10 +378,14 @@ impl State {
         let mut products = vec![0.0; self.steps()];
         self.products(column, &mut products);
         self.spread(column, &mut last.phi);
+        let squared_norm = along(&last.phi);
         if let Some((target, grown)) = &mut self.refit {
-            grown.grow(&mut products.clone(), along(&last.phi), along(target));
+            grown.grow(&mut products.clone(), squared_norm, along(target));
         }
-        let [z, theta] = self.explain(products, &mut last.phi, 2);
+        self.size += squared_norm;
+        let stiff = self.size > STIFF * self.lambda().value();
+        let turns = if stiff { 2 } else { 1 };
+        let [z, theta] = self.explain(products, &mut last.phi, turns);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
         let pivot = self.lambda().value() + along(&last.phi).max(0.0);
         let root = pivot.sqrt();
@@ -535,6 +538,21 @@ impl State {
 /// The sum of squares, in order.
 fn squared(values: &[f64]) -> f64 {
     values.iter().map(|value| value * value).sum()
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn add_products(query: &QueryMatrices, entries: Column<'_>, first: usize, x: &mut [f64]) {
+    query.selected.add_products(entries, first, x);
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn add_products_of(query: &QueryMatrices, y: &[f64], x: &mut [f64]) {
+    query.selected.add_products_of(y, x);
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn take_off(query: &QueryMatrices, theta: &[[f64; 1]], u: &mut [f64]) {
+    query.selected.take_off(theta, u.as_chunks_mut::<1>().0);
 }
 
 #[multiversion::multiversion(targets = "simd")]

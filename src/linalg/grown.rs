@@ -188,7 +188,10 @@ impl Grown {
             let rows = self.tile(start);
             let (solved, tile) = x.split_at_mut(start);
             let count = tile.len().min(TILE);
-            let heads = rows.map(|row| &row[..start]);
+            let mut heads = rows;
+            for head in &mut heads {
+                *head = &head[..start];
+            }
             let mut sums = [[0.0; L]; TILE];
             for (at, solved) in solved.iter().enumerate() {
                 for (sum, row) in sums.iter_mut().zip(heads) {
@@ -202,7 +205,9 @@ impl Grown {
                     kernels::add_scaled(&mut sum, number, before);
                 }
                 let divisor = rows[own][start + own];
-                after[0] = std::array::from_fn(|lane| (after[0][lane] - sum[lane]) / divisor);
+                for (number, sum) in after[0].iter_mut().zip(sum) {
+                    *number = (*number - sum) / divisor;
+                }
             }
         }
     }
@@ -229,7 +234,9 @@ impl Grown {
                     kernels::add_scaled(&mut sum, row[start + own], after);
                 }
                 let divisor = rows[own][start + own];
-                before[own] = std::array::from_fn(|lane| (before[own][lane] - sum[lane]) / divisor);
+                for (number, sum) in before[own].iter_mut().zip(sum) {
+                    *number = (*number - sum) / divisor;
+                }
             }
         }
     }
@@ -237,7 +244,11 @@ impl Grown {
     /// Some rows of `K` from `start` on: the last one again where there are fewer.
     #[inline(always)]
     fn tile(&self, start: usize) -> [&[f64]; TILE] {
-        std::array::from_fn(|own| self.row((start + own).min(self.steps() - 1)))
+        let mut rows = [&self.factor[..0]; TILE];
+        for (own, row) in rows.iter_mut().enumerate() {
+            *row = self.row((start + own).min(self.steps() - 1));
+        }
+        rows
     }
 }
 

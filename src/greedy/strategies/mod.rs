@@ -11,6 +11,7 @@ mod fs_ed;
 mod layout;
 mod lowmem;
 mod random;
+mod recent;
 mod residual;
 mod sampled;
 mod univariate;

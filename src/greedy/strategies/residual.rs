@@ -22,8 +22,8 @@
 //! because `|v . r| <= |v| |r_T|` and `s >= lambda`: a sum of one number for each query. Nearly all
 //! columns of texts are rare, and few rows have much of the error: the bound dismisses most candidates
 //! before their entries are read. The sum need not be taken either, as long as the bound of an earlier
-//! step, times all that `R_T` may have grown by, is too low. Of those that are read, `rho^2 / lambda` dismisses
-//! most again. `docs/derivation.md`, section 11, has the argument for such bounds.
+//! step, times all that `R_T` may have grown by, is too low. Of those that are read, `rho` and the `|z|^2`
+//! of an earlier step dismiss most again. `docs/derivation.md`, section 11, has the argument for such bounds.
 
 use std::ops::Range;
 
@@ -32,6 +32,7 @@ use rayon::prelude::*;
 use super::clock::{Clock, SURCHARGE, no_less};
 use super::layout::{CHUNK, Layout, Piece};
 use super::lowmem::squares;
+use super::recent::Recent;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left, tie_limit};
@@ -59,13 +60,24 @@ pub(super) const FACTS: Facts = Facts {
 #[derive(Debug)]
 pub(super) struct Residual {
     layout: Layout,
-    /// `|v|^2 R_T / lambda` of every candidate, with a surcharge for each query, when its queries were last
-    /// summed, over the clock of that step.
-    kept: Vec<f64>,
+    /// The numbers kept of every candidate.
+    kept: Vec<Kept>,
     terms: Terms,
+    recent: Recent,
     /// The best candidates of the last step.
     leaders: Vec<u32>,
     evaluated: usize,
+}
+
+/// The numbers kept of a candidate from step to step.
+#[derive(Debug, Clone, Copy)]
+struct Kept {
+    /// `|v|^2 R_T / lambda`, with a surcharge for each query, when the queries were last summed, over the
+    /// clock of that step.
+    bound: f64,
+    /// `|z|^2` after so many steps.
+    explained: f64,
+    steps: u32,
 }
 
 /// The numbers of a step that bounds are made of.
@@ -105,6 +117,7 @@ struct Judge<'a> {
     round: &'a Round<'a>,
     layout: &'a Layout,
     terms: &'a Terms,
+    recent: &'a Recent,
     /// `y . r`, the error before the step.
     error: f64,
     /// `|y|^2`
@@ -129,8 +142,8 @@ impl Judge<'_> {
     }
 
     /// Whether the queries that a candidate touches tell that it cannot win.
-    fn dismisses(&self, kept: &mut f64, candidate: usize) -> bool {
-        if !self.passes(*kept * self.terms.clock.now, candidate) {
+    fn dismisses(&self, kept: &mut Kept, candidate: usize) -> bool {
+        if !self.passes(kept.bound * self.terms.clock.now, candidate) {
             return true;
         }
         let pieces = self.layout.pieces(candidate);
@@ -138,7 +151,7 @@ impl Judge<'_> {
         let size = self.round.candidates.squared_norm(candidate) / lambda;
         let squared = self.terms.sum(pieces);
         let surcharges = self.terms.clock.surcharge * pieces.len() as f64;
-        *kept = size * (squared + surcharges) / self.terms.clock.now;
+        kept.bound = size * (squared + surcharges) / self.terms.clock.now;
         !self.passes(size * squared, candidate)
     }
 
@@ -148,25 +161,40 @@ impl Judge<'_> {
         kernels::sparse_dot(rows, values, self.round.state.residual())
     }
 
-    /// The errors with up to eight candidates of these `rho`.
-    fn errors_with(&self, block: &[(usize, f64)]) -> [f64; LANES] {
+    /// Whether `rho` and what is known of `|z|^2` tell that a candidate cannot win: by as much as the newest
+    /// rows of `Phi` add to it.
+    fn dismisses_by(&self, kept: &mut Kept, candidate: usize, rho: f64) -> bool {
+        let (state, column) = (self.round.state, self.round.candidates.column(candidate));
+        let newest = state.steps() - kept.steps as usize;
+        let Some(explained) = self.recent.explained(column, newest) else {
+            return false;
+        };
+        kept.follow(kept.explained + explained, state);
+        !self.passes(self.gain(kept, candidate, rho), candidate)
+    }
+
+    /// `rho^2 / s`
+    fn gain(&self, kept: &Kept, candidate: usize, rho: f64) -> f64 {
+        // |v|^2 - |z|^2 is not negative, but for rounding.
+        let unexplained = self.round.candidates.squared_norm(candidate) - kept.explained;
+        rho * rho / (self.round.state.lambda().value() + unexplained.max(0.0))
+    }
+
+    /// The errors with up to eight candidates of these `rho`: with `z` anew, so that they do not depend on what
+    /// was kept.
+    fn errors_with(&self, block: &[(usize, f64)]) -> [(f64, Kept); LANES] {
         let (state, candidates) = (self.round.state, self.round.candidates);
-        let columns: Vec<Column<'_>> = block
-            .iter()
-            .map(|&(own, _)| candidates.column(own))
-            .collect();
-        let explained = squares(&state.coordinates(&columns));
-        let mut errors = [f64::NAN; LANES];
-        for ((&(candidate, rho), explained), error) in block.iter().zip(explained).zip(&mut errors)
-        {
-            // |v|^2 - |z|^2 is not negative, but for rounding.
-            let unexplained = (candidates.squared_norm(candidate) - explained).max(0.0);
-            *error = error_left(
-                self.error,
-                rho * rho / (state.lambda().value() + unexplained),
-            );
-        }
-        errors
+        let columns = block.iter().map(|&(own, _)| candidates.column(own));
+        let explained = squares(&state.coordinates(&columns.collect::<Vec<_>>()));
+        std::array::from_fn(|lane| {
+            let mut kept = Kept::NOTHING;
+            kept.follow(explained[lane], state);
+            let gain = |&(own, rho): &(usize, f64)| self.gain(&kept, own, rho);
+            let error = block
+                .get(lane)
+                .map_or(f64::NAN, |own| error_left(self.error, gain(own)));
+            (error, kept)
+        })
     }
 
     /// Evaluates the eligible candidates of a task whose bounds pass.
@@ -175,24 +203,39 @@ impl Judge<'_> {
         for (place, &candidate) in task.eligible.iter().enumerate() {
             let candidate = candidate as usize;
             let kept = &mut task.kept[candidate - task.first];
-            if task.errors[place].is_nan()
-                && (self.round.sampled || !self.dismisses(kept, candidate))
-            {
+            let every = self.round.sampled;
+            if task.errors[place].is_nan() && (every || !self.dismisses(kept, candidate)) {
                 let rho = self.along(candidate);
-                if self.round.sampled
-                    || self.passes(rho * rho / self.round.state.lambda().value(), candidate)
-                {
+                if every || !self.dismisses_by(kept, candidate, rho) {
                     passing.push((place, (candidate, rho)));
                 }
             }
         }
         for block in passing.chunks(LANES) {
             let subjects: Vec<(usize, f64)> = block.iter().map(|&(_, subject)| subject).collect();
-            let errors = self.errors_with(&subjects);
-            for (&(place, _), error) in block.iter().zip(errors) {
+            let found = self.errors_with(&subjects);
+            for (&(place, (candidate, _)), (error, kept)) in block.iter().zip(found) {
                 task.errors[place] = error;
+                let own = &mut task.kept[candidate - task.first];
+                (own.explained, own.steps) = (kept.explained, kept.steps);
             }
         }
+    }
+}
+
+impl Kept {
+    /// A candidate before the first step.
+    const NOTHING: Self = Self {
+        bound: f64::INFINITY,
+        explained: 0.0,
+        steps: 0,
+    };
+
+    /// Takes `|z|^2` of a state.
+    fn follow(&mut self, explained: f64, state: &State) {
+        self.explained = explained;
+        // Steps count in 32 bits, as features do.
+        self.steps = u32::try_from(state.steps()).unwrap_or(u32::MAX);
     }
 }
 
@@ -201,7 +244,8 @@ impl Residual {
     pub(super) fn new(candidates: &ColumnClasses) -> Self {
         Self {
             layout: Layout::new(candidates),
-            kept: vec![f64::INFINITY; candidates.len()],
+            kept: vec![Kept::NOTHING; candidates.len()],
+            recent: Recent::default(),
             terms: Terms::default(),
             leaders: Vec::new(),
             evaluated: 0,
@@ -211,22 +255,22 @@ impl Residual {
     /// The numbers kept of each candidate and its queries, and `z` of eight candidates for each thread.
     pub(super) fn memory(shape: &Shape) -> u64 {
         let [candidates, threads, k] = [shape.candidates, shape.threads, shape.k].map(bytes);
-        let kept = bytes(24) * candidates + bytes(8) * (bytes(shape.pieces) + bytes(shape.queries));
-        (kept + bytes(64) * threads * k).0
+        let kept = bytes(40) * candidates + bytes(8) * (bytes(shape.pieces) + bytes(shape.queries));
+        (kept + bytes(64) * (threads * k + bytes(shape.rows))).0
     }
 }
 
 /// The eligible candidates of a chunk, with what is kept of the chunk and where errors go.
 struct Task<'a> {
     first: usize,
-    kept: &'a mut [f64],
+    kept: &'a mut [Kept],
     eligible: &'a [u32],
     errors: &'a mut [f64],
 }
 
 /// The eligible candidates chunk by chunk.
 fn tasks<'a>(
-    kept: &'a mut [f64],
+    kept: &'a mut [Kept],
     mut eligible: &'a [u32],
     mut errors: &'a mut [f64],
 ) -> Vec<Task<'a>> {
@@ -266,10 +310,12 @@ impl Strategy for Residual {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let state = round.state;
         self.terms.renew(state);
+        self.recent.follow(state);
         let mut judge = Judge {
             round,
             layout: &self.layout,
             terms: &self.terms,
+            recent: &self.recent,
             error: kernels::dot(state.labels(), state.residual()),
             labels_squared: kernels::dot(state.labels(), state.labels()),
             limit: f64::INFINITY,
@@ -281,7 +327,7 @@ impl Strategy for Residual {
         for block in places.chunks(LANES) {
             let own = block.iter().map(|&place| eligible[place] as usize);
             let subjects: Vec<(usize, f64)> = own.map(|own| (own, judge.along(own))).collect();
-            for (&place, error) in block.iter().zip(judge.errors_with(&subjects)) {
+            for (&place, (error, _)) in block.iter().zip(judge.errors_with(&subjects)) {
                 errors[place] = error;
                 judge.limit = judge.limit.min(tie_limit(error));
             }

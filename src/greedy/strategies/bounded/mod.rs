@@ -384,7 +384,7 @@ fn level_0(
     let mut whole = reach.whole(squared_norm, products.rho, step);
     let mut bound = bounds::of_products(&whole, products, step);
     if reach.missing(step) > 0 && search.passes(bound) {
-        let newest = step.newest(column, reach.missing(step));
+        let newest = step.recent.explained(column, reach.missing(step));
         let z_squared = newest.map_or_else(
             || {
                 search.round.state.project(column, z);

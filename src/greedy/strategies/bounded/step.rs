@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use crate::data::Column;
 use crate::greedy::State;
 use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategies::clock::{Clock, SURCHARGE, no_less};
+use crate::greedy::strategies::recent::Recent;
 use crate::linalg::kernels::{LANES, Lanes};
 
 /// Norms of one query, of vectors and matrices of the state.
@@ -115,10 +115,7 @@ pub(super) struct StepTerms {
     pub(super) first: Vec<Lanes>,
     /// `T p`, `m`.
     transformed: Vec<f64>,
-    /// The last rows of `Phi`: that of step `i` in lane `i % 8`.
-    recent: Vec<Lanes>,
-    /// How many of them there are.
-    recents: usize,
+    pub(super) recent: Recent,
     /// `X_{S,Q} p_Q` and `X_{S,Q} T_Q p_Q`, where they are not 0, of the first queries of `order`.
     pub(super) resolved: Vec<Vec<(u32, [f64; 2])>>,
     /// Where the queries are cut for [passes](super::bounds::Passage) over columns: the queries that blocks end
@@ -144,7 +141,7 @@ impl StepTerms {
         self.examples.resize(rows, ExampleTerms::default());
         self.first.resize(rows, [0.0; LANES]);
         self.transformed.resize(rows, 0.0);
-        self.recent.resize(rows, [0.0; LANES]);
+        self.recent.follow(state);
         self.describe_queries(state);
         self.order_queries();
         self.describe_examples(state);
@@ -242,36 +239,21 @@ impl StepTerms {
         let mut rest = self.transformed.clone();
         state.explain(state.products_of(&rest), &mut rest, 1);
         let last = state.last().map_or(&[][..], |last| &last.phi);
-        self.recents = match self.at.added {
-            Some(0) => self.recents,
-            Some(1) => (self.recents + 1).min(LANES),
-            _ => usize::from(self.at.steps > 0),
-        };
-        let lane = self.at.steps.wrapping_sub(1) % LANES;
         let queries = state.queries();
-        let examples = queries
-            .split_mut(&mut self.examples)
-            .zip(queries.split_mut(&mut self.recent));
+        let examples = queries.split_mut(&mut self.examples);
         let all = queries.ranges().zip(&mut self.queries).zip(examples);
         let (transformed, rest) = (&self.transformed, &rest);
-        let describe = |((rows, terms), (examples, recent)): (
-            (Range<usize>, &mut QueryTerms),
-            (&mut [ExampleTerms], &mut [Lanes]),
-        )| {
-            for ((row, example), recent) in rows.zip(examples).zip(recent) {
+        let parts: Vec<_> = all.collect();
+        let parts = parts.into_par_iter().with_min_len(QUERIES);
+        parts.for_each(|((rows, terms), examples)| {
+            for (row, example) in rows.zip(examples) {
                 let before = half(example);
                 let phi = last.get(row).copied().unwrap_or(0.0);
-                recent[lane] = phi;
                 let k = transformed[row] - state.holdout()[row];
                 *example = [state.residual()[row], phi, rest[row], k];
                 terms.add(example, before);
             }
-        };
-        let parts: Vec<_> = all.collect();
-        parts
-            .into_par_iter()
-            .with_min_len(QUERIES)
-            .for_each(describe);
+        });
     }
 
     /// Finds what the first queries of `order` are resolved with, and `Phi' g_Q` of the first eight.
@@ -281,10 +263,14 @@ impl StepTerms {
         let products = |&query: &usize| {
             let rows = state.queries().range(query);
             let [p, tp] = [state.holdout(), transformed].map(|all| &all[rows.clone()]);
-            let pairs: Vec<[f64; 2]> = p.iter().zip(tp).map(|(&p, &tp)| [p, tp]).collect();
-            state.matrices()[query]
-                .selected
-                .sparse_products_of(&pairs, self.at.steps)
+            let selected = &state.matrices()[query].selected;
+            let [f, g] = [p, tp].map(|y| {
+                let mut products = vec![0.0; self.at.steps];
+                selected.add_products_of(y, &mut products);
+                products
+            });
+            let numbers = |step: u32| (step, [f[step as usize], g[step as usize]]);
+            selected.present().map(numbers).collect()
         };
         self.resolved = first.par_iter().map(products).collect();
         if !self.first_matter() {
@@ -308,21 +294,6 @@ impl StepTerms {
             .for_each(|(first, matrices)| {
                 project_first(matrices, &theta, first);
             });
-    }
-
-    /// `|z|^2` of the newest entries of `z`, if there are rows of `Phi` for that many.
-    pub(super) fn newest(&self, column: Column<'_>, count: usize) -> Option<f64> {
-        if count > self.recents {
-            return None;
-        }
-        let mut z = [0.0; LANES];
-        for (row, value) in column.iter() {
-            for (z, phi) in z.iter_mut().zip(&self.recent[row]) {
-                *z += value * phi;
-            }
-        }
-        let steps = self.at.steps - count..self.at.steps;
-        Some(steps.map(|step| z[step % LANES].powi(2)).sum())
     }
 
     /// The change that rounding may have made to a gain or to this bound on it: a share of the error
