@@ -36,6 +36,13 @@ impl SelectedRows {
         (&self.steps[cells.clone()], &self.values[cells])
     }
 
+    /// The number of a step in a row.
+    pub(super) fn entry(&self, row: usize, step: usize) -> f64 {
+        let (steps, values) = self.row(row);
+        let place = steps.binary_search_by_key(&step, |&own| own as usize);
+        place.map_or(0.0, |place| values[place])
+    }
+
     /// Adds the column of `step`, which has these entries in the query of so many rows from `first` on.
     pub(super) fn push(&mut self, place: (usize, usize), entries: Column<'_>, step: usize) {
         let rows = place.1;

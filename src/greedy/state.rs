@@ -32,7 +32,7 @@ use crate::linalg::kernels::{self, LANES, Lanes};
 /// The knowledge of leave-query-out selection after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
 ///
-/// Memory: [`State::memory`], some 24 bytes an entry of the selected columns, 8 a pair of examples of a query, and
+/// Memory: [`State::memory`], some 15 bytes an entry of the selected columns, 8 a pair of examples of a query, and
 /// 60 an example.
 #[derive(Debug, Clone)]
 pub struct State {
@@ -47,8 +47,8 @@ pub struct State {
     matrices: Vec<QueryMatrices>,
     /// `K` with `eta = Phi y^`.
     grown: Grown,
-    /// Selected columns in their order.
-    selected: Vec<Selected>,
+    /// Factors of the selected features ([`Addition::factor`]).
+    factors: Vec<f64>,
     last: Option<LastStep>,
     /// The largest `s` of a selected feature.
     largest_pivot: f64,
@@ -73,15 +73,6 @@ struct Problem {
     capacity: usize,
     /// Bytes that `Folds` may take.
     room: u64,
-}
-
-/// A selected column.
-#[derive(Debug, Clone)]
-struct Selected {
-    rows: Vec<u32>,
-    values: Vec<f64>,
-    /// [`Addition::factor`]
-    factor: f64,
 }
 
 /// `L y`, times the roots of the queries' weights.
@@ -134,7 +125,7 @@ impl State {
             error: squared(&labels),
             matrices: vec![QueryMatrices::default(); queries.len()],
             grown: Grown::new(lambda.value()),
-            selected: Vec::new(),
+            factors: Vec::new(),
             last: None,
             largest_pivot: 0.0,
             size: 0.0,
@@ -151,17 +142,16 @@ impl State {
         }
     }
 
-    /// Bytes that a state takes at most, of examples, queries, examples of the largest query, entries of all
-    /// columns, and steps.
+    /// Bytes that a state takes at most, of examples, queries, examples of the largest query, entries of the
+    /// longest columns, as many as there are steps, and steps.
     pub fn memory(sizes: [usize; 4], capacity: usize) -> u64 {
-        let [rows, queries, largest, nonzeros] = sizes.map(|size| Saturating(size as u64));
-        let k = Saturating(capacity as u64);
-        let times = |size: u64| Saturating(size);
-        let entries = (rows * k).min(nonzeros);
+        let [rows, queries, largest, longest] = sizes.map(|size| Saturating(size as u64));
+        let (k, times) = (Saturating(capacity as u64), Saturating::<u64>);
+        let entries = longest.min(rows * k);
         let means = entries.min(queries * k);
         let transforms = times(8) * rows * k.min(largest);
         let others = times(72) * rows + times(144) * queries + times(4) * k * k;
-        (times(24) * entries + times(16) * means + transforms + others).0
+        (times(15) * entries + times(16) * means + transforms + others).0
     }
 
     /// This state, where one factor a query may take `room` bytes.
@@ -403,11 +393,7 @@ impl State {
         self.add_to_queries(&feature, column, &mut last);
         self.largest_pivot = self.largest_pivot.max(pivot);
         self.grown.push(&z, root, last.eta);
-        self.selected.push(Selected {
-            rows: column.rows.to_vec(),
-            values: column.values.to_vec(),
-            factor: addition.factor,
-        });
+        self.factors.push(addition.factor);
         self.last = Some(last);
         self.update_folds();
         self.error = squared(&self.holdout);
@@ -481,7 +467,7 @@ impl State {
         if self.folds.is_none() && self.loss() <= DELICATE || self.missing_room().is_some() {
             return;
         }
-        let mut missing = self.selected.len() - 1..self.selected.len();
+        let mut missing = self.steps() - 1..self.steps();
         let mut folds = self.folds.take().unwrap_or_else(|| {
             missing.start = 0;
             self.holdout.clone_from(&self.problem.labels);
@@ -489,13 +475,31 @@ impl State {
             Box::new(Folds::new(queries, lambda, self.capacity()))
         });
         let mut centred = vec![0.0; self.labels().len()];
-        for Selected { rows, values, .. } in &self.selected[missing] {
-            let column = Column { rows, values };
+        for step in missing {
+            let (rows, values) = self.selected(step);
+            let column = Column {
+                rows: &rows,
+                values: &values,
+            };
             self.spread(column, &mut centred);
             let sums = folds.sums(column, &self.matrices, &self.problem.labels);
             folds.add(&sums, &centred, &mut self.holdout);
         }
         self.folds = Some(folds);
+    }
+
+    /// The column that a step has added.
+    fn selected(&self, step: usize) -> (Vec<u32>, Vec<f64>) {
+        let entries = |(rows, matrices): (Range<usize>, &'_ QueryMatrices)| {
+            let values = (0..rows.len()).map(|row| matrices.selected.entry(row, step));
+            // Rows count in 32 bits.
+            let numbers = (u32::try_from(rows.start).unwrap_or(u32::MAX)..).zip(values);
+            numbers
+                .filter(|(_, value)| *value != 0.0)
+                .collect::<Vec<_>>()
+        };
+        let all = self.queries().ranges().zip(&self.matrices);
+        all.flat_map(entries).unzip()
     }
 
     /// The centred column, `m` numbers, into `v`.
@@ -528,8 +532,8 @@ impl State {
     pub fn weights(&self) -> Vec<f64> {
         let refit = self.refit.as_ref().map(|(_, grown)| grown);
         let mut weights = refit.unwrap_or(&self.grown).weights();
-        for (weight, selected) in weights.iter_mut().zip(&self.selected) {
-            *weight *= selected.factor;
+        for (weight, factor) in weights.iter_mut().zip(&self.factors) {
+            *weight *= factor;
         }
         weights
     }
@@ -623,8 +627,12 @@ mod tests {
         let mut folds = Folds::new(fine.queries(), 0.5, fine.capacity());
         let mut holdout = fine.labels().to_vec();
         let mut centred = vec![0.0; holdout.len()];
-        for Selected { rows, values, .. } in &fine.selected {
-            let column = Column { rows, values };
+        for step in 0..fine.steps() {
+            let (rows, values) = fine.selected(step);
+            let column = Column {
+                rows: &rows,
+                values: &values,
+            };
             fine.spread(column, &mut centred);
             let sums = folds.sums(column, fine.matrices(), fine.labels());
             folds.add(&sums, &centred, &mut holdout);

@@ -20,7 +20,7 @@
 //! The candidates that are evaluated depend on the data alone, not on timing.
 //!
 //! `Z = Phi X^'` is not kept, but for some candidates that reached level 1 in the
-//! last steps. Memory is O(nnz + k m + k q), and what residuals may take, whatever the
+//! last steps. Memory is O(nnz + m), and what residuals may take, whatever the
 //! number of candidates times `k`.
 
 mod bounds;
@@ -78,9 +78,12 @@ fn memory(shape: &Shape) -> u64 {
         rows, pieces, k, ..
     } = *shape;
     let of_piece = shape.largest_query.saturating_mul(32);
-    let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
+    let thetas = shape.candidates.saturating_mul(k).saturating_mul(8);
+    let residuals = pieces.saturating_mul(of_piece).saturating_add(thetas);
+    let residuals = Round::room(rows, k).min(residuals);
     let kept = bytes(174) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
-    let step = bytes(shape.queries) * (bytes(16) * bytes(k) + bytes(48)) + bytes(128) * bytes(rows);
+    let resolved = bytes(shape.queries.min(RESOLVED[2])) * bytes(k).min(bytes(shape.longest));
+    let step = bytes(96) * bytes(shape.queries) + bytes(24) * resolved + bytes(208) * bytes(rows);
     (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
 }
 
