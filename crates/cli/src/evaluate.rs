@@ -4,7 +4,6 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::builder::RangedU64ValueParser;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
 use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired, parse_list};
@@ -59,11 +58,7 @@ pub(crate) struct EvaluateArgs {
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Draws for each interval and test of a comparison
-    #[arg(long, value_name = "N", default_value_t = PairedOptions::default().resamples)]
-    #[arg(help_heading = "Comparison", value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000_000))]
-    resamples: usize,
-    /// Seed of these draws
+    /// Seed of the draws for intervals and tests
     #[arg(help_heading = "Comparison", long, value_name = "SEED", default_value_t = PairedOptions::default().seed)]
     seed: u64,
     /// Print the values of every query, too
@@ -90,8 +85,8 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     console.warn_all(Warning::of_rules(&args.metrics, &rules));
     let labels = loaded.dataset.labels();
     console.warn_all(Warning::of_grades(&args.metrics, labels, &rules, true));
-    if rankings.len() == 1 && (session.is_given("seed") || session.is_given("resamples")) {
-        console.warn("--seed and --resamples have no effect: there is nothing to compare with");
+    if rankings.len() == 1 && session.is_given("seed") {
+        console.warn("--seed has no effect: there is nothing to compare with");
     }
     let report = Report::new(args, &loaded, &rankings)?;
     let written = csv.write(|writer| {
@@ -260,7 +255,6 @@ impl<'a> Report<'a> {
     fn new(args: &EvaluateArgs, loaded: &'a Loaded, rankings: &'a [Ranking]) -> Result<Self> {
         let (queries, rules) = (loaded.dataset.queries().len(), args.rules.rules());
         let options = PairedOptions {
-            resamples: args.resamples,
             seed: args.seed,
             ..PairedOptions::default()
         };

@@ -11,7 +11,7 @@ use rankrls_plot::{BarPlot, Figure};
 
 use super::figures::PlotArgs;
 use super::files::InPath;
-use super::numbers::{counted, exact, printable, short, sizes};
+use super::numbers::{counted, exact, short, sizes};
 use super::output::{print, print_text};
 use super::report::{BIASED, PathRow, path_table, settings};
 use super::session::Session;
@@ -28,22 +28,18 @@ const DRAWN: usize = 100;
 #[command(after_help = "\
 Examples:
   rankrls inspect model.json
-  rankrls inspect model.json --members
   rankrls inspect model.json --plot weights.svg
   rankrls inspect model.json --top 100
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` or `train -o` wrote; - is standard input
     model: InPath,
-    /// List the columns that are identical to each feature (the JSON always has them)
-    #[arg(long)]
-    members: bool,
     #[command(flatten)]
     plot: PlotArgs,
     /// Show the first N features [default: 20 of a model without selection, else all]
     #[arg(long, value_name = "N", conflicts_with = "json")]
     top: Option<usize>,
-    /// Print the model as one JSON document
+    /// Print the model as one JSON document, with the columns that are identical to each feature
     #[arg(long)]
     json: bool,
 }
@@ -91,7 +87,7 @@ fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
-    if model.expansion.is_some() && (session.is_given("plot") || args.members) {
+    if model.expansion.is_some() && session.is_given("plot") {
         bail!("the model has no features: its kernel compares rows");
     }
     plot.write(|| weights(&model, args.top.unwrap_or(DRAWN)))?;
@@ -106,11 +102,6 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
         if strategy.is_some_and(StrategyKind::distils) {
             text += BIASED;
         }
-    } else if args.members {
-        bail!(
-            "nothing was selected for this model: each of its features has its own weight, and \
-             none stands for others"
-        );
     } else if let Some(expansion) = &model.expansion {
         let kernel = expansion.kernel;
         let gamma = kernel
@@ -120,9 +111,6 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
         let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind());
     } else {
         text += &weight_table(&model, args.top.unwrap_or(LARGEST));
-    }
-    if args.members {
-        let _ = write!(text, "\n{}", members(&model));
     }
     print_text(&text)?;
     Ok(session.code())
@@ -180,25 +168,4 @@ fn path(model: &Model, top: Option<usize>) -> String {
     });
     let shown: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
     path_table(&shown, "squared").text()
-}
-
-fn members(model: &Model) -> String {
-    let base = model.index_base;
-    let mut text = String::new();
-    for feature in &model.features {
-        let _ = write!(text, "identical to {}", base.written(feature.feature));
-        if let Some(name) = &feature.name {
-            let _ = write!(text, " ({})", printable(name));
-        }
-        text.push(':');
-        for &column in &feature.identical {
-            let _ = write!(text, " {}", base.written(column));
-        }
-        text += if feature.identical.is_empty() {
-            " none\n"
-        } else {
-            "\n"
-        };
-    }
-    text
 }

@@ -157,9 +157,66 @@ struct Failure {
 
 type Parsed = (Cli, ArgMatches);
 
+/// What most users need: the options that `-h` shows. `--help` has all.
+const BASIC: [&str; 33] = [
+    "k",
+    "lambda",
+    "strategy",
+    "strategies",
+    "labels",
+    "evidence",
+    "rule",
+    "choose_by",
+    "objective",
+    "holdout",
+    "kernel",
+    "pairs",
+    "test",
+    "metrics",
+    "model",
+    "scores",
+    "per_query",
+    "versus",
+    "texts",
+    "label",
+    "query",
+    "names",
+    "output",
+    "resume",
+    "plot",
+    "json",
+    "for",
+    "link_grammar",
+    "parses",
+    "linkages",
+    "help",
+    "quiet",
+    "threads",
+];
+
+/// Examples that `-h` shows.
+const FEW: usize = 3;
+
+/// The command line, with a short `-h`.
+fn command() -> clap::Command {
+    fn brief(command: clap::Command) -> clap::Command {
+        let examples = command.get_after_help().map(ToString::to_string);
+        let examples = examples.unwrap_or_default();
+        let few: Vec<&str> = examples.lines().take(1 + FEW).collect();
+        command
+            .mut_args(|arg| {
+                let is_basic = arg.is_positional() || BASIC.contains(&arg.get_id().as_str());
+                arg.hide_short_help(!is_basic)
+            })
+            .after_help(few.join("\n"))
+            .after_long_help(examples)
+    }
+    Cli::command().mut_subcommands(brief)
+}
+
 fn parse() -> Result<Parsed, clap::Error> {
     Remedy::word_by(remedy::option);
-    let matches = Cli::command().try_get_matches().map_err(with_usage)?;
+    let matches = command().try_get_matches().map_err(with_usage)?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
@@ -183,7 +240,7 @@ fn with_usage(mut error: clap::Error) -> clap::Error {
 
 /// The command that was asked for: names of commands come before all that could be mistaken for one.
 fn asked() -> clap::Command {
-    let mut command = Cli::command();
+    let mut command = command();
     command.build();
     for argument in std::env::args_os().skip(1) {
         if let Some(inner) = command.find_subcommand(&argument) {

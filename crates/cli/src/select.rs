@@ -53,11 +53,11 @@ pub(crate) struct SelectArgs {
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
-    /// Ridge parameter: a number above 0; a share of u, the mean squared norm of a centred row, such as
-    /// 1/64u; or auto. Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It
-    /// takes the one whose models of at most 20 features predict three folds best. This makes some twenty
-    /// short selections; rankrls tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500
-    /// queries on
+    /// Ridge parameter: a number; a share of u, the mean squared norm of a centred row, such as 1/64u; or auto
+    ///
+    /// Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It takes the one whose
+    /// models of at most 20 features predict three folds best. This makes some twenty short selections; rankrls
+    /// tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500 queries on.
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,

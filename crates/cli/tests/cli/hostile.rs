@@ -242,7 +242,7 @@ fn no_text_from_outside_commands_the_terminal() {
         &["compare", &a, "-k2", "--lambda=1", "--strategies=lowmem"],
         &["inspect", "m.json"],
         &["inspect", &model],
-        &["inspect", &model, "--members"],
+        &["inspect", &model],
         &["inspect", "schema.json"],
         &["inspect", &absent],
         &["predict", "m.json", &bad],
