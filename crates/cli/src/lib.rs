@@ -27,8 +27,10 @@ mod tune;
 mod watch;
 
 use std::io::{self, Write as _};
+use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 
 use anyhow::{Context, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -42,6 +44,7 @@ use signal_hook::flag;
 use args::{UsageError, usage};
 use console::{Console, Interrupt};
 use files::Files;
+use numbers::counted;
 use output::print;
 use session::Session;
 
@@ -82,7 +85,7 @@ struct Common {
     verbose: bool,
     /// Threads to use [default: one a core]
     #[arg(long, global = true, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
 
@@ -270,16 +273,10 @@ fn run((cli, matches): Parsed) -> Result<ExitCode, Failure> {
 }
 
 fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
-    check_environment(cli.common.threads)?;
     // At the limit of a file's size, writing fails; the signal would end the process without a word.
     let handled = flag::register(SIGXFSZ, Arc::default());
     handled.context("cannot handle signals")?;
-    if let Some(threads) = cli.common.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(usize::from(threads))
-            .build_global()
-            .with_context(|| format!("cannot start {threads} threads"))?;
-    }
+    start_threads(cli.common.threads, console)?;
     let (_, given) = matches.subcommand().expect("there is a command");
     let files = Files::of(&Cli::command(), matches)?;
     let interrupt = Interrupt::new();
@@ -293,17 +290,52 @@ fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> 
     cli.command.run(&session)
 }
 
-/// Refuses a number of threads in the environment that `--threads` would refuse: no such number
-/// would ever start.
-fn check_environment(threads: Option<u16>) -> Result<()> {
-    let asked = std::env::var("RAYON_NUM_THREADS").ok();
-    let asked = asked.and_then(|number| number.parse().ok());
-    match asked {
-        Some(number @ 4097_u64..) if threads.is_none() => Err(usage(format_args!(
-            "RAYON_NUM_THREADS is {number}: expected at most 4096"
-        ))),
-        _ => Ok(()),
+/// Threads a core at most: more of them only wait for each other.
+const THREADS_A_CORE: usize = 8;
+
+/// The number of threads that somebody asked for, with the place where it was said.
+fn asked_threads(option: Option<u16>) -> Option<(&'static str, usize)> {
+    let variable = |name| {
+        let number = std::env::var(name).ok()?.parse().ok()?;
+        (number > 0).then_some((name, number))
+    };
+    let option = option.map(|number| ("--threads", usize::from(number)));
+    option
+        .or_else(|| variable("RAYON_NUM_THREADS"))
+        .or_else(|| variable("RAYON_RS_NUM_CPUS"))
+}
+
+/// Starts the threads that the work is shared by: those that were asked for, or one a core, and fewer where the
+/// system has no more.
+fn start_threads(option: Option<u16>, console: Console) -> Result<()> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let most = (THREADS_A_CORE * cores).max(16);
+    let asked = asked_threads(option);
+    if let Some((place, number)) = asked
+        && number > most
+    {
+        return Err(usage(format_args!(
+            "{place} is {number}: expected at most {most} on {}",
+            counted(cores, "core")
+        )));
     }
+    let wanted = asked.map_or(cores, |(_, number)| number);
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let mut threads = wanted;
+    // Work that a signal may end has a pool of its own, and signals have a thread.
+    while let Err(error) = pool(2 * threads + 1).build() {
+        if threads == 1 {
+            return Err(error).context("cannot start threads");
+        }
+        threads /= 2;
+    }
+    if threads < wanted {
+        let wanted = counted(wanted, "thread");
+        console.warn(format_args!(
+            "the system has no more than {threads} of {wanted}"
+        ));
+    }
+    pool(threads).build_global().context("cannot start threads")
 }
 
 fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode> {
