@@ -170,7 +170,7 @@ mod tests {
         let mut asked = options(1);
         asked.strategy = Some(StrategyKind::Distil);
         for blend in [-0.5, 1.5, f64::NAN] {
-            asked.target.blend = Some(blend);
+            asked.blend = Some(blend);
             refused(&asked, "expected a number from 0 to 1");
         }
         let tune = Tune {

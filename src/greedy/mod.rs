@@ -33,7 +33,7 @@ pub use criterion::Criterion;
 pub use options::GreedyRankRls;
 pub use selection::{Ending, Selection, Step};
 pub use strategies::StrategyKind;
-pub use target::{Refit, TargetOptions};
+pub use target::Refit;
 pub use teacher::Teacher;
 
 pub(crate) use addition::{Addition, LastStep};

@@ -1,24 +1,25 @@
 //! The options of a selection.
 
 use rankrls_files::{Parameter, Remedy};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::no_effect;
-use super::{Criterion, RankingCriterion, Refit, Sampler, StrategyKind, Target, TargetOptions};
+use super::{Criterion, RankingCriterion, Refit, Sampler, StrategyKind, Target};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
-use crate::data::{Dataset, Queries};
+use crate::data::{Dataset, LabelScale, Queries};
 use crate::error::{Error, Result, ensure};
-use crate::lambda::{Lambda, Ridge};
+use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
 use crate::metrics::check_labels;
 
 /// What to select, and how.
 ///
-/// A setting is written here, or in [`TargetOptions`]: its comment is its help. The arguments of `select` and
+/// A setting is written here: its comment is its help. The arguments of `select` and
 /// `tune`, models, reports and the descriptions of Python's parameters come from here. `k` and
 /// `lambda` are arguments of each command, which have one of them or several.
 ///
@@ -47,7 +48,7 @@ pub struct GreedyRankRls {
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
     pub strategy: std::option::Option<StrategyKind>,
-    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`TargetOptions::distil_lambda`]. For all
+    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`distil_lambda`](Self::distil_lambda). For all
     /// others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
     // Commands take one, or several.
     #[serde(skip_serializing_if = "is_default")]
@@ -93,14 +94,55 @@ pub struct GreedyRankRls {
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(long, default_value = "1"))]
     pub seed: Option<u64>,
-    /// What is learnt from.
+    /// Scale of the training labels within each query: sqrt-sd divides by the root of their standard
+    /// deviation, unit by the deviation. Errors are in its units [default: raw; sqrt-sd with the strategy
+    /// distil]
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub target: TargetOptions,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SCALE", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(LabelScale::ALL, LabelScale::name)))]
+    pub labels: Option<LabelScale>,
+    /// What to fit the weights to: labels, or cross-fitted, three quarters of what a teacher predicts and a
+    /// quarter of the labels [default: labels; cross-fitted with the strategy distil]
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TARGET", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(hide_possible_values = true))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Refit::ALL, Refit::name)))]
+    pub refit: Option<Refit>,
+    /// Ridge parameter of cross-fitted weights, a number or a share as of lambda [default: 1/64u]
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(allow_negative_numbers = true))]
+    pub refit_lambda: Option<Ridge>,
+    /// Share of the labels in what the strategy distil selects by, from 0 to 1. The rest is the teacher's
+    /// [default: 0.2; 0.4 from 500 queries on]
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "share")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::share))]
+    pub blend: Option<f64>,
+    /// Ridge parameters of the teacher, RankRLS on all columns. The teacher takes the one of least hold-out
+    /// error [default: 1/64u..4u:2, and on past an edge while that is best]
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LIST", help_heading = TEACHING))]
+    pub teacher_lambda: Option<Lambdas>,
     /// Bytes that data, candidates and strategy may take together, and what else is in use.
     #[serde(rename = "max_memory", skip_serializing)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub memory: Memory,
+}
+
+/// The heading of what is learnt from, in help.
+#[cfg(feature = "clap")]
+const TEACHING: &str = "Labels and teacher";
+
+/// Reads a share, or nothing.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let share = Option::<f64>::deserialize(deserializer)?;
+    match share.filter(|share| !(0.0..=1.0).contains(share)) {
+        None => Ok(share),
+        Some(found) => Err(D::Error::custom(format!(
+            "expected a number from 0 to 1, found {found}"
+        ))),
+    }
 }
 
 /// Whether a setting is as it is where nobody gives it: such settings are not written.
@@ -140,49 +182,38 @@ impl GreedyRankRls {
         self.seed.unwrap_or(SEED)
     }
 
-    /// The settings that somebody gave, by name and as in JSON; those of the target stand among the others.
-    /// Strategy, lambda and the number of features are left out.
+    /// The settings that somebody gave, by name and as in JSON. Strategy, lambda and the number of features are
+    /// left out.
     pub fn given(&self) -> Vec<(String, Value)> {
         let Ok(Value::Object(mut settings)) = serde_json::to_value(self) else {
             return Vec::new();
         };
-        if let Some(Value::Object(target)) = settings.remove("target") {
-            settings.extend(target);
-        }
         settings.retain(|name, _| !["strategy", "lambda", "k"].contains(&name.as_str()));
         settings.into_iter().collect()
     }
 
     /// Whether folds are to choose the ridge parameter: nobody gave one, and the strategy has no usual one.
     pub fn needs_folds(&self) -> bool {
-        self.known_ridge(self.strategy, 0).is_none()
+        self.known_ridge(0).is_none()
     }
 
-    /// The ridge parameter that was given, or is usual for `strategy` with so many `queries`.
-    fn known_ridge(&self, strategy: Option<StrategyKind>, queries: usize) -> Option<Ridge> {
-        let distils = strategy.is_some_and(StrategyKind::distils);
+    /// The ridge parameter that was given, or is usual for the strategy with so many `queries`.
+    fn known_ridge(&self, queries: usize) -> Option<Ridge> {
+        let distils = self.strategy.is_some_and(StrategyKind::distils);
         self.lambda
-            .or(distils.then(|| TargetOptions::distil_lambda(queries)))
+            .or(distils.then(|| Self::distil_lambda(queries)))
     }
 
-    /// The ridge parameter for `strategy` among `candidates`, where that is said or follows from the
-    /// strategy; `None` where folds are to choose it.
-    pub(crate) fn known_lambda(
-        &self,
-        strategy: Option<StrategyKind>,
-        candidates: &Candidates,
-    ) -> Option<Lambda> {
-        let ridge = self.known_ridge(strategy, candidates.queries().len())?;
+    /// The ridge parameter among `candidates`, where that is said or follows from the strategy; `None` where folds
+    /// are to choose it.
+    pub(crate) fn known_lambda(&self, candidates: &Candidates) -> Option<Lambda> {
+        let ridge = self.known_ridge(candidates.queries().len())?;
         Some(ridge.lambda(candidates.unit()))
     }
 
-    /// The ridge parameter for `strategy` among `candidates`; refuses one that only folds could choose.
-    pub(super) fn lambda_of(
-        &self,
-        strategy: Option<StrategyKind>,
-        candidates: &Candidates,
-    ) -> Result<Lambda> {
-        self.known_lambda(strategy, candidates).ok_or_else(|| {
+    /// The ridge parameter among `candidates`; refuses one that only folds could choose.
+    pub(super) fn lambda_of(&self, candidates: &Candidates) -> Result<Lambda> {
+        self.known_lambda(candidates).ok_or_else(|| {
             Error::options(
                 "the ridge parameter is auto, which folds choose before a selection: give a number, a \
                  share of the unit, or choose it by tune::choose_lambda",
@@ -237,17 +268,16 @@ impl GreedyRankRls {
         teacher: bool,
         validation: bool,
     ) -> Result<()> {
-        let target = &self.target;
         let any = |is: fn(StrategyKind) -> bool| strategies.iter().flatten().any(|&kind| is(kind));
         let distils = any(StrategyKind::distils);
-        let has_teacher = distils || target.refit == Some(Refit::CrossFitted);
-        let refitted = has_teacher && target.refit != Some(Refit::Labels);
-        let own_lambda = target.teacher_lambda.is_some();
+        let has_teacher = distils || self.refit == Some(Refit::CrossFitted);
+        let refitted = has_teacher && self.refit != Some(Refit::Labels);
+        let own_lambda = self.teacher_lambda.is_some();
         let idle = [
-            (Parameter::Blend, target.blend.is_some() && !distils),
+            (Parameter::Blend, self.blend.is_some() && !distils),
             (
                 Parameter::RefitLambda,
-                target.refit_lambda.is_some() && !refitted,
+                self.refit_lambda.is_some() && !refitted,
             ),
             (Parameter::Teacher, teacher && !has_teacher),
             (Parameter::TeacherLambda, own_lambda && !has_teacher),
@@ -280,14 +310,14 @@ impl GreedyRankRls {
             options,
             "0 candidates a step: expected at least one"
         );
-        let teacher = self.target.teacher_lambda.as_ref();
+        let teacher = self.teacher_lambda.as_ref();
         ensure!(
             teacher.is_none_or(|lambdas| lambdas.count() > 0),
             options,
             "{}: expected at least one, found none",
             Parameter::TeacherLambda
         );
-        let blend = self.target.blend.unwrap_or_default();
+        let blend = self.blend.unwrap_or_default();
         ensure!(
             (0.0..=1.0).contains(&blend),
             options,
@@ -321,8 +351,7 @@ impl GreedyRankRls {
     /// Whether leave-query-out predictions are biased, as a teacher has seen all labels, or do not
     /// know of the weights, as they are fitted to something else.
     pub fn is_biased(&self) -> bool {
-        self.strategy.is_some_and(StrategyKind::distils)
-            || self.target.refit == Some(Refit::CrossFitted)
+        self.strategy.is_some_and(StrategyKind::distils) || self.refit == Some(Refit::CrossFitted)
     }
 
     /// Whether `strategy` can do what is asked.
@@ -352,29 +381,22 @@ impl GreedyRankRls {
         })?))
     }
 
-    /// These options with every choice made that counts for `strategy`, which learns from `target`, and
-    /// without what does not count: what reports and models have of a selection.
-    pub(crate) fn resolved(
-        self,
-        strategy: Option<StrategyKind>,
-        lambda: Lambda,
-        target: TargetOptions,
-    ) -> Self {
-        let sample = self.sampler(strategy).map(|sampler| sampler.size);
+    /// These options, whose labels and teacher are [settled](Self::settled), without what does not count for their
+    /// strategy: what reports and models have of a selection.
+    pub(crate) fn resolved(self, lambda: Lambda) -> Self {
+        let sample = self.sampler().map(|sampler| sampler.size);
         Self {
-            strategy,
             sample,
             seed: sample.map(|_| self.seed()),
-            target,
             lambda: lambda.into(),
             memory: Memory::default(),
             ..self
         }
     }
 
-    /// The random subsets that `strategy` judges, if it does not judge all candidates.
-    pub(crate) fn sampler(&self, strategy: Option<StrategyKind>) -> Option<Sampler> {
-        let usual = strategy.and_then(StrategyKind::default_sample);
+    /// The random subsets that the strategy judges, if it does not judge all candidates.
+    pub(crate) fn sampler(&self) -> Option<Sampler> {
+        let usual = self.strategy.and_then(StrategyKind::default_sample);
         let size = self.sample.or(usual)?;
         let seed = self.seed();
         Some(Sampler { size, seed })

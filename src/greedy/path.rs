@@ -9,7 +9,7 @@ use super::strategy::{first_tied, least};
 use super::teacher::Labels;
 use super::{
     Addition, Ending, GreedyRankRls, Plan, RankingCriterion, Round, Sampler, Selection, State,
-    Step, Strategy, StrategyKind, TargetOptions, Teacher, Work,
+    Step, Strategy, Work,
 };
 use crate::candidates::Candidates;
 use crate::data::Column;
@@ -33,20 +33,15 @@ pub fn unwatched(_: &Step, _: &Selecting<'_>) -> ControlFlow<()> {
 /// its column.
 pub struct Selecting<'a> {
     candidates: &'a Candidates,
+    /// With the strategy and every choice about labels and teacher made.
     options: &'a GreedyRankRls,
-    kind: Option<StrategyKind>,
-    /// The labels and the teacher, with every choice made and the ridge parameters that were tried.
-    pub(crate) target: TargetOptions,
-    pub(crate) teacher: Option<Teacher>,
+    labels: &'a Labels,
     /// Tells how the leave-query-out predictions rank; `None` where all labels of a query are equal.
     concordance: Option<RankingCriterion>,
-    /// The labels that errors are against, where features are selected by others.
-    report: Option<Vec<f64>>,
     state: State,
     strategy: Box<dyn Strategy>,
     /// Whether the strategy has not adopted the last feature: it does when the next step needs it.
     behind: bool,
-    sampler: Option<Sampler>,
     ranking: Option<RankingCriterion>,
     retired: Vec<bool>,
     /// Where candidates are drawn, the features that represent those of all ranks that are left,
@@ -55,57 +50,56 @@ pub struct Selecting<'a> {
     /// Steps to take again before there is anything to search for.
     given: &'a [Step],
     steps: Vec<Step>,
-    /// Whether no candidate is left.
-    exhausted: bool,
 }
 
 impl<'a> Selecting<'a> {
-    /// Before the first step of the selection that `plan` has made of `options`, from labels `raw` as the data
-    /// have them and as they are learnt. Takes the `given` steps again, without a search, and then goes on.
+    /// Before the first step of the selection of `plan`, from labels `raw` as the data have them and as they are
+    /// learnt. Takes the `given` steps again, without a search, and then goes on.
     pub(crate) fn begin(
         candidates: &'a Candidates,
         raw: &[f64],
-        labels: Labels,
-        plan: &Plan,
-        options: &'a GreedyRankRls,
+        labels: &'a Labels,
+        plan: &'a Plan,
         given: &'a [Step],
     ) -> Result<Self> {
-        let (queries, kind) = (candidates.queries(), plan.strategy.kind());
-        let scale = plan.target.label_scale(kind);
+        let (queries, options) = (candidates.queries(), &plan.options);
         let ranking = options.ranking(raw, queries)?;
-        let lambda = options.lambda_of(kind, candidates)?;
+        let lambda = options.lambda_of(candidates)?;
         let scales = candidates.classes().query_weight().row_scales(queries);
-        let fit = labels.fit;
+        let fit = labels.fit.clone();
         let fit = fit.map(|(labels, lambda)| (labels, Grown::new(lambda.value())));
-        let state = State::of_target(labels.select, queries, scales, fit, lambda, plan.steps)
-            .with_room(plan.room);
+        let select = labels.select.clone();
+        let state =
+            State::of_target(select, queries, scales, fit, lambda, plan.steps).with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
-        let sampler = options.sampler(kind);
+        let sampler = options.sampler();
         Ok(Self {
-            strategy: plan.strategy.build(candidates, &state, labels.filter),
+            strategy: plan
+                .strategy
+                .build(candidates, &state, labels.filter.clone()),
             candidates,
             options,
-            kind,
-            target: labels.target,
-            teacher: labels.teacher,
+            labels,
             concordance: RankingCriterion::concordance(&state, raw),
-            report: labels.report,
             state,
             behind: false,
-            sampler,
-            ranking: ranking.map(|ranking| ranking.on_scale(scale)),
+            ranking: ranking.map(|ranking| ranking.on_scale(options.label_scale())),
             retired: vec![false; candidates.classes().len()],
             left: sampler.map_or_else(Vec::new, |_| candidates.features()),
             given,
             steps: Vec::with_capacity(plan.steps),
-            exhausted: false,
         })
     }
 
     /// The state after the steps so far.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The labels that it learns from.
+    pub(crate) fn labels(&self) -> &'a Labels {
+        self.labels
     }
 
     /// The steps so far.
@@ -123,7 +117,7 @@ impl<'a> Selecting<'a> {
         let (taken, lambda) = (self.steps.len(), self.state.lambda());
         let ending = if taken == self.options.k {
             Ending::Complete
-        } else if self.exhausted || taken == self.state.capacity() {
+        } else if taken == self.state.capacity() {
             Ending::Exhausted
         } else {
             Ending::Interrupted
@@ -131,14 +125,15 @@ impl<'a> Selecting<'a> {
         let options = GreedyRankRls {
             query_weight: self.candidates.classes().query_weight(),
             scale: self.candidates.classes().scale(),
+            teacher_lambda: self.labels.tried.clone(),
             ..self.options.clone()
         };
         Selection {
-            strategy: self.kind,
-            options: options.resolved(self.kind, lambda, self.target.clone()),
+            strategy: self.options.strategy,
+            options: options.resolved(lambda),
             lambda,
             unit: self.candidates.unit(),
-            teacher: self.teacher,
+            teacher: self.labels.teacher,
             steps: self.steps.clone(),
             weights: self.state.weights(),
             condition: self.state.condition(),
@@ -158,7 +153,6 @@ impl<'a> Selecting<'a> {
                 advanced => advanced?,
             };
             let Some(step) = advanced else {
-                self.exhausted = true;
                 return Ok(());
             };
             let taken = self.steps.len();
@@ -280,12 +274,13 @@ impl<'a> Selecting<'a> {
     fn search(&mut self) -> Result<Option<Step>> {
         stop::check()?;
         self.follow();
-        let eligible = self.eligible();
+        let sampler = self.options.sampler();
+        let eligible = self.eligible(sampler);
         let round = Round {
             candidates: self.candidates.classes(),
             peers: self.candidates.peers(),
             state: &self.state,
-            sampled: self.sampler.is_some(),
+            sampled: sampler.is_some(),
             ranking: self.ranking.as_ref(),
             room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
@@ -315,8 +310,8 @@ impl<'a> Selecting<'a> {
     }
 
     /// Positions of the candidates of this rank that the next step may take, ascending.
-    fn eligible(&self) -> Vec<u32> {
-        let Some(sampler) = self.sampler else {
+    fn eligible(&self, sampler: Option<Sampler>) -> Vec<u32> {
+        let Some(sampler) = sampler else {
             let all = (0u32..).zip(&self.retired);
             return all.filter_map(|(at, out)| (!out).then_some(at)).collect();
         };
@@ -353,7 +348,7 @@ impl<'a> Selecting<'a> {
 
     /// Squared error of the leave-query-out predictions, against the labels.
     fn error(&self) -> f64 {
-        let Some(own) = &self.report else {
+        let Some(own) = &self.labels.report else {
             return self.state.error();
         };
         let targets = self.state.labels().iter().zip(self.state.holdout());

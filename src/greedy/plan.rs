@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::checks::no_effect;
 use super::target::teacher_search;
-use super::{GreedyRankRls, OwnStrategy, Planned, Shape, StrategyKind, Target, TargetOptions};
+use super::{GreedyRankRls, OwnStrategy, Planned, Shape, StrategyKind, Target};
 use crate::candidates::Candidates;
 use crate::columns::Summary;
 use crate::error::{Error, Result, ensure};
@@ -58,8 +58,8 @@ pub struct Plan {
     pub steps: usize,
     /// How the columns fall into classes.
     pub summary: Summary,
-    /// The target, with every choice made.
-    pub target: TargetOptions,
+    /// The options, with the strategy and every choice about labels and teacher made.
+    pub options: GreedyRankRls,
     /// The teacher, if there is to be one.
     pub teacher: Option<TeacherPlan>,
     /// Bytes that strategy or teacher will take besides data and candidates, whichever is more:
@@ -116,21 +116,25 @@ fn agreed_memory(candidates: &Candidates, target: &Target<'_>, options: &GreedyR
     candidates.peers().agreed(memory)
 }
 
-/// The target of `strategy`, and the teacher that this takes.
-fn resolved_target(
+/// The options with `strategy` and all that this makes of labels and teacher, and the teacher that it takes.
+fn settled(
     strategy: Option<StrategyKind>,
     candidates: &Candidates,
     memory: Memory,
     options: &GreedyRankRls,
-) -> (TargetOptions, Option<TeacherPlan>) {
-    let target = options.target.resolved(strategy, candidates);
+) -> (GreedyRankRls, Option<TeacherPlan>) {
+    let options = GreedyRankRls {
+        strategy,
+        ..options.clone()
+    };
+    let options = options.settled(candidates);
     let available = memory.left().unwrap_or(u64::MAX);
     let teacher = |lambdas: &Lambdas| {
         let count = teacher_search(lambdas, candidates.unit()).tried().len();
         TeacherPlan::new(candidates, count, available)
     };
-    let plan = target.teacher_lambda.as_ref().map(teacher);
-    (target, plan)
+    let plan = options.teacher_lambda.as_ref().map(teacher);
+    (options, plan)
 }
 
 /// The memory that each strategy would take for a selection of this `shape`, with data and candidates in use.
@@ -141,7 +145,7 @@ fn estimates_of(
     options: &GreedyRankRls,
 ) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let teacher = resolved_target(Some(strategy), candidates, memory, options).1;
+        let teacher = settled(Some(strategy), candidates, memory, options).1;
         let bytes = strategy.memory(shape);
         let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
         Estimate {
@@ -223,7 +227,7 @@ pub(crate) fn plan_with(
         let chosen = choose(&estimates, &whole, memory, options)?;
         (Planned::Known(chosen.strategy), chosen.memory)
     };
-    let (target, teacher) = resolved_target(strategy.kind(), candidates, memory, options);
+    let (options, teacher) = settled(strategy.kind(), candidates, memory, options);
     let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
     ensure!(
         memory.allows(bytes),
@@ -237,7 +241,7 @@ pub(crate) fn plan_with(
     Ok(Plan {
         strategy,
         steps: shape.k,
-        target,
+        options,
         teacher,
         summary: candidates.summary(),
         memory: bytes,
@@ -279,13 +283,8 @@ mod tests {
             let unlimited = within(None).unwrap();
             assert_eq!(unlimited.memory, estimate.memory);
             let tight = within(Some(estimate.total)).unwrap();
-            assert_eq!(
-                tight,
-                Plan {
-                    room: 0,
-                    ..unlimited.clone()
-                }
-            );
+            assert_eq!((tight.room, tight.memory), (0, unlimited.memory));
+            assert_eq!(tight.teacher, unlimited.teacher);
             match (unlimited.teacher, within(Some(estimate.total - 1))) {
                 (None, less) => assert_eq!(less.unwrap_err().kind(), Kind::Memory),
                 // The teacher takes a solver of less memory.

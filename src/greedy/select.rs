@@ -42,14 +42,14 @@ pub(crate) fn select_with(
     each: &mut Each<'_>,
 ) -> Result<Selection> {
     let plan = plan_with(candidates, target, options, own)?;
-    options.lambda_of(plan.strategy.kind(), candidates)?;
+    plan.options.lambda_of(candidates)?;
     plan.log();
     // A step has many short parallel parts: each would otherwise wake another thread to start and this
     // one when it ends.
     rayon::scope(|_| {
-        let labels = Labels::new(candidates, target, &plan, options)?;
+        let labels = Labels::new(candidates, target, &plan)?;
         let raw = target.labels;
-        let mut work = Selecting::begin(candidates, raw, labels, &plan, options, given)?;
+        let mut work = Selecting::begin(candidates, raw, &labels, &plan, given)?;
         work.run(each)?;
         Ok(work.selection())
     })

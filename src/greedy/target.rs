@@ -6,13 +6,8 @@
 //! the features have been selected by whatever strategy. `docs/quality.md` has why, and what it
 //! is worth.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-
-use super::StrategyKind;
-#[cfg(feature = "clap")]
-use super::args;
 use super::strategies::ExpectedDivergence;
+use super::{GreedyRankRls, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
@@ -28,7 +23,7 @@ pub(super) const REFIT_BLEND: f64 = 0.25;
 /// The ridge parameter of cross-fitted weights.
 const REFIT: Ridge = Ridge::fraction((1, 64));
 
-/// Queries from which on labels count more: [`TargetOptions::blend`].
+/// Queries from which on labels count more: [`GreedyRankRls::blend`].
 const MANY_QUERIES: usize = 500;
 
 /// Labels, and scores of a teacher if they come from elsewhere.
@@ -94,87 +89,29 @@ pub enum Refit {
 
 names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
-/// What is learnt from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "Labels and teacher"))]
-pub struct TargetOptions {
-    /// Scale of the training labels within each query: sqrt-sd divides by the root of their standard
-    /// deviation, unit by the deviation. Errors are in its units [default: raw; sqrt-sd with the strategy
-    /// distil]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SCALE"))]
-    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(LabelScale::ALL, LabelScale::name)))]
-    pub labels: Option<LabelScale>,
-    /// What to fit the weights to: labels, or cross-fitted, three quarters of what a teacher predicts and a
-    /// quarter of the labels [default: labels; cross-fitted with the strategy distil]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "TARGET", hide_possible_values = true)
-    )]
-    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Refit::ALL, Refit::name)))]
-    pub refit: Option<Refit>,
-    /// Ridge parameter of cross-fitted weights, a number or a share as of lambda [default: 1/64u]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "LAMBDA", allow_negative_numbers = true)
-    )]
-    pub refit_lambda: Option<Ridge>,
-    /// Share of the labels in what the strategy distil selects by, from 0 to 1. The rest is the teacher's
-    /// [default: 0.2; 0.4 from 500 queries on]
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "share")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = args::share))]
-    pub blend: Option<f64>,
-    /// Ridge parameters of the teacher, RankRLS on all columns. The teacher takes the one of least hold-out
-    /// error [default: 1/64u..4u:2, and on past an edge while that is best]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "LIST"))]
-    pub teacher_lambda: Option<Lambdas>,
-}
-
-/// Reads a share, or nothing.
-fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    let share = Option::<f64>::deserialize(deserializer)?;
-    match share.filter(|share| !(0.0..=1.0).contains(share)) {
-        None => Ok(share),
-        Some(found) => Err(D::Error::custom(format!(
-            "expected a number from 0 to 1, found {found}"
-        ))),
-    }
-}
-
-impl TargetOptions {
+impl GreedyRankRls {
     /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
     /// the unit, and 1/64 from 500 queries on.
     pub fn distil_lambda(queries: usize) -> Ridge {
         Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
     }
 
-    /// The scale of the labels for `strategy`, or for the fastest exact one.
-    pub fn label_scale(&self, strategy: impl Into<Option<StrategyKind>>) -> LabelScale {
-        self.labels
-            .unwrap_or(if strategy.into().is_some_and(StrategyKind::distils) {
-                LabelScale::SqrtSd
-            } else {
-                LabelScale::Raw
-            })
+    /// The scale of the labels for the strategy.
+    pub fn label_scale(&self) -> LabelScale {
+        let distils = self.strategy.is_some_and(StrategyKind::distils);
+        let usual = if distils {
+            LabelScale::SqrtSd
+        } else {
+            LabelScale::Raw
+        };
+        self.labels.unwrap_or(usual)
     }
 
-    /// These options with every choice made that counts for `strategy`, `None` for one that the library
-    /// does not have, among `candidates`, ridge
-    /// parameters as numbers, and without the other choices.
-    #[must_use]
-    pub fn resolved(
-        &self,
-        strategy: impl Into<Option<StrategyKind>>,
-        candidates: &Candidates,
-    ) -> Self {
+    /// These options with every choice about labels and teacher made that counts for the strategy among
+    /// `candidates`, ridge parameters as numbers, and without the other choices about them.
+    pub(crate) fn settled(&self, candidates: &Candidates) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
-        let strategy = strategy.into();
-        let distils = strategy.is_some_and(StrategyKind::distils);
+        let distils = self.strategy.is_some_and(StrategyKind::distils);
         let default = if distils {
             Refit::CrossFitted
         } else {
@@ -184,7 +121,7 @@ impl TargetOptions {
         let fitted = refit == Refit::CrossFitted;
         let has_teacher = distils || fitted;
         let blend = if queries < MANY_QUERIES { 0.2 } else { 0.4 };
-        let labels = self.label_scale(strategy);
+        let labels = self.label_scale();
         let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
         Self {
             labels: (has_teacher || !labels.is_raw()).then_some(labels),
@@ -195,6 +132,7 @@ impl TargetOptions {
                 None | Some(Lambdas::Auto) => Lambdas::Auto,
                 Some(given) => Lambdas::of(&Lambda::grid(&given.lambdas(unit))),
             }),
+            ..self.clone()
         }
     }
 }
@@ -226,9 +164,13 @@ mod tests {
     fn defaults_depend_on_strategy_queries_and_unit() {
         let (few, many) = (candidates(112), candidates(560));
         assert_eq!(few.unit(), 16.0);
-        let none = TargetOptions::default();
-        assert_eq!(none.resolved(StrategyKind::Bounded, &many), none);
-        let distil = none.resolved(StrategyKind::Distil, &few);
+        let by = |kind: StrategyKind| GreedyRankRls {
+            strategy: Some(kind),
+            ..GreedyRankRls::default()
+        };
+        let bounded = by(StrategyKind::Bounded);
+        assert_eq!(bounded.settled(&many), bounded);
+        let distil = by(StrategyKind::Distil).settled(&few);
         assert_eq!(
             (distil.labels, distil.blend, distil.refit),
             (
@@ -239,22 +181,23 @@ mod tests {
         );
         assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
         assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
-        assert_eq!(none.resolved(StrategyKind::Distil, &many).blend, Some(0.4));
-        let given = TargetOptions {
+        assert_eq!(by(StrategyKind::Distil).settled(&many).blend, Some(0.4));
+        let given = GreedyRankRls {
             labels: Some(LabelScale::Raw),
             refit: Some(Refit::CrossFitted),
             refit_lambda: Some(Ridge::Number(lambda(3.0))),
             blend: Some(0.3),
             teacher_lambda: Some("1u,2".parse().unwrap()),
+            ..by(StrategyKind::Dense)
         };
-        let refit = given.resolved(StrategyKind::Dense, &few);
+        let refit = given.settled(&few);
         assert_eq!(
             (refit.blend, refit.refit_lambda),
             (None, given.refit_lambda)
         );
         let lambdas = [2.0, 16.0].map(lambda);
         assert_eq!(refit.teacher_lambda, Some(Lambdas::of(&lambdas)));
-        assert_eq!(refit, refit.resolved(StrategyKind::Dense, &many));
+        assert_eq!(refit, refit.settled(&many));
     }
 
     fn lambda(value: f64) -> Lambda {

@@ -9,10 +9,10 @@ use std::sync::Arc;
 use rankrls_files::Remedy;
 use serde::{Deserialize, Serialize};
 
+use super::Plan;
 use super::checks::{check_labels, check_values};
 use super::state::centred_and_scaled;
 use super::target::{REFIT_BLEND, Target, teacher_search};
-use super::{GreedyRankRls, Plan, TargetOptions};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
@@ -77,37 +77,31 @@ pub(crate) struct Labels {
     /// The labels that errors are against, where features are selected by others.
     pub(super) report: Option<Vec<f64>>,
     /// The teacher, if there was one.
-    pub(super) teacher: Option<Teacher>,
-    /// What was learnt from, with every choice made and the ridge parameters that the teacher has tried.
-    pub(super) target: TargetOptions,
+    pub(crate) teacher: Option<Teacher>,
+    /// The ridge parameters that the teacher has tried, if it was trained.
+    pub(crate) tried: Option<Lambdas>,
     /// An error of each candidate by the data themselves, where the strategy takes candidates in this order.
     pub(super) filter: Option<Arc<[f64]>>,
 }
 
 impl Labels {
-    /// The labels of the selection that `plan` has made of `options`. No ridge parameter of a selection
-    /// changes them.
-    pub(crate) fn new(
-        candidates: &Candidates,
-        target: Target<'_>,
-        plan: &Plan,
-        options: &GreedyRankRls,
-    ) -> Result<Self> {
-        let (classes, kind) = (candidates.classes(), plan.strategy.kind());
-        let scaled = plan.target.label_scale(kind);
+    /// The labels of the selection of `plan`. No ridge parameter of a selection changes them.
+    pub(crate) fn new(candidates: &Candidates, target: Target<'_>, plan: &Plan) -> Result<Self> {
+        let (classes, options) = (candidates.classes(), &plan.options);
+        let scaled = options.label_scale();
         let scaled = scaled.apply(target.labels, candidates.queries());
         let own = weighted(classes, &scaled);
-        let taught = Taught::new(candidates, &own, target, plan, options)?;
-        let filter = match kind {
+        let taught = Taught::new(candidates, &own, target, plan)?;
+        let filter = match options.strategy {
             Some(kind) if kind.needs_grades() => Some(target.filter(classes)?.errors(classes)),
             _ => None,
         };
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
         // Only cross-fitted weights have it.
-        let fit = plan.target.refit_lambda;
+        let fit = options.refit_lambda;
         let fit =
             fit.and_then(|ridge| Some((blended(REFIT_BLEND)?, ridge.lambda(candidates.unit()))));
-        let blend = plan.target.blend.and_then(blended);
+        let blend = options.blend.and_then(blended);
         let tried = taught.as_ref().and_then(|taught| taught.tried.clone());
         let (select, report) = match blend {
             Some(blend) => (blend, Some(own)),
@@ -118,10 +112,7 @@ impl Labels {
             fit,
             report,
             teacher: taught.map(|taught| taught.teacher),
-            target: TargetOptions {
-                teacher_lambda: tried,
-                ..plan.target.clone()
-            },
+            tried,
             filter,
         })
     }
@@ -151,9 +142,8 @@ impl Taught {
         labels: &[f64],
         target: Target<'_>,
         plan: &Plan,
-        options: &GreedyRankRls,
     ) -> Result<Option<Self>> {
-        let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.target.teacher_lambda) else {
+        let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.options.teacher_lambda) else {
             return Ok(None);
         };
         let classes = candidates.classes();
@@ -175,7 +165,7 @@ impl Taught {
         );
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
-        Self::train(classes, labels, search, teacher.solver, options.seed()).map(Some)
+        Self::train(classes, labels, search, teacher.solver, plan.options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.

@@ -79,7 +79,7 @@ mod tests {
         let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
         let divided = params(4.0).fit(&before).unwrap();
         assert_eq!(scaled.scores(&data), divided.scores(&data));
-        assert_eq!(scaled.settings.target.labels, Some(LabelScale::Unit));
+        assert_eq!(scaled.settings.labels, Some(LabelScale::Unit));
     }
 
     #[test]

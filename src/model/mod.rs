@@ -25,7 +25,7 @@ use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
-use crate::greedy::{GreedyRankRls, OWN, Selection, Step, StrategyKind, TargetOptions};
+use crate::greedy::{GreedyRankRls, OWN, Selection, Step, StrategyKind};
 use crate::lambda::{Lambda, Lambdas};
 use crate::names::Objective;
 use crate::ridge::{Fit, RankRls, Training};
@@ -224,10 +224,7 @@ impl Model {
             settings: GreedyRankRls {
                 query_weight: options.query_weight,
                 scale: options.scale,
-                target: TargetOptions {
-                    labels: Some(options.labels).filter(|labels| !labels.is_raw()),
-                    ..TargetOptions::default()
-                },
+                labels: Some(options.labels).filter(|labels| !labels.is_raw()),
                 ..GreedyRankRls::new(weights.features.len(), cell.lambda)
             },
             index_base: dataset.index_base(),
@@ -300,22 +297,22 @@ impl Model {
             options,
             "the model has {taken} features: expected as many or more as -k, found {k}"
         );
-        let (then, strategy) = (&self.settings, options.strategy.or(self.settings.strategy));
-        let known = options.known_lambda(strategy, candidates);
-        let lambda = known.unwrap_or(self.lambda);
-        let mut target = options.target.resolved(strategy, candidates);
-        if target.teacher_lambda == Some(Lambdas::Auto) {
-            target
-                .teacher_lambda
-                .clone_from(&then.target.teacher_lambda);
-        }
-        let now = GreedyRankRls {
+        let then = &self.settings;
+        let options = GreedyRankRls {
+            strategy: options.strategy.or(then.strategy),
+            ..options.clone()
+        };
+        let lambda = options.known_lambda(candidates).unwrap_or(self.lambda);
+        let mut now = GreedyRankRls {
             k: then.k,
             query_weight: candidates.classes().query_weight(),
             scale: candidates.classes().scale(),
-            ..options.clone()
+            ..options.settled(candidates)
         };
-        let differences = differences(then, &now.resolved(strategy, lambda, target));
+        if now.teacher_lambda == Some(Lambdas::Auto) {
+            now.teacher_lambda.clone_from(&then.teacher_lambda);
+        }
+        let differences = differences(then, &now.resolved(lambda));
         ensure!(
             differences.is_empty(),
             options,
@@ -332,9 +329,8 @@ impl Model {
             alive: Vec::new(),
         };
         let options = GreedyRankRls {
-            strategy,
             lambda: lambda.into(),
-            ..options.clone()
+            ..options
         };
         Ok((options, self.features.iter().map(step).collect()))
     }

@@ -1,10 +1,8 @@
 //! The default of lambda of a selection is decided here, for the command, for Rust and for Python.
 //!
 //! [`choose_lambda`] asks `GreedyRankRls::known_lambda`: what was given, or for the strategy `distil`
-//! [`TargetOptions::distil_lambda`]. For all other strategies folds choose: [`Tune::quick`] has
+//! [`GreedyRankRls::distil_lambda`]. For all other strategies folds choose: [`Tune::quick`] has
 //! their number, [`Lambdas::Auto`](crate::Lambdas::Auto) the ridge parameters.
-//!
-//! [`TargetOptions::distil_lambda`]: crate::greedy::TargetOptions::distil_lambda
 
 use rankrls_files::Remedy;
 
@@ -29,7 +27,7 @@ pub struct AutoLambda {
 /// to choose it.
 ///
 /// A number is taken as it is. A share is taken of the [unit](Candidates::unit) of `candidates`. Auto is
-/// [`TargetOptions::distil_lambda`](crate::greedy::TargetOptions::distil_lambda) for the strategy `distil`; for all
+/// [`GreedyRankRls::distil_lambda`] for the strategy `distil`; for all
 /// others three folds choose it ([`Tune::quick`]), watched by `observer`.
 ///
 /// ```
@@ -63,7 +61,7 @@ pub(crate) fn choose_lambda_with(
     dataset: &Dataset<'_>,
     observer: &mut dyn TuneObserver,
 ) -> Result<(Lambda, Option<AutoLambda>)> {
-    if let Some(lambda) = options.known_lambda(options.strategy, candidates) {
+    if let Some(lambda) = options.known_lambda(candidates) {
         return Ok((lambda, None));
     }
     let quick = Tune::quick(options.clone());

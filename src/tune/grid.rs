@@ -184,7 +184,7 @@ impl Run<'_> {
         let labels = |fold| {
             let Part { candidates, target } = self.part(fold);
             let plan = job.plan(fold)?;
-            Some(Labels::new(candidates, target, plan, &job.options))
+            Some(Labels::new(candidates, target, plan))
         };
         let folds = (0..self.folds.len()).map(Some);
         // Nobody asks for those of a fold without a plan.

@@ -25,8 +25,7 @@ impl<'a> Meter<'a> {
     /// For `data`, which may be a part of the data that have these `labels`: takes the measure and
     /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
     pub(super) fn new(data: &'a Dataset<'_>, options: &Tune, labels: &[f64]) -> Self {
-        let selection = &options.selections()[0];
-        let scale = selection.target.label_scale(selection.strategy);
+        let scale = options.selections()[0].label_scale();
         let (measured, queries) = (options.measure.metric(), data.queries());
         Self {
             data,

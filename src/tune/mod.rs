@@ -65,7 +65,7 @@ pub use stability::{Frequency, Stability};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, OwnStrategy, Selection, TargetOptions, check_several};
+use crate::greedy::{GreedyRankRls, OwnStrategy, Selection, check_several};
 use crate::lambda::{Lambda, Lambdas};
 use rankrls_files::Remedy;
 
@@ -166,10 +166,6 @@ impl<'a> Tuning<'a> {
     ) -> Result<Outcome> {
         let (chosen, k, asked) = (tuned.chosen(), tuned.choice.k, &self.options.selection);
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
-        let target = TargetOptions {
-            labels: Some(chosen.labels()),
-            ..asked.target.clone()
-        };
         check_several(self.dataset.queries())?;
         let queries = self.dataset.queries().len();
         let evidence = Evidence::folds(queries, asked.seed());
@@ -180,7 +176,7 @@ impl<'a> Tuning<'a> {
             selection: GreedyRankRls {
                 strategy,
                 k,
-                target: target.clone(),
+                labels: Some(chosen.labels()),
                 ..asked.clone()
             },
             strategies: Vec::new(),
@@ -189,7 +185,7 @@ impl<'a> Tuning<'a> {
         };
         let steps = chosen.points[..k].iter().map(|point| point.step.clone());
         let path = Finished {
-            path: PathId::new(&chosen.options, lambda, strategy),
+            path: PathId::new(&chosen.options, lambda),
             fold: None,
             steps: steps.collect(),
         };

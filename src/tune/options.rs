@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Choice, Curve, Measure, Outcome, Rule};
 use crate::data::{DataHash, Dataset, LabelScale};
 use crate::error::{Result, ensure};
-use crate::greedy::{GreedyRankRls, StrategyKind, TargetOptions};
+use crate::greedy::{GreedyRankRls, StrategyKind};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Metric, Rules, distinct};
 
@@ -185,14 +185,10 @@ impl Tune {
         let asked = &self.selection;
         let mut all = Vec::new();
         for strategy in axis(&self.strategies, asked.strategy) {
-            for labels in axis(&self.labels, asked.target.labels) {
-                let target = TargetOptions {
-                    labels,
-                    ..asked.target.clone()
-                };
+            for labels in axis(&self.labels, asked.labels) {
                 all.push(GreedyRankRls {
                     strategy,
-                    target,
+                    labels,
                     ..asked.clone()
                 });
             }
@@ -203,8 +199,7 @@ impl Tune {
     /// Refuses options out of their ranges, or against each other, whatever the data.
     pub fn check(&self) -> Result<()> {
         let all = self.selections();
-        let scale = |options: &GreedyRankRls| options.target.label_scale(options.strategy);
-        let differ = |pair: &[GreedyRankRls]| scale(&pair[0]) != scale(&pair[1]);
+        let differ = |pair: &[GreedyRankRls]| pair[0].label_scale() != pair[1].label_scale();
         ensure!(
             self.measure != Measure::SquaredError || !all.windows(2).any(differ),
             options,

@@ -109,7 +109,7 @@ impl Outcome {
 
     /// The scale of the labels that it learns.
     pub fn labels(&self) -> LabelScale {
-        self.options.target.label_scale(self.options.strategy)
+        self.options.label_scale()
     }
 
     /// How stable the first `k` features are over the folds, among so many `candidates`; `None` without folds.
@@ -133,10 +133,9 @@ impl Outcome {
     /// there are as many.
     pub fn selection(&self, k: usize) -> Option<Selection> {
         let (points, options) = (self.points.get(..k)?, self.options.clone());
-        let (strategy, target) = (options.strategy, options.target.clone());
         Some(Selection {
-            strategy,
-            options: GreedyRankRls { k, ..options }.resolved(strategy, self.lambda, target),
+            strategy: options.strategy,
+            options: GreedyRankRls { k, ..options }.resolved(self.lambda),
             lambda: self.lambda,
             unit: self.unit,
             teacher: self.teacher,
@@ -160,24 +159,22 @@ pub struct PathId {
 }
 
 impl PathId {
-    /// The path of `options` with `lambda` by `strategy`, which the options may leave open.
-    pub fn new(
-        options: &GreedyRankRls,
-        lambda: Lambda,
-        strategy: impl Into<Option<StrategyKind>>,
-    ) -> Self {
-        let strategy = strategy.into();
+    /// The path of `options` with `lambda`.
+    pub fn new(options: &GreedyRankRls, lambda: Lambda) -> Self {
         Self {
             lambda,
-            strategy,
-            labels: options.target.label_scale(strategy),
+            strategy: options.strategy,
+            labels: options.label_scale(),
         }
     }
 
     /// Whether it is a path of `options` with their lambda; they may leave the strategy open.
     pub(super) fn is_of(&self, options: &GreedyRankRls, lambda: Lambda) -> bool {
-        let strategy = options.strategy.or(self.strategy);
-        *self == Self::new(options, lambda, strategy)
+        let options = GreedyRankRls {
+            strategy: options.strategy.or(self.strategy),
+            ..options.clone()
+        };
+        *self == Self::new(&options, lambda)
     }
 }
 

@@ -45,11 +45,11 @@ impl<'a, 'r> Path<'a, 'r> {
     /// Follows the path.
     pub(super) fn outcome(&self) -> Result<Outcome> {
         let &Self { run, job, .. } = self;
-        let sampler = job.options.sampler(job.plan.strategy.kind());
+        let sampler = job.plan.options.sampler();
         let options = GreedyRankRls {
             sample: sampler.map(|sampler| sampler.size),
-            target: job.plan.target.clone(),
-            ..job.options
+            memory: run.options.selection.memory,
+            ..job.plan.options.clone()
         };
         let unit = run.candidates().unit();
         let mut outcome = Outcome::without_points(&options, job.lambda, unit, PathEnding::Complete);
@@ -201,12 +201,12 @@ impl<'a, 'r> Path<'a, 'r> {
     }
 
     /// The selection without `fold`, or from all data, before its first step.
-    fn begin(&self, fold: Option<usize>, plan: &Plan) -> Result<Selecting<'a>> {
-        let (run, options) = (self.run, &self.job.options);
-        let Part { candidates, target } = run.part(fold);
-        let given = run.given(self.job.path(), fold);
-        let labels = self.labels[fold.map_or(0, |fold| 1 + fold)].clone()?;
-        Selecting::begin(candidates, target.labels, labels, plan, options, given)
+    fn begin(&self, fold: Option<usize>, plan: &'a Plan) -> Result<Selecting<'a>> {
+        let Part { candidates, target } = self.run.part(fold);
+        let given = self.run.given(self.job.path(), fold);
+        let labels = &self.labels[fold.map_or(0, |fold| 1 + fold)];
+        let labels = labels.as_ref().map_err(Error::clone)?;
+        Selecting::begin(candidates, target.labels, labels, plan, given)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -223,7 +223,8 @@ impl<'a, 'r> Path<'a, 'r> {
             PathEnd::from(error)
         };
         let mut work = self.begin(None, &job.plan).map_err(&mut keep)?;
-        (outcome.teacher, outcome.options.target) = (work.teacher, work.target.clone());
+        let labels = work.labels();
+        (outcome.teacher, outcome.options.teacher_lambda) = (labels.teacher, labels.tried.clone());
         let points = &mut outcome.points;
         let mut early_stop = run.options.rule.early_stop(run.options.measure);
         loop {

@@ -40,8 +40,6 @@ pub(super) struct Run<'a> {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) lambda: Lambda,
-    /// The options with the strategy of the plans.
-    pub(super) options: GreedyRankRls,
     /// The plan of the selection from all data.
     pub(super) plan: Plan,
     /// One a fold; `None` for a fold that has nothing to select from.
@@ -58,7 +56,7 @@ impl Job {
 
     /// Which path it is.
     pub(super) fn path(&self) -> PathId {
-        PathId::new(&self.options, self.lambda, self.plan.strategy.kind())
+        PathId::new(&self.plan.options, self.lambda)
     }
 
     /// Steps of all selections, at most.
@@ -139,7 +137,6 @@ impl Run<'_> {
         };
         Ok(Job {
             lambda,
-            options: planned,
             plan,
             folds,
             memory,

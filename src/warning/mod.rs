@@ -546,7 +546,7 @@ mod tests {
     fn parameters_without_effect_are_refused() {
         let data = data(48, grades);
         let mut options = GreedyRankRls::new(1, None);
-        options.target.blend = Some(0.5);
+        options.blend = Some(0.5);
         let check = |strategy| options.check_effects(&[strategy], false, false);
         let refused = check(None).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("{} goes with", Parameter::Blend)));

@@ -534,7 +534,7 @@ fn a_measure_as_criterion_does_not_see_the_size_of_labels() {
                     criterion: metric.parse().unwrap(),
                     ..GreedyRankRls::new(2, Lambda::new(1.0).unwrap())
                 };
-                options.target.labels = Some(scale);
+                options.labels = Some(scale);
                 let selection = select(&problem.dataset(), &options, &mut unwatched).unwrap();
                 let steps = selection.steps.iter();
                 let indices: Vec<_> = steps.map(|step| step.lqo_cindex).collect();

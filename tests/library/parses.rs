@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use rankrls::data::{LabelScale, sample};
+use rankrls::greedy::Refit;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
     ColumnClasses, Dataset, GreedyRankRls, Lambda, Lambdas, RankRls, Selection, Solver,
@@ -161,13 +161,11 @@ fn distil_is_its_definition() {
     }
     let options = GreedyRankRls {
         strategy: Some(StrategyKind::Distil),
-        target: TargetOptions {
-            labels: Some(LabelScale::SqrtSd),
-            refit: Some(Refit::CrossFitted),
-            refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
-            blend: Some(expected.blend),
-            teacher_lambda: Some(Lambdas::of(&lambdas)),
-        },
+        labels: Some(LabelScale::SqrtSd),
+        refit: Some(Refit::CrossFitted),
+        refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
+        blend: Some(expected.blend),
+        teacher_lambda: Some(Lambdas::of(&lambdas)),
         ..GreedyRankRls::new(
             expected.features.len(),
             Lambda::new(expected.lambda).unwrap(),

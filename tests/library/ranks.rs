@@ -148,7 +148,7 @@ fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
     let distil = by(StrategyKind::Distil, 3, 1.0);
     let mut refit = GreedyRankRls::new(3, Lambda::new(1.0).unwrap());
-    refit.target.refit = Some(Refit::CrossFitted);
+    refit.refit = Some(Refit::CrossFitted);
     for options in [distil, refit] {
         for found in on_ranks(&data, &options, &[], 2) {
             let error = found.unwrap_err().to_string();

@@ -7,7 +7,7 @@ use crate::oracle::{by, grid, outcome, strategies, tuned};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
 use rankrls::greedy::job::{Selecting, select_among, unwatched};
-use rankrls::greedy::{Criterion, Step, TargetOptions};
+use rankrls::greedy::{Criterion, Step};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Evidence, Finished, Measure, PathId, Rule, TuneEvent};
@@ -146,7 +146,7 @@ fn a_model_is_gone_on_from_again_and_again() {
         ..GreedyRankRls::new(K, None)
     };
     let auto = distil.clone();
-    distil.target.teacher_lambda = Some("1u,1/4u".parse().unwrap());
+    distil.teacher_lambda = Some("1u,1/4u".parse().unwrap());
     for asked in [
         options(2.0),
         GreedyRankRls::new(K, share),
@@ -191,10 +191,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
         sample: Some(3),
         query_weight: QueryWeight::Size,
         criterion: Criterion::Squared,
-        target: TargetOptions {
-            labels: Some(LabelScale::Unit),
-            ..TargetOptions::default()
-        },
+        labels: Some(LabelScale::Unit),
         memory: Memory::limit(1 << 30),
         ..options(4.0)
     };
@@ -407,7 +404,7 @@ fn steps_of_another_tuning_are_refused() {
     let lambda = options.grid(1.0)[1];
     let asked = GreedyRankRls::new(6, lambda);
     let taken = Finished {
-        path: PathId::new(&asked, lambda, StrategyKind::Dense),
+        path: PathId::new(&asked, lambda),
         fold: None,
         steps: vec![step],
     };

@@ -539,7 +539,7 @@ fn labels_out_of_range_are_refused() {
     for labels in [1e300, 1e155, 1e-155, 1e-300] {
         for strategy in strategies() {
             let mut options = by(strategy, 2, 1.0);
-            options.target.labels = Some(LabelScale::Raw);
+            options.labels = Some(LabelScale::Raw);
             let error =
                 select(&scaled(labels, 1.0).dataset(), &options, &mut unwatched).unwrap_err();
             assert!(

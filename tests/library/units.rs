@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::greedy::{Refit, Selection, TargetOptions};
+use rankrls::greedy::{Refit, Selection};
 use rankrls::ridge::{Fit, RankRls, Training};
 use rankrls::tune::{Tune, Tuning};
 use rankrls::{
@@ -33,12 +33,8 @@ fn ridge() -> impl Strategy<Value = Ridge> {
         .prop_map(|text| text.parse().unwrap())
 }
 
-fn target() -> impl Strategy<Value = TargetOptions> {
-    let refit = prop::sample::select(vec![None, Some(Refit::Labels), Some(Refit::CrossFitted)]);
-    refit.prop_map(|refit| TargetOptions {
-        refit,
-        ..TargetOptions::default()
-    })
+fn refit() -> impl Strategy<Value = Option<Refit>> {
+    prop::sample::select(vec![None, Some(Refit::Labels), Some(Refit::CrossFitted)])
 }
 
 fn bits(values: impl IntoIterator<Item = f64>) -> Vec<u64> {
@@ -75,7 +71,7 @@ proptest! {
         exponent in -40i32..40,
         strategy in prop::sample::select(StrategyKind::ALL.to_vec()),
         ridge in ridge(),
-        target in target(),
+        refit in refit(),
         scale in prop::sample::select(Scale::ALL.to_vec()),
         weight in prop::sample::select(QueryWeight::ALL.to_vec()),
     ) {
@@ -83,7 +79,7 @@ proptest! {
         let by = |data: &Dataset<'_>| {
             let options = GreedyRankRls {
                 strategy: Some(strategy),
-                target: target.clone(),
+                refit,
                 scale,
                 query_weight: weight,
                 ..GreedyRankRls::new(6, None)

@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::greedy::job::plan;
-use rankrls::greedy::{Ending, GreedyRankRls, TargetOptions};
+use rankrls::greedy::{Ending, GreedyRankRls};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::warning::Warning;
@@ -23,7 +23,7 @@ use crate::output::{Object, by_name};
 use crate::report::BIASED;
 use crate::select::{Tested, choose_lambda};
 use crate::session::Session;
-use crate::settings::{TeacherArgs, WeightArgs};
+use crate::settings::{LabelArgs, TeacherArgs, WeightArgs};
 use crate::sheet::Sheet;
 use crate::watch::Watch;
 
@@ -60,7 +60,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     weight: WeightArgs,
     #[command(flatten)]
-    target: TargetOptions,
+    labels: LabelArgs,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -189,10 +189,11 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let mut options = GreedyRankRls {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
-        target: args.target.clone(),
         memory: input.others_in(args.data.read.memory()),
         seed: Some(args.seed),
-        ..GreedyRankRls::new(args.k, args.lambda)
+        k: args.k,
+        lambda: args.lambda,
+        ..args.labels.options()
     };
     let candidates = options.candidates(&input.train);
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
@@ -260,8 +261,8 @@ impl CompareArgs {
         let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
         each_once("strategy", &names)?;
         let strategies = self.strategies.iter().map(|one| Some(one.kind));
-        let (target, strategies) = (&self.target, strategies.collect::<Vec<_>>());
-        self.teacher.check(target, &strategies)?;
+        let strategies: Vec<_> = strategies.collect();
+        self.teacher.check(&self.labels.options(), &strategies)?;
         self.rules.check(self.test.is_some(), false)
     }
 

@@ -283,7 +283,7 @@ pub(crate) fn settings(options: &GreedyRankRls) -> String {
     for (name, value) in options.given() {
         let _ = write!(text, ", {} {}", name.replace('_', " "), setting(&value));
     }
-    if options.target.labels.is_some_and(|labels| !labels.is_raw()) {
+    if options.labels.is_some_and(|labels| !labels.is_raw()) {
         text.push_str(", errors in units of the scaled labels");
     }
     text

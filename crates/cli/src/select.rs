@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rankrls::data::{DataHash, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
-use rankrls::greedy::{Ending, GreedyRankRls, Selection, TargetOptions};
+use rankrls::greedy::{Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::DataSummary;
 use rankrls::tune;
@@ -118,15 +118,11 @@ impl SelectArgs {
         let strategies = [options.strategy];
         check_selection(&options, &strategies, &self.rules, measured)?;
         let validation = self.validation.is_some();
-        let checked = GreedyRankRls {
-            target: TargetOptions::default(),
-            ..options
-        };
-        let checked = checked.check_effects(&strategies, false, validation);
+        let checked = GreedyRankRls::default().check_effects(&strategies, false, validation);
         checked.map_err(|error| {
             args::usage(format_args!("{error}; rankrls tune judges models by it"))
         })?;
-        self.teacher.check(&options.target, &strategies)
+        self.teacher.check(&options, &strategies)
     }
 
     /// The options of the selection.

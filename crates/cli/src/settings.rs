@@ -3,8 +3,9 @@
 
 use anyhow::Result;
 use clap::{Arg, Args, Command};
-use rankrls::greedy::{Criterion, TargetOptions};
-use rankrls::{GreedyRankRls, QueryWeight, Scale, StrategyKind};
+use rankrls::data::LabelScale;
+use rankrls::greedy::{Criterion, Refit};
+use rankrls::{GreedyRankRls, Lambdas, QueryWeight, Ridge, Scale, StrategyKind};
 
 use super::args::{RulesArgs, usage};
 use super::files::InPath;
@@ -38,6 +39,36 @@ pub(crate) struct WeightArgs {
     pub(crate) scale: Scale,
 }
 
+/// Labels and teacher.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Labels and teacher", mut_args(setting))]
+pub(crate) struct LabelArgs {
+    #[arg(long)]
+    labels: Option<LabelScale>,
+    #[arg(long)]
+    refit: Option<Refit>,
+    #[arg(long)]
+    refit_lambda: Option<Ridge>,
+    #[arg(long)]
+    blend: Option<f64>,
+    #[arg(long)]
+    teacher_lambda: Option<Lambdas>,
+}
+
+impl LabelArgs {
+    /// The options of a selection that learns from them, all others as usual.
+    pub(crate) fn options(&self) -> GreedyRankRls {
+        GreedyRankRls {
+            labels: self.labels,
+            refit: self.refit,
+            refit_lambda: self.refit_lambda,
+            blend: self.blend,
+            teacher_lambda: self.teacher_lambda.clone(),
+            ..GreedyRankRls::default()
+        }
+    }
+}
+
 /// Help of the options that take ridge parameters.
 pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such as \
     0.25, powers such as 2^-3, ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with steps of 2 in \
@@ -58,13 +89,9 @@ impl TeacherArgs {
     /// Refuses options that `strategies` have no use for.
     pub(crate) fn check(
         &self,
-        target: &TargetOptions,
+        options: &GreedyRankRls,
         strategies: &[Option<StrategyKind>],
     ) -> Result<()> {
-        let options = GreedyRankRls {
-            target: target.clone(),
-            ..GreedyRankRls::new(1, None)
-        };
         let checked = options.check_effects(strategies, self.teacher.is_some(), false);
         checked.map_err(usage)
     }

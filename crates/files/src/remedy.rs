@@ -87,17 +87,17 @@ parameters! {
     /// Seed of random draws.
     Seed => "GreedyRankRls::seed",
     /// The target of weights.
-    Refit => "TargetOptions::refit",
+    Refit => "GreedyRankRls::refit",
     /// Ridge parameter of cross-fitted weights.
-    RefitLambda => "TargetOptions::refit_lambda",
+    RefitLambda => "GreedyRankRls::refit_lambda",
     /// Share of the labels in what is learnt from.
-    Blend => "TargetOptions::blend",
+    Blend => "GreedyRankRls::blend",
     /// The ridge parameter.
     Lambda => "lambda",
     /// Scores of a teacher.
     Teacher => "Dataset::with_teacher",
     /// Ridge parameters of a teacher.
-    TeacherLambda => "TargetOptions::teacher_lambda",
+    TeacherLambda => "GreedyRankRls::teacher_lambda",
     /// Rows at whose values densities are compared.
     Validation => "Dataset::with_validation",
     /// The divisor of columns.

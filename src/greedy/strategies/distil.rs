@@ -1,7 +1,7 @@
 //! Forward selection towards what is known of unseen queries.
 //!
 //! The state that this strategy judges by has the target `t = (1 - blend) z + blend y` for labels
-//! ([`crate::greedy::TargetOptions`]), `z` being predictions of a teacher that had not seen the
+//! ([`crate::GreedyRankRls::blend`]), `z` being predictions of a teacher that had not seen the
 //! query. Towards it, it is [`residual`](super::residual): the least regularised training error. A
 //! column gets no credit for the noise of its own queries, which is what spoils the search by labels.
 

@@ -159,8 +159,7 @@ impl TuneArgs {
         each_once("scale of labels", &self.settings.labels)?;
         let options = &self.settings.selection;
         check_selection(options, &strategies, &self.rules, true)?;
-        let target = &options.target;
-        self.teacher.check(target, &strategies)?;
+        self.teacher.check(options, &strategies)?;
         let validation = self.judging.validation();
         let others = [validation, self.test.as_ref()].into_iter().flatten();
         self.data

@@ -281,11 +281,8 @@ fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
         };
         folder.refused(&format!("{without} --resume => {differs}"));
         let place = |document: &serde_json::Value| {
-            let own = document
-                .get(&name)
-                .or_else(|| document["target"].get(&name));
-            own.cloned()
-                .unwrap_or_else(|| panic!("{option}: {document}"))
+            let own = document.get(&name).cloned();
+            own.unwrap_or_else(|| panic!("{option}: {document}"))
         };
         let model = folder.json("inspect model.json --json");
         assert_eq!(place(&model["settings"]), place(&document), "{option}");
