@@ -16,7 +16,6 @@ mod kernels;
 mod numbers;
 mod output;
 mod predict;
-mod remedy;
 mod report;
 mod select;
 mod session;
@@ -37,7 +36,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
-use rankrls::Remedy;
+use rankrls::{Remedy, Wording};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
@@ -218,7 +217,7 @@ fn command() -> clap::Command {
 }
 
 fn parse() -> Result<Parsed, clap::Error> {
-    Remedy::word_by(remedy::option);
+    Remedy::word_by(Wording::Command);
     let matches = command().try_get_matches().map_err(with_usage)?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
@@ -364,6 +363,30 @@ mod tests {
             command.get_subcommands().for_each(check);
         }
         check(&Cli::command());
+    }
+
+    /// Whether a command, or one within it, has the option.
+    fn has(command: &clap::Command, long: &str) -> bool {
+        let mut own = command.get_arguments();
+        own.any(|argument| argument.get_long() == Some(long))
+            || command.get_subcommands().any(|within| has(within, long))
+    }
+
+    #[test]
+    fn every_remedy_names_options_that_there_are() {
+        let command = Cli::command();
+        let mut named = 0;
+        for remedy in Remedy::examples() {
+            let words = remedy.worded(Wording::Command);
+            assert!(!words.contains("::"), "{words:?} is of the library");
+            for word in words.split(|char: char| !(char.is_ascii_lowercase() || char == '-')) {
+                if let Some(long) = word.strip_prefix("--") {
+                    assert!(has(&command, long), "{remedy:?}: there is no --{long}");
+                    named += 1;
+                }
+            }
+        }
+        assert!(named > 50, "{named}");
     }
 
     #[test]

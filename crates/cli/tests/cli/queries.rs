@@ -174,7 +174,7 @@ fn a_mark_or_blank_line_is_no_query() {
             plain.replace('\n', "\r").into_bytes(),
             "CR alone (lines end in CR alone: convert them",
         ),
-        (b"PK\x03\x04".to_vec(), "a zip archive"),
+        (b"PK\x03\x04\0".to_vec(), "a zip archive"),
     ] {
         folder.write("queries.txt", bytes);
         folder.refused(&format!(

@@ -1,4 +1,4 @@
-//! Parses of an unfinished run, kept as [lines](rankrls_files::lines) beside the output: what
+//! Parses of an unfinished run, kept as [lines](rankrls_files::Lines) beside the output: what
 //! became of each sentence, in the order in which sentences were done.
 
 use std::io::ErrorKind;

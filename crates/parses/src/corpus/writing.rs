@@ -5,7 +5,6 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use rankrls_files::error::Fault;
-use rankrls_files::input::mark_for;
 use rankrls_files::text::read_strings;
 use rankrls_files::{Output, push_integer, push_number};
 
@@ -293,7 +292,6 @@ impl Writing<'_> {
         let heading = format!("{what} of rankrls {version} build");
         let mut rows = RowWriter::create(&names.rows, &heading)?;
         let mut lines = HashedFile::create(&names.texts)?;
-        let mut mark = None;
         self.building.describe(numbers, |number, bag, texts| {
             let Judged::Used { labels, .. } = &self.building.judged[number] else {
                 return Ok(());
@@ -302,9 +300,6 @@ impl Writing<'_> {
             let entries = (0..labels.len()).map(|row| bag.row(row));
             let id = &self.building.gold.ids[number];
             rows.query(id, labels, entries, &numbered)?;
-            if mark.is_none() {
-                lines.write(mark.insert(mark_for(texts.lines())))?;
-            }
             lines.write(texts.as_bytes())?;
             done += 1;
             self.observer.written(done, self.of);
