@@ -200,7 +200,7 @@ impl Taught {
                 let mut rest = lambdas;
                 loop {
                     let (below, now) = rest.split_at(rest.len().saturating_sub(many));
-                    let holdouts = problem.leave_out(now, &groups, TOLERANCE)?;
+                    let holdouts = problem.leave_out(now, None, &groups, TOLERANCE)?;
                     let all = best.take().into_iter();
                     let all = all.chain(now.iter().copied().zip(holdouts));
                     best =
@@ -224,9 +224,8 @@ impl Taught {
                 cindex: holdout.cindex,
                 at_edge: search.ends_at(lambda),
                 residual: holdout
-                    .convergence
-                    .filter(|ended| !ended.is_within(TOLERANCE))
-                    .map(|ended| ended.residual),
+                    .residual
+                    .filter(|reached| reached.is_nan() || *reached > TOLERANCE),
             },
             tried: Some(Lambdas::of(search.tried())),
             predictions: holdout.predictions,

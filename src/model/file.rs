@@ -281,7 +281,6 @@ impl Document<Vec<SelectedFeature>> {
         let expansion = kernel.zip(self.basis).map(|(known, rows)| Expansion {
             kernel: known,
             rows: rows.into_iter().map(|Line(row)| row).collect(),
-            width: self.data.columns,
         });
         Ok(Model {
             strategy: self.strategy,

@@ -200,8 +200,8 @@ impl Model {
         let (cell, fit) = (training.best(), &training.fit);
         let kernel = cell.kernel;
         let expansion = match fit {
-            Fit::Kernel { rows, coefficients } if !kernel.is_linear() => {
-                Some(Expansion::new(kernel, dataset, rows, coefficients))
+            Fit::Kernel(coefficients) if !kernel.is_linear() => {
+                Some(Expansion::new(kernel, dataset, coefficients))
             }
             _ => None,
         };
@@ -209,14 +209,14 @@ impl Model {
         let (weights, constant_columns) = match fit {
             Fit::Linear(weights) => (weights, summary.constant_columns),
             // Columns that are constant in the training data may vary in others.
-            Fit::Kernel { rows, coefficients } => {
-                linear = kernel.weights(dataset, rows, coefficients);
+            Fit::Kernel(coefficients) => {
+                linear = kernel.weights(dataset, coefficients);
                 (&linear, 0)
             }
         };
-        let pairs = weights.features.iter().zip(&weights.values);
+        let weighted = weights.iter();
         let feature =
-            |(&feature, &weight): (&u32, &f64)| SelectedFeature::new(dataset, feature, weight);
+            |&(feature, weight): &(u32, f64)| SelectedFeature::new(dataset, feature, weight);
         Self {
             strategy,
             objective: options.objective,
@@ -225,11 +225,11 @@ impl Model {
                 query_weight: options.query_weight,
                 scale: options.scale,
                 labels: Some(options.labels).filter(|labels| !labels.is_raw()),
-                ..GreedyRankRls::new(weights.features.len(), cell.lambda)
+                ..GreedyRankRls::new(weights.len(), cell.lambda)
             },
             index_base: dataset.index_base(),
             table: TableOptions::default(),
-            features: pairs.map(feature).collect(),
+            features: weighted.map(feature).collect(),
             expansion,
             data: DataSummary {
                 constant_columns,
@@ -341,7 +341,7 @@ impl Model {
     /// counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
         if let Some(expansion) = &self.expansion {
-            return expansion.scores(dataset);
+            return expansion.scores(self.data.columns, dataset);
         }
         dataset.scores(&self.columns(), &self.weights())
     }

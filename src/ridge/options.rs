@@ -85,7 +85,7 @@ pub struct RankRls {
     /// Which pairs are to be ordered.
     #[serde(skip_serializing_if = "Objective::is_query")]
     pub objective: Objective,
-    /// The solver; `None`: the cheaper of `dual` and `primal` if it takes no longer than [`Solver::PATIENCE`]
+    /// The solver; `None`: the cheaper of `dual` and `primal` if it takes no longer than 20
     /// seconds and fits into memory, else conjugate gradients.
     pub solver: Option<Solver>,
     /// The weight of a query.

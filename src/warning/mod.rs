@@ -28,7 +28,7 @@ use crate::data::{Dataset, FeatureNames, Groups, IndexBase, Queries};
 use crate::greedy::{Criterion, Ending, Selection};
 use crate::lambda::Lambda;
 use crate::metrics::{Gain, LabelUse, Metric, Rules};
-use crate::ridge::{TOLERANCE, Training};
+use crate::ridge::{HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
 use numbering::Numbering;
@@ -447,11 +447,17 @@ impl Training {
             let gammas = self.cells.iter().filter_map(|cell| cell.kernel.gamma());
             warnings.extend(Warning::of_edge("the chosen gamma", gamma, gammas));
         }
-        warnings.extend(self.shortfalls().map(|known| {
-            let part = if known.held_out { "hold-outs by " } else { "" };
-            let residual = known.convergence.residual;
-            Warning::of_residual(part, known.lambda, residual, known.tolerance)
-        }));
+        for cell in &self.cells {
+            let of_holdout = cell.holdout.as_ref().and_then(|holdout| holdout.residual);
+            for (part, reached, tolerance) in [
+                ("", cell.residual, TOLERANCE),
+                ("hold-outs by ", of_holdout, HOLDOUT_TOLERANCE),
+            ] {
+                let above = reached.filter(|reached| reached.is_nan() || *reached > tolerance);
+                let told = |reached| Warning::of_residual(part, cell.lambda, reached, tolerance);
+                warnings.extend(above.map(told));
+            }
+        }
         warnings
     }
 }

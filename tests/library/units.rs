@@ -139,10 +139,8 @@ proptest! {
                 };
                 prop_assert_eq!(errors(&found), errors(&again));
                 let weights = |outcome: &Training, factor: f64| match &outcome.fit {
-                    Fit::Linear(weights) => {
-                        bits(weights.values.iter().map(|weight| weight * factor))
-                    }
-                    fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
+                    Fit::Linear(weights) => bits(weights.iter().map(|own| own.1 * factor)),
+                    fit @ Fit::Kernel(_) => panic!("{fit:?}"),
                 };
                 prop_assert_eq!(weights(&found, 1.0), weights(&again, factor));
             }

@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::data::read::read_rows;
 use rankrls::memory::Memory;
-use rankrls::ridge::{Basis, Kernel, KernelKind, KernelParameter};
+use rankrls::ridge::{Basis, Kernel, KernelKind};
 use rankrls::{Error, Lambda, Lambdas};
 
 use super::args::usage;
@@ -54,16 +54,12 @@ impl FromStr for KernelChoice {
         let given = after
             .into_iter()
             .flat_map(|text| text.splitn(asked.len(), ':'));
-        for (parameter, text) in asked.iter().zip(given) {
+        for (&parameter, text) in asked.iter().zip(given) {
             let number = |what: &str| expected(what, text);
             match parameter {
-                KernelParameter::Degree => {
-                    degree = Some(text.parse().map_err(|_| number("a whole degree"))?);
-                }
-                KernelParameter::Coef0 => {
-                    coef0 = Some(text.parse().map_err(|_| number("a number coef0"))?);
-                }
-                KernelParameter::Gamma => gamma = Some(gammas(text)?),
+                "degree" => degree = Some(text.parse().map_err(|_| number("a whole degree"))?),
+                "coef0" => coef0 = Some(text.parse().map_err(|_| number("a number coef0"))?),
+                _ => gamma = Some(gammas(text)?),
             }
         }
         Ok(Self {
@@ -78,11 +74,8 @@ impl FromStr for KernelChoice {
 /// The kernels with their parameters, as help.
 fn kernel_help() -> String {
     let kernel = |kind: KernelKind| {
-        let names = kind.parameters().iter().map(|parameter| match parameter {
-            KernelParameter::Degree => ":DEGREE",
-            KernelParameter::Coef0 => ":COEF0",
-            KernelParameter::Gamma => ":GAMMA",
-        });
+        let names = kind.parameters().iter();
+        let names = names.map(|name| format!(":{}", name.to_uppercase()));
         format!("{kind}{}, {}", names.collect::<String>(), kind.formula())
     };
     format!(

@@ -215,8 +215,8 @@ fn write_holdout(
             .try_for_each(|score| writeln!(writer, "{score:.16e}"));
     }
     let input = |row: u32| data.input_rows().map_or(row, |rows| rows[row as usize]) + 1;
-    holdout.pairs.iter().try_for_each(|pair| {
-        let ([first, second], [a, b]) = (pair.rows.map(input), pair.predictions);
+    holdout.pairs.iter().try_for_each(|&(rows, [a, b])| {
+        let [first, second] = rows.map(input);
         writeln!(writer, "{first} {second} {a:.16e} {b:.16e}")
     })
 }
@@ -264,7 +264,7 @@ fn judged(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
             "cindex": holdout.cindex,
             "squared": holdout.error,
             // The largest of the models, if conjugate gradients found them.
-            "residual": holdout.convergence.map(|ended| ended.residual),
+            "residual": holdout.residual,
         });
         if let Some(measure) = cell.measure {
             holdout["measure"] = measure.into();
@@ -285,8 +285,8 @@ fn entry(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
     let mut entry = judged(cell, scheme);
     // No less than the condition number; null if it is beyond all numbers.
     entry["condition"] = cell.condition.into();
-    entry["iterations"] = cell.convergence.map(|ended| ended.iterations).into();
-    entry["residual"] = cell.convergence.map(|ended| ended.residual).into();
+    entry["iterations"] = cell.iterations.into();
+    entry["residual"] = cell.residual.into();
     if let Some(gamma) = cell.kernel.gamma() {
         entry["gamma"] = gamma.into();
     }
@@ -433,7 +433,7 @@ impl TrainArgs {
             schema: "rankrls.training/1",
             kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
             basis: match &outcome.fit {
-                Fit::Kernel { rows, .. } => Some(rows.len()),
+                Fit::Kernel(coefficients) => Some(coefficients.len()),
                 Fit::Linear(_) => None,
             },
             measure: self.measure.metric(),
@@ -545,7 +545,7 @@ impl Report {
             if let Some(seed) = scheme.drawn_by() {
                 let _ = write!(text, ", seed {seed}");
             }
-            if holdout.convergence.is_some() {
+            if holdout.residual.is_some() {
                 let _ = write!(text, " by {solver} to {HOLDOUT_TOLERANCE:.0e}");
             }
             let _ = match self.measure {
@@ -575,7 +575,6 @@ impl Report {
             _ => "hold-out",
         };
         let measure = self.measure.filter(|metric| *metric != Metric::Concordance);
-        let ended = |cell: &Cell| cell.convergence;
         Sheet::of(&self.outcome.cells)
             .number("gamma", |cell| cell.kernel.gamma().map(exact))
             .number("lambda", |cell| short(cell.lambda.value()))
@@ -586,8 +585,8 @@ impl Report {
                 cell.holdout.as_ref()?.cindex
             })
             .measures(measure, |cell, _| cell.measure)
-            .number("iterations", |cell| Some(ended(cell)?.iterations))
-            .number("residual", |cell| Some(ended(cell)?.residual))
+            .number("iterations", |cell| cell.iterations)
+            .number("residual", |cell| cell.residual)
             .text()
     }
 }

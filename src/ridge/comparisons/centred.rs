@@ -9,9 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{
-    Comparisons, Labelled, Loss, Predicted, check_one_query, constant_kernel, pick, weigh,
-};
+use super::{Comparisons, Labelled, Loss, Parts, check_one_query, constant_kernel, pick, weigh};
 use crate::columns::QueryWeight;
 use crate::data::{Dataset, LabelScale, Queries, one_group};
 use crate::error::Result;
@@ -258,10 +256,15 @@ impl Loss for Centred {
     }
 
     /// The concordance index, averaged over the queries, or parts of them, that were held out together.
-    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64> {
-        let (order, parts) = (&predicted.parts.order, &predicted.parts.queries);
-        let mut tied = pick(predicted.predictions, order);
-        tie_predictions(&mut tied, predicted.labels, parts);
-        mean_concordance(&pick(predicted.as_given, order), &tied, parts)
+    fn concordance(
+        &self,
+        as_given: &[f64],
+        labels: &[f64],
+        predictions: &[f64],
+        parts: &Parts,
+    ) -> Option<f64> {
+        let mut tied = pick(predictions, &parts.order);
+        tie_predictions(&mut tied, labels, &parts.queries);
+        mean_concordance(&pick(as_given, &parts.order), &tied, &parts.queries)
     }
 }

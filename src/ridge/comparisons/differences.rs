@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::{Comparisons, Labelled, Loss, Predicted, check_one_query, weigh};
+use super::{Comparisons, Labelled, Loss, Parts, check_one_query, weigh};
 use crate::data::{Dataset, Queries};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
@@ -37,7 +37,7 @@ pub struct Preference {
 /// against each other, cycles are allowed, and a row before itself counts nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preferences {
-    list: Vec<Preference>,
+    pub(in crate::ridge) list: Vec<Preference>,
     rows: usize,
 }
 
@@ -70,11 +70,6 @@ impl Preferences {
             return Err(no_preferences());
         }
         Ok(Self { list, rows })
-    }
-
-    /// The preferences in the order in which they were given, among the rows of the data.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Preference> {
-        self.list.iter()
     }
 
     /// How many there are, at least 1.
@@ -258,8 +253,13 @@ impl Loss for Differences {
 
     /// The share of the preferences, by weight, that come in the right order, without those of magnitude
     /// 0.
-    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64> {
-        let magnitudes = predicted.as_given;
+    fn concordance(
+        &self,
+        magnitudes: &[f64],
+        _: &[f64],
+        predictions: &[f64],
+        _: &Parts,
+    ) -> Option<f64> {
         let larger = |most: f64, one: &f64| most.max(one.abs());
         let largest = magnitudes.iter().fold(0.0, larger);
         let (mut ordered, mut all) = (0.0, 0.0);
@@ -270,7 +270,7 @@ impl Loss for Differences {
             }
             all += weight;
             ordered += weight
-                * match predicted.predictions[row] * magnitude.signum() {
+                * match predictions[row] * magnitude.signum() {
                     near if near.abs() <= PAIR_TIE * largest => 0.5,
                     right if right > 0.0 => 1.0,
                     _ => 0.0,

@@ -6,6 +6,7 @@
 
 pub mod precise;
 pub mod problems;
+pub mod training;
 
 use proptest::prelude::ProptestConfig;
 use rankrls::greedy::Step;
