@@ -2,7 +2,7 @@
 
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::greedy::{Each, GreedyRankRls, OwnStrategy, select_with, unwatched};
+use crate::greedy::{Each, GreedyRankRls, Own, select_with, unwatched};
 use crate::model::Model;
 use crate::tune::{Tune, Tuned, Tuning, choose_lambda_with};
 
@@ -15,7 +15,7 @@ impl GreedyRankRls {
     /// use rankrls::{Lambda, GreedyRankRls, StrategyKind};
     ///
     /// let options = GreedyRankRls {
-    ///     strategy: Some(StrategyKind::Bounded),
+    ///     strategy: StrategyKind::Bounded,
     ///     ..GreedyRankRls::new(10, Lambda::new(16.0)?)
     /// };
     /// let model = options.fit(&sample::train())?;
@@ -38,11 +38,10 @@ impl GreedyRankRls {
     /// use rankrls::data::sample;
     /// use rankrls::greedy::Step;
     /// use rankrls::greedy::job::Selecting;
-    /// use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
+    /// use rankrls::greedy::strategy::{Round, Strategy};
     /// use rankrls::{Lambda, GreedyRankRls};
     ///
     /// /// Takes the columns in their order.
-    /// #[derive(Clone)]
     /// struct First;
     ///
     /// impl Strategy for First {
@@ -60,8 +59,7 @@ impl GreedyRankRls {
     ///         _ => ControlFlow::Continue(()),
     ///     }
     /// };
-    /// let own = OwnStrategy::new(First);
-    /// let model = options.fit_with(&sample::train(), Some(&own), &mut watch)?;
+    /// let model = options.fit_with(&sample::train(), Some(&|| Box::new(First)), &mut watch)?;
     /// assert!(model.features.is_sorted_by_key(|taken| taken.feature));
     /// assert_eq!(model.features.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -69,7 +67,7 @@ impl GreedyRankRls {
     pub fn fit_with(
         &self,
         data: &Dataset<'_>,
-        own: Option<&OwnStrategy>,
+        own: Option<&Own<'_>>,
         each: &mut Each<'_>,
     ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
@@ -79,7 +77,7 @@ impl GreedyRankRls {
             lambda: lambda.into(),
             ..self.clone()
         };
-        let selection = select_with(&candidates, data.into(), &options, own, &[], each)?;
+        let selection = select_with(&candidates, data, &options, own, &[], each)?;
         let summary = candidates.summary();
         Ok(Model::from_selection(&selection, data, &summary))
     }
@@ -147,7 +145,7 @@ mod tests {
     fn a_fitted_model_is_that_of_select() {
         let data = sample::train();
         let options = GreedyRankRls {
-            strategy: Some(StrategyKind::Sampled),
+            strategy: StrategyKind::Sampled,
             sample: Some(7),
             seed: Some(3),
             query_weight: QueryWeight::Size,
@@ -168,7 +166,7 @@ mod tests {
         asked.sample = Some(0);
         refused(&asked, "expected at least one");
         let mut asked = options(1);
-        asked.strategy = Some(StrategyKind::Distil);
+        asked.strategy = StrategyKind::Distil;
         for blend in [-0.5, 1.5, f64::NAN] {
             asked.blend = Some(blend);
             refused(&asked, "expected a number from 0 to 1");
@@ -218,7 +216,6 @@ mod tests {
     }
 
     /// The strategy `lowmem`, as one of the caller's own.
-    #[derive(Clone)]
     struct Mine;
 
     impl Strategy for Mine {
@@ -234,22 +231,23 @@ mod tests {
 
     #[test]
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
-        let (data, own) = (sample::train(), OwnStrategy::new(Mine));
+        let data = sample::train();
+        let own: &Own<'_> = &|| Box::new(Mine);
         let mut asked = GreedyRankRls::new(2, None);
-        let fit = |options: &GreedyRankRls| options.fit_with(&data, Some(&own), &mut unwatched);
+        let fit = |options: &GreedyRankRls| options.fit_with(&data, Some(own), &mut unwatched);
         let found = fit(&asked).unwrap();
-        asked.strategy = Some(StrategyKind::LowMem);
+        asked.strategy = StrategyKind::LowMem;
         let expected = asked.fit(&data).unwrap();
         assert_eq!(found.features, expected.features);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(error.contains("has no effect"), "{error}");
-        asked.strategy = None;
+        asked.strategy = StrategyKind::Auto;
         let tune = Tune {
             evidence: Evidence::Folds { count: 3, seed: 1 },
             ..Tune::new(asked.clone(), Lambda::new(4.0).unwrap())
         };
         let tuning = Tuning {
-            own: Some(&own),
+            own: Some(own),
             ..Tuning::new(&data, &tune)
         };
         let tuned = tuning.run(&mut ()).unwrap().selection();

@@ -140,7 +140,7 @@ mod tests {
             .filter(|kind| !kind.needs_grades())
         {
             let options = |k| GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 ..GreedyRankRls::new(k, one())
             };
             let two = select(&data, &options(2), &mut unwatched).unwrap();
@@ -300,7 +300,7 @@ mod tests {
             .filter(|kind| !kind.needs_grades())
         {
             let options = |k| GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 ..GreedyRankRls::new(k, one())
             };
             let weights: Vec<Vec<f64>> = (1..=5)

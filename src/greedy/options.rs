@@ -8,7 +8,7 @@ use serde_json::Value;
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::no_effect;
-use super::{Criterion, RankingCriterion, Refit, Sampler, StrategyKind, Target};
+use super::{Criterion, RankingCriterion, Refit, Sampler, StrategyKind, target};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{Dataset, LabelScale, Queries};
@@ -28,7 +28,7 @@ use crate::metrics::check_labels;
 /// use rankrls::{Lambda, GreedyRankRls, StrategyKind};
 ///
 /// let options = GreedyRankRls {
-///     strategy: Some(StrategyKind::Bounded),
+///     strategy: StrategyKind::Bounded,
 ///     ..GreedyRankRls::new(10, Lambda::new(16.0)?)
 /// };
 /// let model = options.fit(&sample::train())?;
@@ -40,14 +40,13 @@ use crate::metrics::check_labels;
 #[cfg_attr(feature = "clap", command(next_help_heading = "Selection"))]
 pub struct GreedyRankRls {
     /// Strategy: auto is the fastest exact one that fits into memory
-    // Written so, as clap takes a plain `Option` for an argument that may be missing.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "NAME", default_value = "auto")
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
-    pub strategy: std::option::Option<StrategyKind>,
+    pub strategy: StrategyKind,
     /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`distil_lambda`](Self::distil_lambda). For all
     /// others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
     // Commands take one, or several.
@@ -199,7 +198,7 @@ impl GreedyRankRls {
 
     /// The ridge parameter that was given, or is usual for the strategy with so many `queries`.
     fn known_ridge(&self, queries: usize) -> Option<Ridge> {
-        let distils = self.strategy.is_some_and(StrategyKind::distils);
+        let distils = self.strategy.distils();
         self.lambda
             .or(distils.then(|| Self::distil_lambda(queries)))
     }
@@ -234,14 +233,12 @@ impl GreedyRankRls {
 
     /// Whether the strategy judges columns as the data have them.
     pub(crate) fn needs_data(&self) -> bool {
-        self.strategy.is_some_and(StrategyKind::needs_grades)
+        self.strategy.needs_grades()
     }
 
     /// Refuses a strategy that cannot do what is asked.
     pub fn check_strategy(&self) -> Result<()> {
-        let Some(strategy) = self.strategy else {
-            return Ok(());
-        };
+        let strategy = self.strategy;
         ensure!(
             self.sample.is_none() || strategy.can_sample(),
             options,
@@ -259,16 +256,16 @@ impl GreedyRankRls {
         Ok(())
     }
 
-    /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried, `None` for
-    /// the fastest exact one, has a use for. Whether scores of a `teacher` and `validation` rows were given
+    /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried has a use for.
+    /// Whether scores of a `teacher` and `validation` rows were given
     /// is for the caller to say: data may have them for other selections.
     pub fn check_effects(
         &self,
-        strategies: &[Option<StrategyKind>],
+        strategies: &[StrategyKind],
         teacher: bool,
         validation: bool,
     ) -> Result<()> {
-        let any = |is: fn(StrategyKind) -> bool| strategies.iter().flatten().any(|&kind| is(kind));
+        let any = |is: fn(StrategyKind) -> bool| strategies.iter().any(|&kind| is(kind));
         let distils = any(StrategyKind::distils);
         let has_teacher = distils || self.refit == Some(Refit::CrossFitted);
         let refitted = has_teacher && self.refit != Some(Refit::Labels);
@@ -326,8 +323,8 @@ impl GreedyRankRls {
         self.check_strategy()
     }
 
-    /// Refuses what these `candidates` and this `target` are not for.
-    pub(super) fn check_for(&self, candidates: &Candidates, target: &Target<'_>) -> Result<()> {
+    /// Refuses what these `candidates` of `data` are not for.
+    pub(super) fn check_for(&self, candidates: &Candidates, data: &Dataset<'_>) -> Result<()> {
         self.check()?;
         let queries = candidates.queries();
         ensure!(
@@ -343,7 +340,7 @@ impl GreedyRankRls {
             none_varies(candidates.summary().columns)
         );
         if self.needs_data() {
-            target.filter(candidates.classes())?;
+            target::filter(data, candidates.classes())?;
         }
         check_several(queries)
     }
@@ -351,7 +348,7 @@ impl GreedyRankRls {
     /// Whether leave-query-out predictions are biased, as a teacher has seen all labels, or do not
     /// know of the weights, as they are fitted to something else.
     pub fn is_biased(&self) -> bool {
-        self.strategy.is_some_and(StrategyKind::distils) || self.refit == Some(Refit::CrossFitted)
+        self.strategy.distils() || self.refit == Some(Refit::CrossFitted)
     }
 
     /// Whether `strategy` can do what is asked.
@@ -396,7 +393,7 @@ impl GreedyRankRls {
 
     /// The random subsets that the strategy judges, if it does not judge all candidates.
     pub(crate) fn sampler(&self) -> Option<Sampler> {
-        let usual = self.strategy.and_then(StrategyKind::default_sample);
+        let usual = self.strategy.default_sample();
         let size = self.sample.or(usual)?;
         let seed = self.seed();
         Some(Sampler { size, seed })

@@ -1,18 +1,19 @@
-//! A selection at work: takes its steps one by one, those that are given first.
+//! A selection: takes its steps one by one, those that are given first.
 
 use std::ops::ControlFlow;
 
 use rankrls_files::Remedy;
 
 use super::checks::{check_labels, check_values};
+use super::strategies::Filter;
 use super::strategy::{first_tied, least};
 use super::teacher::Labels;
 use super::{
-    Addition, Ending, GreedyRankRls, Plan, RankingCriterion, Round, Sampler, Selection, State,
-    Step, Strategy, Work,
+    Addition, Ending, GreedyRankRls, Own, Plan, RankingCriterion, Round, Sampler, Selection, State,
+    Step, Strategy, Work, plan_with,
 };
 use crate::candidates::Candidates;
-use crate::data::Column;
+use crate::data::{Column, Dataset};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::linalg::grown::Grown;
 use crate::memory::Bytes;
@@ -24,6 +25,54 @@ pub type Each<'e> = dyn FnMut(&Step, &Selecting<'_>) -> ControlFlow<()> + Send +
 /// Wants all steps, for who has nothing to see: an [`Each`].
 pub fn unwatched(_: &Step, _: &Selecting<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
+}
+
+/// Selects features of `dataset`.
+pub fn select(
+    dataset: &Dataset<'_>,
+    options: &GreedyRankRls,
+    each: &mut Each<'_>,
+) -> Result<Selection> {
+    let candidates = options.candidates(dataset);
+    select_among(&candidates, dataset, options, &[], each)
+}
+
+/// Selects among candidates of `data` that have been found before. Queries weigh what they weigh in the
+/// candidates, and columns are scaled as there, whatever the options say.
+///
+/// Takes the `given` steps of an earlier run again, without a search, and selects the rest. Ends with the
+/// features, errors and weights, to the last bit, of a selection that was never interrupted.
+pub fn select_among(
+    candidates: &Candidates,
+    data: &Dataset<'_>,
+    options: &GreedyRankRls,
+    given: &[Step],
+    each: &mut Each<'_>,
+) -> Result<Selection> {
+    select_with(candidates, data, options, None, given, each)
+}
+
+/// Selects as [`select_among`], by a strategy of the caller's `own` where there is one.
+pub(crate) fn select_with(
+    candidates: &Candidates,
+    data: &Dataset<'_>,
+    options: &GreedyRankRls,
+    own: Option<&Own<'_>>,
+    given: &[Step],
+    each: &mut Each<'_>,
+) -> Result<Selection> {
+    let plan = plan_with(candidates, data, options, own)?;
+    plan.options.lambda_of(candidates)?;
+    plan.log();
+    // A step has many short parallel parts: each would otherwise wake another thread to start and this
+    // one when it ends.
+    rayon::scope(|_| {
+        let labels = Labels::new(candidates, data, &plan)?;
+        let raw = data.labels();
+        let mut work = Selecting::begin(candidates, raw, &labels, &plan, own, given)?;
+        work.run(each)?;
+        Ok(work.selection())
+    })
 }
 
 /// A selection at work.
@@ -54,12 +103,14 @@ pub struct Selecting<'a> {
 
 impl<'a> Selecting<'a> {
     /// Before the first step of the selection of `plan`, from labels `raw` as the data have them and as they are
-    /// learnt. Takes the `given` steps again, without a search, and then goes on.
+    /// learnt, by a strategy of the caller's `own` where there is one. Takes the `given` steps again, without a
+    /// search, and then goes on.
     pub(crate) fn begin(
         candidates: &'a Candidates,
         raw: &[f64],
         labels: &'a Labels,
         plan: &'a Plan,
+        own: Option<&Own<'_>>,
         given: &'a [Step],
     ) -> Result<Self> {
         let (queries, options) = (candidates.queries(), &plan.options);
@@ -74,10 +125,13 @@ impl<'a> Selecting<'a> {
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
         let sampler = options.sampler();
+        let strategy = match (&labels.filter, own) {
+            (Some(scores), _) => Filter::given(scores.clone()),
+            (None, Some(own)) => own(),
+            (None, None) => options.strategy.build(candidates.classes(), &state),
+        };
         Ok(Self {
-            strategy: plan
-                .strategy
-                .build(candidates, &state, labels.filter.clone()),
+            strategy,
             candidates,
             options,
             labels,
@@ -129,7 +183,6 @@ impl<'a> Selecting<'a> {
             ..self.options.clone()
         };
         Selection {
-            strategy: self.options.strategy,
             options: options.resolved(lambda),
             lambda,
             unit: self.candidates.unit(),

@@ -6,15 +6,13 @@
 //! the features have been selected by whatever strategy. `docs/quality.md` has why, and what it
 //! is worth.
 
+use super::GreedyRankRls;
 use super::strategies::ExpectedDivergence;
-use super::{GreedyRankRls, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
-use crate::error::{Error, Result};
+use crate::error::{Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
-#[cfg(doc)]
-use crate::memory::Memory;
 use crate::names::names;
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
@@ -26,56 +24,18 @@ const REFIT: Ridge = Ridge::fraction((1, 64));
 /// Queries from which on labels count more: [`GreedyRankRls::blend`].
 const MANY_QUERIES: usize = 500;
 
-/// Labels, and scores of a teacher if they come from elsewhere.
-#[derive(Debug, Clone, Copy)]
-pub struct Target<'a> {
-    /// Labels as given, `m`.
-    pub labels: &'a [f64],
-    /// A score for each row by a ranker that had not seen the row's query, `m`.
-    pub teacher: Option<&'a [f64]>,
-    /// The data that they are of, if they are at hand: the strategy `fs-ed` judges their columns.
-    pub data: Option<&'a Dataset<'a>>,
-    /// Bytes of the data, which count towards the limit of [`Memory`].
-    pub memory: u64,
-}
-
-impl<'a> Target<'a> {
-    /// The filter of the strategy `fs-ed` by the data, which have the columns of `candidates`.
-    pub(super) fn filter(&self, candidates: &ColumnClasses) -> Result<ExpectedDivergence<'a>> {
-        let has = |data: &&Dataset<'_>| {
-            candidates.is_empty() || data.position(candidates.feature(0)).is_some()
-        };
-        let data = self.data.filter(has).ok_or_else(|| {
-            Error::options(
-                "strategy fs-ed judges columns as the data have them: expected a data set with the \
-                 columns of the candidates, found labels without them",
-            )
-        })?;
-        ExpectedDivergence::new(data).map_err(|error| error.within("strategy fs-ed: "))
-    }
-}
-
-impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
-    fn from(labels: &'a L) -> Self {
-        let labels = labels.as_ref();
-        Self {
-            labels,
-            teacher: None,
-            data: None,
-            memory: size_of_val(labels) as u64,
-        }
-    }
-}
-
-impl<'a> From<&'a Dataset<'_>> for Target<'a> {
-    fn from(dataset: &'a Dataset<'_>) -> Self {
-        Self {
-            labels: dataset.labels(),
-            teacher: dataset.teacher(),
-            data: Some(dataset),
-            memory: dataset.memory(),
-        }
-    }
+/// The filter of the strategy `fs-ed` by `data`, which have the columns of `candidates`.
+pub(super) fn filter<'a>(
+    data: &'a Dataset<'_>,
+    candidates: &ColumnClasses,
+) -> Result<ExpectedDivergence<'a>> {
+    ensure!(
+        candidates.is_empty() || data.position(candidates.feature(0)).is_some(),
+        options,
+        "strategy fs-ed judges columns as the data have them: expected a data set with the columns of the \
+         candidates, found labels without them"
+    );
+    ExpectedDivergence::new(data).map_err(|error| error.within("strategy fs-ed: "))
 }
 
 /// What the weights of the selected features are fitted to.
@@ -98,7 +58,7 @@ impl GreedyRankRls {
 
     /// The scale of the labels for the strategy.
     pub fn label_scale(&self) -> LabelScale {
-        let distils = self.strategy.is_some_and(StrategyKind::distils);
+        let distils = self.strategy.distils();
         let usual = if distils {
             LabelScale::SqrtSd
         } else {
@@ -111,7 +71,7 @@ impl GreedyRankRls {
     /// `candidates`, ridge parameters as numbers, and without the other choices about them.
     pub(crate) fn settled(&self, candidates: &Candidates) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
-        let distils = self.strategy.is_some_and(StrategyKind::distils);
+        let distils = self.strategy.distils();
         let default = if distils {
             Refit::CrossFitted
         } else {
@@ -153,6 +113,7 @@ pub(super) fn teacher_search(lambdas: &Lambdas, unit: f64) -> LambdaSearch {
 mod tests {
     use super::*;
     use crate::data::parsed;
+    use crate::greedy::StrategyKind;
 
     /// So many queries of two rows; the unit is 16.
     fn candidates(queries: usize) -> Candidates {
@@ -165,7 +126,7 @@ mod tests {
         let (few, many) = (candidates(112), candidates(560));
         assert_eq!(few.unit(), 16.0);
         let by = |kind: StrategyKind| GreedyRankRls {
-            strategy: Some(kind),
+            strategy: kind,
             ..GreedyRankRls::default()
         };
         let bounded = by(StrategyKind::Bounded);

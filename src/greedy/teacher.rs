@@ -12,10 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use super::checks::{check_labels, check_values};
 use super::state::centred_and_scaled;
-use super::target::{REFIT_BLEND, Target, teacher_search};
+use super::target::{REFIT_BLEND, filter, teacher_search};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
-use crate::data::Queries;
+use crate::data::{Dataset, Queries};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::linalg::kernels;
@@ -86,15 +86,15 @@ pub(crate) struct Labels {
 
 impl Labels {
     /// The labels of the selection of `plan`. No ridge parameter of a selection changes them.
-    pub(crate) fn new(candidates: &Candidates, target: Target<'_>, plan: &Plan) -> Result<Self> {
+    pub(crate) fn new(candidates: &Candidates, data: &Dataset<'_>, plan: &Plan) -> Result<Self> {
         let (classes, options) = (candidates.classes(), &plan.options);
         let scaled = options.label_scale();
-        let scaled = scaled.apply(target.labels, candidates.queries());
+        let scaled = scaled.apply(data.labels(), candidates.queries());
         let own = weighted(classes, &scaled);
-        let taught = Taught::new(candidates, &own, target, plan)?;
-        let filter = match options.strategy {
-            Some(kind) if kind.needs_grades() => Some(target.filter(classes)?.errors(classes)),
-            _ => None,
+        let taught = Taught::new(candidates, &own, data, plan)?;
+        let filter = match options.needs_data() {
+            true => Some(filter(data, classes)?.errors(classes)),
+            false => None,
         };
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
         // Only cross-fitted weights have it.
@@ -135,15 +135,15 @@ fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
 }
 
 impl Taught {
-    /// The teacher of `plan`, if it has one, and the scores in `target`, or the predictions of RankRLS. `labels`
+    /// The teacher of `plan`, if it has one, and the scores in `data`, or the predictions of RankRLS. `labels`
     /// are centred and weighted.
     fn new(
         candidates: &Candidates,
         labels: &[f64],
-        target: Target<'_>,
+        data: &Dataset<'_>,
         plan: &Plan,
     ) -> Result<Option<Self>> {
-        let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.options.teacher_lambda) else {
+        let (Some(solver), Some(lambdas)) = (plan.teacher, &plan.options.teacher_lambda) else {
             return Ok(None);
         };
         let classes = candidates.classes();
@@ -153,7 +153,7 @@ impl Taught {
             data,
             "the labels are constant within every query: there is nothing to teach"
         );
-        if let Some(scores) = target.teacher {
+        if let Some(scores) = data.teacher() {
             let scores = weighted(classes, scores);
             return Self::given(scores, labels, candidates.queries()).map(Some);
         }
@@ -165,7 +165,7 @@ impl Taught {
         );
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
-        Self::train(classes, labels, search, teacher.solver, plan.options.seed()).map(Some)
+        Self::train(classes, labels, search, solver, plan.options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.

@@ -13,7 +13,7 @@ use super::{BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, S
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, is_default};
+use crate::greedy::{GreedyRankRls, StrategyKind, is_default};
 use crate::lambda::Lambda;
 use crate::names::Objective;
 use crate::ridge::Kernel;
@@ -206,7 +206,7 @@ impl<F> Document<F> {
             lambda: model.lambda,
             objective: model.objective,
             settings: GreedyRankRls {
-                strategy: None,
+                strategy: StrategyKind::Auto,
                 lambda: None,
                 k: 0,
                 ..model.settings.clone()
@@ -308,12 +308,12 @@ impl Document<Vec<SelectedFeature>> {
         );
         require!(given.sample != Some(0); "settings.candidates": "1 or more", 0);
         let (k, lambda) = (self.steps.len(), self.lambda);
-        let own = given.strategy.is_none() && given.lambda.is_none() && given.k == 0;
+        let own = given.strategy == StrategyKind::Auto && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
         Ok(GreedyRankRls {
             strategy: match self.strategy {
-                FeatureChoice::Strategy(strategy) => Some(strategy),
-                _ => None,
+                FeatureChoice::Strategy(strategy) => strategy,
+                _ => StrategyKind::Auto,
             },
             lambda: lambda.into(),
             k,

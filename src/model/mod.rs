@@ -168,9 +168,10 @@ impl Model {
             ..SelectedFeature::new(dataset, step.feature, weight)
         };
         Self {
-            strategy: selection
-                .strategy
-                .map_or(FeatureChoice::Own, FeatureChoice::Strategy),
+            strategy: match selection.options.strategy {
+                StrategyKind::Auto => FeatureChoice::Own,
+                strategy => FeatureChoice::Strategy(strategy),
+            },
             objective: Objective::Query,
             lambda: selection.lambda,
             settings: GreedyRankRls {

@@ -11,7 +11,7 @@ use super::{Evidence, Tune, TuneObserver, Tuned, Tuning, stopped};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, OwnStrategy, plan_with};
+use crate::greedy::{GreedyRankRls, Own, plan_with};
 use crate::lambda::Lambda;
 
 /// How folds chose a ridge parameter.
@@ -56,7 +56,7 @@ pub fn choose_lambda(
 /// Chooses as [`choose_lambda`], for a strategy of the caller's `own` where there is one.
 pub(crate) fn choose_lambda_with(
     options: &GreedyRankRls,
-    own: Option<&OwnStrategy>,
+    own: Option<&Own<'_>>,
     candidates: &Candidates,
     dataset: &Dataset<'_>,
     observer: &mut dyn TuneObserver,
@@ -93,7 +93,7 @@ pub(crate) fn choose_lambda_with(
                 lambda: first.lambda.into(),
                 ..options.clone()
             };
-            plan_with(candidates, dataset.into(), &selection, own)?;
+            plan_with(candidates, dataset, &selection, own)?;
             first.error.clone().map_or(Ok(()), Err)?;
         }
         return Err(no_lambda(error));

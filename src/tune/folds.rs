@@ -5,7 +5,7 @@ use super::{Evidence, Tune};
 use crate::candidates::Candidates;
 use crate::data::{Column, Dataset};
 use crate::error::{Error, Kind, Result, ensure};
-use crate::greedy::{GreedyRankRls, Selecting, Step, Target, check_several};
+use crate::greedy::{GreedyRankRls, Selecting, Step, check_several};
 use crate::ridge::Groups;
 use crate::stop;
 
@@ -13,7 +13,7 @@ use crate::stop;
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) candidates: &'a Candidates,
-    pub(super) target: Target<'a>,
+    pub(super) data: &'a Dataset<'a>,
 }
 
 /// Why a path ends before its time.
@@ -42,10 +42,8 @@ pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     queries: Vec<usize>,
     candidates: Candidates,
-    labels: Vec<f64>,
-    teacher: Option<Vec<f64>>,
-    /// The rows and columns to select from, where a strategy judges columns as the data have them.
-    data: Option<Dataset<'static>>,
+    /// The rows to select from; and the columns, where a strategy judges them as the data have them.
+    train: Dataset<'static>,
     pub(super) test: Dataset<'static>,
 }
 
@@ -72,9 +70,7 @@ impl Fold {
         let needed = selections.iter().any(GreedyRankRls::needs_data);
         Ok(Self {
             candidates: options.selection.candidates(&train),
-            labels: train.labels().to_vec(),
-            teacher: train.teacher().map(<[f64]>::to_vec),
-            data: needed.then_some(train),
+            train: if needed { train } else { train.project(&[])? },
             test: dataset.queries_subset(&queries)?,
             queries,
         })
@@ -82,22 +78,15 @@ impl Fold {
 
     /// Bytes held.
     pub(super) fn memory(&self) -> u64 {
-        let teacher = self.teacher.as_deref().map_or(0, size_of_val);
-        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]) + teacher;
-        let data = self.data.as_ref().map_or(0, Dataset::memory);
-        self.candidates.memory() + self.test.memory() + numbers as u64 + data
+        let data = self.train.memory() + self.test.memory();
+        self.candidates.memory() + data + size_of_val(&self.queries[..]) as u64
     }
 
     /// The data that a selection without the fold sees.
     pub(super) fn part(&self) -> Part<'_> {
         Part {
             candidates: &self.candidates,
-            target: Target {
-                labels: &self.labels,
-                teacher: self.teacher.as_deref(),
-                data: self.data.as_ref(),
-                memory: 0,
-            },
+            data: &self.train,
         }
     }
 }

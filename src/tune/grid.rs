@@ -14,7 +14,7 @@ use super::{Evidence, Outcome, PathEnding, Score, Tune, TuneEvent, TuneObserver,
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::greedy::{GreedyRankRls, Labels, Step, Target};
+use crate::greedy::{GreedyRankRls, Labels, Step};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::metrics::check_labels;
@@ -56,11 +56,7 @@ pub(super) fn outcomes(
         options,
         whole: Part {
             candidates,
-            target: Target {
-                // The run has counted them.
-                memory: 0,
-                ..dataset.into()
-            },
+            data: dataset,
         },
         folds: &folds,
         meters: &meters,
@@ -182,9 +178,9 @@ impl Run<'_> {
     /// followed, as a thread that waited for them could begin another path.
     fn labels(&self, job: &Job) -> LabelsOfParts {
         let labels = |fold| {
-            let Part { candidates, target } = self.part(fold);
+            let Part { candidates, data } = self.part(fold);
             let plan = job.plan(fold)?;
-            Some(Labels::new(candidates, target, plan))
+            Some(Labels::new(candidates, data, plan))
         };
         let folds = (0..self.folds.len()).map(Some);
         // Nobody asks for those of a fold without a plan.

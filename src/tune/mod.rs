@@ -65,7 +65,7 @@ pub use stability::{Frequency, Stability};
 use crate::candidates::Candidates;
 use crate::data::Dataset;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, OwnStrategy, Selection, check_several};
+use crate::greedy::{GreedyRankRls, Own, Selection, check_several};
 use crate::lambda::{Lambda, Lambdas};
 use rankrls_files::Remedy;
 
@@ -90,7 +90,7 @@ use rankrls_files::Remedy;
 /// assert!(promised < likely);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Tuning<'a> {
     /// The training data.
     pub dataset: &'a Dataset<'a>,
@@ -102,7 +102,7 @@ pub struct Tuning<'a> {
     /// asked again.
     pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
-    pub own: Option<&'a OwnStrategy>,
+    pub own: Option<&'a Own<'a>>,
     /// Selections of an earlier run. Their steps are taken again without a search; the end is, to the
     /// last bit, that of a run that was never interrupted.
     pub given: &'a [Finished],

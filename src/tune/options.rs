@@ -184,8 +184,9 @@ impl Tune {
     pub fn selections(&self) -> Vec<GreedyRankRls> {
         let asked = &self.selection;
         let mut all = Vec::new();
+        let all_labels: Vec<_> = self.labels.iter().copied().map(Some).collect();
         for strategy in axis(&self.strategies, asked.strategy) {
-            for labels in axis(&self.labels, asked.labels) {
+            for labels in axis(&all_labels, asked.labels) {
                 all.push(GreedyRankRls {
                     strategy,
                     labels,
@@ -224,9 +225,9 @@ impl Tune {
 }
 
 /// The values of an axis of the grid: `several`, or the only one.
-fn axis<T: Copy>(several: &[T], only: Option<T>) -> Vec<Option<T>> {
+fn axis<T: Copy>(several: &[T], only: T) -> Vec<T> {
     match several {
         [] => vec![only],
-        several => several.iter().copied().map(Some).collect(),
+        several => several.to_vec(),
     }
 }

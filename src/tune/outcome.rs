@@ -15,7 +15,7 @@ use crate::lambda::Lambda;
 pub struct Outcome {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The other options of its selection, with every choice made. The strategy is `None` where no
+    /// The other options of its selection, with every choice made. The strategy is `auto` where no
     /// selection started, and for one that the library does not have.
     #[serde(flatten)]
     pub options: GreedyRankRls,
@@ -134,7 +134,6 @@ impl Outcome {
     pub fn selection(&self, k: usize) -> Option<Selection> {
         let (points, options) = (self.points.get(..k)?, self.options.clone());
         Some(Selection {
-            strategy: options.strategy,
             options: GreedyRankRls { k, ..options }.resolved(self.lambda),
             lambda: self.lambda,
             unit: self.unit,
@@ -152,8 +151,8 @@ impl Outcome {
 pub struct PathId {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The strategy that was chosen, or taken; `None`: one that the library does not have.
-    pub strategy: Option<StrategyKind>,
+    /// The strategy that was chosen, or taken; `auto`: one that the library does not have.
+    pub strategy: StrategyKind,
     /// The scale of the labels.
     pub labels: LabelScale,
 }

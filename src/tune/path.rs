@@ -202,11 +202,11 @@ impl<'a, 'r> Path<'a, 'r> {
 
     /// The selection without `fold`, or from all data, before its first step.
     fn begin(&self, fold: Option<usize>, plan: &'a Plan) -> Result<Selecting<'a>> {
-        let Part { candidates, target } = self.run.part(fold);
+        let Part { candidates, data } = self.run.part(fold);
         let given = self.run.given(self.job.path(), fold);
         let labels = &self.labels[fold.map_or(0, |fold| 1 + fold)];
         let labels = labels.as_ref().map_err(Error::clone)?;
-        Selecting::begin(candidates, target.labels, labels, plan, given)
+        Selecting::begin(candidates, data.labels(), labels, plan, self.run.own, given)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule

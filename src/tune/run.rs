@@ -9,7 +9,7 @@ use super::meter::Meter;
 use super::{Finished, Outcome, PathEnding, PathId, Tune, TuneEvent, TuneObserver};
 use crate::candidates::Candidates;
 use crate::error::{Kind, Result};
-use crate::greedy::{GreedyRankRls, Labels, OwnStrategy, Plan, Step, plan_with};
+use crate::greedy::{GreedyRankRls, Labels, Own, Plan, Step, StrategyKind, plan_with};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
@@ -27,7 +27,7 @@ pub(super) struct Run<'a> {
     /// Selections of an earlier run.
     pub(super) given: &'a [Finished],
     /// The strategy, where the library does not have it.
-    pub(super) own: Option<&'a OwnStrategy>,
+    pub(super) own: Option<&'a Own<'a>>,
     /// Queries that values are of.
     pub(super) queries: usize,
     /// The memory with all in use that stays: data, candidates, folds and results.
@@ -110,7 +110,7 @@ impl Run<'_> {
             Err(error) if error.kind() == Kind::Memory => error.to_string(),
             Err(error) => return Err(error),
         };
-        options.strategy = None;
+        options.strategy = StrategyKind::Auto;
         let (unit, ending) = (self.candidates().unit(), PathEnding::Refused { reason });
         Ok(Err(Outcome::without_points(&options, lambda, unit, ending)))
     }
@@ -118,7 +118,7 @@ impl Run<'_> {
     fn plan(&self, options: &GreedyRankRls, lambda: Lambda) -> Result<Job> {
         let plan = self.plan_among(self.whole, options)?;
         let planned = GreedyRankRls {
-            strategy: plan.strategy.kind(),
+            strategy: plan.options.strategy,
             ..options.clone()
         };
         let without = |fold: &Fold| match self.plan_among(fold.part(), &planned) {
@@ -144,18 +144,19 @@ impl Run<'_> {
     }
 
     fn plan_among(&self, part: Part<'_>, options: &GreedyRankRls) -> Result<Plan> {
-        let candidates = part.candidates;
-        options.ranking(part.target.labels, candidates.queries())?;
-        // Candidates are counted once more there.
+        let Part { candidates, data } = part;
+        options.ranking(data.labels(), candidates.queries())?;
+        // Candidates and data are counted once more there.
+        let again = candidates.memory() + data.memory();
         let memory = Memory {
-            held: self.memory.held.saturating_sub(candidates.memory()),
+            held: self.memory.held.saturating_sub(again),
             ..self.memory
         };
         let held = GreedyRankRls {
             memory,
             ..options.clone()
         };
-        let plan = plan_with(candidates, part.target, &held, self.own)?;
+        let plan = plan_with(candidates, data, &held, self.own)?;
         // Selections that may be at work at once share what is left.
         let selections = self.most_paths().max(1) * self.selections_of_path();
         Ok(Plan {
@@ -170,7 +171,7 @@ impl Run<'_> {
             "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
              allow more memory, or take a rule for which folds come one after the other: best or one-se",
             self.selections_of_path(),
-            job.plan.strategy,
+            job.plan.strategy_name(),
             self.memory.limit.unwrap_or(u64::MAX)
         )
     }

@@ -554,10 +554,10 @@ mod tests {
         let mut options = GreedyRankRls::new(1, None);
         options.blend = Some(0.5);
         let check = |strategy| options.check_effects(&[strategy], false, false);
-        let refused = check(None).unwrap_err().to_string();
+        let refused = check(StrategyKind::Auto).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("{} goes with", Parameter::Blend)));
-        assert_eq!(check(Some(StrategyKind::Distil)), Ok(()));
-        options.strategy = Some(StrategyKind::Distil);
+        assert_eq!(check(StrategyKind::Distil), Ok(()));
+        options.strategy = StrategyKind::Distil;
         assert!(options.fit(&data).is_ok());
     }
 }

@@ -17,7 +17,7 @@ fn drawn() -> impl Strategy<Value = Problem> {
 
 fn options(strategy: StrategyKind, lambda: f64, others: GreedyRankRls) -> GreedyRankRls {
     GreedyRankRls {
-        strategy: Some(strategy),
+        strategy,
         k: 9,
         lambda: Lambda::new(lambda).unwrap().into(),
         ..others
@@ -322,7 +322,7 @@ fn rows_keep_their_teacher_in_parts_of_the_data() {
 #[test]
 fn a_teacher_without_a_ridge_parameter_is_refused() {
     let options = GreedyRankRls {
-        strategy: Some(StrategyKind::Distil),
+        strategy: StrategyKind::Distil,
         teacher_lambda: Some(teacher(&[])),
         ..GreedyRankRls::new(2, None)
     };

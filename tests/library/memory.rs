@@ -172,7 +172,7 @@ fn a_basis_of_a_given_kernel_counts_all_its_values() {
 fn selections_and_their_plans_count_it() {
     let data = sample::train();
     let options = |memory| GreedyRankRls {
-        strategy: Some(StrategyKind::Bounded),
+        strategy: StrategyKind::Bounded,
         memory,
         ..GreedyRankRls::new(3, lambda())
     };
@@ -183,11 +183,9 @@ fn selections_and_their_plans_count_it() {
     };
     let limit = needed(Memory::limit(1));
     assert_eq!(needed(Memory::limit(1).holding(HELD)), limit + HELD);
-    let labels = plan(&candidates, data.labels(), &options(Memory::limit(limit))).unwrap();
-    assert_eq!(
-        labels.room,
-        data.memory() - size_of_val(data.labels()) as u64
-    );
+    let rows = data.project(&[]).unwrap();
+    let planned = plan(&candidates, &rows, &options(Memory::limit(limit))).unwrap();
+    assert_eq!(planned.room, data.memory() - rows.memory());
     let run = |memory| select(&data, &options(memory), &mut unwatched);
     assert!(run(Memory::limit(limit)).is_ok());
     assert!(run(Memory::limit(limit + HELD).holding(HELD)).is_ok());
@@ -200,7 +198,7 @@ fn grids_count_it_with_data_and_validation() {
     let (data, test) = (sample::train(), sample::test());
     let tunes = |memory, validation: Option<&Dataset<'_>>| {
         let selection = GreedyRankRls {
-            strategy: Some(StrategyKind::Bounded),
+            strategy: StrategyKind::Bounded,
             memory,
             ..GreedyRankRls::new(2, None)
         };

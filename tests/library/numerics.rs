@@ -477,7 +477,6 @@ fn a_criterion_without_a_value_says_what_labels_lack() {
 }
 
 /// A strategy of one's own that gives these errors for candidates.
-#[derive(Clone)]
 struct Given(fn(usize) -> Vec<f64>);
 
 impl strategy::Strategy for Given {
@@ -493,8 +492,7 @@ fn errors_that_are_not_those_of_the_candidates_are_refused() {
     let data = following(1.0).dataset();
     let first = |errors: Errors| {
         let options = GreedyRankRls::new(1, Lambda::new(1.0).unwrap());
-        let own = strategy::OwnStrategy::new(Given(errors));
-        let model = options.fit_with(&data, Some(&own), &mut unwatched)?;
+        let model = options.fit_with(&data, Some(&|| Box::new(Given(errors))), &mut unwatched)?;
         Ok::<u32, rankrls::Error>(model.columns()[0])
     };
     let wrong: [(Errors, usize); 4] = [

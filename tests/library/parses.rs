@@ -93,7 +93,7 @@ fn cindex(data: &Dataset<'_>, scores: &[f64]) -> f64 {
 /// Holds features, weights and what they make of unseen sentences.
 fn assert_model(selection: &Selection, features: &[u32], weights: &[f64], test_cindex: f64) {
     let found: Vec<u32> = selection.features().iter().map(|f| f + 1).collect();
-    assert_eq!(found, features, "{}", selection.strategy.unwrap());
+    assert_eq!(found, features, "{}", selection.options.strategy);
     for (&found, &expected) in selection.weights.iter().zip(weights) {
         assert_close(found, expected);
     }
@@ -160,7 +160,7 @@ fn distil_is_its_definition() {
         assert_close(training.best().holdout.as_ref().unwrap().error, error);
     }
     let options = GreedyRankRls {
-        strategy: Some(StrategyKind::Distil),
+        strategy: StrategyKind::Distil,
         labels: Some(LabelScale::SqrtSd),
         refit: Some(Refit::CrossFitted),
         refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),

@@ -42,13 +42,13 @@ fn lines(range: Range<usize>) -> String {
     rows.join("\n")
 }
 
-fn check(candidates: &Candidates, labels: &[f64], options: &GreedyRankRls) {
-    let whole = select_among(candidates, labels, options, &[], &mut unwatched).unwrap();
+fn check(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) {
+    let whole = select_among(candidates, data, options, &[], &mut unwatched).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
         let json = serde_json::to_string(&whole.steps[..taken]).unwrap();
         let steps: Vec<Step> = serde_json::from_str(&json).unwrap();
-        let resumed = select_among(candidates, labels, options, &steps, &mut unwatched).unwrap();
+        let resumed = select_among(candidates, data, options, &steps, &mut unwatched).unwrap();
         assert_eq!(
             outcome(resumed),
             outcome(whole.clone()),
@@ -63,7 +63,7 @@ fn every_strategy_goes_on_from_every_step() {
     let candidates = Candidates::from(ColumnClasses::new(&data));
     for strategy in strategies() {
         for lambda in [1e-7, 1.0] {
-            check(&candidates, data.labels(), &by(strategy, K, lambda));
+            check(&candidates, &data, &by(strategy, K, lambda));
         }
     }
     let sampled = GreedyRankRls {
@@ -71,9 +71,9 @@ fn every_strategy_goes_on_from_every_step() {
         seed: Some(7),
         ..by(StrategyKind::Bounded, K, 1.0)
     };
-    check(&candidates, data.labels(), &sampled);
+    check(&candidates, &data, &sampled);
     let weighted = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
-    check(&weighted, data.labels(), &options(1.0));
+    check(&weighted, &data, &options(1.0));
     let criterion = Criterion::Ranking {
         metric: Metric::Concordance,
         convention: Convention::Standard,
@@ -82,21 +82,20 @@ fn every_strategy_goes_on_from_every_step() {
         criterion,
         ..options(1.0)
     };
-    check(&candidates, data.labels(), &ranked);
+    check(&candidates, &data, &ranked);
 }
 
 #[test]
 fn steps_of_other_data_are_refused() {
     let data = data();
     let candidates = Candidates::from(ColumnClasses::new(&data));
-    let labels = data.labels();
     let options = options(1.0);
-    let mut steps = select_among(&candidates, labels, &options, &[], &mut unwatched)
+    let mut steps = select_among(&candidates, &data, &options, &[], &mut unwatched)
         .unwrap()
         .steps;
     steps.truncate(4);
     let refused = |steps: &[Step], text: &str| {
-        let found = select_among(&candidates, labels, &options, steps, &mut unwatched);
+        let found = select_among(&candidates, &data, &options, steps, &mut unwatched);
         let error = found.unwrap_err().to_string();
         assert!(error.starts_with(text), "{error}");
     };
@@ -136,13 +135,13 @@ fn a_model_is_gone_on_from_again_and_again() {
     let hash = DataHash::of(&data);
     let share: Ridge = "1/16u".parse().unwrap();
     let sampled = GreedyRankRls {
-        strategy: Some(StrategyKind::Sampled),
+        strategy: StrategyKind::Sampled,
         sample: Some(30),
         seed: Some(5),
         ..options(2.0)
     };
     let mut distil = GreedyRankRls {
-        strategy: Some(StrategyKind::Distil),
+        strategy: StrategyKind::Distil,
         ..GreedyRankRls::new(K, None)
     };
     let auto = distil.clone();
@@ -186,7 +185,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
             .to_string()
     };
     let mut other = GreedyRankRls {
-        strategy: Some(StrategyKind::Sampled),
+        strategy: StrategyKind::Sampled,
         seed: Some(9),
         sample: Some(3),
         query_weight: QueryWeight::Size,
@@ -334,7 +333,7 @@ fn tunings_go_on_from_anywhere() {
         patience: 2,
     };
     let mut bounded = tune_options();
-    bounded.selection.strategy = Some(StrategyKind::Bounded);
+    bounded.selection.strategy = StrategyKind::Bounded;
     let folded = tune::Tune {
         evidence: folds,
         ..tune_options()
@@ -348,7 +347,7 @@ fn tunings_go_on_from_anywhere() {
         ..folded.clone()
     };
     sampled.selection = GreedyRankRls {
-        strategy: Some(StrategyKind::Sampled),
+        strategy: StrategyKind::Sampled,
         sample: Some(20),
         seed: Some(3),
         query_weight: QueryWeight::Size,
@@ -390,7 +389,7 @@ fn steps_of_another_tuning_are_refused() {
     let candidates = options.selection.candidates(&data);
     let first = select_among(
         &candidates,
-        data.labels(),
+        &data,
         &GreedyRankRls {
             k: 1,
             lambda: options.grid(1.0)[1].into(),

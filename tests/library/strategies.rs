@@ -469,7 +469,7 @@ fn strategies_without_predictions_refuse_a_measure() {
     };
     for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
         let asked = GreedyRankRls {
-            strategy: Some(strategy),
+            strategy,
             ..options.clone()
         };
         let error = select(&dataset, &asked, &mut unwatched).unwrap_err();

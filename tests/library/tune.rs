@@ -58,7 +58,7 @@ fn options(k: usize, lambdas: &[f64]) -> Tune {
 
 fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> Tune {
     let mut options = options(k, lambdas);
-    options.selection.strategy = Some(strategy);
+    options.selection.strategy = strategy;
     options
 }
 
@@ -232,7 +232,7 @@ fn out_of_fold(
         let others = (0..data.queries().len()).filter(|query| !fold.contains(query));
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
         let options = GreedyRankRls {
-            strategy: Some(StrategyKind::LowMem),
+            strategy: StrategyKind::LowMem,
             scale,
             ..GreedyRankRls::new(k, lambda)
         };
@@ -269,7 +269,7 @@ fn the_chosen_selection_is_what_select_finds() {
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
             let single = GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 seed: Some(3),
                 ..GreedyRankRls::new(tuned.choice.k, tuned.lambda())
             };
@@ -295,7 +295,7 @@ fn query_weights_and_criteria_are_those_of_select() {
             options.selection.criterion = criterion;
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let single = GreedyRankRls {
-                strategy: Some(StrategyKind::LowMem),
+                strategy: StrategyKind::LowMem,
                 query_weight: weight,
                 criterion,
                 ..GreedyRankRls::new(tuned.choice.k, tuned.lambda())

@@ -78,7 +78,7 @@ proptest! {
         let factor = 2f64.powi(exponent);
         let by = |data: &Dataset<'_>| {
             let options = GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 refit,
                 scale,
                 query_weight: weight,

@@ -108,7 +108,7 @@ impl FromStr for Contestant {
         let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
         if number.is_some() && !kind.can_sample() {
             let asked = GreedyRankRls {
-                strategy: Some(kind),
+                strategy: kind,
                 sample: Some(1),
                 ..GreedyRankRls::default()
             };
@@ -260,7 +260,7 @@ impl CompareArgs {
             .check([&self.data.path].into_iter().chain(&self.test))?;
         let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
         each_once("strategy", &names)?;
-        let strategies = self.strategies.iter().map(|one| Some(one.kind));
+        let strategies = self.strategies.iter().map(|one| one.kind);
         let strategies: Vec<_> = strategies.collect();
         self.teacher.check(&self.labels.options(), &strategies)?;
         self.rules.check(self.test.is_some(), false)
@@ -279,7 +279,7 @@ impl CompareArgs {
             return Ok(None);
         }
         let options = GreedyRankRls {
-            strategy: Some(one.kind),
+            strategy: one.kind,
             sample: one.sample,
             ..options.clone()
         };

@@ -80,17 +80,17 @@ impl PlotFile {
 }
 
 /// The colour of a strategy, the same in every figure; `studies/style.py` has those of the pages.
-pub(crate) fn hue(strategy: Option<StrategyKind>) -> Hue {
+pub(crate) fn hue(strategy: StrategyKind) -> Hue {
     match strategy {
-        Some(StrategyKind::Dense) => Hue::Orange,
-        Some(StrategyKind::LowMem) => Hue::Purple,
-        Some(StrategyKind::Sampled) => Hue::Pink,
-        Some(StrategyKind::Backfit) => Hue::Olive,
-        Some(StrategyKind::Distil) => Hue::Green,
-        Some(StrategyKind::Residual) => Hue::Teal,
-        Some(StrategyKind::Univariate) => Hue::Brown,
-        Some(StrategyKind::FsEd) => Hue::Red,
-        Some(StrategyKind::Random) => Hue::Grey,
+        StrategyKind::Dense => Hue::Orange,
+        StrategyKind::LowMem => Hue::Purple,
+        StrategyKind::Sampled => Hue::Pink,
+        StrategyKind::Backfit => Hue::Olive,
+        StrategyKind::Distil => Hue::Green,
+        StrategyKind::Residual => Hue::Teal,
+        StrategyKind::Univariate => Hue::Brown,
+        StrategyKind::FsEd => Hue::Red,
+        StrategyKind::Random => Hue::Grey,
         // The default of the program, and strategies that it does not have.
         _ => Hue::Blue,
     }
@@ -213,9 +213,9 @@ mod tests {
 
     #[test]
     fn strategies_have_colours_of_their_own() {
-        assert_eq!(hue(Some(StrategyKind::Bounded)), hue(None));
-        let hues = StrategyKind::ALL.iter().map(|&kind| hue(Some(kind)));
-        let own: Vec<Hue> = hues.filter(|own| *own != hue(None)).collect();
+        assert_eq!(hue(StrategyKind::Bounded), hue(StrategyKind::Auto));
+        let hues = StrategyKind::ALL.iter().map(|&kind| hue(kind));
+        let own: Vec<Hue> = hues.filter(|own| *own != hue(StrategyKind::Auto)).collect();
         let different: std::collections::BTreeSet<Hue> = own.iter().copied().collect();
         assert_eq!(different.len(), own.len());
     }

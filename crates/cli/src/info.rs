@@ -238,7 +238,7 @@ impl Memory {
             ..GreedyRankRls::new(args.k, lambda)
         };
         let auto = match plan(candidates, dataset, &options) {
-            Ok(plan) => plan.strategy.kind(),
+            Ok(plan) => Some(plan.options.strategy),
             Err(error) if matches!(error.kind(), Kind::Memory | Kind::Data) => None,
             Err(error) => return Err(error.into()),
         };

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use rankrls::Model;
 use rankrls::model::SelectedFeature;
-use rankrls::{Model, StrategyKind};
 use rankrls_plot::{BarPlot, Figure};
 
 use super::figures::PlotArgs;
@@ -98,8 +98,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
     let mut text = heading(&model);
     if model.strategy.is_selection() {
         let _ = writeln!(text, "\n{}", path(&model, args.top));
-        let strategy = model.settings.strategy;
-        if strategy.is_some_and(StrategyKind::distils) {
+        if model.settings.strategy.distils() {
             text += BIASED;
         }
     } else if let Some(expansion) = &model.expansion {

@@ -188,7 +188,7 @@ impl<'a> SelectionReport<'a> {
             schema: "rankrls.selection/1",
             selection,
             lambda_choice: None,
-            densities_at: (selection.strategy == Some(StrategyKind::FsEd)).then(|| DensitiesAt {
+            densities_at: (selection.options.strategy == StrategyKind::FsEd).then(|| DensitiesAt {
                 training: validation.is_none(),
                 rows: validation.unwrap_or(dataset).rows(),
             }),
@@ -240,8 +240,7 @@ impl<'a> SelectionReport<'a> {
     pub(crate) fn body(&self) -> String {
         let criterion = self.selection.options.criterion.to_string();
         let mut text = format!("\n{}\n", path_table(&self.steps, &criterion).text());
-        let strategy = self.selection.strategy;
-        if strategy.is_some_and(StrategyKind::distils) {
+        if self.selection.options.strategy.distils() {
             text += BIASED;
         }
         if let Some(sizes) = &self.test {

@@ -286,8 +286,8 @@ impl Job<'_> {
                 "interrupted after {taken} of {asked} features, which are in the report{model}; {left}"
             ));
         }
-        if let (None, Some(strategy)) = (selection.options.sample, selection.strategy) {
-            self.session.warn_of_seed(Some(strategy));
+        if selection.options.sample.is_none() {
+            self.session.warn_of_seed(Some(selection.options.strategy));
         }
     }
 }
@@ -396,7 +396,7 @@ fn figure(
 ) -> Figure {
     let strategy = selection.strategy_name();
     let lambda = lambda_name(selection.lambda.value(), unit);
-    let hue = hue(selection.strategy);
+    let hue = hue(selection.options.strategy);
     let lqo = lqo_panels(&selection.steps, hue).into_iter();
     let tested = test.into_iter().flat_map(|test| test_panels(test, hue));
     let names = selection.steps.iter().map(|step| {

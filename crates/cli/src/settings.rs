@@ -87,11 +87,7 @@ pub(crate) struct TeacherArgs {
 
 impl TeacherArgs {
     /// Refuses options that `strategies` have no use for.
-    pub(crate) fn check(
-        &self,
-        options: &GreedyRankRls,
-        strategies: &[Option<StrategyKind>],
-    ) -> Result<()> {
+    pub(crate) fn check(&self, options: &GreedyRankRls, strategies: &[StrategyKind]) -> Result<()> {
         let checked = options.check_effects(strategies, self.teacher.is_some(), false);
         checked.map_err(usage)
     }
@@ -101,7 +97,7 @@ impl TeacherArgs {
 /// but the criterion is `measured`.
 pub(crate) fn check_selection(
     options: &GreedyRankRls,
-    strategies: &[Option<StrategyKind>],
+    strategies: &[StrategyKind],
     rules: &RulesArgs,
     measured: bool,
 ) -> Result<()> {

@@ -339,12 +339,11 @@ pub fn model(input: &[u8]) -> bool {
 fn replay(options: &GreedyRankRls, steps: &[Step]) {
     let data = tiny();
     let options = GreedyRankRls {
-        strategy: Some(StrategyKind::LowMem),
+        strategy: StrategyKind::LowMem,
         ..options.clone()
     };
     let candidates = Candidates::from(ColumnClasses::new(&data));
-    if let Ok(selection) = select_among(&candidates, data.labels(), &options, steps, &mut unwatched)
-    {
+    if let Ok(selection) = select_among(&candidates, &data, &options, steps, &mut unwatched) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(
             selection

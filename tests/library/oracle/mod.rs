@@ -31,7 +31,7 @@ pub fn strategies() -> impl Iterator<Item = StrategyKind> {
 
 pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> GreedyRankRls {
     GreedyRankRls {
-        strategy: Some(strategy),
+        strategy,
         ..GreedyRankRls::new(k, Lambda::new(lambda).unwrap())
     }
 }

@@ -1,9 +1,9 @@
 //! The figure of `tune`: which strategy, which lambda, which number of features.
 
+use rankrls::Step;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::Metric;
 use rankrls::tune::{Evidence, Measure, Point, Rule, Tune, Tuned};
-use rankrls::{Step, StrategyKind};
 use rankrls_plot::{Figure, LinePlot, Series, Stroke, Tone};
 
 use super::report;
@@ -32,10 +32,10 @@ fn title(tuned: &Tuned, options: &Tune) -> String {
     let chosen = tuned.chosen();
     let lambda = lambda_name(chosen.lambda.value(), chosen.unit);
     let features = counted(tuned.choice.k, "feature");
-    let strategy = chosen.options.strategy.map(|kind| kind.to_string());
+    let strategy = chosen.options.strategy.to_string();
     let several = !options.labels.is_empty();
     let labels = several.then(|| format!("labels {}", chosen.labels()));
-    let named = strategy.into_iter().chain(labels);
+    let named = [strategy].into_iter().chain(labels);
     let parts = named.chain([format!("lambda {lambda}"), features]);
     format!("Chosen: {}", parts.collect::<Vec<_>>().join(", "))
 }
@@ -66,7 +66,7 @@ fn are_comparable(tuned: &Tuned) -> bool {
     let mut paths = tuned.outcomes.iter();
     let scale = tuned.chosen().labels();
     paths.all(|path| {
-        let distils = path.options.strategy.is_some_and(StrategyKind::distils);
+        let distils = path.options.strategy.distils();
         path.labels() == scale && !distils
     })
 }

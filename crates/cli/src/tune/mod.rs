@@ -167,18 +167,18 @@ impl TuneArgs {
             .check([&self.data.path].into_iter().chain(others))
     }
 
-    /// The strategies to choose from; `None`: the fastest exact one.
-    fn strategies(&self) -> Vec<Option<StrategyKind>> {
+    /// The strategies to choose from.
+    fn strategies(&self) -> Vec<StrategyKind> {
         if self.strategies.is_empty() {
             return vec![self.settings.selection.strategy];
         }
-        self.strategies.iter().copied().map(Some).collect()
+        self.strategies.clone()
     }
 
     /// Whether leave-query-out predictions are no evidence.
     fn is_biased(&self) -> bool {
-        let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
-        self.settings.selection.is_biased() || self.strategies().iter().any(distils)
+        let mut all = self.strategies().into_iter();
+        self.settings.selection.is_biased() || all.any(StrategyKind::distils)
     }
 
     /// The evidence that was asked for, or folds where others would be biased.
@@ -248,7 +248,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let others = [validation, test];
     let (mut input, _) = Input::read(&args.data, false, &args.teacher, others, session)?;
     if let Some(validation) = &input.validation
-        && args.strategies().contains(&Some(StrategyKind::FsEd))
+        && args.strategies().contains(&StrategyKind::FsEd)
     {
         let validation = validation.dataset.clone();
         input.train = input.train.with_validation(validation);
@@ -318,8 +318,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
-    if let (false, None, Some(strategy)) = (folds, selection.options.sample, selection.strategy) {
-        session.warn_of_seed(Some(strategy));
+    if !folds && selection.options.sample.is_none() {
+        session.warn_of_seed(Some(selection.options.strategy));
     }
     warn(&tuned, left, console);
     let (labels, rules) = (train.labels(), &options.rules);

@@ -99,7 +99,12 @@ struct Row<'a> {
 /// The strategy of a path, where there are several.
 fn strategy(options: &Tune, outcome: &Outcome) -> Option<StrategyKind> {
     let several = options.strategies.len() > 1;
-    outcome.options.strategy.filter(|_| several)
+    taken(outcome).filter(|_| several)
+}
+
+/// The strategy of a path; `None` where no selection started.
+fn taken(outcome: &Outcome) -> Option<StrategyKind> {
+    Some(outcome.options.strategy).filter(|strategy| *strategy != StrategyKind::Auto)
 }
 
 /// The scale of the labels of a path, where there are several.
@@ -153,7 +158,7 @@ impl<'a> PathEntry<'a> {
         };
         Self {
             lambda: outcome.lambda.value(),
-            strategy: outcome.options.strategy,
+            strategy: taken(outcome),
             labels: labels(tuning.options, outcome),
             steps: outcome.points.len(),
             ending: ending(&outcome.ending),
