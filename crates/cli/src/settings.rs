@@ -3,7 +3,8 @@
 
 use anyhow::Result;
 use clap::{Arg, Args, Command};
-use rankrls::greedy::{Criterion, TargetOptions};
+use rankrls::greedy::TargetOptions;
+use rankrls::metrics::Measure;
 use rankrls::{GreedyRankRls, QueryWeight, Scale, StrategyKind};
 
 use super::args::{RulesArgs, usage};
@@ -78,7 +79,7 @@ pub(crate) fn check_selection(
     rules: &RulesArgs,
     measured: bool,
 ) -> Result<()> {
-    rules.check(measured, options.criterion != Criterion::Squared)?;
+    rules.check(measured, options.criterion != Measure::Squared)?;
     strategies.iter().try_for_each(|&strategy| {
         let options = GreedyRankRls {
             strategy,

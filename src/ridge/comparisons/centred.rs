@@ -19,7 +19,7 @@ use crate::lambda::Lambda;
 use crate::linalg::centring::{centre_offset, centre_rows};
 use crate::linalg::factor::{Eigen, Square};
 use crate::linalg::kernels::add_scaled;
-use crate::metrics::{mean_concordance, tie_predictions};
+use crate::metrics::{Metric, Rules, score, tie_predictions};
 use crate::names::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
 use crate::ridge::features::{Columns, Features, Mean};
@@ -262,6 +262,8 @@ impl Loss for Centred {
         let (order, parts) = (&predicted.parts.order, &predicted.parts.queries);
         let mut tied = pick(predicted.predictions, order);
         tie_predictions(&mut tied, predicted.labels, parts);
-        mean_concordance(&pick(predicted.as_given, order), &tied, parts)
+        let (metric, labels) = (Metric::Concordance, pick(predicted.as_given, order));
+        let found = score(metric, &labels, &tied, parts, Rules::default());
+        found.ok()?.mean
     }
 }

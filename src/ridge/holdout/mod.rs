@@ -101,7 +101,7 @@ impl RidgeProblem<'_> {
         let labels = pick(&self.system.as_given, &parts.order);
         let scores = pick(&holdout.predictions, &parts.order);
         let found = evaluate(&[metric], &labels, &scores, &parts.queries, rules).ok()?;
-        found.get(metric)?.mean
+        found.first()?.1.mean
     }
 
     /// [`Trained::leave_out`] for each of `lambdas`, in their order.
