@@ -4,7 +4,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::greedy::{Each, GreedyRankRls, Own, select_with, unwatched};
 use crate::model::Model;
-use crate::tune::{Tune, Tuned, Tuning, choose_lambda_with};
+use crate::tune::{self, Tune, Tuned, Tuning, choose_lambda};
 
 impl GreedyRankRls {
     /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
@@ -72,7 +72,8 @@ impl GreedyRankRls {
     ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
         let candidates = self.candidates(data);
-        let (lambda, _) = choose_lambda_with(self, own, &candidates, data, &mut ())?;
+        let watch = &mut tune::unwatched;
+        let (lambda, _) = choose_lambda(self, own, &candidates, data, watch)?;
         let options = Self {
             lambda: lambda.into(),
             ..self.clone()
@@ -89,11 +90,11 @@ impl Tune {
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::tune::{Evidence, Rule, Tune};
-    /// use rankrls::{Lambdas, GreedyRankRls};
+    /// use rankrls::tune::{Rule, Tune};
+    /// use rankrls::{GreedyRankRls, HoldOut, Lambdas};
     ///
     /// let options = Tune {
-    ///     evidence: Evidence::Folds { count: 3, seed: 1 },
+    ///     evidence: HoldOut::Folds { count: 3, seed: 1 },
     ///     rule: Rule::OneSe,
     ///     ..Tune::new(GreedyRankRls::new(10, None), Lambdas::Auto)
     /// };
@@ -111,7 +112,7 @@ impl Tune {
             candidates: Some(&candidates),
             ..Tuning::new(data, self)
         };
-        let tuned = tuning.run(&mut ())?;
+        let tuned = tuning.run(&mut tune::unwatched)?;
         let summary = candidates.summary();
         let model = Model::from_selection(&tuned.selection(), data, &summary);
         Ok((model, tuned))
@@ -125,12 +126,12 @@ mod tests {
 
     use super::*;
     use crate::columns::QueryWeight;
-    use crate::data::sample;
+    use crate::data::{HoldOut, sample};
     use crate::greedy::job::select;
     use crate::greedy::{Ending, Round, Selecting, Selection, Shape, Step, Strategy, StrategyKind};
     use crate::lambda::{Lambda, Lambdas};
     use crate::memory::Memory;
-    use crate::tune::{Evidence, Rule};
+    use crate::tune::Rule;
 
     fn options(k: usize) -> GreedyRankRls {
         GreedyRankRls::new(k, Lambda::new(4.0).unwrap())
@@ -172,7 +173,7 @@ mod tests {
             refused(&asked, "expected a number from 0 to 1");
         }
         let tune = Tune {
-            evidence: Evidence::Folds { count: 1, seed: 1 },
+            evidence: HoldOut::Folds { count: 1, seed: 1 },
             ..Tune::new(options(1), Lambdas::Auto)
         };
         let error = tune.fit(&sample::train()).unwrap_err().to_string();
@@ -202,12 +203,17 @@ mod tests {
     fn a_tuned_model_is_that_of_the_tuning() {
         let data = sample::train();
         let options = Tune {
-            evidence: Evidence::Folds { count: 3, seed: 1 },
+            evidence: HoldOut::Folds { count: 3, seed: 1 },
             rule: Rule::OneSe,
             ..Tune::new(GreedyRankRls::new(6, None), Lambdas::Auto)
         };
         let (fitted, tuned) = options.fit(&data).unwrap();
-        assert_eq!(tuned, Tuning::new(&data, &options).run(&mut ()).unwrap());
+        assert_eq!(
+            tuned,
+            Tuning::new(&data, &options)
+                .run(&mut tune::unwatched)
+                .unwrap()
+        );
         let selection = tuned.selection();
         assert_eq!(fitted, model(&selection, &data));
         let again = select(&data, &selection.options, &mut unwatched).unwrap();
@@ -243,14 +249,14 @@ mod tests {
         assert!(error.contains("has no effect"), "{error}");
         asked.strategy = StrategyKind::Auto;
         let tune = Tune {
-            evidence: Evidence::Folds { count: 3, seed: 1 },
+            evidence: HoldOut::Folds { count: 3, seed: 1 },
             ..Tune::new(asked.clone(), Lambda::new(4.0).unwrap())
         };
         let tuning = Tuning {
             own: Some(own),
             ..Tuning::new(&data, &tune)
         };
-        let tuned = tuning.run(&mut ()).unwrap().selection();
+        let tuned = tuning.run(&mut tune::unwatched).unwrap().selection();
         let (exact, _) = tune.fit(&data).unwrap();
         assert_eq!(model(&tuned, &data).features, exact.features);
         let mut text = Vec::new();

@@ -28,7 +28,6 @@ mod target;
 mod teacher;
 mod test_path;
 
-pub use criterion::Criterion;
 pub use options::GreedyRankRls;
 pub use selection::{Ending, Selection, Step};
 pub use strategies::StrategyKind;

@@ -8,14 +8,14 @@ use serde_json::Value;
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::no_effect;
-use super::{Criterion, RankingCriterion, Refit, Sampler, StrategyKind, target};
+use super::{RankingCriterion, Refit, Sampler, StrategyKind, target};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{Dataset, LabelScale, Queries};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
-use crate::metrics::check_labels;
+use crate::metrics::{Measure, check_labels};
 
 /// What to select, and how.
 ///
@@ -64,7 +64,7 @@ pub struct GreedyRankRls {
         arg(long, value_name = "NAME", default_value = "squared")
     )]
     #[cfg_attr(feature = "clap", arg(help = args::criterion_help()))]
-    pub criterion: Criterion,
+    pub criterion: Measure,
     /// Weight of a query of n examples: uniform 1, pairs n, size 1/n. Uniform counts examples alike, pairs
     /// counts pairs alike, size counts queries alike
     #[serde(skip_serializing_if = "is_default")]
@@ -354,7 +354,7 @@ impl GreedyRankRls {
     /// Whether `strategy` can do what is asked.
     pub(crate) fn suits(&self, strategy: StrategyKind) -> bool {
         (self.sample.is_none() || strategy.can_sample())
-            && (self.criterion == Criterion::Squared || strategy.can_rank())
+            && (self.criterion == Measure::Squared || strategy.can_rank())
     }
 
     /// The measure to judge by, for training data with `labels`.
@@ -363,12 +363,12 @@ impl GreedyRankRls {
         labels: &[f64],
         queries: &Queries,
     ) -> Result<Option<RankingCriterion>> {
-        let Criterion::Ranking { metric, convention } = self.criterion else {
+        let Measure::Of(metric, rules) = self.criterion else {
             return Ok(None);
         };
-        check_labels(&[metric], labels, queries, &convention.into(), None)
+        check_labels(&[metric], labels, queries, &rules, None)
             .map_err(|error| error.within("as the criterion, "))?;
-        let criterion = RankingCriterion::new(metric, convention, labels, queries);
+        let criterion = RankingCriterion::new(metric, rules, labels, queries);
         Ok(Some(criterion.ok_or_else(|| {
             let cause = metric.lacking(queries);
             Error::data(format!(

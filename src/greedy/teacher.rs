@@ -19,7 +19,7 @@ use crate::data::{Dataset, Queries};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::linalg::kernels;
-use crate::metrics::mean_concordance;
+use crate::metrics::{Metric, Rules, score};
 use crate::ridge::{Groups, Holdout, RidgeProblem, Solver};
 
 /// Folds of queries where leaving out each on its own takes too long.
@@ -247,11 +247,18 @@ impl Taught {
         for score in &mut scores {
             *score *= slope;
         }
+        let found = score(
+            Metric::Concordance,
+            labels,
+            &scores,
+            queries,
+            Rules::default(),
+        )?;
         Ok(Self {
             teacher: Teacher {
                 solver: None,
                 lambda: None,
-                cindex: mean_concordance(labels, &scores, queries),
+                cindex: found.mean,
                 at_edge: false,
                 residual: None,
             },

@@ -25,9 +25,9 @@ use rankrls_files::{Parameter, Remedy, counted, short};
 
 use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, Groups, IndexBase, Queries};
-use crate::greedy::{Criterion, Ending, Selection};
+use crate::greedy::{Ending, Selection};
 use crate::lambda::Lambda;
-use crate::metrics::{Gain, LabelUse, Metric, Rules};
+use crate::metrics::{Gain, LabelUse, Measure, Metric, Rules};
 use crate::ridge::{HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
@@ -212,12 +212,10 @@ impl Warning {
     }
 
     /// Warns of a criterion that makes gains of these large `labels`.
-    pub fn of_criterion(criterion: Criterion, labels: &[f64]) -> Vec<Self> {
+    pub fn of_criterion(criterion: Measure, labels: &[f64]) -> Vec<Self> {
         match criterion {
-            Criterion::Squared => Vec::new(),
-            Criterion::Ranking { metric, convention } => {
-                Self::of_grades(&[metric], labels, &convention.into(), false)
-            }
+            Measure::Squared => Vec::new(),
+            Measure::Of(metric, rules) => Self::of_grades(&[metric], labels, &rules, false),
         }
     }
 
@@ -421,7 +419,7 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn warnings(&self) -> Vec<Warning> {
-        let (path, k) = (self.chosen(), self.choice.k);
+        let (path, k) = (self.chosen(), self.k);
         let all = path.ending == tune::PathEnding::Complete && k == path.points.len() && k > 1;
         let all =
             all.then(|| warning!("the chosen model has all {k} features: more may do better"));

@@ -168,7 +168,7 @@ fn trains_on_all_features_as_the_authors_implementation() {
             let metric = [Metric::Concordance];
             let (labels, queries) = (test.labels(), test.queries());
             let measured = evaluate(&metric, labels, &scores, queries, Convention::Standard);
-            let mean = measured.unwrap().metrics[0].mean.unwrap();
+            let mean = measured.unwrap()[0].1.mean.unwrap();
             assert!(
                 (mean - golden.test_cindex).abs() < 1e-12,
                 "{solver}: {mean}"

@@ -4,7 +4,7 @@ use rankrls::data::sample;
 use rankrls::greedy::job::{plan, select, unwatched};
 use rankrls::memory::Memory;
 use rankrls::ridge::{Basis, Kernel, Preference, Preferences, RankRls};
-use rankrls::tune::{Tune, Tuning, choose_lambda};
+use rankrls::tune::{self, Tune, Tuning, choose_lambda};
 use rankrls::{
     ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Objective, Queries, Result,
     Solver, StrategyKind,
@@ -207,7 +207,7 @@ fn grids_count_it_with_data_and_validation() {
             validation,
             ..Tuning::new(&data, &options)
         };
-        match tuning.run(&mut ()) {
+        match tuning.run(&mut tune::unwatched) {
             Ok(_) => true,
             Err(error) if error.to_string().contains("are allowed") => false,
             Err(error) => panic!("{error}"),
@@ -240,7 +240,7 @@ fn the_choice_of_lambda_counts_it() {
             ..GreedyRankRls::new(1, None)
         };
         let candidates = options.candidates(&data);
-        choose_lambda(&options, &candidates, &data, &mut ()).map(drop)
+        choose_lambda(&options, None, &candidates, &data, &mut tune::unwatched).map(drop)
     };
     let limit = 1 << 30;
     assert!(chosen(Memory::limit(limit)).is_ok());

@@ -321,7 +321,7 @@ fn mean(data: &rankrls::Dataset<'_>, scores: &[f64]) -> Option<f64> {
     let (labels, queries) = (data.labels(), data.queries());
     let metrics = [Metric::Concordance];
     let found = evaluate(&metrics, labels, scores, queries, Convention::Standard);
-    found.unwrap().metrics[0].mean
+    found.unwrap()[0].1.mean
 }
 
 /// Kernels of tiny values are constant, or vanish.

@@ -87,7 +87,7 @@ fn cindex(data: &Dataset<'_>, scores: &[f64]) -> f64 {
         data.queries(),
         Convention::Standard,
     );
-    measured.unwrap().metrics[0].mean.unwrap()
+    measured.unwrap()[0].1.mean.unwrap()
 }
 
 /// Holds features, weights and what they make of unseen sentences.

@@ -7,9 +7,9 @@ use proptest::prelude::*;
 use rankrls::candidates::share;
 use rankrls::data::sample;
 use rankrls::greedy::job::{Plan, plan, select, select_among, unwatched};
-use rankrls::greedy::{Criterion, Refit, Step};
+use rankrls::greedy::{Refit, Step};
 use rankrls::memory::Memory;
-use rankrls::metrics::{Convention, Metric};
+use rankrls::metrics::{Convention, Measure, Metric};
 use rankrls::peers::on_threads;
 use rankrls::{
     Dataset, GreedyRankRls, Kind, Lambda, QueryWeight, Result, Scale, Selection, StrategyKind,
@@ -61,10 +61,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
             match variant {
                 1 if strategy.can_sample() => options.sample = Some(3),
                 2 if strategy.can_rank() => {
-                    options.criterion = Criterion::Ranking {
-                        metric: measure,
-                        convention: Convention::Standard,
-                    };
+                    options.criterion = Measure::Of(measure, Convention::Standard.into());
                 }
                 _ => {}
             }

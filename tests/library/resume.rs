@@ -6,14 +6,14 @@ use std::path::Path;
 use crate::oracle::{by, grid, outcome, strategies, tuned};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
+use rankrls::greedy::Step;
 use rankrls::greedy::job::{Selecting, select_among, unwatched};
-use rankrls::greedy::{Criterion, Step};
 use rankrls::memory::Memory;
-use rankrls::metrics::{Convention, Metric};
-use rankrls::tune::{self, Evidence, Finished, Measure, PathId, Rule, TuneEvent};
+use rankrls::metrics::{Convention, Measure, Metric};
+use rankrls::tune::{self, PathSteps, Rule, TuneEvent};
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, GreedyRankRls, Kind, Lambda, Model, QueryWeight, Ridge,
-    Scale, StrategyKind,
+    Candidates, ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Model, QueryWeight,
+    Ridge, Scale, StrategyKind,
 };
 
 const K: usize = 12;
@@ -74,10 +74,7 @@ fn every_strategy_goes_on_from_every_step() {
     check(&candidates, &data, &sampled);
     let weighted = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
     check(&weighted, &data, &options(1.0));
-    let criterion = Criterion::Ranking {
-        metric: Metric::Concordance,
-        convention: Convention::Standard,
-    };
+    let criterion = Measure::Of(Metric::Concordance, Convention::Standard.into());
     let ranked = GreedyRankRls {
         criterion,
         ..options(1.0)
@@ -189,7 +186,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
         seed: Some(9),
         sample: Some(3),
         query_weight: QueryWeight::Size,
-        criterion: Criterion::Squared,
+        criterion: Measure::Squared,
         labels: Some(LabelScale::Unit),
         memory: Memory::limit(1 << 30),
         ..options(4.0)
@@ -207,10 +204,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
     }
     assert!(!text.contains("memory"), "{text}");
     other = options(2.0);
-    other.criterion = Criterion::Ranking {
-        metric: Metric::Concordance,
-        convention: Convention::Letor,
-    };
+    other.criterion = Measure::Of(Metric::Concordance, Convention::Letor.into());
     let text = refused(&model, &other, hash);
     assert!(
         text.contains("criterion was not given and is cindex (letor) now"),
@@ -242,10 +236,10 @@ fn models_of_other_runs_are_not_gone_on_from() {
 /// Ends a tuning after some steps, and keeps the selections that it finishes.
 struct Cut {
     left: usize,
-    kept: Vec<Finished>,
+    kept: Vec<PathSteps>,
 }
 
-impl tune::TuneObserver for Cut {
+impl Cut {
     fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         match event {
             TuneEvent::Selected(finished) => {
@@ -253,7 +247,7 @@ impl tune::TuneObserver for Cut {
                 let text = serde_json::to_string(finished).unwrap();
                 self.kept.push(serde_json::from_str(&text).unwrap());
             }
-            TuneEvent::Stepped { .. } => {
+            TuneEvent::Stepped(_) => {
                 self.left = self.left.saturating_sub(1);
                 if self.left == 0 {
                     return ControlFlow::Break(());
@@ -281,10 +275,11 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
     let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
-        ..tune::Tuning::new(data, options).validated(&validation)
+        validation: Some(&validation),
+        ..tune::Tuning::new(data, options)
     };
-    let whole = tuned(from_the_start.run(&mut ()).unwrap());
-    let (mut given, mut cuts) = (Vec::new(), 0);
+    let whole = tuned(from_the_start.run(&mut tune::unwatched).unwrap());
+    let (mut given, mut cuts) = (Vec::<PathSteps>::new(), 0);
     for left in (step..).step_by(step) {
         let (before, kept) = (given.len(), Vec::new());
         let mut cut = Cut { left, kept };
@@ -292,11 +287,10 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
             given: &given,
             ..from_the_start
         };
-        let found = going_on.run(&mut cut);
-        let key = |finished: &Finished| (finished.path, finished.fold);
+        let found = going_on.run(&mut |event| cut.event(event));
         for finished in &cut.kept {
             // What was given is not kept twice.
-            assert!(given.iter().all(|known| key(known) != key(finished)));
+            assert!(given.iter().all(|known: &PathSteps| !known.is_of(finished)));
         }
         given.append(&mut cut.kept);
         match found {
@@ -319,7 +313,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
         given: &given,
         ..from_the_start
     };
-    let again = going_on.run(&mut cut).unwrap();
+    let again = going_on.run(&mut |event| cut.event(event)).unwrap();
     assert!(cut.kept.is_empty());
     assert_eq!(tuned(again), whole);
 }
@@ -327,7 +321,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
 #[test]
 fn tunings_go_on_from_anywhere() {
     let data = data();
-    let folds = Evidence::Folds { count: 3, seed: 2 };
+    let folds = HoldOut::Folds { count: 3, seed: 2 };
     let rule = Rule::MinImprovement {
         least: 0.05,
         patience: 2,
@@ -343,7 +337,7 @@ fn tunings_go_on_from_anywhere() {
         ..folded.clone()
     };
     let mut sampled = tune::Tune {
-        measure: Measure::Metric(Metric::Concordance),
+        measure: Metric::Concordance.into(),
         ..folded.clone()
     };
     sampled.selection = GreedyRankRls {
@@ -355,7 +349,7 @@ fn tunings_go_on_from_anywhere() {
     };
     let strategies = tune::Tune {
         strategies: vec![StrategyKind::Distil, StrategyKind::Dense],
-        measure: Measure::Metric(Metric::Concordance),
+        measure: Metric::Concordance.into(),
         ..folded.clone()
     };
     let scales = tune::Tune {
@@ -376,7 +370,7 @@ fn tunings_go_on_from_anywhere() {
     }
     let validation = validation(&data);
     let options = tune::Tune {
-        evidence: Evidence::of(&validation),
+        evidence: HoldOut::of(&validation),
         ..tune_options()
     };
     check_tuning(&data, &options, 4);
@@ -401,9 +395,10 @@ fn steps_of_another_tuning_are_refused() {
     let mut step = first.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let lambda = options.grid(1.0)[1];
-    let asked = GreedyRankRls::new(6, lambda);
-    let taken = Finished {
-        path: PathId::new(&asked, lambda),
+    let taken = PathSteps {
+        lambda,
+        strategy: StrategyKind::Dense,
+        labels: LabelScale::Raw,
         fold: None,
         steps: vec![step],
     };
@@ -411,7 +406,7 @@ fn steps_of_another_tuning_are_refused() {
         given: &[taken],
         ..tune::Tuning::new(&data, &options)
     };
-    let error = tuning.run(&mut ()).unwrap_err();
+    let error = tuning.run(&mut tune::unwatched).unwrap_err();
     assert!(
         error
             .to_string()

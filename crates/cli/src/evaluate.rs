@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
-use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired, parse_list};
+use rankrls::metrics::{self, Metric, Paired, PairedOptions, Score, paired, parse_list};
 use rankrls::warning::Warning;
 use rankrls::{IndexBase, Model, Queries};
 use serde::ser::SerializeMap;
@@ -110,7 +110,7 @@ struct Ranking {
     #[serde(skip)]
     name: String,
     #[serde(flatten, serialize_with = "figures")]
-    metrics: Vec<MetricValues>,
+    metrics: Vec<(Metric, Score)>,
     dropped_entries: u64,
     dropped_columns: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -199,7 +199,7 @@ impl EvaluateArgs {
         let (measures, rules) = (&self.metrics, self.rules.rules());
         data::check_labels(measures, loaded, &self.path, &rules)?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
-        let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?.metrics;
+        let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?;
         let row = |query: usize| {
             let mut values = by_metric(&metrics, |values| values.per_query[query].into());
             let id = query_name(queries, query).into();
@@ -262,9 +262,9 @@ impl<'a> Report<'a> {
         for (place, first) in rankings.iter().enumerate() {
             for (other, second) in rankings.iter().enumerate().skip(place + 1) {
                 let pairs = first.metrics.iter().zip(&second.metrics);
-                let found = pairs.map(|(a, b)| {
+                let found = pairs.map(|((metric, a), (_, b))| {
                     let values = paired(&a.per_query, &b.per_query, &options)?;
-                    Ok((a.metric.to_string(), values))
+                    Ok((metric.to_string(), values))
                 });
                 comparisons.push(Comparison {
                     first: &first.name,
@@ -319,7 +319,7 @@ impl<'a> Report<'a> {
             .rankings
             .first()
             .map_or(&[][..], |first| &first.metrics);
-        metrics.iter().map(|values| values.metric)
+        metrics.iter().map(|(metric, _)| *metric)
     }
 
     /// A line for each measure of each ranking.
@@ -329,14 +329,15 @@ impl<'a> Report<'a> {
             let rankings = self.rankings.iter().enumerate();
             rankings.map(move |(number, ranking)| (number, &ranking.metrics[place]))
         };
-        let rows: Vec<(usize, &MetricValues)> = self.metrics().enumerate().flat_map(of).collect();
+        let rows: Vec<(usize, &(Metric, Score))> =
+            self.metrics().enumerate().flat_map(of).collect();
         Sheet::of(&rows)
-            .words("measure", |(_, values)| values.metric.to_string())
+            .words("measure", |(_, (metric, _))| metric.to_string())
             .words("ranking", |(number, _)| several.then(|| label(*number)))
-            .measure("mean", |(_, values)| values.mean)
-            .measure("s.e.", |(_, values)| values.standard_error)
-            .number("queries", |(_, values)| values.queries)
-            .number("left out", |(_, values)| values.left_out)
+            .measure("mean", |(_, (_, score))| score.mean)
+            .measure("s.e.", |(_, (_, score))| score.standard_error)
+            .number("queries", |(_, (_, score))| score.queries)
+            .number("left out", |(_, (_, score))| score.left_out())
             .text()
     }
 
@@ -367,7 +368,7 @@ impl<'a> Report<'a> {
              differ, else by {resamples} draws; not corrected for the number of comparisons.\n\
              Seed {seed}. Wins, ties and losses are queries.\n",
             table.text(),
-            metrics::paired::EXACT,
+            PairedOptions::EXACT,
         )
     }
 
@@ -380,7 +381,7 @@ impl<'a> Report<'a> {
         sheet
             .words("query", |(_, query)| query_name(queries, *query))
             .measures(self.metrics(), |(ranking, query), place| {
-                ranking.metrics[place].per_query[*query]
+                ranking.metrics[place].1.per_query[*query]
             })
     }
 }
@@ -417,16 +418,16 @@ fn one_or_several<S: Serializer>(rankings: &[Ranking], serializer: S) -> Result<
 }
 
 /// Writes means, standard errors and queries without a value by measure.
-fn figures<S: Serializer>(metrics: &[MetricValues], serializer: S) -> Result<S::Ok, S::Error> {
+fn figures<S: Serializer>(metrics: &[(Metric, Score)], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(3))?;
     map.serialize_entry("metrics", &by_metric(metrics, |values| values.mean))?;
     let errors = by_metric(metrics, |values| values.standard_error);
     map.serialize_entry("standard_errors", &errors)?;
-    map.serialize_entry("left_out", &by_metric(metrics, |values| values.left_out))?;
+    map.serialize_entry("left_out", &by_metric(metrics, Score::left_out))?;
     map.end()
 }
 
-fn by_metric<V>(metrics: &[MetricValues], value: impl Fn(&MetricValues) -> V) -> Object<V> {
-    let names = metrics.iter().map(|values| values.metric);
-    by_name(names, metrics.iter().map(value))
+fn by_metric<V>(metrics: &[(Metric, Score)], value: impl Fn(&Score) -> V) -> Object<V> {
+    let names = metrics.iter().map(|(metric, _)| metric);
+    by_name(names, metrics.iter().map(|(_, score)| value(score)))
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rankrls::greedy::job::TestPath;
 use rankrls::greedy::{GreedyRankRls, Selection, Teacher};
-use rankrls::tune::{AutoLambda, Measure, Outcome, Stability};
+use rankrls::metrics::Measure;
+use rankrls::tune::{Outcome, Stability, Tune, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{Dataset, Lambda, StrategyKind};
 use serde::Serialize;
@@ -75,15 +76,16 @@ struct Judged {
 }
 
 impl LambdaChoice {
-    pub(crate) fn new(auto: &AutoLambda, took: Duration) -> Self {
-        let AutoLambda { tuned, options } = auto;
-        let chosen = tuned.chosen();
+    /// For a selection by `asked`.
+    pub(crate) fn new(asked: &GreedyRankRls, tuned: &Tuned, took: Duration) -> Self {
+        let (options, chosen) = (Tune::quick(asked.clone()), tuned.chosen());
         let judged = |outcome: &Outcome| {
-            let choice = options.rule.choose(options.measure, &[outcome.curve()]);
-            let score = choice.map(|choice| outcome.points[choice.k - 1].score);
+            let choice = options.rule.choose(options.measure, &[outcome.scores()]);
+            let k = choice.map(|(_, k)| k);
+            let score = k.map(|k| &outcome.points[k - 1].score);
             Judged {
                 lambda: outcome.lambda.value(),
-                k: choice.map(|choice| choice.k),
+                k,
                 value: score.and_then(|score| score.mean),
                 standard_error: score.and_then(|score| score.standard_error),
             }

@@ -12,7 +12,7 @@ use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::DataSummary;
-use rankrls::tune;
+use rankrls::tune::{self, TuneEvent};
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Error, Kind, Lambda, Model, Ridge, Step};
 use rankrls_files::memory;
@@ -315,11 +315,13 @@ pub(super) fn choose_lambda(
 ) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
     let (begin, console) = (Instant::now(), session.console);
     let mut watch = Watch::named(session, "lambda");
-    let chosen =
-        watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, watch))?;
+    let chosen = watch.run(|watch| {
+        let each = &mut |event: TuneEvent<'_>| watch.event(event);
+        tune::choose_lambda(options, None, candidates, &input.train, each)
+    })?;
     match chosen.unwrap_or_else(|| Err(Error::stopped())) {
         Ok((lambda, auto)) => {
-            let choice = auto.map(|auto| LambdaChoice::new(&auto, begin.elapsed()));
+            let choice = auto.map(|tuned| LambdaChoice::new(options, &tuned, begin.elapsed()));
             if let Some(choice) = &choice {
                 session.interrupt.leaves(NOTHING.to_owned());
                 choice.tell(console);

@@ -4,7 +4,8 @@
 use anyhow::Result;
 use clap::{Arg, Args, Command};
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Criterion, Refit};
+use rankrls::greedy::Refit;
+use rankrls::metrics::Measure;
 use rankrls::{GreedyRankRls, Lambdas, QueryWeight, Ridge, Scale, StrategyKind};
 
 use super::args::{RulesArgs, usage};
@@ -101,7 +102,7 @@ pub(crate) fn check_selection(
     rules: &RulesArgs,
     measured: bool,
 ) -> Result<()> {
-    rules.check(measured, options.criterion != Criterion::Squared)?;
+    rules.check(measured, options.criterion != Measure::Squared)?;
     strategies.iter().try_for_each(|&strategy| {
         let options = GreedyRankRls {
             strategy,

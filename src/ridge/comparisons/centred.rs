@@ -17,7 +17,7 @@ use crate::lambda::Lambda;
 use crate::linalg::centring::{centre_offset, centre_rows};
 use crate::linalg::factor::{Eigen, Square};
 use crate::linalg::kernels::add_scaled;
-use crate::metrics::{mean_concordance, tie_predictions};
+use crate::metrics::{Metric, Rules, score, tie_predictions};
 use crate::names::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
 use crate::ridge::features::{Columns, Features, Mean};
@@ -265,6 +265,8 @@ impl Loss for Centred {
     ) -> Option<f64> {
         let mut tied = pick(predictions, &parts.order);
         tie_predictions(&mut tied, labels, &parts.queries);
-        mean_concordance(&pick(as_given, &parts.order), &tied, &parts.queries)
+        let (metric, labels) = (Metric::Concordance, pick(as_given, &parts.order));
+        let found = score(metric, &labels, &tied, &parts.queries, Rules::default());
+        found.ok()?.mean
     }
 }

@@ -64,7 +64,7 @@ impl RidgeProblem<'_> {
         let labels = pick(&self.system.as_given, &parts.order);
         let scores = pick(&holdout.predictions, &parts.order);
         let found = evaluate(&[metric], &labels, &scores, &parts.queries, rules).ok()?;
-        found.get(metric)?.mean
+        found.first()?.1.mean
     }
 
     /// Predictions for every row, `m`, by models that were trained without its group, for each of `lambdas`, in their

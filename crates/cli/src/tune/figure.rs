@@ -1,9 +1,9 @@
 //! The figure of `tune`: which strategy, which lambda, which number of features.
 
-use rankrls::Step;
 use rankrls::greedy::job::TestPath;
-use rankrls::metrics::Metric;
-use rankrls::tune::{Evidence, Measure, Point, Rule, Tune, Tuned};
+use rankrls::metrics::{Measure, Metric};
+use rankrls::tune::{Point, Rule, Tune, Tuned};
+use rankrls::{HoldOut, Step};
 use rankrls_plot::{Figure, LinePlot, Series, Stroke, Tone};
 
 use super::report;
@@ -31,7 +31,7 @@ pub(super) fn figure(tuned: &Tuned, options: &Tune, test: Option<&TestPath<'_>>)
 fn title(tuned: &Tuned, options: &Tune) -> String {
     let chosen = tuned.chosen();
     let lambda = lambda_name(chosen.lambda.value(), chosen.unit);
-    let features = counted(tuned.choice.k, "feature");
+    let features = counted(tuned.k, "feature");
     let strategy = chosen.options.strategy.to_string();
     let several = !options.labels.is_empty();
     let labels = several.then(|| format!("labels {}", chosen.labels()));
@@ -42,7 +42,8 @@ fn title(tuned: &Tuned, options: &Tune) -> String {
 
 /// Panels of leave-query-out figures that are not those of the first panel.
 fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<LinePlot> {
-    let judges = |measure: Measure| options.evidence.is_optimistic() && options.measure == measure;
+    let judges =
+        |metric: Option<Metric>| options.is_optimistic() && options.measure.metric() == metric;
     let panel = |label: &str, value: fn(&Step) -> Option<f64>| {
         panel(label.to_owned(), tuned, options, |point| value(&point.step))
     };
@@ -50,10 +51,10 @@ fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<LinePlot> {
     if !are_comparable(tuned) {
         return panels;
     }
-    if !judges(Measure::SquaredError) {
+    if !judges(None) {
         panels.push(panel("leave-query-out error", |step| Some(step.lqo_error)));
     }
-    if !judges(Measure::Metric(Metric::Concordance)) {
+    if !judges(Some(Metric::Concordance)) {
         let label = "leave-query-out concordance index";
         panels.push(panel(label, |step| step.lqo_cindex));
     }
@@ -86,7 +87,7 @@ fn panel(
     let lines = paths.map(|(position, path)| {
         let lambda = path.lambda.value();
         let place = lambdas.partition_point(|other| *other < lambda);
-        let tone = if position == tuned.choice.position {
+        let tone = if position == tuned.position {
             Tone::Strong
         } else {
             Tone::Faint(place as f64 / (lambdas.len() - 1).max(1) as f64)
@@ -110,19 +111,19 @@ fn panel(
 /// The measure that models are judged by, and on which predictions.
 fn judged_by(options: &Tune) -> String {
     let measure = match options.measure {
-        Measure::SquaredError => "squared error a query".to_owned(),
-        Measure::Metric(metric) => metric.to_string(),
+        Measure::Squared => "squared error a query".to_owned(),
+        measure => measure.to_string(),
     };
     match options.evidence {
-        Evidence::Lqo => format!("leave-query-out {measure}"),
-        Evidence::Validation { .. } => format!("{measure}, validation data"),
-        Evidence::Folds { count, .. } => format!("{measure}, {count} folds"),
+        HoldOut::Data { .. } => format!("{measure}, validation data"),
+        HoldOut::Folds { count, .. } => format!("{measure}, {count} folds"),
+        _ => format!("leave-query-out {measure}"),
     }
 }
 
 /// Marks the chosen model, and says by which rule.
 fn with_choice(panel: LinePlot, tuned: &Tuned, options: &Tune) -> LinePlot {
-    let k = tuned.choice.k;
+    let k = tuned.k;
     let because = match options.rule {
         Rule::Best => "the best".to_owned(),
         Rule::OneSe => "within one standard error of the best".to_owned(),
@@ -142,7 +143,7 @@ fn with_choice(panel: LinePlot, tuned: &Tuned, options: &Tune) -> LinePlot {
 /// error from the best.
 fn with_standard_errors(mut panel: LinePlot, tuned: &Tuned, measure: Measure) -> LinePlot {
     let spread = |point: &Point| Some((point.score.mean?, point.score.standard_error?));
-    if let Some(series) = panel.series.get_mut(tuned.choice.position) {
+    if let Some(series) = panel.series.get_mut(tuned.position) {
         let points = (1..).zip(&tuned.chosen().points);
         let band = points.filter_map(|(features, point)| {
             let (mean, error) = spread(point)?;

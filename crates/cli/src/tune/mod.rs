@@ -12,11 +12,11 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::data::{DataHash, LabelScale};
-use rankrls::metrics::parse_list;
-use rankrls::tune::{self, Evidence, Finished, Measure, Outcome, PathEnding, Tune, Tuned};
+use rankrls::metrics::{Measure, parse_list};
+use rankrls::tune::{self, Outcome, PathEnding, PathSteps, Tune, TuneEvent, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{
-    Candidates, Dataset, Error, GreedyRankRls, Kind, Lambdas, Metric, Model, StrategyKind,
+    Candidates, Dataset, Error, GreedyRankRls, HoldOut, Kind, Lambdas, Metric, Model, StrategyKind,
 };
 use rankrls_files::memory;
 
@@ -205,8 +205,8 @@ impl TuneArgs {
         }
         let classes = candidates.summary().column_classes;
         let queries = candidates.queries().len();
-        options.evidence = Evidence::advised(classes, queries, options.selection.seed());
-        (!options.evidence.is_optimistic()).then(|| {
+        options.evidence = HoldOut::advised(classes, queries, options.selection.seed());
+        (!options.is_optimistic()).then(|| {
             format!(
                 "{classes} column classes for {queries} queries: leave-query-out predictions would \
                  be biased; --evidence lqo takes them, in less time"
@@ -216,8 +216,11 @@ impl TuneArgs {
 
     /// The options to try, with the validation data if they are the evidence.
     fn options(&self, validation: Option<&Dataset<'_>>) -> Tune {
-        let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
-        let evidence = asked.evidence(self.settings.selection.seed(), validation);
+        let seed = self.settings.selection.seed();
+        let evidence = match self.evidence() {
+            Some(EvidenceChoice::HeldOut(drawn)) => drawn.seed(seed),
+            _ => validation.map_or(HoldOut::Queries, HoldOut::of),
+        };
         let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
         let selection = GreedyRankRls {
             k: self.k,
@@ -285,7 +288,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         given: &given,
         ..tune::Tuning::new(train, &options)
     };
-    let tuned = watch.run(|watch| tuning.run(watch))?;
+    let tuned = watch.run(|watch| tuning.run(&mut |event: TuneEvent<'_>| watch.event(event)))?;
     let left = match &args.output {
         Some(_) => "--resume goes on after the selections that are done",
         None => "other steps are lost, which -o would have kept",
@@ -310,14 +313,14 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let metrics = args.measures()?;
     let mut test_path = input.test_path(&metrics, args.rules.rules());
     if let Some(path) = &mut test_path {
-        for point in &tuned.chosen().points[..tuned.choice.k] {
+        for point in &tuned.chosen().points[..tuned.k] {
             path.push(point.step.feature, &point.weights)
                 .context("cannot measure the test data")?;
         }
     }
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
-    let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
+    let folds = cross_validated.is_some() || matches!(options.evidence, HoldOut::Folds { .. });
     if !folds && selection.options.sample.is_none() {
         session.warn_of_seed(Some(selection.options.strategy));
     }
@@ -354,7 +357,7 @@ fn finished(
     input: &Input,
     options: &Tune,
     session: &Session<'_>,
-) -> Result<(Option<Kept>, Vec<Finished>)> {
+) -> Result<(Option<Kept>, Vec<PathSteps>)> {
     let Some(output) = args.output.as_ref().filter(|path| is_file(path)) else {
         return Ok((None, Vec::new()));
     };
@@ -381,13 +384,15 @@ fn cross_validated(
     session: &Session<'_>,
 ) -> Result<Option<Outcome>> {
     let console = session.console;
-    let few = Evidence::folds(tuning.dataset.queries().len(), 1).is_none();
-    if !tuning.options.evidence.is_optimistic() || tuned.interrupted || few {
+    if !tuning.options.is_optimistic() || tuned.interrupted {
         return Ok(None);
     }
     // The selections without a fold have no part in the choice.
     let mut watch = Watch::new(session);
-    let cross_validated = watch.run(|watch| tuning.judge_by_folds(tuned, watch))?;
+    let cross_validated = watch.run(|watch| {
+        let each = &mut |event: TuneEvent<'_>| watch.event(event);
+        tuning.judge_by_folds(tuned, each)
+    })?;
     let interrupted = || {
         console.warn("interrupted: the model is chosen, but not judged by folds");
         Ok(None)
@@ -396,15 +401,15 @@ fn cross_validated(
         Err(error) if error.kind() == Kind::Stopped => return interrupted(),
         cross_validated => cross_validated?,
     };
-    match &cross_validated.ending {
-        PathEnding::Refused { reason } => {
+    match cross_validated.as_ref().map(|path| &path.ending) {
+        Some(PathEnding::Refused { reason }) => {
             console.warn(format_args!(
                 "folds cannot judge the chosen model: {reason}"
             ));
             Ok(None)
         }
-        PathEnding::Interrupted => interrupted(),
-        _ => Ok(Some(cross_validated)),
+        Some(PathEnding::Interrupted) => interrupted(),
+        _ => Ok(cross_validated),
     }
 }
 

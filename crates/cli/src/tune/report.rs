@@ -4,11 +4,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rankrls::StrategyKind;
 use rankrls::data::LabelScale;
-use rankrls::tune::{
-    Evidence, Measure, Outcome, PathEnding, Point, Rule, Score, Stability, Tune, Tuned, Tuning,
-};
+use rankrls::metrics::Score;
+use rankrls::tune::{Outcome, PathEnding, Point, Rule, Stability, Tune, Tuned, Tuning};
+use rankrls::{HoldOut, StrategyKind};
 use serde::Serialize;
 
 use crate::files::OutPath;
@@ -124,7 +123,7 @@ impl<'a> Row<'a> {
     /// The model of `k` features, if the path of `outcome` got there.
     fn new(tuning: &Tuning<'a>, outcome: &Outcome, k: usize) -> Option<Self> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
-        let (step, score, options) = (&point.step, point.score, tuning.options);
+        let (step, score, options) = (&point.step, &point.score, tuning.options);
         Some(Self {
             lambda: outcome.lambda.value(),
             strategy: strategy(options, outcome),
@@ -153,8 +152,8 @@ fn metrics(options: &Tune, point: &Point) -> Object<Option<f64>> {
 impl<'a> PathEntry<'a> {
     fn new(tuning: &Tuning<'a>, outcome: &Outcome) -> Self {
         let by = |rule: Rule| {
-            let choice = rule.choose(tuning.options.measure, &[outcome.curve()])?;
-            Row::new(tuning, outcome, choice.k)
+            let (_, k) = rule.choose(tuning.options.measure, &[outcome.scores()])?;
+            Row::new(tuning, outcome, k)
         };
         Self {
             lambda: outcome.lambda.value(),
@@ -179,7 +178,7 @@ impl<'a> Report<'a> {
         reason: Option<String>,
         mut selection: SelectionReport<'a>,
     ) -> Self {
-        let (options, chosen, k) = (tuning.options, tuned.chosen(), tuned.choice.k);
+        let (options, chosen, k) = (tuning.options, tuned.chosen(), tuned.k);
         let folds = cross_validated.unwrap_or(chosen);
         let mut stability = folds.stability(k, selection.data.column_classes);
         if let Some(stability) = &mut stability {
@@ -191,7 +190,7 @@ impl<'a> Report<'a> {
         let by_folds = |outcome: &Outcome| {
             let point = outcome.points.get(k - 1)?;
             Some(ByFolds {
-                score: point.score,
+                score: point.score.clone(),
                 metrics: metrics(options, point),
                 count: outcome.folds.len(),
                 seed: options.selection.seed(),
@@ -213,7 +212,7 @@ impl<'a> Report<'a> {
             } else {
                 "higher"
             },
-            optimistic: options.evidence.is_optimistic(),
+            optimistic: options.is_optimistic(),
             evidence_reason: reason,
             interrupted: tuned.interrupted,
             chosen: Row::new(tuning, chosen, k),
@@ -242,13 +241,11 @@ impl<'a> Report<'a> {
 
     fn heading(&self) -> String {
         let evidence = match self.options.evidence {
-            Evidence::Lqo => {
-                "leave-query-out predictions, optimistic: features were chosen by them".to_owned()
-            }
-            Evidence::Validation { rows, queries, .. } => {
+            HoldOut::Data { rows, queries, .. } => {
                 format!("validation data of {rows} rows in {queries} queries")
             }
-            Evidence::Folds { count, seed } => format!("{count} folds, seed {seed}"),
+            HoldOut::Folds { count, seed } => format!("{count} folds, seed {seed}"),
+            _ => "leave-query-out predictions, optimistic: features were chosen by them".to_owned(),
         };
         let reason = self.evidence_reason.as_ref();
         let reason = reason.map_or_else(String::new, |reason| format!("\n          ({reason})"));
@@ -265,9 +262,10 @@ impl<'a> Report<'a> {
 
     /// A line a lambda.
     fn path_table(&self) -> Sheet<'_, PathEntry<'a>> {
-        let value = match self.options.evidence {
-            Evidence::Lqo => "optimistic",
-            _ => "value",
+        let value = if self.optimistic {
+            "optimistic"
+        } else {
+            "value"
         };
         Sheet::of(&self.paths)
             .number("lambda", |path| short(path.lambda))
@@ -283,7 +281,7 @@ impl<'a> Report<'a> {
 
     fn chosen(&self) -> String {
         let point = self.tuned.point();
-        let (measure_name, k) = (self.options.measure, self.tuned.choice.k);
+        let (measure_name, k) = (self.options.measure, self.tuned.k);
         let error = |score: &Score| {
             let error = score.standard_error.map(four);
             error.map_or_else(String::new, |error| format!(", standard error {error}"))
@@ -313,7 +311,7 @@ impl<'a> Report<'a> {
             );
         }
         for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
-            if Measure::Metric(*metric) != measure_name {
+            if Some(*metric) != measure_name.metric() {
                 let (mean, queries) = (four(score.mean), score.queries);
                 let error = error(score);
                 let _ = writeln!(text, "        {metric} {mean}{error}, {queries} queries");
