@@ -47,8 +47,8 @@ pub struct GreedyRankRls {
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
     pub strategy: StrategyKind,
-    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`distil_lambda`](Self::distil_lambda). For all
-    /// others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
+    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is 1/16 of the unit, and 1/64 from 500
+    /// queries on. For all others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
     // Commands take one, or several.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]

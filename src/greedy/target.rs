@@ -52,12 +52,12 @@ names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fit
 impl GreedyRankRls {
     /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
     /// the unit, and 1/64 from 500 queries on.
-    pub fn distil_lambda(queries: usize) -> Ridge {
+    pub(crate) fn distil_lambda(queries: usize) -> Ridge {
         Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
     }
 
     /// The scale of the labels for the strategy.
-    pub fn label_scale(&self) -> LabelScale {
+    pub(crate) fn label_scale(&self) -> LabelScale {
         let distils = self.strategy.distils();
         let usual = if distils {
             LabelScale::SqrtSd

@@ -51,7 +51,6 @@ const ATOM: f64 = 0.95;
 
 pub(super) const FACTS: Facts = Facts {
     name: "fs-ed",
-    summary: "Baseline: each feature by its own NDCG@10 and by the divergence of its densities from grade to grade",
     samples: true,
     baseline: true,
     needs_grades: true,
