@@ -146,6 +146,10 @@ impl Round<'_> {
 
 /// The facts about a strategy besides its arithmetic. Each has it in its own file. The methods of
 /// [`StrategyKind`](super::StrategyKind) say what the properties mean.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub(super) struct Facts {
     /// The name that users give.
     pub(super) name: &'static str,

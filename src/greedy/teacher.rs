@@ -92,9 +92,10 @@ impl Labels {
         let scaled = scaled.apply(data.labels(), candidates.queries());
         let own = weighted(classes, &scaled);
         let taught = Taught::new(candidates, &own, data, plan)?;
-        let filter = match options.needs_data() {
-            true => Some(filter(data, classes)?.errors(classes)),
-            false => None,
+        let filter = if options.needs_data() {
+            Some(filter(data, classes)?.errors(classes))
+        } else {
+            None
         };
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
         // Only cross-fitted weights have it.

@@ -1,7 +1,7 @@
 //! The default of lambda of a selection is decided here, for the command, for Rust and for Python.
 //!
 //! [`choose_lambda`] asks `GreedyRankRls::known_lambda`: what was given, or for the strategy `distil`
-//! `GreedyRankRls::distil_lambda`. For all other strategies folds choose: [`Tune::quick`] has
+//! 1/16 of the unit, or 1/64. For all other strategies folds choose: [`Tune::quick`] has
 //! their number, [`Lambdas::Auto`](crate::Lambdas::Auto) the ridge parameters.
 
 use rankrls_files::Remedy;

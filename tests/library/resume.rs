@@ -401,7 +401,7 @@ fn steps_of_another_tuning_are_refused() {
     let mut step = first.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let lambda = options.grid(1.0)[1];
-    let asked = GreedyRankRls::new(6, lambda);
+    let asked = by(StrategyKind::Dense, 6, lambda.value());
     let taken = Finished {
         path: PathId::new(&asked, lambda),
         fold: None,

@@ -23,7 +23,7 @@
 //! validation row has one, the rest is a point, too.
 //!
 //! The scores need the raw values of the columns, so that they are found before the first step, from the
-//! data set that is the [`Target`](crate::greedy::job::Target); the steps only take the next best. A class is
+//! data set; the steps only take the next best. A class is
 //! judged by the column that represents it.
 
 use std::f64::consts::LN_2;
