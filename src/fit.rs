@@ -237,9 +237,11 @@ mod tests {
 
     #[test]
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
-        let data = sample::train();
+        // All columns would take long.
+        let first: Vec<usize> = (0..40).collect();
+        let data = sample::train().queries_subset(&first).unwrap();
         let own: &Own<'_> = &|| Box::new(Mine);
-        let mut asked = GreedyRankRls::new(2, None);
+        let mut asked = GreedyRankRls::new(5, None);
         let fit = |options: &GreedyRankRls| options.fit_with(&data, Some(own), &mut unwatched);
         let found = fit(&asked).unwrap();
         asked.strategy = StrategyKind::LowMem;

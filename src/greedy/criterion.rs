@@ -34,7 +34,7 @@ impl RankingCriterion {
     /// `metric` by `rules`, which may be a [`Convention`], of predictions for examples with `labels`, as given,
     /// which predictions are of, too; `None` when no query has a value whatever the predictions. Discrete, so ties
     /// are common, and they go to the lowest feature as always.
-    pub fn new(
+    pub(super) fn new(
         metric: Metric,
         rules: impl Into<Rules>,
         labels: &[f64],
@@ -75,7 +75,7 @@ impl RankingCriterion {
     /// This measure of predictions that are of the labels on this scale: those that are taken for
     /// equal are as far apart as rounding takes them, which is in proportion to what is predicted.
     #[must_use]
-    pub fn on_scale(self, scale: LabelScale) -> Self {
+    pub(super) fn on_scale(self, scale: LabelScale) -> Self {
         let learnt = scale.apply(&self.labels, &self.queries);
         let tolerance = prediction_tolerance(&self.queries.centred(&learnt));
         Self { tolerance, ..self }
@@ -137,12 +137,6 @@ impl Mean {
     pub(super) fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
-}
-
-/// Concordance index of the leave-query-out predictions, averaged over the queries that
-/// have a pair of different labels; `None` when none has. Labels as given, not centred.
-pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
-    RankingCriterion::concordance(state, labels)?.mean(&state.predictions())
 }
 
 /// Leave-query-out predictions, those of a query that differ by rounding made equal.

@@ -8,7 +8,8 @@ use serde_json::Value;
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::no_effect;
-use super::{RankingCriterion, Refit, Sampler, StrategyKind, target};
+use super::target::{REFIT, distil_lambda, filter, usual_blend};
+use super::{RankingCriterion, Refit, Sampler, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{Dataset, LabelScale, Queries};
@@ -47,8 +48,8 @@ pub struct GreedyRankRls {
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
     pub strategy: StrategyKind,
-    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`distil_lambda`](Self::distil_lambda). For all
-    /// others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
+    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is 1/16 of the unit, and 1/64 from 500
+    /// queries on. For all others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
     // Commands take one, or several.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
@@ -199,8 +200,7 @@ impl GreedyRankRls {
     /// The ridge parameter that was given, or is usual for the strategy with so many `queries`.
     fn known_ridge(&self, queries: usize) -> Option<Ridge> {
         let distils = self.strategy.distils();
-        self.lambda
-            .or(distils.then(|| Self::distil_lambda(queries)))
+        self.lambda.or(distils.then(|| distil_lambda(queries)))
     }
 
     /// The ridge parameter among `candidates`, where that is said or follows from the strategy; `None` where folds
@@ -340,7 +340,7 @@ impl GreedyRankRls {
             none_varies(candidates.summary().columns)
         );
         if self.needs_data() {
-            target::filter(data, candidates.classes())?;
+            filter(data, candidates.classes())?;
         }
         check_several(queries)
     }
@@ -378,6 +378,44 @@ impl GreedyRankRls {
         })?))
     }
 
+    /// The scale of the labels for the strategy.
+    pub(crate) fn label_scale(&self) -> LabelScale {
+        let distils = self.strategy.distils();
+        let usual = if distils {
+            LabelScale::SqrtSd
+        } else {
+            LabelScale::Raw
+        };
+        self.labels.unwrap_or(usual)
+    }
+
+    /// These options with every choice about labels and teacher made that counts for the strategy among
+    /// `candidates`, ridge parameters as numbers, and without the other choices about them.
+    pub(crate) fn settled(&self, candidates: &Candidates) -> Self {
+        let (queries, unit) = (candidates.queries().len(), candidates.unit());
+        let distils = self.strategy.distils();
+        let default = if distils {
+            Refit::CrossFitted
+        } else {
+            Refit::Labels
+        };
+        let refit = self.refit.unwrap_or(default);
+        let fitted = refit == Refit::CrossFitted;
+        let has_teacher = distils || fitted;
+        let labels = self.label_scale();
+        let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
+        Self {
+            labels: (has_teacher || !labels.is_raw()).then_some(labels),
+            refit: has_teacher.then_some(refit),
+            refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
+            blend: distils.then(|| self.blend.unwrap_or(usual_blend(queries))),
+            teacher_lambda: has_teacher.then(|| match &self.teacher_lambda {
+                None | Some(Lambdas::Auto) => Lambdas::Auto,
+                Some(given) => Lambdas::of(&Lambda::grid(&given.lambdas(unit))),
+            }),
+            ..self.clone()
+        }
+    }
     /// These options, whose labels and teacher are [settled](Self::settled), without what does not count for their
     /// strategy: what reports and models have of a selection.
     pub(crate) fn resolved(self, lambda: Lambda) -> Self {
@@ -397,5 +435,61 @@ impl GreedyRankRls {
         let size = self.sample.or(usual)?;
         let seed = self.seed();
         Some(Sampler { size, seed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::parsed;
+
+    /// So many queries of two rows; the unit is 16.
+    fn candidates(queries: usize) -> Candidates {
+        let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
+        ColumnClasses::new(&parsed(&rows.collect::<String>())).into()
+    }
+
+    #[test]
+    fn defaults_depend_on_strategy_queries_and_unit() {
+        let (few, many) = (candidates(112), candidates(560));
+        assert_eq!(few.unit(), 16.0);
+        let by = |kind: StrategyKind| GreedyRankRls {
+            strategy: kind,
+            ..GreedyRankRls::default()
+        };
+        let bounded = by(StrategyKind::Bounded);
+        assert_eq!(bounded.settled(&many), bounded);
+        let distil = by(StrategyKind::Distil).settled(&few);
+        assert_eq!(
+            (distil.labels, distil.blend, distil.refit),
+            (
+                Some(LabelScale::SqrtSd),
+                Some(0.2),
+                Some(Refit::CrossFitted)
+            )
+        );
+        assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
+        assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
+        assert_eq!(by(StrategyKind::Distil).settled(&many).blend, Some(0.4));
+        let given = GreedyRankRls {
+            labels: Some(LabelScale::Raw),
+            refit: Some(Refit::CrossFitted),
+            refit_lambda: Some(Ridge::Number(lambda(3.0))),
+            blend: Some(0.3),
+            teacher_lambda: Some("1u,2".parse().unwrap()),
+            ..by(StrategyKind::Dense)
+        };
+        let refit = given.settled(&few);
+        assert_eq!(
+            (refit.blend, refit.refit_lambda),
+            (None, given.refit_lambda)
+        );
+        let lambdas = [2.0, 16.0].map(lambda);
+        assert_eq!(refit.teacher_lambda, Some(Lambdas::of(&lambdas)));
+        assert_eq!(refit, refit.settled(&many));
+    }
+
+    fn lambda(value: f64) -> Lambda {
+        Lambda::new(value).unwrap()
     }
 }

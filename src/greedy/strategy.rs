@@ -12,7 +12,7 @@ use crate::columns::{ColumnClasses, Summary};
 use crate::peers::Peers;
 
 pub use super::addition::{Addition, LastStep};
-pub use super::criterion::{RankingCriterion, lqo_cindex};
+pub use super::criterion::RankingCriterion;
 pub use super::state::State;
 pub use super::strategies::{ExpectedDivergence, Sampler};
 
@@ -146,11 +146,13 @@ impl Round<'_> {
 
 /// The facts about a strategy besides its arithmetic. Each has it in its own file. The methods of
 /// [`StrategyKind`](super::StrategyKind) say what the properties mean.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub(super) struct Facts {
     /// The name that users give.
     pub(super) name: &'static str,
-    /// A line about what it does.
-    pub(super) summary: &'static str,
     pub(super) exact: bool,
     pub(super) samples: bool,
     pub(super) ranks: bool,
@@ -172,7 +174,6 @@ impl Facts {
     /// What a strategy does not say otherwise: no property, no memory, and the time of a pass over the entries.
     pub(super) const USUAL: Self = Self {
         name: "",
-        summary: "",
         exact: false,
         samples: false,
         ranks: false,
@@ -225,7 +226,7 @@ pub struct Shape {
 impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
     /// rank that has most: every rank must call this.
-    pub fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
+    pub(super) fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
         let (queries, own) = (candidates.queries(), candidates.classes().summary());
         let ranks = candidates.peers().all(&(own, rayon::current_num_threads()));
         let most = |size: fn(&(Summary, usize)) -> usize| ranks.iter().map(size).max().unwrap_or(0);

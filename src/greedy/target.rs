@@ -6,22 +6,20 @@
 //! the features have been selected by whatever strategy. `docs/quality.md` has why, and what it
 //! is worth.
 
-use super::GreedyRankRls;
 use super::strategies::ExpectedDivergence;
-use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
-use crate::data::{Dataset, LabelScale};
+use crate::data::Dataset;
 use crate::error::{Result, ensure};
-use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
+use crate::lambda::{LambdaSearch, Lambdas, Ridge};
 use crate::names::names;
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
 pub(super) const REFIT_BLEND: f64 = 0.25;
 
 /// The ridge parameter of cross-fitted weights.
-const REFIT: Ridge = Ridge::fraction((1, 64));
+pub(super) const REFIT: Ridge = Ridge::fraction((1, 64));
 
-/// Queries from which on labels count more: [`GreedyRankRls::blend`].
+/// Queries from which on labels count more: [`usual_blend`].
 const MANY_QUERIES: usize = 500;
 
 /// The filter of the strategy `fs-ed` by `data`, which have the columns of `candidates`.
@@ -49,52 +47,15 @@ pub enum Refit {
 
 names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
-impl GreedyRankRls {
-    /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
-    /// the unit, and 1/64 from 500 queries on.
-    pub fn distil_lambda(queries: usize) -> Ridge {
-        Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
-    }
+/// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
+/// the unit, and 1/64 from 500 queries on.
+pub(super) fn distil_lambda(queries: usize) -> Ridge {
+    Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
+}
 
-    /// The scale of the labels for the strategy.
-    pub fn label_scale(&self) -> LabelScale {
-        let distils = self.strategy.distils();
-        let usual = if distils {
-            LabelScale::SqrtSd
-        } else {
-            LabelScale::Raw
-        };
-        self.labels.unwrap_or(usual)
-    }
-
-    /// These options with every choice about labels and teacher made that counts for the strategy among
-    /// `candidates`, ridge parameters as numbers, and without the other choices about them.
-    pub(crate) fn settled(&self, candidates: &Candidates) -> Self {
-        let (queries, unit) = (candidates.queries().len(), candidates.unit());
-        let distils = self.strategy.distils();
-        let default = if distils {
-            Refit::CrossFitted
-        } else {
-            Refit::Labels
-        };
-        let refit = self.refit.unwrap_or(default);
-        let fitted = refit == Refit::CrossFitted;
-        let has_teacher = distils || fitted;
-        let blend = if queries < MANY_QUERIES { 0.2 } else { 0.4 };
-        let labels = self.label_scale();
-        let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
-        Self {
-            labels: (has_teacher || !labels.is_raw()).then_some(labels),
-            refit: has_teacher.then_some(refit),
-            refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
-            blend: distils.then(|| self.blend.unwrap_or(blend)),
-            teacher_lambda: has_teacher.then(|| match &self.teacher_lambda {
-                None | Some(Lambdas::Auto) => Lambdas::Auto,
-                Some(given) => Lambdas::of(&Lambda::grid(&given.lambdas(unit))),
-            }),
-            ..self.clone()
-        }
-    }
+/// The share of the labels in what `distil` selects by on so many queries, where nobody asks for another.
+pub(super) fn usual_blend(queries: usize) -> f64 {
+    if queries < MANY_QUERIES { 0.2 } else { 0.4 }
 }
 
 /// Ridge parameters of a teacher that nobody gives, in shares of the unit.
@@ -112,54 +73,7 @@ pub(super) fn teacher_search(lambdas: &Lambdas, unit: f64) -> LambdaSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::parsed;
-    use crate::greedy::StrategyKind;
-
-    /// So many queries of two rows; the unit is 16.
-    fn candidates(queries: usize) -> Candidates {
-        let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
-        ColumnClasses::new(&parsed(&rows.collect::<String>())).into()
-    }
-
-    #[test]
-    fn defaults_depend_on_strategy_queries_and_unit() {
-        let (few, many) = (candidates(112), candidates(560));
-        assert_eq!(few.unit(), 16.0);
-        let by = |kind: StrategyKind| GreedyRankRls {
-            strategy: kind,
-            ..GreedyRankRls::default()
-        };
-        let bounded = by(StrategyKind::Bounded);
-        assert_eq!(bounded.settled(&many), bounded);
-        let distil = by(StrategyKind::Distil).settled(&few);
-        assert_eq!(
-            (distil.labels, distil.blend, distil.refit),
-            (
-                Some(LabelScale::SqrtSd),
-                Some(0.2),
-                Some(Refit::CrossFitted)
-            )
-        );
-        assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
-        assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
-        assert_eq!(by(StrategyKind::Distil).settled(&many).blend, Some(0.4));
-        let given = GreedyRankRls {
-            labels: Some(LabelScale::Raw),
-            refit: Some(Refit::CrossFitted),
-            refit_lambda: Some(Ridge::Number(lambda(3.0))),
-            blend: Some(0.3),
-            teacher_lambda: Some("1u,2".parse().unwrap()),
-            ..by(StrategyKind::Dense)
-        };
-        let refit = given.settled(&few);
-        assert_eq!(
-            (refit.blend, refit.refit_lambda),
-            (None, given.refit_lambda)
-        );
-        let lambdas = [2.0, 16.0].map(lambda);
-        assert_eq!(refit.teacher_lambda, Some(Lambdas::of(&lambdas)));
-        assert_eq!(refit, refit.settled(&many));
-    }
+    use crate::lambda::Lambda;
 
     fn lambda(value: f64) -> Lambda {
         Lambda::new(value).unwrap()

@@ -92,9 +92,10 @@ impl Labels {
         let scaled = scaled.apply(data.labels(), candidates.queries());
         let own = weighted(classes, &scaled);
         let taught = Taught::new(candidates, &own, data, plan)?;
-        let filter = match options.needs_data() {
-            true => Some(filter(data, classes)?.errors(classes)),
-            false => None,
+        let filter = if options.needs_data() {
+            Some(filter(data, classes)?.errors(classes))
+        } else {
+            None
         };
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
         // Only cross-fitted weights have it.
@@ -125,6 +126,35 @@ struct Taught {
     tried: Option<Lambdas>,
     /// A prediction for each example, centred and weighted as labels are, `m`.
     predictions: Vec<f64>,
+}
+
+/// The ridge parameter of `search` with the least hold-out error, and the hold-outs: so many tried side by side
+/// `at_once` or, from the largest, which takes the fewest iterations, down, then each alone.
+fn least_error(
+    problem: &RidgeProblem<'_>,
+    groups: &Groups,
+    search: &mut LambdaSearch,
+    at_once: usize,
+) -> Result<(Lambda, Holdout)> {
+    let mut best: Option<(Lambda, Holdout)> = None;
+    search.run(search.tried().to_vec(), |search, lambdas| {
+        let (mut many, mut rest) = (at_once, lambdas);
+        loop {
+            let (below, now) = rest.split_at(rest.len().saturating_sub(many));
+            let holdouts = problem.leave_out(now, None, groups, TOLERANCE)?;
+            let all = best.take().into_iter();
+            let all = all.chain(now.iter().copied().zip(holdouts));
+            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
+            let found = best.as_ref().expect("a list of lambdas is not empty").0;
+            if below.is_empty() || found != now[0] {
+                // The error only rises from here down.
+                search.skip(below);
+                return Ok::<_, Error>(found);
+            }
+            (rest, many) = (below, 1);
+        }
+    })?;
+    Ok(best.expect("a list of lambdas is not empty"))
 }
 
 /// `values` of examples, centred and weighted as the candidates are, `m`.
@@ -190,32 +220,11 @@ impl Taught {
             let folds = if queries < MANY_QUERIES { FOLDS } else { 2 };
             Groups::folds(queries, folds, seed).map_err(untrained)?
         };
-        // All side by side or, from the largest, which takes the fewest iterations, down: the first two
-        // together, as one never ends it, then each alone.
+        // Otherwise two together, as one never ends the search.
         let together = solver.factors() || candidates.summary().nonzeros <= SMALL;
-        let mut best: Option<(Lambda, Holdout)> = None;
-        search
-            .run(search.tried().to_vec(), |search, lambdas| {
-                let mut many = if together { lambdas.len() } else { 2 };
-                let mut rest = lambdas;
-                loop {
-                    let (below, now) = rest.split_at(rest.len().saturating_sub(many));
-                    let holdouts = problem.leave_out(now, None, &groups, TOLERANCE)?;
-                    let all = best.take().into_iter();
-                    let all = all.chain(now.iter().copied().zip(holdouts));
-                    best =
-                        all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
-                    let found = best.as_ref().expect("a list of lambdas is not empty").0;
-                    if below.is_empty() || found != now[0] {
-                        // The error only rises from here down.
-                        search.skip(below);
-                        return Ok::<_, Error>(found);
-                    }
-                    (rest, many) = (below, 1);
-                }
-            })
-            .map_err(untrained)?;
-        let (lambda, holdout) = best.expect("a list of lambdas is not empty");
+        let at_once = if together { usize::MAX } else { 2 };
+        let best = least_error(&problem, &groups, &mut search, at_once);
+        let (lambda, holdout) = best.map_err(untrained)?;
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         Ok(Self {
             teacher: Teacher {

@@ -1,7 +1,7 @@
 //! The default of lambda of a selection is decided here, for the command, for Rust and for Python.
 //!
 //! [`choose_lambda`] asks `GreedyRankRls::known_lambda`: what was given, or for the strategy `distil`
-//! [`GreedyRankRls::distil_lambda`]. For all other strategies folds choose: [`Tune::quick`] has
+//! 1/16 of the unit, or 1/64. For all other strategies folds choose: [`Tune::quick`] has
 //! their number, [`Lambdas::Auto`](crate::Lambdas::Auto) the ridge parameters.
 
 use rankrls_files::Remedy;
@@ -17,10 +17,10 @@ use crate::lambda::Lambda;
 /// The ridge parameter of a selection by `options`, in the unit of `candidates`, and how it was chosen if folds had
 /// to choose it.
 ///
-/// A number is taken as it is. A share is taken of the [unit](Candidates::unit) of `candidates`. Auto is
-/// [`GreedyRankRls::distil_lambda`] for the strategy `distil`; for all
-/// others three folds choose it ([`Tune::quick`]), and `each` sees their news. A strategy of the caller's `own` takes the
-/// place of that in the options.
+/// A number is taken as it is. A share is taken of the [unit](Candidates::unit) of `candidates`. Auto is 1/16 of the
+/// unit for the strategy `distil`, and 1/64 from 500 queries on; for all others three folds choose it
+/// ([`Tune::quick`]), and `each` sees their news. A strategy of the caller's `own` takes the place of that in the
+/// options.
 ///
 /// ```
 /// use rankrls::data::sample;

@@ -27,7 +27,6 @@ const CHUNK: usize = 512;
 
 pub(super) const FACTS: Facts = Facts {
     name: "backfit",
-    summary: "Back-fitting, another criterion: O(k^2 m- n), m- the non-zeros of a column",
     samples: true,
     // f_Q for every query, and z for each thread.
     memory: |shape| {

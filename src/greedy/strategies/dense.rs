@@ -39,7 +39,6 @@ use crate::stop;
 
 pub(super) const FACTS: Facts = Facts {
     name: "dense",
-    summary: "Algorithm 1 with dense caches: exact, O(k m n) time, O(m n) memory",
     exact: true,
     ranks: true,
     memory: |shape| {

@@ -10,7 +10,6 @@ use crate::greedy::strategy::Facts;
 
 pub(super) const FACTS: Facts = Facts {
     name: "distil",
-    summary: "Towards the hold-out predictions of RankRLS on all columns; for few queries, many columns",
     samples: true,
     distils: true,
     memory: Residual::memory,

@@ -23,7 +23,7 @@
 //! validation row has one, the rest is a point, too.
 //!
 //! The scores need the raw values of the columns, so that they are found before the first step, from the
-//! data set that is the [`Target`](crate::greedy::job::Target); the steps only take the next best. A class is
+//! data set; the steps only take the next best. A class is
 //! judged by the column that represents it.
 
 use std::f64::consts::LN_2;
@@ -51,7 +51,6 @@ const ATOM: f64 = 0.95;
 
 pub(super) const FACTS: Facts = Facts {
     name: "fs-ed",
-    summary: "Baseline: each feature by its own NDCG@10 and by the divergence of its densities from grade to grade",
     samples: true,
     baseline: true,
     needs_grades: true,

@@ -40,7 +40,6 @@ const QUERIES: usize = 1024;
 
 pub(super) const FACTS: Facts = Facts {
     name: "lowmem",
-    summary: "Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory",
     exact: true,
     samples: true,
     ranks: true,

@@ -35,7 +35,7 @@ macro_rules! strategies {
             #[default]
             Auto,
             $(
-                #[doc = concat!("`", stringify!($file), "`: [`summary`](Self::summary) says what it does.")]
+                #[doc = concat!("`", stringify!($file), "`: `docs/choosing.md` says what it does.")]
                 $kind,
             )*
         }
@@ -70,22 +70,13 @@ strategies! {
 /// Built without a plan, it is the exact one of least memory.
 const AUTO: Facts = Facts {
     name: "auto",
-    summary: "The fastest exact one that fits into memory",
     ..lowmem::FACTS
 };
 
 impl StrategyKind {
-    /// Candidates that `sampled` draws when nothing else is asked for.
-    pub const DEFAULT_SAMPLE: usize = sampled::DEFAULT_SAMPLE;
-
     /// The name.
     pub fn name(self) -> &'static str {
         self.facts().name
-    }
-
-    /// A line about what it does.
-    pub fn summary(self) -> &'static str {
-        self.facts().summary
     }
 
     /// This one, or `other` in place of `auto`.
@@ -112,7 +103,7 @@ impl StrategyKind {
 
     /// Whether the strategy is there to be compared with, because it does without what the
     /// others are for: leave-query-out errors of sets of features.
-    pub fn is_baseline(self) -> bool {
+    pub(crate) fn is_baseline(self) -> bool {
         self.facts().baseline
     }
 
@@ -129,13 +120,13 @@ impl StrategyKind {
     }
 
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
-    pub fn default_sample(self) -> Option<usize> {
+    pub(crate) fn default_sample(self) -> Option<usize> {
         self.facts().sample
     }
 
     /// Bytes the strategy will take on top of the data and the candidates, without one factor a query
     /// ([`State::folds_memory`]).
-    pub fn memory(self, shape: &Shape) -> u64 {
+    pub(crate) fn memory(self, shape: &Shape) -> u64 {
         let sample = shape.sample.or(self.default_sample());
         let shape = Shape { sample, ..*shape };
         let own = (self.facts().memory)(&shape);
@@ -144,7 +135,7 @@ impl StrategyKind {
 
     /// Rough seconds for all `k` steps on two of today's cores: to compare strategies, not to
     /// tell time.
-    pub fn cost(self, shape: &Shape) -> f64 {
+    pub(crate) fn cost(self, shape: &Shape) -> f64 {
         let (k, rows) = (shape.k as f64, shape.rows as f64);
         k * ((self.facts().cost)(shape) + 2e-9 * rows * k)
     }
@@ -155,7 +146,7 @@ impl StrategyKind {
     }
 
     /// Names of the strategies with a property, baselines aside: advice.
-    pub fn names_of(property: impl Fn(Self) -> bool) -> String {
+    pub(crate) fn names_of(property: impl Fn(Self) -> bool) -> String {
         let kinds = Self::ALL.into_iter();
         let names = kinds.filter(|&kind| !kind.is_baseline() && property(kind));
         let names: Vec<&str> = names.map(Self::name).collect();

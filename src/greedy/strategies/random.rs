@@ -5,7 +5,6 @@ use crate::greedy::{Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
     name: "random",
-    summary: "Baseline: a random feature in every step",
     baseline: true,
     sample: Some(1),
     cost: |_| 0.0,

@@ -48,7 +48,6 @@ const COARSE: f64 = 1e-2;
 
 pub(super) const FACTS: Facts = Facts {
     name: "residual",
-    summary: "Baseline: the least regularised training error, at most O(nnz) a step",
     samples: true,
     baseline: true,
     memory: Residual::memory,

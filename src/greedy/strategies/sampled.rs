@@ -12,11 +12,10 @@ use crate::greedy::strategy::{Facts, Shape};
 
 /// Candidates drawn when nothing else is asked for: one of them is among the best 5% with
 /// probability 0.95.
-pub(super) const DEFAULT_SAMPLE: usize = 59;
+const DEFAULT_SAMPLE: usize = 59;
 
 pub(super) const FACTS: Facts = Facts {
     name: "sampled",
-    summary: "lowmem on a fresh random subset each step: O(k^2 m kappa)",
     exact: false,
     sample: Some(DEFAULT_SAMPLE),
     cost: Shape::pass,

@@ -11,7 +11,6 @@ use crate::greedy::strategy::{Facts, bytes};
 
 pub(super) const FACTS: Facts = Facts {
     name: "univariate",
-    summary: "Baseline: each feature by its own leave-query-out error, O(nnz + m n)",
     samples: true,
     ranks: true,
     baseline: true,

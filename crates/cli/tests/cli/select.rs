@@ -90,10 +90,13 @@ fn memory_that_is_not_there_is_refused_with_what_fits() {
         let row = rows.iter().find(|row| row["strategy"] == name).unwrap();
         row["total_bytes"].as_u64().unwrap()
     };
-    let limit = total("dense") / 100 * 99;
-    let arguments = format!("select big.svm -k 5 --lambda 1 --threads 1 --max-memory {limit}");
+    let needed = total("dense");
+    let select = "select big.svm -k 5 --lambda 1 --threads 1 --max-memory";
+    folder.run(&format!("{select} {needed} --strategy dense"));
+    let arguments = format!("{select} {}", needed - 1);
     let error = folder.fails(&format!("{arguments} --strategy dense -o m.json"), 1);
-    assert!(error.contains("strategy dense needs"), "{error}");
+    let text = format!("strategy dense needs {needed} bytes");
+    assert!(error.contains(&text), "{error}");
     assert!(
         error.contains("these fit: ") && error.contains("lowmem"),
         "{error}"

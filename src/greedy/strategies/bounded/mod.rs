@@ -53,7 +53,6 @@ const COARSE: f64 = 1e-4;
 
 pub(super) const FACTS: Facts = Facts {
     name: "bounded",
-    summary: "Bounds first: exact, at a cost that grows with the non-zeros, O(nnz + m k) memory",
     exact: true,
     samples: true,
     memory,
