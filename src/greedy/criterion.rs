@@ -139,12 +139,6 @@ impl Mean {
     }
 }
 
-/// Concordance index of the leave-query-out predictions, averaged over the queries that
-/// have a pair of different labels; `None` when none has. Labels as given, not centred.
-pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
-    RankingCriterion::concordance(state, labels)?.mean(&state.predictions())
-}
-
 /// Leave-query-out predictions, those of a query that differ by rounding made equal.
 pub(crate) fn tied_predictions(state: &State) -> Vec<f64> {
     let mut predictions = state.predictions();

@@ -12,7 +12,7 @@ use crate::columns::{ColumnClasses, Summary};
 use crate::peers::Peers;
 
 pub use super::addition::{Addition, LastStep};
-pub use super::criterion::{RankingCriterion, lqo_cindex};
+pub use super::criterion::RankingCriterion;
 pub use super::state::State;
 pub use super::strategies::{ExpectedDivergence, OwnStrategy, Planned, Sampler};
 

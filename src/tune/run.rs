@@ -227,12 +227,7 @@ impl Run<'_> {
                     return done;
                 };
                 let outcome = match job {
-                    Ok(job) => Path {
-                        run: self,
-                        job,
-                        labels: shared,
-                    }
-                    .outcome(),
+                    Ok(job) => Path::new(self, job, shared).outcome(),
                     Err(error) => Ok(self.refused(selection, *lambda, error)),
                 };
                 done.push((place, outcome));
