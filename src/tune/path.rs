@@ -111,9 +111,9 @@ impl<'a, 'r> Path<'a, 'r> {
         });
         outcome.folds = folds.iter().map(FoldPath::features).collect();
         if ended.is_ok() {
-            folds
-                .iter()
-                .for_each(|without| self.finished(&without.path));
+            for without in &folds {
+                self.finished(&without.path);
+            }
         }
         ended
     }
