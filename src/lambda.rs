@@ -30,9 +30,8 @@ pub struct Lambda(f64);
 impl Lambda {
     /// Checks `value`.
     pub fn new(value: f64) -> Result<Self, Error> {
-        let legal = value.is_finite() && value > 0.0;
         ensure!(
-            legal,
+            value.is_finite() && value > 0.0,
             options,
             "lambda is {value}: expected a finite number above 0"
         );
@@ -540,56 +539,23 @@ mod tests {
 
     #[test]
     fn a_search_goes_on_past_the_edge_that_is_best() {
-        let largest = f64::MAX;
-        for (list, open, skipped, steps, most) in [
-            (
-                &[16.0, 1.0, 4.0, 4.0][..],
-                false,
-                &[][..],
-                &[(16.0, None)][..],
-                3,
-            ),
-            (
-                &[16.0, 1.0, 4.0, 4.0],
-                true,
-                &[],
-                &[
-                    (4.0, None),
-                    (1.0, Some(0.25)),
-                    (16.0, Some(64.0)),
-                    (64.0, Some(256.0)),
-                    (256.0, None),
-                ],
-                6,
-            ),
-            (
-                &[1.0, 4.0, 16.0],
-                true,
-                &[1.0, 4.0],
-                &[(16.0, Some(64.0))],
-                4,
-            ),
-            (&[largest], true, &[], &[(largest, None)], 4),
-        ] {
-            let lambdas = |list: &[f64]| list.iter().copied().map(Lambda).collect::<Vec<_>>();
-            let mut search = LambdaSearch::new(&lambdas(list), open);
-            assert!(search.tried().is_sorted_by(|a, b| a < b));
-            search.skip(&lambdas(skipped));
-            for &(best, next) in steps {
-                assert_eq!(
-                    search.go_on(Lambda(best)),
-                    next.map(Lambda),
-                    "{list:?}: {best}"
-                );
-            }
-            assert_eq!(search.most(), most, "{list:?}");
-        }
-        let search = LambdaSearch::new(&[16.0, 1.0, 4.0].map(Lambda), false);
-        assert_eq!(
-            [1.0, 4.0].map(|end| search.ends_at(Lambda(end))),
-            [true, false]
-        );
-        let one = LambdaSearch::new(&[Lambda(16.0)], true);
-        assert!(!one.ends_at(Lambda(16.0)));
+        let search = |open| LambdaSearch::new(&[16.0, 1.0, 4.0, 4.0].map(Lambda), open);
+        let mut closed = search(false);
+        assert_eq!(closed.tried(), [1.0, 4.0, 16.0].map(Lambda));
+        assert_eq!((closed.go_on(Lambda(16.0)), closed.most()), (None, 3));
+        assert!(closed.ends_at(Lambda(1.0)) && !closed.ends_at(Lambda(4.0)));
+        let mut open = search(true);
+        assert_eq!(open.go_on(Lambda(4.0)), None);
+        assert_eq!(open.go_on(Lambda(1.0)), Some(Lambda(0.25)));
+        assert_eq!(open.go_on(Lambda(16.0)), Some(Lambda(64.0)));
+        assert_eq!(open.go_on(Lambda(64.0)), Some(Lambda(256.0)));
+        assert_eq!((open.go_on(Lambda(256.0)), open.most()), (None, 6));
+        let mut less = search(true);
+        less.skip(&[1.0, 4.0].map(Lambda));
+        assert!(!less.ends_at(Lambda(16.0)));
+        assert_eq!(less.go_on(Lambda(16.0)), Some(Lambda(64.0)));
+        assert_eq!((less.most(), less.tried().len()), (4, 2));
+        let mut last = LambdaSearch::new(&[Lambda(f64::MAX)], true);
+        assert_eq!(last.go_on(Lambda(f64::MAX)), None);
     }
 }

@@ -43,6 +43,7 @@
 
 mod auto;
 mod folds;
+mod grid;
 mod meter;
 mod options;
 mod outcome;
@@ -198,9 +199,9 @@ impl<'a> Tuning<'a> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
             let candidates = self.options.selection.candidates(self.dataset);
-            return run::outcomes(self, &candidates, each);
+            return grid::outcomes(self, &candidates, each);
         };
-        run::outcomes(self, candidates, each)
+        grid::outcomes(self, candidates, each)
     }
 
     fn nothing_chosen(&self, outcomes: &[Outcome], interrupted: bool) -> Error {

@@ -153,7 +153,7 @@ pub struct PathSteps {
 
 impl PathSteps {
     /// Whether `other` is the same selection, after however many steps.
-    pub fn is_of(&self, other: &Self) -> bool {
+    pub(super) fn is_of(&self, other: &Self) -> bool {
         let own = |path: &Self| (path.lambda, path.strategy, path.labels, path.fold);
         own(self) == own(other)
     }

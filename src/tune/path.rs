@@ -28,12 +28,16 @@ impl Judgement {
 
 /// A path at work.
 pub(super) struct Path<'a, 'r> {
-    pub(super) run: &'a Run<'r>,
-    pub(super) job: &'a Job,
-    pub(super) labels: &'a LabelsOfParts,
+    run: &'a Run<'r>,
+    job: &'a Job,
+    labels: &'a LabelsOfParts,
 }
 
-impl<'a> Path<'a, '_> {
+impl<'a, 'r> Path<'a, 'r> {
+    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, labels: &'a LabelsOfParts) -> Self {
+        Self { run, job, labels }
+    }
+
     /// Follows the path.
     pub(super) fn outcome(&self) -> Result<Outcome> {
         let &Self { run, job, .. } = self;
@@ -107,9 +111,9 @@ impl<'a> Path<'a, '_> {
         });
         outcome.folds = folds.iter().map(FoldPath::features).collect();
         if ended.is_ok() {
-            folds
-                .iter()
-                .for_each(|without| self.finished(&without.path));
+            for without in &folds {
+                self.finished(&without.path);
+            }
         }
         ended
     }

@@ -12,9 +12,9 @@ use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::DataSummary;
-use rankrls::tune::{self, TuneEvent};
+use rankrls::tune::{self, Each};
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, Error, Kind, Lambda, Model, Ridge, Step};
+use rankrls::{Candidates, Dataset, Error, Lambda, Model, Ridge, Step};
 use rankrls_files::memory;
 use rankrls_plot::Figure;
 
@@ -315,25 +315,18 @@ pub(super) fn choose_lambda(
 ) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
     let (begin, console) = (Instant::now(), session.console);
     let mut watch = Watch::named(session, "lambda");
-    let chosen = watch.run(|watch| {
-        let each = &mut |event: TuneEvent<'_>| watch.event(event);
-        tune::choose_lambda(options, None, candidates, &input.train, each)
-    })?;
-    match chosen.unwrap_or_else(|| Err(Error::stopped())) {
-        Ok((lambda, auto)) => {
-            let choice = auto.map(|tuned| LambdaChoice::new(options, &tuned, begin.elapsed()));
-            if let Some(choice) = &choice {
-                session.interrupt.leaves(NOTHING.to_owned());
-                choice.tell(console);
-            }
-            Ok(Some((lambda, choice)))
-        }
-        Err(error) if error.kind() == Kind::Stopped => {
-            console.warn(format_args!("interrupted before the first step: {NOTHING}"));
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
+    let choose =
+        |each: &mut Each<'_>| tune::choose_lambda(options, None, candidates, &input.train, each);
+    let Some((lambda, auto)) = watch.tune(choose)? else {
+        console.warn(format_args!("interrupted before the first step: {NOTHING}"));
+        return Ok(None);
+    };
+    let choice = auto.map(|tuned| LambdaChoice::new(options, &tuned, begin.elapsed()));
+    if let Some(choice) = &choice {
+        session.interrupt.leaves(NOTHING.to_owned());
+        choice.tell(console);
     }
+    Ok(Some((lambda, choice)))
 }
 
 /// Measures the test data, if there are any, after each step.

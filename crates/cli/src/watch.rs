@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
-use rankrls::Step;
-use rankrls::tune::{Outcome, PathSteps, TuneEvent};
+use rankrls::tune::{Each, Outcome, PathSteps, TuneEvent};
+use rankrls::{Kind, Step};
 
 use super::numbers::{printable, short};
 use super::session::Session;
@@ -112,8 +112,20 @@ impl Watch<'_> {
         }
     }
 
+    /// Does `work` on a grid, whose news it sees; `None` if that was interrupted before it had a result.
+    pub(crate) fn tune<T: Send>(
+        &mut self,
+        work: impl FnOnce(&mut Each<'_>) -> rankrls::Result<T> + Send,
+    ) -> anyhow::Result<Option<T>> {
+        match self.run(|watch| work(&mut |event| watch.event(event)))? {
+            None => Ok(None),
+            Some(Err(error)) if error.kind() == Kind::Stopped => Ok(None),
+            Some(found) => Ok(Some(found?)),
+        }
+    }
+
     /// Sees the news of a grid.
-    pub(crate) fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
+    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         match event {
             TuneEvent::Started {
                 lambdas,

@@ -13,11 +13,9 @@ use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::data::{DataHash, LabelScale};
 use rankrls::metrics::{Measure, parse_list};
-use rankrls::tune::{self, Outcome, PathEnding, PathSteps, Tune, TuneEvent, Tuned};
+use rankrls::tune::{self, Outcome, PathEnding, PathSteps, Tune, Tuned};
 use rankrls::warning::Warning;
-use rankrls::{
-    Candidates, Dataset, Error, GreedyRankRls, HoldOut, Kind, Lambdas, Metric, Model, StrategyKind,
-};
+use rankrls::{Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, StrategyKind};
 use rankrls_files::memory;
 
 pub(crate) use judging::EvidenceChoice;
@@ -288,25 +286,21 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         given: &given,
         ..tune::Tuning::new(train, &options)
     };
-    let tuned = watch.run(|watch| tuning.run(&mut |event: TuneEvent<'_>| watch.event(event)))?;
+    let tuned = watch.tune(|each| tuning.run(each))?;
     let left = match &args.output {
         Some(_) => "--resume goes on after the selections that are done",
         None => "other steps are lost, which -o would have kept",
     };
-    let tuned = match tuned.unwrap_or_else(|| Err(Error::stopped())) {
-        Err(error) if error.kind() == Kind::Stopped => {
-            let text = "interrupted before there was anything to choose from";
-            console.warn(format_args!("{text}; {left}"));
-            return Ok(session.without_results());
-        }
-        tuned => tuned,
+    let Some(tuned) = tuned else {
+        let text = "interrupted before there was anything to choose from";
+        console.warn(format_args!("{text}; {left}"));
+        return Ok(session.without_results());
     };
-    if let (Some(kept), Ok(tuned)) = (watch.kept.take(), &tuned)
+    if let Some(kept) = watch.kept.take()
         && !tuned.interrupted
     {
         kept.remove()?;
     }
-    let tuned = tuned?;
     let cross_validated = cross_validated(&tuning, &tuned, session)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
@@ -389,17 +383,13 @@ fn cross_validated(
     }
     // The selections without a fold have no part in the choice.
     let mut watch = Watch::new(session);
-    let cross_validated = watch.run(|watch| {
-        let each = &mut |event: TuneEvent<'_>| watch.event(event);
-        tuning.judge_by_folds(tuned, each)
-    })?;
     let interrupted = || {
         console.warn("interrupted: the model is chosen, but not judged by folds");
         Ok(None)
     };
-    let cross_validated = match cross_validated.unwrap_or_else(|| Err(Error::stopped())) {
-        Err(error) if error.kind() == Kind::Stopped => return interrupted(),
-        cross_validated => cross_validated?,
+    let judged = watch.tune(|each| tuning.judge_by_folds(tuned, each))?;
+    let Some(cross_validated) = judged else {
+        return interrupted();
     };
     match cross_validated.as_ref().map(|path| &path.ending) {
         Some(PathEnding::Refused { reason }) => {
