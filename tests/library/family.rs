@@ -14,7 +14,7 @@ use crate::oracle::training::{drawn_training, given, held_out, scores, train, we
 use crate::oracle::{Problem, drawn_problems, on, ridge};
 use proptest::prelude::*;
 use rankrls::data::Groups;
-use rankrls::ridge::{Basis, Kernel, Preference, Preferences};
+use rankrls::ridge::{Basis, Kernel, KernelKind, Preference, Preferences};
 use rankrls::{Dataset, HoldOut, Lambda, Objective, Queries, QueryWeight, RankRls, Solver};
 use serde_json::Value;
 
@@ -269,7 +269,10 @@ fn kernel(name: &str) -> Kernel {
     match words[0] {
         "linear" => Kernel::LINEAR,
         "gaussian" => Kernel::gaussian(number("gamma")).unwrap(),
-        _ => Kernel::polynomial(number("gamma"), number("coef0"), number("degree") as u32).unwrap(),
+        _ => {
+            let (gamma, coef0, degree) = (number("gamma"), number("coef0"), number("degree"));
+            Kernel::new(KernelKind::Polynomial, gamma, coef0, degree as u32).unwrap()
+        }
     }
 }
 
@@ -756,7 +759,7 @@ fn kernels_that_are_none_are_refused() {
     let data = data(&GOLDEN["tiny_a"]);
     let error = refused(&data, Kernel::PRECOMPUTED, None);
     assert!(error.contains("10 rows and 3 columns"), "{error}");
-    let huge = Kernel::polynomial(1e200, 0.0, 3).unwrap();
+    let huge = Kernel::new(KernelKind::Polynomial, 1e200, 0.0, 3).unwrap();
     let error = refused(&data, huge, None);
     assert!(error.contains("scale the data"), "{error}");
     for rows in [vec![], vec![0, 0], vec![10], (0..11).collect()] {

@@ -14,7 +14,7 @@ use rankrls::data::Groups;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
-use rankrls::ridge::Solver;
+use rankrls::ridge::{KernelKind, Solver};
 use rankrls::{
     ColumnClasses, Dataset, HoldOut, Kernel, Lambda, Objective, Queries, RankRls, Selection,
     StrategyKind,
@@ -225,7 +225,7 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
     for (name, lambda, expected) in &GOLDEN.kernels {
         let kernel = match name.as_str() {
             "gaussian" => Kernel::gaussian(0.00390625).unwrap(),
-            _ => Kernel::polynomial(0.015625, 1.0, 2).unwrap(),
+            _ => Kernel::new(KernelKind::Polynomial, 0.015625, 1.0, 2).unwrap(),
         };
         let params = RankRls {
             lambdas: Lambda::new(*lambda).unwrap().into(),
