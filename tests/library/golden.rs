@@ -21,7 +21,7 @@ use rankrls::{
 };
 use serde::Deserialize;
 
-use crate::oracle::training::{given, held_out};
+use crate::oracle::training::{given, held_out, precision};
 use crate::oracle::{EXACT, by, training};
 
 /// Figures of `golden.json`, which tells where each comes from.
@@ -129,14 +129,6 @@ fn by_solver(solver: Solver) -> RankRls {
     RankRls {
         solver: Some(solver),
         ..RankRls::default()
-    }
-}
-
-/// Predictions by conjugate gradients are off by their residual, 1e-6 of the labels.
-fn precision(solver: Solver) -> f64 {
-    match solver {
-        Solver::ConjugateGradients => 1e-4,
-        _ => 1e-8,
     }
 }
 

@@ -9,13 +9,12 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use rankrls::data::read::{PreferenceLine, read_folds, read_preferences};
+use rankrls::data::read::{read_folds, read_preferences};
 use rankrls::data::{Groups, HoldOut, LabelScale, one_query};
 use rankrls::metrics::{Measure, Metric};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
-    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference, Preferences, RankRls,
-    Training,
+    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls, Training,
 };
 use rankrls::warning::Warning;
 use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
@@ -331,14 +330,7 @@ impl TrainArgs {
         let memory = self.data.read.memory();
         params.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
         if let Some(path) = &self.objective.pairs {
-            let lines = read_preferences(path, data.rows(), memory)?;
-            let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
-                preferred,
-                other,
-                magnitude,
-                weight,
-            };
-            let list = lines.into_iter().map(preference).collect();
+            let list = read_preferences(path, data.rows(), memory)?;
             let preferences = Preferences::new(list, data);
             params.preferences = Some(preferences.with_context(|| path.display().to_string())?);
         }
