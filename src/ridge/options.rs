@@ -184,7 +184,7 @@ impl RankRls {
     }
 
     /// How many models there are to choose from, to begin with.
-    pub fn models(&self) -> usize {
+    pub(crate) fn models(&self) -> usize {
         self.lambdas.count() * self.kernels.len()
     }
 

@@ -414,7 +414,8 @@ impl TrainArgs {
             }
         };
         let outcome = params.train(data, Some(found));
-        let outcome = outcome.map_err(|error| self.told(error, params.models()))?;
+        let models = params.lambdas.count() * params.kernels.len();
+        let outcome = outcome.map_err(|error| self.told(error, models))?;
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
@@ -423,7 +424,7 @@ impl TrainArgs {
         let (cells, scheme) = (outcome.cells.iter(), outcome.held_out.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
-            kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
+            kernel: Some(best.kernel).filter(|kernel| kernel.kind != KernelKind::Linear),
             basis: match &outcome.fit {
                 Fit::Kernel(coefficients) => Some(coefficients.len()),
                 Fit::Linear(_) => None,
@@ -521,8 +522,8 @@ impl Report {
         let mut settings = vec![format!("solver {solver}, lambda {lambda}")];
         settings.extend((!objective.is_query()).then(|| format!("objective {objective}")));
         settings.extend(self.kernel.map(|kernel| match kernel.gamma() {
-            None => format!("kernel {}", kernel.kind()),
-            Some(gamma) => format!("kernel {} with gamma {}", kernel.kind(), exact(gamma)),
+            None => format!("kernel {}", kernel.kind),
+            Some(gamma) => format!("kernel {} with gamma {}", kernel.kind, exact(gamma)),
         }));
         if weight.query_weight != QueryWeight::Uniform {
             settings.push(format!("query weight {}", weight.query_weight));

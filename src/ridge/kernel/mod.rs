@@ -152,7 +152,8 @@ impl Products<'_> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    kind: KernelKind,
+    /// The function, without its parameters.
+    pub kind: KernelKind,
     gamma: f64,
     coef0: f64,
     degree: u32,
@@ -223,11 +224,6 @@ impl Kernel {
             return refuse("gamma", "a finite number above 0", kernel.gamma);
         }
         Ok(kernel)
-    }
-
-    /// The function, without its parameters.
-    pub fn kind(&self) -> KernelKind {
-        self.kind
     }
 
     /// `gamma`, where it is a parameter of the kernel.
