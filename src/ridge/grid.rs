@@ -102,7 +102,8 @@ impl RankRls {
     /// of the best model. `classes` are those that [`column_classes`](Self::column_classes) finds in the data,
     /// where they are known: linear models of the columns use them.
     ///
-    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter; `cg` trains for each, and for each group that is held out.
+    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter; `cg` trains for
+    /// each, and for each group that is held out.
     pub fn train(&self, data: &Dataset<'_>, classes: Option<&ColumnClasses>) -> Result<Training> {
         self.check(self.basis.is_some(), self.preferences.is_some())?;
         self.check_measure(data)?;
