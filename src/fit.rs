@@ -265,7 +265,7 @@ mod tests {
         found.write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(read, found);
-        assert_eq!(read.strategy.name(), "own");
+        assert_eq!(read.strategy.to_string(), "own");
         asked.memory = Memory::limit(1 << 40);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(

@@ -30,7 +30,7 @@ pub use columns::Column;
 pub(crate) use columns::{Columns, pieces};
 pub use dataset::Dataset;
 pub use description::{Description, Labels, LongColumn, Spread};
-pub use formats::{write_names, write_svmlight, write_svmlight_as_wide};
+pub use formats::{Preference, write_names, write_svmlight, write_svmlight_as_wide};
 pub use hash::DataHash;
 pub(crate) use holdout::one_group;
 pub use holdout::{Groups, HoldOut, one_query};
@@ -67,8 +67,8 @@ pub mod read {
     //! ```
 
     pub use super::formats::{
-        Format, Loaded, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions, RowQueries,
-        TableOptions, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
+        Format, Loaded, Place, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
+        read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
     };
     pub use super::missing::Missing;
     pub use super::sidecar::names_beside;

@@ -449,7 +449,7 @@ impl FeatureChoice {
     }
 
     /// The name: that of a strategy, `own`, `all` or `given`.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Strategy(strategy) => strategy.name(),
             Self::Own => OWN,

@@ -102,7 +102,8 @@ impl RankRls {
     /// of the best model. `classes` are those that [`column_classes`](Self::column_classes) finds in the data,
     /// where they are known: linear models of the columns use them.
     ///
-    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter; `cg` trains for each, and for each group that is held out.
+    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter; `cg` trains for
+    /// each, and for each group that is held out.
     pub fn train(&self, data: &Dataset<'_>, classes: Option<&ColumnClasses>) -> Result<Training> {
         self.check(self.basis.is_some(), self.preferences.is_some())?;
         self.check_measure(data)?;
@@ -152,17 +153,17 @@ impl RankRls {
         let largest = asked.as_ref().map_or(0, Groups::largest);
         let basis = self.basis_for(kernel, data)?;
         let mut memory = self.memory;
-        if kernel.kind() != KernelKind::Linear || basis.is_some() {
+        if kernel.kind != KernelKind::Linear || basis.is_some() {
             // The model does not use them, but the caller has them.
             memory = memory.holding(classes.map_or(0, ColumnClasses::memory));
         }
-        self.check_kernel(data, kernel.kind(), basis.as_deref(), memory, largest)?;
+        self.check_kernel(data, kernel.kind, basis.as_deref(), memory, largest)?;
         let map = |rows: Vec<usize>| ReducedSet::new(data, &kernel, &rows, self.rows_from);
         let reduced = basis.map(map).transpose()?;
         let problem = if let Some(known) = &reduced {
             let memory = memory.holding(data.memory());
             RidgeProblem::of_columns(&known.mapped, None, self, memory, largest)?
-        } else if kernel.kind() == KernelKind::Linear {
+        } else if kernel.kind == KernelKind::Linear {
             RidgeProblem::of_columns(data, classes, self, memory, largest)?
         } else {
             let values = self.values(kernel, data)?;
@@ -232,7 +233,7 @@ impl RankRls {
             return basis.rows(data).map(Some);
         }
         let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
-        let many = kernel.kind() != KernelKind::Linear && preferences > data.rows();
+        let many = kernel.kind != KernelKind::Linear && preferences > data.rows();
         Ok(many.then(|| (0..data.rows()).collect()))
     }
 
@@ -424,7 +425,7 @@ impl Search<'_> {
         let problem = self.problem;
         match self.reduced {
             Some(reduced) => Fit::Kernel(reduced.coefficients(&problem.weights(solution))),
-            None if self.kernel.kind() == KernelKind::Linear => {
+            None if self.kernel.kind == KernelKind::Linear => {
                 Fit::Linear(problem.weights(solution))
             }
             None => {

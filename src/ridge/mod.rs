@@ -53,8 +53,8 @@ mod shape;
 mod solvers;
 mod system;
 
-pub use crate::data::Groups;
-pub use comparisons::{Preference, Preferences};
+pub use crate::data::{Groups, Preference};
+pub use comparisons::Preferences;
 pub use grid::{Cell, Fit, Training};
 pub use holdout::Holdout;
 pub use kernel::{Basis, Kernel, KernelKind};

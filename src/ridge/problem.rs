@@ -146,7 +146,7 @@ impl<'a> RidgeProblem<'a> {
         stop::check()?;
         Ok(Self {
             dataset,
-            unit: system.unit(),
+            unit: system.rows.unit(&system.features, system.mean_diagonal),
             solver,
             solve,
             system,

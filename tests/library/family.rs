@@ -10,11 +10,13 @@
 use std::sync::LazyLock;
 
 use crate::oracle::problems::{lambdas, problems};
-use crate::oracle::training::{drawn_training, given, held_out, scores, train, weights};
+use crate::oracle::training::{
+    drawn_training, given, held_out, noise_of_iterations, precision, scores, train, weights,
+};
 use crate::oracle::{Problem, drawn_problems, on, ridge};
 use proptest::prelude::*;
 use rankrls::data::Groups;
-use rankrls::ridge::{Basis, Kernel, Preference, Preferences};
+use rankrls::ridge::{Basis, Kernel, KernelKind, Preference, Preferences};
 use rankrls::{Dataset, HoldOut, Lambda, Objective, Queries, QueryWeight, RankRls, Solver};
 use serde_json::Value;
 
@@ -24,14 +26,6 @@ static GOLDEN: LazyLock<Value> =
 const NAMES: [&str; 2] = ["tiny_a", "tiny_b"];
 
 const FACTORING: [Solver; 2] = [Solver::Dual, Solver::Primal];
-
-/// Predictions by conjugate gradients are off by their residual, 1e-6 of the labels.
-fn precision(solver: Solver) -> f64 {
-    match solver {
-        Solver::ConjugateGradients => 1e-4,
-        _ => 1e-8,
-    }
-}
 
 fn options(solver: Solver) -> RankRls {
     RankRls {
@@ -269,7 +263,10 @@ fn kernel(name: &str) -> Kernel {
     match words[0] {
         "linear" => Kernel::LINEAR,
         "gaussian" => Kernel::gaussian(number("gamma")).unwrap(),
-        _ => Kernel::polynomial(number("gamma"), number("coef0"), number("degree") as u32).unwrap(),
+        _ => {
+            let (gamma, coef0, degree) = (number("gamma"), number("coef0"), number("degree"));
+            Kernel::new(KernelKind::Polynomial, gamma, coef0, degree as u32).unwrap()
+        }
     }
 }
 
@@ -454,13 +451,6 @@ fn within_or_global() -> impl Strategy<Value = (Problem, bool)> {
 
 fn noise(lambda: f64) -> f64 {
     1e-8 + 1e-11 / lambda
-}
-
-/// What a residual of 1e-6 of the labels may do with predictions of other rows.
-fn noise_of_iterations(problem: &Problem, lambda: f64) -> f64 {
-    let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
-    let trace: f64 = problem.x.iter().map(|column| squares(column)).sum();
-    1e-5 * (1.0 + squares(&problem.labels).sqrt()) * (1.0 + (trace / lambda).sqrt())
 }
 
 proptest! {
@@ -756,7 +746,7 @@ fn kernels_that_are_none_are_refused() {
     let data = data(&GOLDEN["tiny_a"]);
     let error = refused(&data, Kernel::PRECOMPUTED, None);
     assert!(error.contains("10 rows and 3 columns"), "{error}");
-    let huge = Kernel::polynomial(1e200, 0.0, 3).unwrap();
+    let huge = Kernel::new(KernelKind::Polynomial, 1e200, 0.0, 3).unwrap();
     let error = refused(&data, huge, None);
     assert!(error.contains("scale the data"), "{error}");
     for rows in [vec![], vec![0, 0], vec![10], (0..11).collect()] {

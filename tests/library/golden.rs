@@ -14,14 +14,14 @@ use rankrls::data::Groups;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::metrics::{Convention, Metric, Rules, evaluate};
-use rankrls::ridge::Solver;
+use rankrls::ridge::{KernelKind, Solver};
 use rankrls::{
     ColumnClasses, Dataset, HoldOut, Kernel, Lambda, Objective, Queries, RankRls, Selection,
     StrategyKind,
 };
 use serde::Deserialize;
 
-use crate::oracle::training::{given, held_out};
+use crate::oracle::training::{given, held_out, precision};
 use crate::oracle::{EXACT, by, training};
 
 /// Figures of `golden.json`, which tells where each comes from.
@@ -132,14 +132,6 @@ fn by_solver(solver: Solver) -> RankRls {
     }
 }
 
-/// Predictions by conjugate gradients are off by their residual, 1e-6 of the labels.
-fn precision(solver: Solver) -> f64 {
-    match solver {
-        Solver::ConjugateGradients => 1e-4,
-        _ => 1e-8,
-    }
-}
-
 #[test]
 fn trains_on_all_features_as_the_authors_implementation() {
     let Some(train) = rlscore("train", &ReadOptions::new()) else {
@@ -225,7 +217,7 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
     for (name, lambda, expected) in &GOLDEN.kernels {
         let kernel = match name.as_str() {
             "gaussian" => Kernel::gaussian(0.00390625).unwrap(),
-            _ => Kernel::polynomial(0.015625, 1.0, 2).unwrap(),
+            _ => Kernel::new(KernelKind::Polynomial, 0.015625, 1.0, 2).unwrap(),
         };
         let params = RankRls {
             lambdas: Lambda::new(*lambda).unwrap().into(),

@@ -10,7 +10,7 @@ use rankrls::greedy::job::{select, unwatched};
 use rankrls::greedy::strategy::{self, Round};
 use rankrls::greedy::{GreedyRankRls, Selection};
 use rankrls::metrics::{Convention, Metric, evaluate};
-use rankrls::ridge::{Basis, Kernel, RankRls, Solver, Training};
+use rankrls::ridge::{Basis, Kernel, KernelKind, RankRls, Solver, Training};
 use rankrls::{HoldOut, Kind, Lambda, Lambdas, Result, Scale, StrategyKind};
 
 use crate::long::long;
@@ -330,8 +330,8 @@ fn kernels_of_tiny_values_are_refused() {
     let data = following(1e-200).dataset();
     let kernels = [
         Kernel::gaussian(1.0).unwrap(),
-        Kernel::polynomial(1.0, 1.0, 2).unwrap(),
-        Kernel::polynomial(1.0, 0.0, 2).unwrap(),
+        Kernel::new(KernelKind::Polynomial, 1.0, 1.0, 2).unwrap(),
+        Kernel::new(KernelKind::Polynomial, 1.0, 0.0, 2).unwrap(),
     ];
     for kernel in kernels {
         for basis in [None, Some(Basis::Given((0..9).collect()))] {

@@ -107,7 +107,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
             .gamma()
             .map_or_else(String::new, |gamma| format!(", gamma {}", exact(gamma)));
         let rows = counted(expansion.rows.len(), "row");
-        let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind());
+        let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind);
     } else {
         text += &weight_table(&model, args.top.unwrap_or(LARGEST));
     }

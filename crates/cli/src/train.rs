@@ -9,13 +9,12 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use rankrls::data::read::{PreferenceLine, read_folds, read_preferences};
+use rankrls::data::read::{read_folds, read_preferences};
 use rankrls::data::{Groups, HoldOut, LabelScale, one_query};
 use rankrls::metrics::{Measure, Metric};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
-    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference, Preferences, RankRls,
-    Training,
+    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls, Training,
 };
 use rankrls::warning::Warning;
 use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
@@ -331,14 +330,7 @@ impl TrainArgs {
         let memory = self.data.read.memory();
         params.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
         if let Some(path) = &self.objective.pairs {
-            let lines = read_preferences(path, data.rows(), memory)?;
-            let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
-                preferred,
-                other,
-                magnitude,
-                weight,
-            };
-            let list = lines.into_iter().map(preference).collect();
+            let list = read_preferences(path, data.rows(), memory)?;
             let preferences = Preferences::new(list, data);
             params.preferences = Some(preferences.with_context(|| path.display().to_string())?);
         }
@@ -422,7 +414,8 @@ impl TrainArgs {
             }
         };
         let outcome = params.train(data, Some(found));
-        let outcome = outcome.map_err(|error| self.told(error, params.models()))?;
+        let models = params.lambdas.count() * params.kernels.len();
+        let outcome = outcome.map_err(|error| self.told(error, models))?;
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
@@ -431,7 +424,7 @@ impl TrainArgs {
         let (cells, scheme) = (outcome.cells.iter(), outcome.held_out.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
-            kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
+            kernel: Some(best.kernel).filter(|kernel| kernel.kind != KernelKind::Linear),
             basis: match &outcome.fit {
                 Fit::Kernel(coefficients) => Some(coefficients.len()),
                 Fit::Linear(_) => None,
@@ -529,8 +522,8 @@ impl Report {
         let mut settings = vec![format!("solver {solver}, lambda {lambda}")];
         settings.extend((!objective.is_query()).then(|| format!("objective {objective}")));
         settings.extend(self.kernel.map(|kernel| match kernel.gamma() {
-            None => format!("kernel {}", kernel.kind()),
-            Some(gamma) => format!("kernel {} with gamma {}", kernel.kind(), exact(gamma)),
+            None => format!("kernel {}", kernel.kind),
+            Some(gamma) => format!("kernel {} with gamma {}", kernel.kind, exact(gamma)),
         }));
         if weight.query_weight != QueryWeight::Uniform {
             settings.push(format!("query weight {}", weight.query_weight));

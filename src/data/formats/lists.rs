@@ -101,8 +101,19 @@ fn items<T>(
     Ok(items)
 }
 
-/// A preference: rows, 0-based, first the one that is preferred; by how much; what it counts.
-pub type PreferenceLine = ([u32; 2], f64, f64);
+/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/rankrls.md`, "All pairs, and
+/// given ones").
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preference {
+    /// The row `i` that is preferred, 0-based.
+    pub preferred: u32,
+    /// The other row `j`, 0-based.
+    pub other: u32,
+    /// `g_e`, the difference of scores to be learnt, in units of the scores; 1 as a rule.
+    pub magnitude: f64,
+    /// `c_e`, the weight of the preference, without a unit; 1 as a rule.
+    pub weight: f64,
+}
 
 /// Reads preferences among `rows` rows, `PREFERRED OTHER [MAGNITUDE [WEIGHT]]` a line: rows from 1 on,
 /// numbers that are 1 where they are missing. Blank lines and comments after `#` are skipped.
@@ -110,7 +121,7 @@ pub fn read_preferences(
     path: &Path,
     rows: usize,
     memory: Memory,
-) -> Result<Vec<PreferenceLine>, ReadError> {
+) -> Result<Vec<Preference>, ReadError> {
     items(Source::open(path, memory.left())?, memory, |line| {
         let line = token::without_comment(line);
         let some = token::start(line, 0) < line.len();
@@ -128,7 +139,7 @@ pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>,
     })
 }
 
-fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {
+fn preference(line: &[u8], rows: usize) -> Result<Preference, Fault> {
     let (preferred, first_end) = row(line, token::start(line, 0), rows)?;
     let (other, last_end) = row(line, token::start(line, first_end), rows)?;
     let (mut numbers, mut at) = ([1.0; 2], token::start(line, last_end));
@@ -142,7 +153,13 @@ fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {
         }
     }
     token::nothing_after(line, at, "preference")?;
-    Ok(([preferred, other], numbers[0], numbers[1]))
+    let [magnitude, weight] = numbers;
+    Ok(Preference {
+        preferred,
+        other,
+        magnitude,
+        weight,
+    })
 }
 
 /// The number of a row at `at`, 0-based, and where it ends.

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::{Comparisons, Labelled, Loss, Parts, check_one_query, weigh};
-use crate::data::{Dataset, Queries};
+use crate::data::{Dataset, Preference, Queries};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
@@ -18,20 +18,6 @@ use crate::ridge::blocks::Block;
 use crate::ridge::features::{Columns, Features, Mean};
 use crate::ridge::shape::TrainShape;
 use crate::stop;
-
-/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/rankrls.md`, "All pairs, and
-/// given ones").
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Preference {
-    /// The row `i` that is preferred, 0-based.
-    pub preferred: u32,
-    /// The other row `j`, 0-based.
-    pub other: u32,
-    /// `g_e`, the difference of scores to be learnt, in units of the scores; 1 as a rule.
-    pub magnitude: f64,
-    /// `c_e`, the weight of the preference, without a unit; 1 as a rule.
-    pub weight: f64,
-}
 
 /// Preferences among the rows of a data set. One that comes twice counts twice, opposite ones pull
 /// against each other, cycles are allowed, and a row before itself counts nothing.

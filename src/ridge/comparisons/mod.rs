@@ -25,8 +25,8 @@ use crate::lambda::Lambda;
 use crate::linalg::factor::Square;
 
 pub(crate) use centred::Centred;
+pub use differences::Preferences;
 pub(crate) use differences::{Differences, no_preferences};
-pub use differences::{Preference, Preferences};
 
 /// The rows that a [`Loss`] compares: of the same query, or of a preference.
 #[derive(Debug)]

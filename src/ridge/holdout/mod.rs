@@ -163,13 +163,10 @@ mod tests {
     /// Down to the digits that a tolerance gives, which no front end asks for.
     #[test]
     fn iterations_come_as_near_to_the_factors_as_they_are_asked_to() {
-        let data = sample::train();
-        let lambdas = [4.0, 0.25].map(|lambda| Lambda::new(lambda).unwrap());
-        let queries = data.queries().len();
-        for groups in [
-            Groups::queries(queries),
-            Groups::folds(queries, 3, 1).unwrap(),
-        ] {
+        let queries: Vec<usize> = (0..17).collect();
+        let data = sample::train().queries_subset(&queries).unwrap();
+        let lambdas = [Lambda::new(16.0).unwrap()];
+        for groups in [Groups::queries(17), Groups::folds(17, 2, 1).unwrap()] {
             let by = |solver| {
                 let options = RankRls {
                     solver: Some(solver),

@@ -152,7 +152,8 @@ impl Products<'_> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    kind: KernelKind,
+    /// The function, without its parameters.
+    pub kind: KernelKind,
     gamma: f64,
     coef0: f64,
     degree: u32,
@@ -193,11 +194,6 @@ impl Kernel {
         Self::new(KernelKind::Gaussian, gamma, 0.0, 1)
     }
 
-    /// `(gamma x . z + coef0)^degree`. `gamma` is in units of one over the squared values.
-    pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
-        Self::new(KernelKind::Polynomial, gamma, coef0, degree)
-    }
-
     /// This kernel, unless one of its parameters is out of range; parameters that its formula does not have are
     /// those of [`LINEAR`](Self::LINEAR).
     pub(crate) fn checked(self) -> Result<Self> {
@@ -228,11 +224,6 @@ impl Kernel {
             return refuse("gamma", "a finite number above 0", kernel.gamma);
         }
         Ok(kernel)
-    }
-
-    /// The function, without its parameters.
-    pub fn kind(&self) -> KernelKind {
-        self.kind
     }
 
     /// `gamma`, where it is a parameter of the kernel.

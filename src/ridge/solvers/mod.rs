@@ -25,8 +25,8 @@ use crate::names::named;
 
 pub(crate) use factored::{Factored, batches, blocks};
 
-/// Norm of the residual `y^ - (K + ridge I) a` that solvers who iterate reach, as a share of the norm of the
-/// labels `y^`. Rounding keeps it above where the unit is some 1e8 times lambda or more.
+/// Norm of the residual `y^ - (K + ridge I) a` at which iterations end, as a share of the norm of the labels `y^`.
+/// Rounding keeps it above where the unit is some 1e8 times lambda or more.
 pub(crate) const TOLERANCE: f64 = 1e-10;
 
 /// The same for models that only predict the rows they leave out, to compare ridge parameters.

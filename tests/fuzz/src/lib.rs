@@ -274,8 +274,9 @@ pub fn lists(input: &[u8]) -> bool {
             Ok(())
         }
         2 => read::read_preferences(&path, ROWS, memory).map(|list| {
-            for ([preferred, other], magnitude, weight) in list {
-                assert!(preferred.max(other) < 7 && magnitude.is_finite() && weight > 0.0);
+            for one in list {
+                let last = one.preferred.max(one.other);
+                assert!(last < 7 && one.magnitude.is_finite() && one.weight > 0.0);
             }
         }),
         3 => read::read_rows(&path, ROWS, memory)

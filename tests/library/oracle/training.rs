@@ -2,7 +2,9 @@
 
 use rankrls::data::Groups;
 use rankrls::ridge::{Fit, Holdout, Training};
-use rankrls::{Dataset, HoldOut, Lambda, RankRls, Result};
+use rankrls::{Dataset, HoldOut, Lambda, RankRls, Result, Solver};
+
+use super::Problem;
 
 /// The training with one `lambda` that holds out what is asked for.
 pub fn train(
@@ -58,4 +60,19 @@ pub fn weights(training: &Training) -> &[(u32, f64)] {
 pub fn scores(training: &Training, data: &Dataset<'_>) -> Vec<f64> {
     let (features, values): (Vec<u32>, Vec<f64>) = weights(training).iter().copied().unzip();
     data.scores(&features, &values)
+}
+
+/// What the residual at which conjugate gradients end, 1e-6 of the labels, may do with predictions of other rows.
+pub fn noise_of_iterations(problem: &Problem, lambda: f64) -> f64 {
+    let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
+    let trace: f64 = problem.x.iter().map(|column| squares(column)).sum();
+    1e-5 * (1.0 + squares(&problem.labels).sqrt()) * (1.0 + (trace / lambda).sqrt())
+}
+
+/// How near predictions of small data are.
+pub fn precision(solver: Solver) -> f64 {
+    match solver {
+        Solver::ConjugateGradients => 1e-4,
+        Solver::Dual | Solver::Primal => 1e-8,
+    }
 }
