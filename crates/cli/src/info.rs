@@ -1,6 +1,7 @@
 //! `rankrls info`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -17,7 +18,6 @@ use serde_json::Value;
 
 use crate::args::at_least_one;
 use crate::data::{DataArgs, Sizes, read_named};
-use crate::files::{DataPath, InPath};
 use crate::numbers::{counted, exact, number, ridge};
 use crate::session::Session;
 use crate::sheet::Sheet;
@@ -35,7 +35,7 @@ Examples:
 pub(crate) struct InfoArgs {
     /// Data to describe; - is standard input, and @parses comes with the program
     #[arg(value_name = "DATA")]
-    path: DataPath,
+    path: PathBuf,
     /// Features to select, for the memory that this takes
     #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
     k: usize,
@@ -46,7 +46,7 @@ pub(crate) struct InfoArgs {
     data: DataArgs,
     /// Names of the columns, one a line
     #[arg(long, value_name = "FILE")]
-    names: Option<InPath>,
+    names: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -118,6 +118,9 @@ struct Row {
 
 pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data.check([&args.path])?;
+    args.data
+        .name_files(&session.files, [("DATA", &args.path)])?;
+    session.files.reads("--names", &args.names)?;
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.path, session.console)?;
     let report = InfoReport::new(&dataset, args)?;

@@ -108,8 +108,18 @@ mod tests {
             }
         }
         for text in [
-            "", "1", "1 1:1\n", "BZh\u{10}\n", "PAR1\nORC\n", "PK\u{3}\u{4}\n", "<b>\n", "version 1\n",
-            "\u{feff}grade,x\n1,2\n", "é\n", "\t\r\n", "\u{c}",
+            "",
+            "1",
+            "1 1:1\n",
+            "BZh\u{10}\n",
+            "PAR1\nORC\n",
+            "PK\u{3}\u{4}\n",
+            "<b>\n",
+            "version 1\n",
+            "\u{feff}grade,x\n1,2\n",
+            "é\n",
+            "\t\r\n",
+            "\u{c}",
         ] {
             assert_eq!(found(text.as_bytes()), None, "{text:?}");
         }
@@ -121,7 +131,10 @@ mod tests {
     fn wide_text_is_known_with_and_without_a_mark() {
         let words = || "grade,x\n1,\u{fc}\n".encode_utf16();
         for (mark, wide) in [
-            (b"\xff\xfe", words().flat_map(u16::to_le_bytes).collect::<Vec<u8>>()),
+            (
+                b"\xff\xfe",
+                words().flat_map(u16::to_le_bytes).collect::<Vec<u8>>(),
+            ),
             (b"\xfe\xff", words().flat_map(u16::to_be_bytes).collect()),
         ] {
             assert_eq!(found(&wide), Some("UTF-16 text"));

@@ -7,8 +7,6 @@ use clap::Args;
 use rankrls::Dataset;
 use rankrls::tune::{Evidence, Rule};
 
-use crate::files::{DataPath, Named, Names};
-
 /// Folds where their number is not said.
 const FOLDS: usize = 5;
 
@@ -38,7 +36,7 @@ pub(super) struct JudgingArgs {
 pub(crate) enum EvidenceChoice {
     Lqo,
     Folds(usize),
-    Validation(DataPath),
+    Validation(PathBuf),
 }
 
 impl FromStr for EvidenceChoice {
@@ -50,20 +48,11 @@ impl FromStr for EvidenceChoice {
             ("folds", _) => Ok(Self::Folds(FOLDS)),
             (_, Some(count)) => folds(count).map(Self::Folds),
             _ if text == "-" || Path::new(text).exists() => {
-                Ok(Self::Validation(PathBuf::from(text).into()))
+                Ok(Self::Validation(PathBuf::from(text)))
             }
             _ => Err(format!(
                 "expected lqo, folds:N, or a file of validation data: there is no file {text}"
             )),
-        }
-    }
-}
-
-impl Names for EvidenceChoice {
-    fn named(&self) -> Option<Named<'_>> {
-        match self {
-            Self::Validation(path) => path.named(),
-            Self::Lqo | Self::Folds(_) => None,
         }
     }
 }
@@ -77,7 +66,7 @@ fn folds(text: &str) -> Result<usize, String> {
 
 impl JudgingArgs {
     /// The file of validation data.
-    pub(super) fn validation(&self) -> Option<&DataPath> {
+    pub(super) fn validation(&self) -> Option<&PathBuf> {
         match &self.evidence {
             Some(EvidenceChoice::Validation(path)) => Some(path),
             _ => None,
