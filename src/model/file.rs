@@ -132,7 +132,7 @@ struct Document<F> {
     #[serde(default, skip_serializing_if = "is_default")]
     settings: GreedyRankRls,
     index_base: u32,
-    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     table: TableOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::data::{self, DataHash, Description, Spread};
+use rankrls::data::DataHash;
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use crate::args::at_least_one;
 use crate::data::{DataArgs, Sizes, read_named};
+use crate::description::{Description, Spread};
 use crate::numbers::{counted, exact, number, ridge};
 use crate::session::Session;
 use crate::sheet::Sheet;
@@ -77,10 +78,10 @@ struct LongColumn<'a> {
 impl<'a> LongColumn<'a> {
     fn all(description: &Description, dataset: &'a Dataset<'_>) -> Vec<Self> {
         let columns = description.longest_columns.iter();
-        let column = |column: &data::LongColumn| Self {
-            feature: dataset.index_base().written(column.feature),
-            name: dataset.name_of(column.feature),
-            nonzeros: column.nonzeros,
+        let column = |&(feature, nonzeros): &(u32, usize)| Self {
+            feature: dataset.index_base().written(feature),
+            name: dataset.name_of(feature),
+            nonzeros,
         };
         columns.map(column).collect()
     }

@@ -6,6 +6,7 @@ mod compare;
 mod console;
 mod convert;
 mod data;
+mod description;
 mod evaluate;
 mod explain;
 mod figures;
