@@ -254,7 +254,7 @@ macro_rules! require {
 /// The fault of a value that is out of its range or contradicts another.
 pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl Display) -> Fault {
     let fault = Fault::new(expected.to_string(), found.to_string());
-    fault.in_array(&field.to_string(), None)
+    fault.in_field(&field.to_string())
 }
 
 impl Document<Vec<SelectedFeature>> {
