@@ -108,7 +108,7 @@ struct ParserArgs {
 impl BuildArgs {
     fn candidates(&self) -> Candidates {
         match &self.source.candidates {
-            Some(path) => Candidates::File(path.to_path_buf()),
+            Some(path) => Candidates::File(path.clone()),
             None => Candidates::LinkGrammar {
                 options: linkgrammar::Options {
                     program: self.parser.link_parser.clone().into(),

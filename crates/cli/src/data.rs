@@ -186,7 +186,7 @@ impl DataArgs {
     /// How to read the data that come `number`th, counted from 0.
     fn options_of(&self, number: usize, held: u64) -> ReadOptions {
         let path = self.queries.get(number);
-        let file = path.map(|path| RowQueries::File(path.to_path_buf()));
+        let file = path.map(|path| RowQueries::File(path.clone()));
         ReadOptions::new()
             .format(self.format)
             .zero_based(self.zero_based)
@@ -546,7 +546,7 @@ fn load_named(
     path: &Path,
     console: Console,
 ) -> Result<Loaded> {
-    let options = options.names(names.map(|path| path.to_path_buf()));
+    let options = options.names(names.cloned());
     let mut loaded = read(&options, path, console)?;
     if names.is_none() && embedded(path).is_some() {
         // The test data end with fewer columns.

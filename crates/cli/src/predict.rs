@@ -42,13 +42,12 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     files.reads("MODEL", [&args.model])?;
     args.data.name_files(files, [("DATA", &args.path)])?;
     args.names.name_file(files)?;
-    let output = match &args.output {
-        Some(path) => Some(OutputFile::create(files, "--output", path)?),
-        None => {
-            files.prints()?;
-            None
-        }
-    };
+    if args.output.is_none() {
+        files.prints()?;
+    }
+    let output = args.output.as_ref();
+    let output = output.map(|path| OutputFile::create(files, "--output", path));
+    let output = output.transpose()?;
     let model = Model::read(&args.model)?;
     let loaded = args
         .data

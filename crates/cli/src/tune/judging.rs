@@ -99,10 +99,10 @@ mod tests {
             ("lqo", EvidenceChoice::Lqo),
             ("folds", EvidenceChoice::Folds(5)),
             ("folds:3", EvidenceChoice::Folds(3)),
-            ("-", EvidenceChoice::Validation(PathBuf::from("-").into())),
+            ("-", EvidenceChoice::Validation(PathBuf::from("-"))),
             (
                 file.to_str().unwrap(),
-                EvidenceChoice::Validation(file.clone().into()),
+                EvidenceChoice::Validation(file.clone()),
             ),
         ] {
             assert_eq!(text.parse(), Ok(choice), "{text}");
