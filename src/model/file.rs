@@ -121,7 +121,7 @@ struct Document {
     #[serde(default, skip_serializing_if = "is_default")]
     settings: GreedyRankRls,
     index_base: u32,
-    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     table: TableOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
@@ -239,7 +239,7 @@ macro_rules! require {
 /// The fault of a value that is out of its range or contradicts another.
 pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl Display) -> Fault {
     let fault = Fault::new(expected.to_string(), found.to_string());
-    fault.in_array(&field.to_string(), None)
+    fault.in_field(&field.to_string())
 }
 
 impl Document {

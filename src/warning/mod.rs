@@ -31,7 +31,6 @@ use crate::metrics::{Gain, LabelUse, Measure, Metric, Rules};
 use crate::ridge::{HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
-use numbering::Numbering;
 pub use numbering::Numberings;
 
 /// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
@@ -67,43 +66,6 @@ macro_rules! warning {
 
 /// The largest label whose gain is a number that people have in mind.
 const LARGEST_GRADE: f64 = 31.0;
-
-impl Numbering {
-    /// Words that follow the name of the column.
-    fn fault(self) -> &'static str {
-        match self {
-            Self::Rows => {
-                "counts the rows, as an index of pandas or R does, and says nothing of other rows"
-            }
-            Self::Identifiers => {
-                "has another whole number in each row, as identifiers are, which say nothing of other rows"
-            }
-            Self::Places => {
-                "counts the rows of each query, and these are in the order of their labels: it tells the labels, \
-                 and says nothing of rows in another order"
-            }
-        }
-    }
-}
-
-impl Numberings {
-    /// Warns of those found, as `data` name and count the columns.
-    pub fn warnings(self, data: &Dataset<'_>) -> Vec<Warning> {
-        let warning = |(feature, numbering): (u32, Numbering)| {
-            let name = data.name_of(feature);
-            let called = match name {
-                Some(name) => format!("column {name:?}"),
-                None => format!("column {}", data.index_base().written(feature)),
-            };
-            let remedy = Remedy::LeaveOut(name.map(str::to_owned));
-            Warning {
-                column: Some((feature, called)),
-                text: format!("{}; {remedy}", numbering.fault()),
-            }
-        };
-        self.found().into_iter().map(warning).collect()
-    }
-}
 
 impl Warning {
     /// Warns of more names than columns.

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -16,7 +17,6 @@ use rankrls_parses::linkgrammar;
 
 use crate::args::usage;
 use crate::console::Console;
-use crate::files::{InPath, OutPrefix};
 use crate::numbers::{counted, printable, sizes};
 use crate::session::Session;
 
@@ -45,12 +45,12 @@ same on every machine unless sentences run out of time; these are counted.")]
 pub(crate) struct BuildArgs {
     /// Sentences with gold dependencies, in CoNLL-U; - is standard input
     #[arg(value_name = "TREEBANK")]
-    treebank: InPath,
+    treebank: PathBuf,
     #[command(flatten)]
     source: SourceArgs,
     /// Prefix of the names of all files
     #[arg(short, long, value_name = "PREFIX", help_heading = "Output")]
-    output: OutPrefix,
+    output: PathBuf,
     #[command(flatten)]
     parser: ParserArgs,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub(crate) struct BuildArgs {
     /// Write the rows of all sentences over these columns, those of another corpus, for a model of
     /// it; sentences may be without heads (_), and have labels of 0 then
     #[arg(help_heading = "Features and labels", long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
-    columns: Option<InPath>,
+    columns: Option<PathBuf>,
     /// Print the manifest
     #[arg(help_heading = "Output", long)]
     json: bool,
@@ -74,7 +74,7 @@ struct SourceArgs {
     link_grammar: bool,
     /// Take the candidates of this file, in CoNLL-U, several parses a sentence; - is standard input
     #[arg(long, value_name = "FILE")]
-    candidates: Option<InPath>,
+    candidates: Option<PathBuf>,
 }
 
 /// How to make them.
@@ -108,7 +108,7 @@ struct ParserArgs {
 impl BuildArgs {
     fn candidates(&self) -> Candidates {
         match &self.source.candidates {
-            Some(path) => Candidates::File(path.to_path_buf()),
+            Some(path) => Candidates::File(path.clone()),
             None => Candidates::LinkGrammar {
                 options: linkgrammar::Options {
                     program: self.parser.link_parser.clone().into(),
@@ -126,7 +126,7 @@ impl BuildArgs {
 impl BuildArgs {
     fn options(&self) -> BuildOptions {
         BuildOptions {
-            columns: self.columns.as_ref().map(|path| path.to_path_buf()),
+            columns: self.columns.clone(),
             ..self.options.clone()
         }
     }
@@ -138,8 +138,12 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
         return Err(usage("-o takes a prefix of file names, not -"));
     }
     let (candidates, options) = (args.candidates(), args.options());
+    let files = &session.files;
+    files.reads("TREEBANK", [&args.treebank])?;
+    files.reads("--candidates", &args.source.candidates)?;
+    files.reads("--columns", &args.columns)?;
     for file in corpus::files(&candidates, &args.output, &options) {
-        session.files.part("--output", file, None)?;
+        files.writes("--output", &file)?;
     }
     let prefix = printable(&args.output.display().to_string());
     let progress = Progress {

@@ -1,6 +1,7 @@
 //! `rankrls compare`: a selection by each strategy, one after the other, in one table.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
@@ -17,7 +18,6 @@ use serde::Serialize;
 
 use crate::args::{self, RulesArgs, at_least_one, each_once};
 use crate::data::{Input, Sizes, TestSizes, TrainingData};
-use crate::files::DataPath;
 use crate::numbers::{counted, printable, ridge};
 use crate::output::{Object, by_name};
 use crate::report::BIASED;
@@ -67,7 +67,7 @@ pub(crate) struct CompareArgs {
     data: TrainingData,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(help_heading = "Measures", long, value_name = "DATA")]
-    test: Option<DataPath>,
+    test: Option<PathBuf>,
     #[arg(
         long,
         value_name = "LIST",
@@ -184,6 +184,8 @@ struct StepRow {
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
     let (console, test) = (session.console, args.test.as_ref());
+    args.teacher.name_files(&session.files)?;
+    args.data.name_files(&session.files, [("--test", test)])?;
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;
     let mut options = GreedyRankRls {

@@ -1,6 +1,6 @@
 //! `rankrls evaluate`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -15,7 +15,6 @@ use serde_json::Value;
 
 use super::args::{self, RulesArgs, usage};
 use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
-use super::files::{DataPath, InPath, OutPath};
 use super::numbers::printable;
 use super::output::{Destination, Object, by_name};
 use super::session::Session;
@@ -41,15 +40,15 @@ Examples:
 pub(crate) struct EvaluateArgs {
     /// Labelled data; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
-    path: DataPath,
+    path: PathBuf,
     /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are
     /// matched
     #[arg(help_heading = "Rankings", long, value_name = "MODEL")]
-    model: Vec<InPath>,
+    model: Vec<PathBuf>,
     /// Rank by these scores, one a line in the order of the rows in DATA, or by each of several
     /// files
     #[arg(help_heading = "Rankings", long, value_name = "FILE")]
-    scores: Vec<InPath>,
+    scores: Vec<PathBuf>,
     /// Rank by the order of the rows in DATA, the first row of a query before the second
     #[arg(help_heading = "Rankings", long)]
     file_order: bool,
@@ -66,7 +65,7 @@ pub(crate) struct EvaluateArgs {
     per_query: bool,
     /// Write the values of every query to this file
     #[arg(help_heading = "Output", long, value_name = "FILE")]
-    csv: Option<OutPath>,
+    csv: Option<PathBuf>,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
@@ -79,7 +78,12 @@ pub(crate) struct EvaluateArgs {
 pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data.check([&args.path])?;
     let console = session.console;
-    let csv = Destination::create(args.csv.as_ref())?;
+    let files = &session.files;
+    args.data.name_files(files, [("DATA", &args.path)])?;
+    files.reads("--model", &args.model)?;
+    files.reads("--scores", &args.scores)?;
+    args.names.name_file(files)?;
+    let csv = Destination::create(files, "--csv", args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(session)?;
     let rules = args.rules.rules();
     console.warn_all(Warning::of_rules(&args.metrics, &rules));

@@ -1,7 +1,7 @@
 //! `rankrls explain`.
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
@@ -13,7 +13,6 @@ use serde::Serialize;
 
 use super::args::{at_least_one, usage};
 use super::data::{ColumnNames, DataArgs, Wanted};
-use super::files::{DataPath, InPath};
 use super::numbers::{counted, exact, number, printable};
 use super::session::Session;
 use super::sheet::Sheet;
@@ -35,11 +34,11 @@ Examples:
   rankrls explain model.json test.svm y --json")]
 pub(crate) struct ExplainArgs {
     /// Model that `select -o` or `train -o` wrote
-    model: InPath,
+    model: PathBuf,
     /// Rows with the columns of the model; - is standard input, and @parses-test comes with the
     /// program
     #[arg(value_name = "DATA")]
-    path: DataPath,
+    path: PathBuf,
     /// The query, by its identifier; queries without identifiers are counted from 1. Without it,
     /// --query names the query, not a column
     #[arg(value_name = "QUERY", required_unless_present = "query")]
@@ -55,7 +54,7 @@ pub(crate) struct ExplainArgs {
     top: Option<usize>,
     /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `build`
     #[arg(help_heading = "Output", long, value_name = "FILE")]
-    texts: Option<InPath>,
+    texts: Option<PathBuf>,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
@@ -69,6 +68,11 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     if args.row.is_some() && args.row == args.versus {
         return Err(usage("--row and --versus name the same row: expected two"));
     }
+    let files = &session.files;
+    files.reads("MODEL", [&args.model])?;
+    args.data.name_files(files, [("DATA", &args.path)])?;
+    args.names.name_file(files)?;
+    files.reads("--texts", &args.texts)?;
     let model = Model::read(&args.model)?;
     let mut reading = args.data.clone();
     let id = args.id.clone().or_else(|| reading.take_query());

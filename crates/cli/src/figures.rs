@@ -10,7 +10,7 @@ use rankrls::greedy::job::TestPath;
 use rankrls::{Metric, Ridge, Step, StrategyKind};
 use rankrls_plot::{Figure, Hue, LinePlot, Series, Tone, power};
 
-use super::files::OutPath;
+use super::files::Files;
 use super::output::Destination;
 
 /// Where to draw.
@@ -19,16 +19,16 @@ use super::output::Destination;
 pub(crate) struct PlotArgs {
     /// Draw it too, as FILE.svg
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(svg))]
-    plot: Option<OutPath>,
+    plot: Option<PathBuf>,
     /// Size of the drawing, such as 1600x900; 96 are an inch
     #[arg(long = "plot-size", value_name = "WxH", requires = "plot", value_parser = size)]
     size: Option<(u32, u32)>,
 }
 
 /// Refuses the name of a file that does not end in .svg, in any case.
-fn svg(path: PathBuf) -> Result<OutPath, String> {
+fn svg(path: PathBuf) -> Result<PathBuf, String> {
     let found = match path.extension() {
-        Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path.into()),
+        Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path),
         Some(ending) => format!(".{}", ending.display()),
         None => "none".to_owned(),
     };
@@ -55,10 +55,10 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 
 impl PlotArgs {
     /// The file, found writable before the work begins.
-    pub(crate) fn create(&self) -> Result<PlotFile> {
+    pub(crate) fn create(&self, files: &Files) -> Result<PlotFile> {
         Ok(PlotFile {
             size: self.size,
-            output: Destination::create(self.plot.as_ref())?,
+            output: Destination::create(files, "--plot", self.plot.as_ref())?,
         })
     }
 }

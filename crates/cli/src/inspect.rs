@@ -1,6 +1,7 @@
 //! `rankrls inspect`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -10,7 +11,6 @@ use rankrls::model::SelectedFeature;
 use rankrls_plot::{BarPlot, Figure};
 
 use super::figures::PlotArgs;
-use super::files::InPath;
 use super::numbers::{counted, exact, short, sizes};
 use super::output::{print, print_text};
 use super::report::{BIASED, PathRow, path_table, settings};
@@ -33,7 +33,7 @@ Examples:
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` or `train -o` wrote; - is standard input
-    model: InPath,
+    model: PathBuf,
     #[command(flatten)]
     plot: PlotArgs,
     /// Show the first N features [default: 20 of a model without selection, else all]
@@ -85,7 +85,8 @@ fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
 }
 
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let plot = args.plot.create()?;
+    session.files.reads("MODEL", [&args.model])?;
+    let plot = args.plot.create(&session.files)?;
     let model = Model::read(&args.model)?;
     if model.expansion.is_some() && session.is_given("plot") {
         bail!("the model has no features: its kernel compares rows");

@@ -11,7 +11,6 @@ use rankrls::ridge::{Basis, Kernel, KernelKind};
 use rankrls::{Error, Lambda, Lambdas};
 
 use super::args::usage;
-use super::files::{InPath, Named, Names};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
@@ -94,7 +93,7 @@ fn expected(what: &str, found: &str) -> String {
 pub(crate) enum BasisChoice {
     Drawn(usize),
     /// A file with the rows.
-    File(InPath),
+    File(PathBuf),
 }
 
 impl FromStr for BasisChoice {
@@ -104,16 +103,7 @@ impl FromStr for BasisChoice {
         match text.parse() {
             Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
             Ok(count) => Ok(Self::Drawn(count)),
-            Err(_) => Ok(Self::File(PathBuf::from(text).into())),
-        }
-    }
-}
-
-impl Names for BasisChoice {
-    fn named(&self) -> Option<Named<'_>> {
-        match self {
-            Self::Drawn(_) => None,
-            Self::File(path) => path.named(),
+            Err(_) => Ok(Self::File(PathBuf::from(text))),
         }
     }
 }
@@ -128,6 +118,14 @@ fn gammas(text: &str) -> Result<Vec<f64>, String> {
 }
 
 impl KernelArgs {
+    /// The file with the rows of the basis.
+    pub(super) fn basis_file(&self) -> Option<&PathBuf> {
+        match &self.basis {
+            Some(BasisChoice::File(path)) => Some(path),
+            _ => None,
+        }
+    }
+
     pub(super) fn is_linear(&self) -> bool {
         self.kernel.kind == KernelKind::Linear
     }

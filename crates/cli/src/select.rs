@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,6 @@ use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{
     PlotArgs, PlotFile, columns, hue, lambda_name, lqo_panels, note, test_panels,
 };
-use super::files::{DataPath, OutPath};
 use super::output::Destination;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
@@ -70,10 +70,10 @@ pub(crate) struct SelectArgs {
     /// With --strategy fs-ed, compare densities at the values of this data [default: the training
     /// data]
     #[arg(long, value_name = "DATA", help_heading = "Labels and teacher")]
-    validation: Option<DataPath>,
+    validation: Option<PathBuf>,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA", help_heading = "Measures")]
-    test: Option<DataPath>,
+    test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
     #[arg(help = args::measures_help(), value_parser = parse_list, help_heading = "Measures")]
     metrics: std::vec::Vec<Metric>,
@@ -85,7 +85,7 @@ pub(crate) struct SelectArgs {
     resume: bool,
     /// Write the model to this file: once a minute what there is so far, and at the end
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<OutPath>,
+    output: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
@@ -95,9 +95,14 @@ pub(crate) struct SelectArgs {
 
 pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
+    let files = &session.files;
+    args.teacher.name_files(files)?;
+    let others = [("--validation", &args.validation), ("--test", &args.test)];
+    args.data
+        .name_files(files, others.map(|(name, path)| (name, path.as_ref())))?;
+    let plot = args.plot.create(files)?;
+    let output = Destination::create(files, "--output", args.output.as_ref())?;
     let earlier = args.earlier()?;
-    let output = Destination::create(args.output.as_ref())?;
-    let plot = args.plot.create()?;
     let (input, packed) = args.read(session)?;
     let job = Job {
         args,

@@ -1,6 +1,8 @@
 //! The settings of a selection as arguments: those of [`GreedyRankRls`], which has them itself, and
 //! of commands that take some of them.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Arg, Args, Command};
 use rankrls::data::LabelScale;
@@ -9,7 +11,7 @@ use rankrls::metrics::Measure;
 use rankrls::{GreedyRankRls, Lambdas, QueryWeight, Ridge, Scale, StrategyKind};
 
 use super::args::{RulesArgs, usage};
-use super::files::InPath;
+use super::files::Files;
 
 /// The arguments of all settings.
 fn all() -> Command {
@@ -83,10 +85,15 @@ pub(crate) struct TeacherArgs {
     /// Scores of a teacher, one a row, by any ranker that had not seen the row's query: in place of
     /// RankRLS on all columns for --strategy distil and --refit cross-fitted
     #[arg(long, value_name = "FILE")]
-    pub(crate) teacher: Option<InPath>,
+    pub(crate) teacher: Option<PathBuf>,
 }
 
 impl TeacherArgs {
+    /// Names the file.
+    pub(crate) fn name_files(&self, files: &Files) -> Result<()> {
+        files.reads("--teacher", &self.teacher)
+    }
+
     /// Refuses options that `strategies` have no use for.
     pub(crate) fn check(&self, options: &GreedyRankRls, strategies: &[StrategyKind]) -> Result<()> {
         let checked = options.check_effects(strategies, self.teacher.is_some(), false);

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use super::args::{auto_or, one_of, usage};
 use super::data::{Sizes, TrainingData};
 use super::figures::PlotArgs;
-use super::files::{InPath, Named, Names, OutPath};
+use super::files::Files;
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
 use super::output::Destination;
@@ -68,7 +68,7 @@ pub(crate) struct TrainArgs {
     lambda: Lambdas,
     /// Train on these features only: a model, or a list with an index a line
     #[arg(help_heading = "Training", long, value_name = "FILE")]
-    features: Option<InPath>,
+    features: Option<PathBuf>,
     /// Solver
     #[arg(long, value_name = "NAME", default_value = "auto")]
     #[arg(help_heading = "Training", value_parser = auto_or(Solver::ALL, Solver::name))]
@@ -93,7 +93,7 @@ pub(crate) struct TrainArgs {
     /// Write the hold-out predictions of the model to this file: one a row of DATA, or one a
     /// preference; for lpo, two row numbers and two predictions a line
     #[arg(help_heading = "Hold-out", long, value_name = "FILE")]
-    holdout_scores: Option<OutPath>,
+    holdout_scores: Option<PathBuf>,
     /// What the best of several models is chosen by: squared, the hold-out error, or a measure of the
     /// hold-out predictions
     #[arg(long = "choose-by", value_name = "NAME", default_value = "squared")]
@@ -111,7 +111,7 @@ pub(crate) struct TrainArgs {
     data: TrainingData,
     /// Write the model to this file
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
-    output: Option<OutPath>,
+    output: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
@@ -124,7 +124,7 @@ pub(crate) struct TrainArgs {
 pub(crate) enum HoldoutChoice {
     Named(HoldOut),
     /// A file with the fold of every row.
-    File(InPath),
+    File(PathBuf),
 }
 
 impl FromStr for HoldoutChoice {
@@ -137,20 +137,11 @@ impl FromStr for HoldoutChoice {
         let after = text.strip_prefix("folds:");
         let named = after.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
         let path = named.or(Some(text).filter(|path| Path::new(path).exists()));
-        let file = path.map(|path| Self::File(PathBuf::from(path).into()));
+        let file = path.map(|path| Self::File(PathBuf::from(path)));
         file.ok_or_else(|| {
             let schemes = HoldOut::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
         })
-    }
-}
-
-impl Names for HoldoutChoice {
-    fn named(&self) -> Option<Named<'_>> {
-        match self {
-            Self::Named(_) => None,
-            Self::File(path) => path.named(),
-        }
     }
 }
 
@@ -168,15 +159,17 @@ struct ObjectiveArgs {
         value_name = "FILE",
         help = "Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on"
     )]
-    pairs: Option<InPath>,
+    pairs: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let params = args.params()?;
     let console = session.console;
-    let output = Destination::create(args.output.as_ref())?;
-    let scores = Destination::create(args.holdout_scores.as_ref())?;
-    let plot = args.plot.create()?;
+    let files = &session.files;
+    args.name_inputs(files)?;
+    let plot = args.plot.create(files)?;
+    let scores = Destination::create(files, "--holdout-scores", args.holdout_scores.as_ref())?;
+    let output = Destination::create(files, "--output", args.output.as_ref())?;
     let (train, load_seconds) = args.data.train(console)?;
     let spinner = console.spinner("training");
     let trained = args.train(&train, params, load_seconds);
@@ -293,6 +286,23 @@ fn entry(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
 }
 
 impl TrainArgs {
+    /// Names the files to read.
+    fn name_inputs(&self, files: &Files) -> Result<()> {
+        self.data.name_files(files, [])?;
+        let folds = match &self.holdout {
+            Some(HoldoutChoice::File(path)) => Some(path),
+            _ => None,
+        };
+        let inputs = [
+            ("--features", self.features.as_ref()),
+            ("--pairs", self.objective.pairs.as_ref()),
+            ("--holdout", folds),
+            ("--basis", self.kernel.basis_file()),
+        ];
+        let mut inputs = inputs.into_iter();
+        inputs.try_for_each(|(name, path)| files.reads(name, path))
+    }
+
     /// All that does not depend on the rows of the data. Refuses mistakes that the parser cannot see.
     fn params(&self) -> Result<RankRls> {
         self.data.read.check([&self.data.path])?;
@@ -359,7 +369,7 @@ impl TrainArgs {
     /// The columns of `train` that the file at `path` lists, and their classes.
     fn restricted(
         &self,
-        path: &InPath,
+        path: &Path,
         train: &Dataset<'_>,
         params: &RankRls,
     ) -> Result<(Dataset<'static>, ColumnClasses)> {

@@ -171,7 +171,7 @@ mod tests {
         let session = Session {
             console: Console::new(true, false),
             interrupt: &interrupt,
-            files: &Files::default(),
+            files: Files::default(),
             given: &given,
         };
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());

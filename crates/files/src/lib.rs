@@ -17,7 +17,7 @@ pub mod text;
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
 pub use input::{read_regular, read_whole};
 pub use lines::{LinePlace, Lines};
-pub use location::{Location, is_stdout};
+pub use location::FilePlace;
 pub use number::{counted, exact, push_integer, push_number, short};
 pub use output::{CompleteOutput, Output};
 pub use remedy::{Parameter, Remedy, Wording};

@@ -98,7 +98,7 @@ fn is_compressed(input: &[u8]) -> bool {
 /// An error that helps: what was expected and found, and where. False, as nothing was read.
 fn explained(error: &ReadError, text: &[u8]) -> bool {
     assert!(!error.expected().is_empty() && !error.found().is_empty());
-    let placed = error.place().is_some() || error.element().is_some();
+    let placed = error.place().is_some() || error.field().is_some();
     assert!(
         placed || error.kind() != ReadErrorKind::Malformed,
         "no place: {error}"

@@ -7,8 +7,6 @@ use clap::Args;
 use rankrls::HoldOut;
 use rankrls::tune::Rule;
 
-use crate::files::{DataPath, Named, Names};
-
 #[derive(Debug, Args)]
 pub(super) struct JudgingArgs {
     /// Predictions to judge by: lqo, for the training data by models that leave out the query;
@@ -36,7 +34,7 @@ pub(crate) enum EvidenceChoice {
     /// Rows of the training data.
     HeldOut(HoldOut),
     /// Other data.
-    Validation(DataPath),
+    Validation(PathBuf),
 }
 
 impl FromStr for EvidenceChoice {
@@ -50,20 +48,11 @@ impl FromStr for EvidenceChoice {
                 folds(count).map(|count| Self::HeldOut(HoldOut::Folds { count, seed: 1 }))
             }
             _ if text == "-" || Path::new(text).exists() => {
-                Ok(Self::Validation(PathBuf::from(text).into()))
+                Ok(Self::Validation(PathBuf::from(text)))
             }
             _ => Err(format!(
                 "expected lqo, folds:N, or a file of validation data: there is no file {text}"
             )),
-        }
-    }
-}
-
-impl Names for EvidenceChoice {
-    fn named(&self) -> Option<Named<'_>> {
-        match self {
-            Self::Validation(path) => path.named(),
-            Self::HeldOut(_) => None,
         }
     }
 }
@@ -77,7 +66,7 @@ fn folds(text: &str) -> Result<usize, String> {
 
 impl JudgingArgs {
     /// The file of validation data.
-    pub(super) fn validation(&self) -> Option<&DataPath> {
+    pub(super) fn validation(&self) -> Option<&PathBuf> {
         match &self.evidence {
             Some(EvidenceChoice::Validation(path)) => Some(path),
             _ => None,
@@ -102,10 +91,10 @@ mod tests {
             ("lqo", EvidenceChoice::HeldOut(HoldOut::Queries)),
             ("folds", folds(5)),
             ("folds:3", folds(3)),
-            ("-", EvidenceChoice::Validation(PathBuf::from("-").into())),
+            ("-", EvidenceChoice::Validation(PathBuf::from("-"))),
             (
                 file.to_str().unwrap(),
-                EvidenceChoice::Validation(file.clone().into()),
+                EvidenceChoice::Validation(file.clone()),
             ),
         ] {
             assert_eq!(text.parse(), Ok(choice), "{text}");

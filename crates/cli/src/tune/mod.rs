@@ -6,6 +6,7 @@ pub(crate) mod kept;
 mod report;
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -30,7 +31,6 @@ use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
 use crate::figures::PlotArgs;
-use crate::files::{DataPath, OutPath};
 use crate::watch::Watch;
 use report::Report;
 
@@ -131,13 +131,13 @@ pub(crate) struct TuneArgs {
     data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA", help_heading = "Measures")]
-    test: Option<DataPath>,
+    test: Option<PathBuf>,
     /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
     #[arg(long, value_name = "FILE", value_parser = report::table_name, help_heading = "Output")]
-    csv: Option<OutPath>,
+    csv: Option<PathBuf>,
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<OutPath>,
+    output: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Go on from the selections that an interrupted run has kept beside the output; the model is that of an
@@ -262,9 +262,16 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
     args.check()?;
-    let table_file = Destination::create(args.csv.as_ref())?;
-    let plot_file = args.plot.create()?;
-    let model_file = Destination::create(args.output.as_ref())?;
+    let files = &session.files;
+    args.teacher.name_files(files)?;
+    let others = [
+        ("--evidence", args.judging.validation()),
+        ("--test", args.test.as_ref()),
+    ];
+    args.data.name_files(files, others)?;
+    let table_file = Destination::create(files, "--csv", args.csv.as_ref())?;
+    let plot_file = args.plot.create(files)?;
+    let model_file = Destination::create(files, "--output", args.output.as_ref())?;
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
@@ -367,8 +374,8 @@ fn finished(
 }
 
 /// Whether it is, or will be, a file, and not a pipe or device.
-fn is_file(path: &OutPath) -> bool {
-    fs::metadata(&**path).map_or(true, |metadata| metadata.is_file())
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.

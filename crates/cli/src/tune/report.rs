@@ -10,7 +10,6 @@ use rankrls::tune::{Outcome, PathEnding, Point, Rule, Stability, Tune, Tuned, Tu
 use rankrls::{HoldOut, StrategyKind};
 use serde::Serialize;
 
-use crate::files::OutPath;
 use crate::numbers::{counted, four, measure, ridge, short};
 use crate::output::{Object, by_name};
 use crate::report::SelectionReport;
@@ -415,10 +414,10 @@ fn note(path: &Outcome) -> String {
 }
 
 /// Checks the name of a table, which says the format; `.gz` or `.zst` may follow.
-pub(super) fn table_name(text: &str) -> Result<OutPath, String> {
+pub(super) fn table_name(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match extension(&path).as_deref() {
-        Some("csv" | "json") => Ok(path.into()),
+        Some("csv" | "json") => Ok(path),
         _ => Err("expected a name that ends in .csv or .json".to_owned()),
     }
 }
@@ -439,7 +438,7 @@ mod tests {
     #[test]
     fn names_say_the_format() {
         for name in ["a.csv", "a.CSV", "a.csv.gz", "b/a.json", "a.json.zst"] {
-            assert_eq!(table_name(name), Ok(PathBuf::from(name).into()));
+            assert_eq!(table_name(name), Ok(PathBuf::from(name)));
         }
         for name in ["a", "a.txt", "csv", "a.gz", "a.csv.txt", ""] {
             assert!(table_name(name).is_err(), "{name}");

@@ -155,7 +155,7 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
     folder.write("bz.csv", b"BZh91AY&SY\x89\x02");
     folder.write(
         "junk.csv.gz",
-        [gz(&folder.read("train.csv")), b"junk".to_vec()].concat(),
+        [gz(&folder.read("train.csv")), b"no gzip data".to_vec()].concat(),
     );
     let hash = |data: &str| folder.json(&format!("info {data} {NAMED} --json"))["hash"].clone();
     for data in ["sep.csv", "table.txt --format csv"] {

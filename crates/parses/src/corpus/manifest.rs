@@ -342,7 +342,7 @@ impl Listing {
             })?;
         let refused = |field: &str, expected, found: &str| {
             let found = format!("{:?}", found.chars().take(80).collect::<String>());
-            let fault = Fault::new(expected, found).in_array(field, None);
+            let fault = Fault::new(expected, found).in_field(field);
             Err(fault.of(&path.display().to_string()).into())
         };
         if document.schema != SCHEMA {
