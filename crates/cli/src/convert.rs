@@ -1,10 +1,11 @@
 //! `rankrls convert`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::data::read::Format;
+use rankrls::data::read::{Format, names_beside};
 use rankrls::data::{Ranker, names_file, write_names, write_query_sizes, write_svmlight_as_wide};
 use rankrls::{Dataset, IndexBase, Model};
 
@@ -82,8 +83,8 @@ impl ConvertArgs {
     fn read(&self, session: &Session<'_>) -> Result<Dataset<'static>> {
         let Some(path) = &self.model else {
             self.data.check([&self.input])?;
-            let (options, names) = (self.data.options(0), self.names.as_ref());
-            return read_named(options, names, &self.input, session.console);
+            let names = self.names.as_ref();
+            return read_named(&self.data, names, &self.input, session.console);
         };
         let model = Model::read(path)?;
         if model.expansion.is_some() {
@@ -112,10 +113,13 @@ impl ConvertArgs {
             return Err(usage("--for writes a file without .gz or .zst"));
         }
         let files = if to_file {
-            let names = self.names.as_deref().filter(|_| self.model.is_none());
-            let names = session
-                .files
-                .part("--output", names_file(&self.output), names)?;
+            let names = self.names.as_deref().map(Path::to_path_buf);
+            let names = names.or_else(|| names_beside(&self.input));
+            let names = names.filter(|_| self.model.is_none());
+            let names =
+                session
+                    .files
+                    .part("--output", names_file(&self.output), names.as_deref())?;
             Some((OutputFile::create(&self.output)?, names))
         } else {
             None

@@ -188,13 +188,12 @@ impl DataArgs {
         model: &Model,
         path: &Path,
         names: &ColumnNames,
-        session: &Session<'_>,
     ) -> Result<()> {
         // Columns of tables are found by their names.
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.memory(), session, |names, file| {
+        names.check(path, self.memory(), |names, file| {
             model.check_names(names, file)
         })
     }
@@ -213,7 +212,7 @@ impl DataArgs {
     ) -> Result<Loaded> {
         let console = session.console;
         self.check([path])?;
-        self.check_names(model, path, names, session)?;
+        self.check_names(model, path, names)?;
         let of_model = || model.feature_names();
         let options = self
             .options(0)
@@ -235,25 +234,23 @@ impl DataArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct ColumnNames {
     /// Names of the columns of DATA: a model that has other names for them is refused. A table has
-    /// its own [default: NAME.names.txt or NAME-names.txt beside DATA]
+    /// its own [default: NAME.names.txt or names.txt.zst beside DATA]
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     names: Option<InPath>,
 }
 
 impl ColumnNames {
     /// Has `same` judge the names of the data at `path`, and the file that they are in, where there are
-    /// any. Refuses an output of `session` that would replace this file.
+    /// any.
     fn check(
         &self,
         path: &Path,
         memory: Memory,
-        session: &Session<'_>,
         same: impl FnOnce(&FeatureNames, &Path) -> Result<(), ReadError>,
     ) -> Result<()> {
         let named = self.names.as_deref().map(Path::to_path_buf);
         let file = named.or_else(|| names_beside(path));
         if let Some(file) = file {
-            session.files.check_read("the file of names", &file)?;
             return Ok(same(&read_names(&file, memory)?, &file)?);
         }
         if embedded(path).is_some() {
@@ -288,7 +285,13 @@ impl TrainingData {
     fn load(&self, packed: bool, console: Console) -> Result<(Loaded, f64)> {
         let begin = Instant::now();
         let options = self.read.options(0).packed(packed);
-        let loaded = load_named(options, self.names.as_ref(), &self.path, console)?;
+        let loaded = load_named(
+            &self.read,
+            options,
+            self.names.as_ref(),
+            &self.path,
+            console,
+        )?;
         let train = &loaded.dataset;
         if train.queries().len() == 1
             && train.queries().ids().is_none()
@@ -315,7 +318,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(of_train);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
-            ColumnNames::default().check(path, self.read.memory(), session, |names, file| {
+            ColumnNames::default().check(path, self.read.memory(), |names, file| {
                 names.check_same((0..).zip(known.iter()), base, "the training data", file)
             })?;
         }
@@ -497,23 +500,27 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     Ok(loaded)
 }
 
-/// Reads data with the names of the file `names`, or of embedded data.
+/// Reads data with the names of the file `names`, of one beside the data, or of embedded data.
 pub(crate) fn read_named(
-    options: ReadOptions,
+    reading: &DataArgs,
     names: Option<&InPath>,
     path: &Path,
     console: Console,
 ) -> Result<Dataset<'static>> {
-    Ok(load_named(options, names, path, console)?.dataset)
+    Ok(load_named(reading, reading.options(0), names, path, console)?.dataset)
 }
 
 fn load_named(
+    reading: &DataArgs,
     options: ReadOptions,
     names: Option<&InPath>,
     path: &Path,
     console: Console,
 ) -> Result<Loaded> {
-    let options = options.names(names.map(|path| path.to_path_buf()));
+    // A table has its own names.
+    let beside = || names_beside(path).filter(|_| !reading.by_name(path));
+    let file = names.map(|path| path.to_path_buf()).or_else(beside);
+    let options = options.names(file);
     let mut loaded = read(&options, path, console)?;
     if names.is_none() && embedded(path).is_some() {
         // The test data end with fewer columns.

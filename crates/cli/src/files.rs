@@ -12,7 +12,8 @@ use clap::builder::{MapValueParser, PathBufValueParser, TypedValueParser, ValueP
 use clap::{Arg, ArgMatches, Command};
 use rankrls_files::{Location, is_stdout};
 
-use rankrls_parses::corpus::Listing;
+use rankrls::data::read::names_beside;
+use rankrls_parses::corpus;
 
 use super::args::usage;
 use super::data::is_embedded;
@@ -196,7 +197,11 @@ impl Files {
             return;
         }
         self.read(name, [path.to_owned()]);
-        self.read(name, Listing::around(path).into_iter().flatten());
+        self.read(name, names_beside(path));
+        let files = corpus::FILES.map(|file| path.with_file_name(file));
+        if files.iter().any(|file| file == path) && path.with_file_name("manifest.json").is_file() {
+            self.read(name, files);
+        }
     }
 
     fn write(&mut self, name: &str, output: Option<Location>) -> Result<()> {
@@ -215,22 +220,6 @@ impl Files {
             self.check(name, &output, same.and_then(Location::of).as_ref())?;
         }
         Ok(path.into())
-    }
-
-    /// Refuses a file that the input of the argument `name` stands for, where that is several and
-    /// one of them is an output.
-    pub(crate) fn check_read(&self, name: &str, path: &Path) -> Result<()> {
-        let Some(input) = Location::of(path) else {
-            return Ok(());
-        };
-        match self
-            .outputs
-            .iter()
-            .find(|(_, output)| input.is_lost_by(output))
-        {
-            Some((output, _)) => Err(lost(output, name)),
-            None => Ok(()),
-        }
     }
 
     fn check(&self, name: &str, output: &Location, same: Option<&Location>) -> Result<()> {

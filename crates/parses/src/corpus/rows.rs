@@ -1,60 +1,26 @@
 //! Rows as text, hashed on the way to their file.
 
-use std::ffi::OsString;
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::Path;
 
 use rankrls_files::error::Fault;
-use rankrls_files::input::mark_for;
 use rankrls_files::text::read_strings;
-use rankrls_files::{Output, push_integer, push_number};
+use rankrls_files::{push_integer, push_number};
 
-use super::BuildObserver;
 use super::building::{Building, Judged};
+use super::candidates::Pool;
 use super::columns::Columns;
+use super::folder::{self, Part, PartFile};
 use super::manifest::{
-    FileHash, Files, Manifest, Reason, SCHEMA, Sentences, Skipped, Sources, Spread, WrittenData,
+    FileHash, Manifest, Reason, SCHEMA, Sentences, Skipped, Sources, Spread, WrittenData,
 };
-use super::options::{BuildError, Compression};
-use super::source::Pool;
+use super::observer::BuildObserver;
+use crate::Error;
 use crate::bag::real;
 
-/// A file that is hashed while it is written.
-#[derive(Debug)]
-pub(super) struct HashedFile {
-    path: PathBuf,
-    output: Output,
-    hasher: blake3::Hasher,
-}
-
-impl HashedFile {
-    pub(super) fn create(path: &Path) -> Result<Self, BuildError> {
-        Ok(Self {
-            path: path.to_owned(),
-            output: Output::create(path).map_err(BuildError::write(path))?,
-            hasher: blake3::Hasher::new(),
-        })
-    }
-
-    pub(super) fn write(&mut self, text: &[u8]) -> Result<(), BuildError> {
-        self.hasher.update(text);
-        self.output
-            .write_all(text)
-            .map_err(BuildError::write(&self.path))
-    }
-
-    /// Completes the file.
-    pub(super) fn finish(self) -> Result<FileHash, BuildError> {
-        let finished = self.output.finish();
-        finished.map_err(BuildError::write(&self.path))?;
-        Ok(FileHash::hashed(&self.path, &self.hasher))
-    }
-}
-
 /// A data set that is being written.
-#[derive(Debug)]
-pub(super) struct RowWriter {
-    file: HashedFile,
+struct RowWriter {
+    file: PartFile,
     text: Vec<u8>,
     entries: Vec<(u32, i32)>,
     /// Entries of all rows of a query.
@@ -78,8 +44,7 @@ struct Sums {
 
 impl RowWriter {
     /// Begins a file with a comment.
-    pub(super) fn create(path: &Path, heading: &str) -> Result<Self, BuildError> {
-        let mut file = HashedFile::create(path)?;
+    fn create(mut file: PartFile, heading: &str) -> Result<Self, Error> {
         file.write(format!("# {heading}\n").as_bytes())?;
         Ok(Self {
             file,
@@ -94,13 +59,13 @@ impl RowWriter {
 
     /// Writes a query: a label a row, and entries by the number of the row and of the feature,
     /// whose column is in `columns`. A comment tells the place among the candidates, from 1.
-    pub(super) fn query<'b>(
+    fn query<'b>(
         &mut self,
         id: &str,
         labels: &[i32],
         rows: impl Iterator<Item = &'b [(u32, i32)]>,
         columns: &[Option<u32>],
-    ) -> Result<(), BuildError> {
+    ) -> Result<(), Error> {
         self.text.clear();
         for (number, (&label, row)) in (1_u64..).zip(labels.iter().zip(rows)) {
             push_number(&mut self.text, real(label));
@@ -154,24 +119,18 @@ impl RowWriter {
         self.of_query.clear();
     }
 
-    /// Completes the file.
-    pub(super) fn finish(
+    /// Completes the file, with so many columns, and so many features without one.
+    fn finish(
         self,
         columns: usize,
         unseen: usize,
-    ) -> Result<(FileHash, WrittenData), BuildError> {
-        let Self {
-            file,
-            mut part,
-            labels,
-            varies,
-            ..
-        } = self;
+    ) -> Result<((&'static str, String), WrittenData), Error> {
+        let mut part = self.part;
         part.columns = columns;
-        part.varying_columns = varies.into_iter().filter(|&varies| varies).count();
+        part.varying_columns = self.varies.into_iter().filter(|&varies| varies).count();
         part.unseen_features = unseen;
-        part.labels = labels.spread(part.rows, part.queries);
-        Ok((file.finish()?, part))
+        part.labels = self.labels.spread(part.rows, part.queries);
+        Ok((self.file.finish()?, part))
     }
 }
 
@@ -204,56 +163,47 @@ impl Sums {
     }
 }
 
-// The files of a corpus.
-
 /// Bytes of text that a file of names may have.
 const LARGEST: u64 = 4 << 30;
 
 /// The files while they are written.
 struct Writing<'b> {
-    pub(super) building: &'b Building<'b>,
-    pub(super) names: &'b FileNames,
-    pub(super) observer: &'b dyn BuildObserver,
-    /// Sentences to write.
-    pub(super) of: usize,
+    building: &'b Building<'b>,
+    part: &'b Part,
+    observer: &'b dyn BuildObserver,
+    /// Sentences to write, and those that are written.
+    of: usize,
+    done: usize,
+    /// The files that are complete.
+    files: BTreeMap<&'static str, String>,
 }
-
-/// The files, what to train on, and what is held out.
-pub(super) type Written = (Files, Option<WrittenData>, Option<WrittenData>);
 
 impl Writing<'_> {
     /// A corpus to train on and one that is held out.
-    pub(super) fn split(&self, train: &[usize], test: &[usize]) -> Result<Written, BuildError> {
+    fn split(
+        &mut self,
+        train: &[usize],
+        test: &[usize],
+    ) -> Result<(WrittenData, Option<WrittenData>), Error> {
         let mut columns = self.building.columns(train)?;
-        let what = ("sentences", 0);
-        let ((train_hash, texts), train_part) =
-            self.part(train, &self.names.train, what, &mut columns)?;
+        let names = [folder::TRAIN, folder::TEXTS];
+        let trained = self.rows("sentences", train, names, &mut columns)?;
         columns.close();
-        let held_out = if test.is_empty() {
-            None
-        } else {
-            let what = ("other sentences", train.len());
-            Some(self.part(test, &self.names.test, what, &mut columns)?)
-        };
-        let (test_hashes, test_part) = held_out.unzip();
-        let (test_hash, test_texts) = test_hashes.unzip();
-        let files = Files {
-            train: Some(train_hash),
-            test: test_hash,
-            texts: Some(texts),
-            test_texts,
-            names: Some(write_names(&self.names.names, &columns)?),
-        };
-        Ok((files, Some(train_part), test_part))
+        let names = [folder::TEST, folder::TEST_TEXTS];
+        let held_out = (!test.is_empty())
+            .then(|| self.rows("other sentences", test, names, &mut columns))
+            .transpose()?;
+        self.names(&columns)?;
+        Ok((trained, held_out))
     }
 
     /// Rows over the columns of another corpus.
-    pub(super) fn over(
-        &self,
+    fn over(
+        &mut self,
         numbers: &[usize],
         path: &Path,
         sources: &mut Sources,
-    ) -> Result<Written, BuildError> {
+    ) -> Result<WrittenData, Error> {
         let mut names = read_strings(path, Some(LARGEST), 0, "a feature name in UTF-8")?;
         while names.last() == Some("") {
             names.truncate(names.len() - 1);
@@ -268,32 +218,24 @@ impl Writing<'_> {
             hasher.update(b"\n");
         }
         sources.columns = Some(FileHash::hashed(path, &hasher));
-        let what = ("new sentences", 0);
-        let ((hash, texts), part) = self.part(numbers, &self.names.train, what, &mut columns)?;
-        let files = Files {
-            train: None,
-            test: Some(hash),
-            texts: None,
-            test_texts: Some(texts),
-            names: None,
-        };
-        Ok((files, None, Some(part)))
+        let names = [folder::TEST, folder::TEST_TEXTS];
+        let written = self.rows("new sentences", numbers, names, &mut columns)?;
+        self.names(&columns)?;
+        Ok(written)
     }
 
-    /// Writes rows and their texts; `what` they are, and how many sentences were written before.
-    fn part(
-        &self,
+    /// Writes rows, and their texts, of `what` they are.
+    fn rows(
+        &mut self,
+        what: &str,
         numbers: &[usize],
-        names: &PartNames,
-        what: (&str, usize),
+        [rows, texts]: [&'static str; 2],
         columns: &mut Columns,
-    ) -> Result<((FileHash, FileHash), WrittenData), BuildError> {
-        let (what, mut done) = what;
+    ) -> Result<WrittenData, Error> {
         let version = env!("CARGO_PKG_VERSION");
         let heading = format!("{what} of rankrls {version} build");
-        let mut rows = RowWriter::create(&names.rows, &heading)?;
-        let mut lines = HashedFile::create(&names.texts)?;
-        let mut mark = None;
+        let mut rows = RowWriter::create(self.part.create(rows)?, &heading)?;
+        let mut lines = self.part.create(texts)?;
         self.building.describe(numbers, |number, bag, texts| {
             let Judged::Used { labels, .. } = &self.building.judged[number] else {
                 return Ok(());
@@ -302,122 +244,58 @@ impl Writing<'_> {
             let entries = (0..labels.len()).map(|row| bag.row(row));
             let id = &self.building.gold.ids[number];
             rows.query(id, labels, entries, &numbered)?;
-            if mark.is_none() {
-                lines.write(mark.insert(mark_for(texts.lines())))?;
-            }
             lines.write(texts.as_bytes())?;
-            done += 1;
-            self.observer.written(done, self.of);
+            self.done += 1;
+            self.observer.written(self.done, self.of);
             Ok(())
         })?;
-        let (hash, part) = rows.finish(columns.len(), columns.unseen())?;
-        Ok(((hash, lines.finish()?), part))
+        let (file, written) = rows.finish(columns.len(), columns.unseen())?;
+        self.files.extend([file, lines.finish()?]);
+        Ok(written)
     }
-}
 
-// The files of a corpus.
-
-/// The files of a corpus.
-#[derive(Debug)]
-pub(super) struct FileNames {
-    train: PartNames,
-    test: PartNames,
-    pub(super) names: PathBuf,
-    pub(super) manifest: PathBuf,
-    pub(super) journal: PathBuf,
-}
-
-/// Rows, and a line of text for each of them.
-#[derive(Debug)]
-struct PartNames {
-    rows: PathBuf,
-    texts: PathBuf,
-}
-
-impl FileNames {
-    pub(super) fn new(prefix: &Path, compression: Compression) -> Self {
-        let compressed = match compression {
-            Compression::Zstd => ".zst",
-            Compression::None => "",
-        };
-        let with = |ending: &str, compressed: &str| {
-            let mut name: OsString = prefix.as_os_str().to_owned();
-            name.push(ending);
-            name.push(compressed);
-            PathBuf::from(name)
-        };
-        Self {
-            train: PartNames {
-                rows: with(".svm", compressed),
-                texts: with("-texts.txt", compressed),
-            },
-            test: PartNames {
-                rows: with("-test.svm", compressed),
-                texts: with("-test-texts.txt", compressed),
-            },
-            names: with("-names.txt", compressed),
-            manifest: with("-manifest.json", ""),
-            journal: with(".journal", ""),
+    /// Writes the names of the columns, one a line.
+    fn names(&mut self, columns: &Columns) -> Result<(), Error> {
+        let mut file = self.part.create(folder::NAMES)?;
+        for name in columns.names().iter() {
+            file.write(name.as_bytes())?;
+            file.write(b"\n")?;
         }
+        self.files.extend([file.finish()?]);
+        Ok(())
     }
-}
-
-impl FileNames {
-    /// All of them: with a journal if sentences are `parsed`, without files of the held-out rows and
-    /// of names `over` the columns of another corpus.
-    pub(super) fn all(self, parsed: bool, over: bool) -> Vec<PathBuf> {
-        let own = [self.test.rows, self.test.texts, self.names];
-        let files = [self.train.rows, self.train.texts, self.manifest];
-        let journal = Some(self.journal).filter(|_| parsed);
-        let own = own.into_iter().filter(|_| !over);
-        files.into_iter().chain(own).chain(journal).collect()
-    }
-}
-
-/// Writes the names of the columns, one a line.
-pub(super) fn write_names(path: &Path, columns: &Columns) -> Result<FileHash, BuildError> {
-    let mut file = HashedFile::create(path)?;
-    for name in columns.names().iter() {
-        file.write(name.as_bytes())?;
-        file.write(b"\n")?;
-    }
-    file.finish()
-}
-
-/// Writes the manifest.
-fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), BuildError> {
-    let text = serde_json::to_vec_pretty(manifest);
-    let mut text = text
-        .map_err(std::io::Error::other)
-        .map_err(BuildError::write(path))?;
-    text.push(b'\n');
-    let mut file = HashedFile::create(path)?;
-    file.write(&text)?;
-    file.finish().map(drop)
 }
 
 impl Building<'_> {
     /// Writes all files of the corpus, the manifest last.
     pub(super) fn write(
         &self,
-        names: &FileNames,
+        part: &Part,
         mut sources: Sources,
         observer: &dyn BuildObserver,
-    ) -> Result<Manifest, BuildError> {
+    ) -> Result<Manifest, Error> {
         let (train, test) = (self.side(false), self.side(true));
         let (sentences, skipped) = self.outcome(&train, &test);
         if train.is_empty() {
-            return Err(BuildError::Nothing(unused_text(&sentences, &skipped)));
+            return Err(Error::Failed(format!(
+                "no sentence can be used to train on: {}",
+                unused_text(&sentences, &skipped)
+            )));
         }
-        let writing = Writing {
+        let mut writing = Writing {
             building: self,
-            names,
+            part,
             observer,
             of: train.len() + test.len(),
+            done: 0,
+            files: BTreeMap::new(),
         };
-        let (files, train_part, test_part) = match &self.options.columns {
-            None => writing.split(&train, &test)?,
-            Some(path) => writing.over(&train, path, &mut sources)?,
+        let (train, test) = match &self.options.columns {
+            None => {
+                let (train, test) = writing.split(&train, &test)?;
+                (Some(train), test)
+            }
+            Some(path) => (None, Some(writing.over(&train, path, &mut sources)?)),
         };
         let manifest = Manifest {
             schema: SCHEMA,
@@ -426,13 +304,21 @@ impl Building<'_> {
             options: self.options.clone(),
             sources,
             sentences,
-            adpositions: self.gold.adpositions,
-            train: train_part,
-            test: test_part,
-            files,
+            adpositions: if self.pool.is_link_grammar() {
+                self.gold.adpositions
+            } else {
+                0
+            },
+            train,
+            test,
+            files: writing.files,
             skipped,
         };
-        write_manifest(&names.manifest, &manifest)?;
+        let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest is JSON");
+        text.push(b'\n');
+        let mut file = part.create(folder::MANIFEST)?;
+        file.write(&text)?;
+        file.finish()?;
         Ok(manifest)
     }
 
@@ -447,7 +333,7 @@ impl Building<'_> {
         let mut sentences = Sentences::new(read, used);
         sentences.count(Reason::Malformed, malformed);
         let mut skipped = self.gold.skipped.clone();
-        if let Pool::File(file) = &self.pool {
+        if let Pool::Conllu(file) = &self.pool {
             skipped.extend_from_slice(&file.skipped);
         }
         for judged in &self.judged {
