@@ -1037,14 +1037,13 @@ fn shipped(name: &str) -> String {
 #[test]
 fn the_shipped_parses_are_learnt_from() {
     let folder = Folder::new();
-    let file = |ending: &str| shipped(&format!("link-parses{ending}"));
+    let file = |name: &str| shipped(&format!("link-parses/{name}"));
     let document = folder.json(&format!(
-        "select {} --names {} -k 20 --lambda 16 --test {} --metrics cindex --json",
-        file(".svm.zst"),
-        file("-names.txt.zst"),
-        file("-test.svm.zst")
+        "select {} -k 20 --lambda 16 --test {} --metrics cindex --json",
+        file("train.svm.zst"),
+        file("test.svm.zst")
     ));
-    let manifest = fs::read_to_string(file("-manifest.json")).unwrap();
+    let manifest = fs::read_to_string(file("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     for key in ["rows", "queries", "columns", "nonzeros"] {
         assert_eq!(document["data"][key], manifest["train"][key]);
@@ -1062,6 +1061,6 @@ fn the_shipped_parses_are_learnt_from() {
 #[test]
 fn the_shipped_parses_are_of_the_shipped_sentences() {
     let hash = blake3::hash(shipped_sentences(usize::MAX).as_bytes());
-    let manifest = fs::read_to_string(shipped("link-parses-manifest.json")).unwrap();
+    let manifest = fs::read_to_string(shipped("link-parses/manifest.json")).unwrap();
     assert!(manifest.contains(hash.to_hex().as_str()));
 }
