@@ -21,19 +21,22 @@ use crate::treebank::hidden::is_hidden;
 /// Sentences described at a time; nothing depends on it.
 const BATCH: usize = 64;
 
-/// The state of a sentence.
+/// A sentence that can be used.
 #[derive(Debug)]
-pub(super) enum Judged {
-    Used { labels: Vec<i32>, test: bool },
-    Unused(Skipped),
+pub(super) struct Used {
+    /// Its position in the treebank.
+    pub(super) number: usize,
+    /// The label of each candidate.
+    pub(super) labels: Vec<i32>,
 }
 
 /// A corpus in the making.
 pub(super) struct Building<'o> {
     pub(super) gold: Treebank,
     pub(super) pool: Pool,
-    pub(super) judged: Vec<Judged>,
     pub(super) options: &'o BuildOptions,
+    used: Vec<Used>,
+    pub(super) unused: Vec<Skipped>,
 }
 
 impl<'o> Building<'o> {
@@ -46,14 +49,20 @@ impl<'o> Building<'o> {
         let mut building = Self {
             gold,
             pool,
-            judged: Vec::new(),
             options,
+            used: Vec::new(),
+            unused: Vec::new(),
         };
-        let judged: Result<_, Error> = (0..building.gold.sentences.len())
+        let judged: Result<Vec<_>, Error> = (0..building.gold.sentences.len())
             .into_par_iter()
             .map(|number| building.judge_one(number))
             .collect();
-        building.judged = judged?;
+        for (number, judged) in judged?.into_iter().enumerate() {
+            match judged {
+                Ok(labels) => building.used.push(Used { number, labels }),
+                Err(skipped) => building.unused.push(skipped),
+            }
+        }
         Ok(building)
     }
 
@@ -61,77 +70,58 @@ impl<'o> Building<'o> {
         self.pool.of(number, &self.gold, self.options.candidates)
     }
 
-    fn judge_one(&self, number: usize) -> Result<Judged, Error> {
+    fn judge_one(&self, number: usize) -> Result<Result<Vec<i32>, Skipped>, Error> {
         let sentence = &self.gold.sentences[number];
-        let unused = |reason, detail| Ok(Judged::Unused(self.gold.unused(number, reason, detail)));
+        let unused = |reason, detail| Ok(Err(self.gold.unused(number, reason, detail)));
         if is_hidden(sentence) {
             return unused(Reason::Textless, "all its words are _");
         }
         let parses = match self.found(number)? {
             Ok(parses) => parses,
-            Err(skipped) => return Ok(Judged::Unused(skipped)),
+            Err(skipped) => return Ok(Err(skipped)),
         };
+        if !sentence.has_tree() {
+            return Ok(Ok(vec![0; parses.len()]));
+        }
+        let labels = label::f1(sentence, &parses, self.options.labels);
         // All sentences are ranked over the columns of another corpus.
         let foreign = self.options.columns.is_some();
-        let labels = if !sentence.has_tree() {
-            vec![0; parses.len()]
-        } else if parses.len() < 2 && !foreign {
+        if parses.len() < 2 && !foreign {
             return unused(Reason::Single, "");
-        } else {
-            let labels = label::f1(sentence, &parses, self.options.labels);
-            if !foreign && labels.windows(2).all(|pair| pair[0] == pair[1]) {
-                return unused(Reason::Tied, "");
-            }
-            labels
-        };
-        Ok(Judged::Used {
-            labels,
-            test: false,
-        })
+        }
+        if labels.windows(2).all(|pair| pair[0] == pair[1]) && !foreign {
+            return unused(Reason::Tied, "");
+        }
+        Ok(Ok(labels))
     }
 
-    /// Decides which of the sentences that can be used are held out.
-    pub(super) fn split(&mut self) {
+    /// The sentences to train on, and those held out: none over the columns of another corpus.
+    pub(super) fn split(&self) -> (Vec<&Used>, Vec<&Used>) {
         if self.options.columns.is_some() {
-            return;
+            return (self.used.iter().collect(), Vec::new());
         }
-        let sentences = self.gold.sentences.iter();
-        let mut used: Vec<_> = (self.judged.iter_mut().zip(sentences))
-            .filter_map(|(judged, sentence)| match judged {
-                Judged::Used { test, .. } => Some((test, sentence.text())),
-                Judged::Unused(_) => None,
-            })
-            .collect();
-        let texts: Vec<&str> = used.iter().map(|(_, text)| *text).collect();
-        let drawn = held_out(&texts, self.options.test_share, self.options.seed);
-        for ((test, _), is_held_out) in used.iter_mut().zip(drawn) {
-            **test = is_held_out;
-        }
-    }
-
-    /// Numbers of the sentences on one side of the split.
-    pub(super) fn side(&self, side: bool) -> Vec<usize> {
-        let wanted = |judged: &Judged| matches!(judged, Judged::Used { test, .. } if *test == side);
-        let judged = self.judged.iter().enumerate();
-        judged
-            .filter(|(_, judged)| wanted(judged))
-            .map(|(number, _)| number)
-            .collect()
+        let text = |used: &Used| self.gold.sentences[used.number].text();
+        let texts: Vec<&str> = self.used.iter().map(text).collect();
+        let held_out = held_out(&texts, self.options.test_share, self.options.seed);
+        let mut held_out = held_out.into_iter();
+        self.used
+            .iter()
+            .partition(|_| held_out.next() == Some(false))
     }
 
     /// Describes sentences, in their order: the features of the candidates, and a line of text for
     /// each of them.
     pub(super) fn describe(
         &self,
-        numbers: &[usize],
-        mut take: impl FnMut(usize, &Bag, &str) -> Result<(), Error>,
+        sentences: &[&Used],
+        mut take: impl FnMut(&Used, &Bag, &str) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        for batch in numbers.chunks(BATCH) {
+        for batch in sentences.chunks(BATCH) {
             let described: Result<Vec<_>, Error> = (batch.par_iter())
-                .map(|&number| self.described(number))
+                .map(|used| self.described(used.number))
                 .collect();
-            for (&number, (bag, texts)) in batch.iter().zip(&described?) {
-                take(number, bag, texts)?;
+            for (used, (bag, texts)) in batch.iter().zip(&described?) {
+                take(used, bag, texts)?;
             }
         }
         Ok(())
@@ -148,7 +138,7 @@ impl<'o> Building<'o> {
     }
 
     /// The columns that are there from the beginning: all, if rare features are left out.
-    pub(super) fn columns(&self, train: &[usize]) -> Result<Columns, Error> {
+    pub(super) fn columns(&self, train: &[&Used]) -> Result<Columns, Error> {
         if self.options.min_count == 1 {
             return Ok(Columns::open());
         }

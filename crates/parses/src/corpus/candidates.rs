@@ -5,9 +5,10 @@ use std::path::Path;
 
 use rankrls_files::ReadError;
 use rankrls_files::error::Fault;
+use serde_json::{Value, json};
 
 use super::answers::Answers;
-use super::manifest::{CandidateFile, FileHash, Reason, Skipped};
+use super::manifest::{FileHash, Reason, Skipped};
 use super::options::BuildOptions;
 use super::parse::Parse;
 use super::source::{Treebank, sound, turn};
@@ -36,12 +37,12 @@ pub(super) struct NBests {
 }
 
 impl Pool {
-    /// Reads the candidates of a file.
+    /// Reads the candidates of a file, and says what file that is.
     pub(super) fn read(
         path: &Path,
         gold: &Treebank,
         options: &BuildOptions,
-    ) -> Result<(Self, CandidateFile), ReadError> {
+    ) -> Result<(Self, Value), ReadError> {
         let text = treebank::read(path)?;
         let name = path.display().to_string();
         let hash = FileHash::of(path, &text);
@@ -54,7 +55,11 @@ impl Pool {
             let nbests = NBests::read(&text, &name, file, gold, options)?;
             (Self::Conllu(nbests), "conllu")
         };
-        Ok((pool, CandidateFile { hash, format }))
+        let FileHash { file, blake3 } = hash;
+        Ok((
+            pool,
+            json!({"file": file, "blake3": blake3, "format": format}),
+        ))
     }
 
     /// Whether candidates are linkages of Link Grammar.

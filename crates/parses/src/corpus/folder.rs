@@ -78,10 +78,34 @@ impl Part {
         self.path.join(PARSES)
     }
 
-    /// Begins one of the files.
+    /// Begins one of the files that are compressed.
     pub(super) fn create(&self, name: &'static str) -> Result<PartFile, Error> {
         let path = self.path.join(name);
-        PartFile::create(&path, name).map_err(Error::write(&path))
+        let encoder = || {
+            let hashed = Hashed {
+                file: BufWriter::new(File::create(&path)?),
+                hasher: blake3::Hasher::new(),
+            };
+            let mut encoder = zstd::stream::write::Encoder::new(hashed, ZSTD_LEVEL)?;
+            encoder.include_checksum(true)?;
+            Ok(encoder)
+        };
+        Ok(PartFile {
+            name,
+            encoder: encoder().map_err(Error::write(&path))?,
+            path,
+        })
+    }
+
+    /// Writes the manifest.
+    pub(super) fn write_manifest(&self, text: &[u8]) -> Result<(), Error> {
+        let path = self.path.join(MANIFEST);
+        let write = || {
+            let mut file = File::create(&path)?;
+            file.write_all(text)?;
+            file.sync_all()
+        };
+        write().map_err(Error::write(&path))
     }
 
     /// Takes away what an earlier run has written.
@@ -212,16 +236,11 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// A file that is hashed as it is on the disk, and compressed if its name says so.
+/// A file that is compressed, and hashed as it is on the disk.
 pub(super) struct PartFile {
     name: &'static str,
     path: PathBuf,
-    encoder: Encoder,
-}
-
-enum Encoder {
-    Plain(Hashed),
-    Zstd(zstd::stream::write::Encoder<'static, Hashed>),
+    encoder: zstd::stream::write::Encoder<'static, Hashed>,
 }
 
 struct Hashed {
@@ -242,40 +261,15 @@ impl Write for Hashed {
 }
 
 impl PartFile {
-    fn create(path: &Path, name: &'static str) -> io::Result<Self> {
-        let hashed = Hashed {
-            file: BufWriter::new(File::create(path)?),
-            hasher: blake3::Hasher::new(),
-        };
-        let encoder = if name.ends_with(".zst") {
-            let mut encoder = zstd::stream::write::Encoder::new(hashed, ZSTD_LEVEL)?;
-            encoder.include_checksum(true)?;
-            Encoder::Zstd(encoder)
-        } else {
-            Encoder::Plain(hashed)
-        };
-        Ok(Self {
-            name,
-            path: path.to_owned(),
-            encoder,
-        })
-    }
-
     pub(super) fn write(&mut self, text: &[u8]) -> Result<(), Error> {
-        let written = match &mut self.encoder {
-            Encoder::Plain(file) => file.write_all(text),
-            Encoder::Zstd(file) => file.write_all(text),
-        };
+        let written = self.encoder.write_all(text);
         written.map_err(Error::write(&self.path))
     }
 
     /// Completes the file: its name and hash.
     pub(super) fn finish(self) -> Result<(&'static str, String), Error> {
         let finished = || {
-            let mut hashed = match self.encoder {
-                Encoder::Plain(hashed) => hashed,
-                Encoder::Zstd(encoder) => encoder.finish()?,
-            };
+            let mut hashed = self.encoder.finish()?;
             hashed.flush()?;
             hashed.file.get_ref().sync_all()?;
             Ok(hashed.hasher.finalize().to_hex().to_string())
@@ -290,14 +284,13 @@ mod tests {
     use super::*;
 
     fn write(part: &Part, text: &str) {
-        for name in [NAMES, MANIFEST] {
-            let mut file = part.create(name).unwrap();
-            let head = format!("{{\n  \"schema\": \"{SCHEMA}\"}} {text}");
-            file.write(head.as_bytes()).unwrap();
-            let (name, hash) = file.finish().unwrap();
-            let bytes = fs::read(part.path.join(name)).unwrap();
-            assert_eq!(blake3::hash(&bytes).to_hex().to_string(), hash);
-        }
+        let mut file = part.create(NAMES).unwrap();
+        file.write(text.as_bytes()).unwrap();
+        let (name, hash) = file.finish().unwrap();
+        let bytes = fs::read(part.path.join(name)).unwrap();
+        assert_eq!(blake3::hash(&bytes).to_hex().to_string(), hash);
+        let manifest = format!("{{\n  \"schema\": \"{SCHEMA}\"}} {text}");
+        part.write_manifest(manifest.as_bytes()).unwrap();
     }
 
     fn names(folder: &Path) -> Vec<String> {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use rankrls_files::escaped;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::options::BuildOptions;
 
@@ -199,40 +200,6 @@ impl FileHash {
     }
 }
 
-/// The parser that made the candidates.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Parser {
-    /// Version of the parser.
-    pub version: String,
-    /// Version of the dictionary.
-    pub dictionary: String,
-    /// Seconds that it had for a sentence.
-    pub time_limit: u64,
-}
-
-/// Candidates that came from a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct CandidateFile {
-    /// The file.
-    #[serde(flatten)]
-    pub hash: FileHash,
-    /// Its format: `conllu`, or what `link-parser` prints.
-    pub format: &'static str,
-}
-
-/// Where everything came from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Sources {
-    /// The sentences.
-    pub treebank: FileHash,
-    /// Their candidates, if they came from a file.
-    pub candidates: Option<CandidateFile>,
-    /// Their parser, if they did not.
-    pub parser: Option<Parser>,
-    /// The names of the columns, if they are those of another corpus.
-    pub columns: Option<FileHash>,
-}
-
 /// All that is to be known of a corpus that was built: the JSON document of the schema
 /// `rankrls.corpus/2` in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -245,8 +212,8 @@ pub struct Manifest {
     pub command: &'static str,
     /// The options of the build.
     pub options: BuildOptions,
-    /// Where it came from.
-    pub sources: Sources,
+    /// Where it came from: files with their hashes, and the parser with its versions.
+    pub sources: Value,
     /// The outcome of the sentences.
     pub sentences: Sentences,
     /// Where candidates are Link Grammar's, the words of the treebank, as it was read, that depend on a

@@ -24,6 +24,7 @@
 use std::path::{Path, PathBuf};
 
 use rankrls_files::error::Fault;
+use serde_json::{Value, json};
 
 use crate::Error;
 use crate::linkgrammar::{Options, Version};
@@ -50,10 +51,7 @@ use folder::Part;
 use source::Treebank;
 
 pub use folder::FILES;
-pub use manifest::{
-    CandidateFile, FileHash, Manifest, Parser, Reason, Sentences, Skipped, Sources, Spread,
-    WrittenData,
-};
+pub use manifest::{FileHash, Manifest, Reason, Sentences, Skipped, Spread, WrittenData};
 pub use observer::BuildObserver;
 pub use options::{BuildOptions, Heads, LabelKind};
 pub use templates::{TABLE, Template, Templates};
@@ -89,8 +87,7 @@ pub fn build(
     let gold = Treebank::read(treebank, options)?;
     let (pool, sources) = pool(&gold, candidates, &part, options, observer)?;
     check_labels(pool.is_link_grammar(), options)?;
-    let mut building = Building::judge(gold, pool, options)?;
-    building.split();
+    let building = Building::judge(gold, pool, options)?;
     let manifest = building.write(&part, sources, observer)?;
     if let Pool::Asked(answers) = building.pool {
         answers.remove()?;
@@ -118,13 +115,13 @@ fn pool(
     part: &Part,
     options: &BuildOptions,
     observer: &dyn BuildObserver,
-) -> Result<(Pool, Sources), Error> {
-    let mut sources = Sources {
-        treebank: gold.source.clone(),
-        candidates: None,
-        parser: None,
-        columns: None,
-    };
+) -> Result<(Pool, Value), Error> {
+    let mut sources = json!({
+        "treebank": gold.source,
+        "candidates": null,
+        "parser": null,
+        "columns": null,
+    });
     let pool = match *candidates {
         Candidates::File(ref path) => {
             if part.parses().exists() {
@@ -133,7 +130,7 @@ fn pool(
                 return Err(fault.of(&part.parses().display().to_string()).into());
             }
             let (pool, file) = Pool::read(path, gold, options)?;
-            sources.candidates = Some(file);
+            sources["candidates"] = file;
             pool
         }
         Candidates::LinkGrammar { time_limit, resume } => {
@@ -144,10 +141,10 @@ fn pool(
             };
             let version = Version::of(&how)?;
             let run = Run::new(&gold.source.blake3, gold.sentences.len(), &version, &how);
-            sources.parser = Some(Parser {
-                version: version.parser,
-                dictionary: version.dictionary,
-                time_limit,
+            sources["parser"] = json!({
+                "version": version.parser,
+                "dictionary": version.dictionary,
+                "time_limit": time_limit,
             });
             let mut answers = Answers::open(&part.parses(), &run, resume)?;
             answers.parse(&gold.sentences, &how, observer)?;

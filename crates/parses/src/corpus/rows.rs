@@ -6,13 +6,14 @@ use std::path::Path;
 use rankrls_files::error::Fault;
 use rankrls_files::text::read_strings;
 use rankrls_files::{push_integer, push_number};
+use serde_json::{Value, json};
 
-use super::building::{Building, Judged};
+use super::building::{Building, Used};
 use super::candidates::Pool;
 use super::columns::Columns;
 use super::folder::{self, Part, PartFile};
 use super::manifest::{
-    FileHash, Manifest, Reason, SCHEMA, Sentences, Skipped, Sources, Spread, WrittenData,
+    FileHash, Manifest, Reason, SCHEMA, Sentences, Skipped, Spread, WrittenData,
 };
 use super::observer::BuildObserver;
 use crate::Error;
@@ -28,18 +29,6 @@ struct RowWriter {
     /// Whether rows of a query differ, by column.
     varies: Vec<bool>,
     part: WrittenData,
-    /// Sums over rows and over queries, in ten-thousandths.
-    labels: Sums,
-}
-
-#[derive(Debug, Default)]
-struct Sums {
-    least: Option<i32>,
-    largest: i32,
-    sum: i64,
-    ranges: i64,
-    firsts: i64,
-    bests: i64,
 }
 
 impl RowWriter {
@@ -53,7 +42,6 @@ impl RowWriter {
             of_query: Vec::new(),
             varies: Vec::new(),
             part: WrittenData::default(),
-            labels: Sums::default(),
         })
     }
 
@@ -77,7 +65,6 @@ impl RowWriter {
             self.text.push(b'\n');
         }
         self.mark_varying(labels.len());
-        self.labels.add(labels);
         self.part.queries += 1;
         self.part.rows += labels.len();
         self.file.write(&self.text)
@@ -129,37 +116,31 @@ impl RowWriter {
         part.columns = columns;
         part.varying_columns = self.varies.into_iter().filter(|&varies| varies).count();
         part.unseen_features = unseen;
-        part.labels = self.labels.spread(part.rows, part.queries);
         Ok((self.file.finish()?, part))
     }
 }
 
-impl Sums {
-    fn add(&mut self, labels: &[i32]) {
-        let (Some(&least), Some(&best)) = (labels.iter().min(), labels.iter().max()) else {
-            return;
-        };
-        self.least = Some(self.least.map_or(least, |before| before.min(least)));
-        self.largest = self.largest.max(best);
-        self.sum += labels.iter().map(|&label| i64::from(label)).sum::<i64>();
-        self.ranges += i64::from(best - least);
-        self.firsts += i64::from(labels[0]);
-        self.bests += i64::from(best);
-    }
-
-    fn spread(&self, rows: usize, queries: usize) -> Spread {
-        let mean = |sum: i64, count: usize| {
-            let mean = sum as f64 / 10_000.0 / count.max(1) as f64;
-            (mean * 1e6).round() / 1e6
-        };
-        Spread {
-            least: real(self.least.unwrap_or(0)),
-            mean: mean(self.sum, rows),
-            largest: real(self.largest),
-            mean_range: mean(self.ranges, queries),
-            mean_first: mean(self.firsts, queries),
-            mean_best: mean(self.bests, queries),
-        }
+/// The spread of the labels of `sentences`, which have some.
+fn spread(sentences: &[&Used]) -> Spread {
+    let queries = sentences.iter().map(|used| &used.labels[..]);
+    let all = || queries.clone().flatten().copied();
+    let best = |labels: &[i32]| labels.iter().copied().max().unwrap_or(0);
+    let worst = |labels: &[i32]| labels.iter().copied().min().unwrap_or(0);
+    let mean = |sum: i64, count: usize| {
+        let mean = sum as f64 / 10_000.0 / count.max(1) as f64;
+        (mean * 1e6).round() / 1e6
+    };
+    let of_queries = |value: &dyn Fn(&[i32]) -> i32| {
+        let sum = queries.clone().map(|labels| i64::from(value(labels))).sum();
+        mean(sum, sentences.len())
+    };
+    Spread {
+        least: real(all().min().unwrap_or(0)),
+        mean: mean(all().map(i64::from).sum(), all().count()),
+        largest: real(all().max().unwrap_or(0)),
+        mean_range: of_queries(&|labels| best(labels) - worst(labels)),
+        mean_first: of_queries(&|labels| labels.first().copied().unwrap_or(0)),
+        mean_best: of_queries(&best),
     }
 }
 
@@ -182,8 +163,8 @@ impl Writing<'_> {
     /// A corpus to train on and one that is held out.
     fn split(
         &mut self,
-        train: &[usize],
-        test: &[usize],
+        train: &[&Used],
+        test: &[&Used],
     ) -> Result<(WrittenData, Option<WrittenData>), Error> {
         let mut columns = self.building.columns(train)?;
         let names = [folder::TRAIN, folder::TEXTS];
@@ -200,9 +181,9 @@ impl Writing<'_> {
     /// Rows over the columns of another corpus.
     fn over(
         &mut self,
-        numbers: &[usize],
+        sentences: &[&Used],
         path: &Path,
-        sources: &mut Sources,
+        sources: &mut Value,
     ) -> Result<WrittenData, Error> {
         let mut names = read_strings(path, Some(LARGEST), 0, "a feature name in UTF-8")?;
         while names.last() == Some("") {
@@ -217,9 +198,9 @@ impl Writing<'_> {
             hasher.update(name.as_bytes());
             hasher.update(b"\n");
         }
-        sources.columns = Some(FileHash::hashed(path, &hasher));
+        sources["columns"] = json!(FileHash::hashed(path, &hasher));
         let names = [folder::TEST, folder::TEST_TEXTS];
-        let written = self.rows("new sentences", numbers, names, &mut columns)?;
+        let written = self.rows("new sentences", sentences, names, &mut columns)?;
         self.names(&columns)?;
         Ok(written)
     }
@@ -228,7 +209,7 @@ impl Writing<'_> {
     fn rows(
         &mut self,
         what: &str,
-        numbers: &[usize],
+        sentences: &[&Used],
         [rows, texts]: [&'static str; 2],
         columns: &mut Columns,
     ) -> Result<WrittenData, Error> {
@@ -236,20 +217,18 @@ impl Writing<'_> {
         let heading = format!("{what} of rankrls {version} build");
         let mut rows = RowWriter::create(self.part.create(rows)?, &heading)?;
         let mut lines = self.part.create(texts)?;
-        self.building.describe(numbers, |number, bag, texts| {
-            let Judged::Used { labels, .. } = &self.building.judged[number] else {
-                return Ok(());
-            };
+        self.building.describe(sentences, |used, bag, texts| {
             let numbered = columns.of(bag);
-            let entries = (0..labels.len()).map(|row| bag.row(row));
-            let id = &self.building.gold.ids[number];
-            rows.query(id, labels, entries, &numbered)?;
+            let entries = (0..used.labels.len()).map(|row| bag.row(row));
+            let id = &self.building.gold.ids[used.number];
+            rows.query(id, &used.labels, entries, &numbered)?;
             lines.write(texts.as_bytes())?;
             self.done += 1;
             self.observer.written(self.done, self.of);
             Ok(())
         })?;
-        let (file, written) = rows.finish(columns.len(), columns.unseen())?;
+        let (file, mut written) = rows.finish(columns.len(), columns.unseen())?;
+        written.labels = spread(sentences);
         self.files.extend([file, lines.finish()?]);
         Ok(written)
     }
@@ -271,11 +250,11 @@ impl Building<'_> {
     pub(super) fn write(
         &self,
         part: &Part,
-        mut sources: Sources,
+        mut sources: Value,
         observer: &dyn BuildObserver,
     ) -> Result<Manifest, Error> {
-        let (train, test) = (self.side(false), self.side(true));
-        let (sentences, skipped) = self.outcome(&train, &test);
+        let (train, test) = self.split();
+        let (sentences, skipped) = self.outcome(train.len(), test.len());
         if train.is_empty() {
             return Err(Error::Failed(format!(
                 "no sentence can be used to train on: {}",
@@ -316,19 +295,17 @@ impl Building<'_> {
         };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest is JSON");
         text.push(b'\n');
-        let mut file = part.create(folder::MANIFEST)?;
-        file.write(&text)?;
-        file.finish()?;
+        part.write_manifest(&text)?;
         Ok(manifest)
     }
 
-    fn outcome(&self, train: &[usize], test: &[usize]) -> (Sentences, Vec<Skipped>) {
+    fn outcome(&self, train: usize, test: usize) -> (Sentences, Vec<Skipped>) {
         let malformed = self.gold.skipped.len();
         let read = self.gold.sentences.len() + malformed;
         // All that is used is written for another corpus to rank.
         let used = match self.options.columns {
-            Some(_) => [0, train.len()],
-            None => [train.len(), test.len()],
+            Some(_) => [0, train],
+            None => [train, test],
         };
         let mut sentences = Sentences::new(read, used);
         sentences.count(Reason::Malformed, malformed);
@@ -336,10 +313,7 @@ impl Building<'_> {
         if let Pool::Conllu(file) = &self.pool {
             skipped.extend_from_slice(&file.skipped);
         }
-        for judged in &self.judged {
-            let Judged::Unused(unused) = judged else {
-                continue;
-            };
+        for unused in &self.unused {
             sentences.count(unused.reason, 1);
             if !matches!(unused.reason, Reason::Single | Reason::Tied) {
                 skipped.push(unused.clone());
