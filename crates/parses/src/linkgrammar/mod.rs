@@ -13,11 +13,12 @@
 //! With the same version of program and dictionary, and as many linkages, a sentence has the same ones on
 //! every machine, unless it runs out of time: a slow machine may lose sentences that a fast one parses.
 
+mod group;
 mod linkage;
 mod output;
 mod process;
 
+pub use group::end_all;
 pub use linkage::{Link, Linkage, LinkedWord};
 pub(crate) use output::{Answer, linkages};
-pub use process::end_all;
 pub(crate) use process::{LinkParser, Options, Version};

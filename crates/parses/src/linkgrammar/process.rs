@@ -3,15 +3,13 @@
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use rankrls_files::escaped;
 
+use super::group::Group;
 use super::output::Answer;
 use crate::Error;
 
@@ -23,9 +21,6 @@ const LONGEST: usize = 2000;
 
 /// Time until the dictionary is read.
 const START: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 30 });
-
-/// How often it is looked whether a program is late.
-const TICK: Duration = Duration::from_millis(50);
 
 /// Bytes of an answer at the most, and for each linkage more.
 const ANSWER: usize = 1 << 20;
@@ -64,53 +59,10 @@ impl Options {
     fn shown(&self) -> String {
         escaped(&self.program.display().to_string())
     }
-}
 
-/// The first processes of the groups that run.
-static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
-
-fn running() -> MutexGuard<'static, Vec<u32>> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Ends all parsers of this process with their children: for a process that is about to exit without
-/// dropping them. None starts as long as the answer lives.
-#[must_use]
-pub fn end_all() -> MutexGuard<'static, Vec<u32>> {
-    let running = running();
-    running.iter().for_each(|&leader| kill_group(leader));
-    running
-}
-
-#[cfg(unix)]
-fn kill_group(leader: u32) {
-    use rustix::process::{Pid, Signal, kill_process_group};
-
-    let group = i32::try_from(leader).ok().and_then(Pid::from_raw);
-    if let Some(group) = group {
-        // It may have ended already.
-        let _ = kill_process_group(group, Signal::KILL);
-    }
-}
-
-#[cfg(not(unix))]
-fn kill_group(_: u32) {}
-
-/// A program with all that it starts, on Unix a group of processes. They end when this is dropped.
-#[derive(Debug)]
-struct Group {
-    leader: u32,
-    child: Mutex<Child>,
-}
-
-impl Group {
-    /// Starts a program in a group of its own. Ctrl-C is for this process, which can end in order.
-    fn start(command: &mut Command, options: &Options) -> Result<Self, Error> {
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(command, 0);
-        let mut running = running();
-        let child = command.spawn().map_err(|error| {
-            let program = options.shown();
+    fn start(&self, command: &mut Command) -> Result<Group, Error> {
+        Group::start(command).map_err(|error| {
+            let program = self.shown();
             Error::Failed(if error.kind() == io::ErrorKind::NotFound {
                 format!(
                     "{program} was not found: install the Link Grammar parser (Debian packages link-grammar \
@@ -119,63 +71,7 @@ impl Group {
             } else {
                 format!("{program} cannot be run: {error}")
             })
-        })?;
-        running.push(child.id());
-        Ok(Self {
-            leader: child.id(),
-            child: Mutex::new(child),
         })
-    }
-
-    fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn kill(&self) {
-        kill_group(self.leader);
-        // It may have ended already.
-        let _ = self.child().kill();
-    }
-
-    /// Does `work` with the program, which is ended when that takes longer than `time`, or once `stop` is
-    /// set. Whether it was.
-    fn within<T>(&self, time: Duration, stop: &AtomicBool, work: impl FnOnce() -> T) -> (T, bool) {
-        let begin = Instant::now();
-        let (done, waiting) = channel::<()>();
-        thread::scope(|scope| {
-            let watch = scope.spawn(move || {
-                // The channel closes when the work is done.
-                while waiting.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                    if begin.elapsed() >= time || stop.load(Ordering::Relaxed) {
-                        self.kill();
-                        return true;
-                    }
-                }
-                false
-            });
-            let found = work();
-            drop(done);
-            (found, watch.join().expect("it does not panic"))
-        })
-    }
-
-    /// Ends what is left of it, and tells how the program ended.
-    fn end(&self) -> io::Result<ExitStatus> {
-        let mut running = running();
-        // Its number is that of the group until it has been waited for.
-        if running.contains(&self.leader) {
-            self.kill();
-            running.retain(|&leader| leader != self.leader);
-        }
-        drop(running);
-        self.child().wait()
-    }
-}
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        // Nobody asks how it ended.
-        let _ = self.end();
     }
 }
 
@@ -193,7 +89,7 @@ impl Version {
     pub(crate) fn of(options: &Options) -> Result<Self, Error> {
         let mut command = options.command();
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        let group = Group::start(command.stderr(Stdio::piped()), options)?;
+        let group = options.start(command.stderr(Stdio::piped()))?;
         let stderr = group.child().stderr.take().expect("a pipe was asked for");
         let mut said = Vec::new();
         let (_, late) = group.within(START, &AtomicBool::new(false), || {
@@ -282,14 +178,13 @@ impl<'a> LinkParser<'a> {
         // The blank keeps the program from taking the sentence for a command or a comment.
         let line = format!(" {}\n", sentence.replace(char::is_control, " "));
         let mut questions = vec![&*line];
-        let mut running = match self.running.take() {
-            Some(running) => running,
-            None => {
-                // What it says when it starts is the answer to nothing.
-                questions.insert(0, "");
-                time += START;
-                Running::start(self.options)?
-            }
+        let mut running = if let Some(running) = self.running.take() {
+            running
+        } else {
+            // What it says when it starts is the answer to nothing.
+            questions.insert(0, "");
+            time += START;
+            Running::start(self.options)?
         };
         let most = ANSWER + LINKAGE * self.options.linkages;
         let Running {
@@ -324,7 +219,7 @@ impl Running {
     fn start(options: &Options) -> Result<Self, Error> {
         let mut command = options.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let group = Group::start(command.stderr(Stdio::null()), options)?;
+        let group = options.start(command.stderr(Stdio::null()))?;
         let mut child = group.child();
         let stdin = child.stdin.take().expect("a pipe was asked for");
         let stdout = child.stdout.take().expect("a pipe was asked for");
@@ -372,6 +267,8 @@ fn ask(
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::super::output::linkages;
     use super::*;
 
