@@ -968,12 +968,11 @@ fn what_link_grammar_printed_is_read() {
     let help = folder.stdout("build --help");
     let (_, from) = help.split_once("link-parser en ").unwrap();
     let options: Vec<&str> = from.split_whitespace().collect();
-    let sentences: String = (shipped_sentences(12).split("\n\n"))
-        .map(|rows| {
-            let words = rows.lines().filter_map(|row| row.split('\t').nth(1));
-            format!(" {}\n", words.collect::<Vec<_>>().join(" "))
-        })
-        .collect();
+    let mut sentences = String::new();
+    for rows in shipped_sentences(12).split("\n\n") {
+        let words = rows.lines().filter_map(|row| row.split('\t').nth(1));
+        writeln!(sentences, " {}", words.collect::<Vec<_>>().join(" ")).unwrap();
+    }
     folder.write("s.txt", sentences);
     let mut parser = std::process::Command::new("link-parser");
     parser

@@ -85,7 +85,7 @@ fn shortened(value: &str) -> Option<String> {
 /// Files of corpora have the version in their first line.
 fn hashes(text: &str) -> String {
     let line = |line: &str| match line.split_once("\": ") {
-        Some((key, hash)) if key.ends_with("\"blake3") || key.ends_with(".zst") => {
+        Some((key, hash)) if key.ends_with("\"blake3") || key.contains(".zst") => {
             let comma = if hash.ends_with(',') { "," } else { "" };
             format!("{key}\": \"[hash]\"{comma}\n")
         }

@@ -71,8 +71,7 @@ pub enum Candidates {
 }
 
 /// Builds a corpus of the sentences in the CoNLL-U file `treebank` in a `folder`. Time is the parser's
-/// for the most part: it runs once a thread of the current rayon
-/// pool. Memory is that of the treebank, of the file of candidates and of the names of the columns.
+/// for the most part: it runs once a thread of the current rayon pool. Memory is that of the treebank, of the file of candidates and of the names of the columns.
 pub fn build(
     treebank: &Path,
     candidates: &Candidates,
@@ -81,9 +80,9 @@ pub fn build(
     observer: &dyn BuildObserver,
 ) -> Result<Manifest, Error> {
     options.check()?;
-    let part = Part::begin(folder)?;
     let parsed = matches!(candidates, Candidates::LinkGrammar { .. });
     check_labels(parsed, options)?;
+    let part = Part::begin(folder)?;
     let gold = Treebank::read(treebank, options)?;
     let (pool, sources) = pool(&gold, candidates, &part, options, observer)?;
     check_labels(pool.is_link_grammar(), options)?;
