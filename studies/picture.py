@@ -136,13 +136,12 @@ def main():
         folder = Path(name)
         corpus, one, model = folder / "ewt", folder / "one", folder / "model.json"
         run(*build, treebank, *parser, "-o", corpus)
-        names = f"{corpus}-names.txt.zst"
-        data = [f"{corpus}.svm.zst", "--names", names]
-        run(rankrls(), "select", *data, "-k", 20, "--strategy", "distil", "-o", model)
-        columns = ["--columns", names, "--compression", "none"]
+        data = corpus / "train.svm.zst"
+        run(rankrls(), "select", data, "-k", 20, "--strategy", "distil", "-o", model)
+        columns = ["--columns", corpus / "names.txt.zst"]
         run(*build, DATA / "picture.conllu", *parser, *columns, "-o", one)
-        explain = [rankrls(), "explain", model, f"{one}.svm", "letter", "--versus", 1]
-        found = run(*explain, "--texts", f"{one}-texts.txt", "--json")
+        explain = [rankrls(), "explain", model, one / "test.svm.zst", "letter", "--versus", 1]
+        found = run(*explain, "--json")
     (DATA / "picture.json").write_text(found)
 
 

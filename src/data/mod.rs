@@ -69,7 +69,7 @@ pub mod read {
         read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
     };
     pub use super::missing::Missing;
-    pub use super::sidecar::names_beside;
+    pub use super::sidecar::{names_beside, texts_beside};
 }
 
 /// The data set of svmlight text in a test.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::data::read::Format;
+use rankrls::data::read::{Format, names_beside};
 use rankrls::data::{Ranker, names_file, write_names, write_query_sizes, write_svmlight_as_wide};
 use rankrls::{Dataset, IndexBase, Model};
 
@@ -83,8 +83,8 @@ impl ConvertArgs {
     fn read(&self, session: &Session<'_>) -> Result<Dataset<'static>> {
         let Some(path) = &self.model else {
             self.data.check([&self.input])?;
-            let (options, names) = (self.data.options(0), self.names.as_ref());
-            return read_named(options, names, &self.input, session.console);
+            let names = self.names.as_ref();
+            return read_named(&self.data, names, &self.input, session.console);
         };
         let model = Model::read(path)?;
         if model.expansion.is_some() {
@@ -119,8 +119,14 @@ impl ConvertArgs {
         let files = if to_file {
             let names = names_file(&self.output);
             // The same names are not written again.
+            let beside = || names_beside(&self.input);
+            let known = self
+                .names
+                .clone()
+                .or_else(beside)
+                .filter(|_| self.model.is_none());
             let place = FilePlace::of(&names);
-            let same = place.is_some() && self.names.as_deref().map(FilePlace::of) == Some(place);
+            let same = place.is_some() && known.as_deref().map(FilePlace::of) == Some(place);
             let data = OutputFile::create(files, "--output", &self.output)?;
             let names = (!same).then(|| OutputFile::create(files, "--output", &names));
             Some((data, names.transpose()?))

@@ -29,7 +29,7 @@ use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
 use rankrls_files::memory;
-use rankrls_parses::corpus::Listing;
+use rankrls_parses::corpus;
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]
@@ -130,7 +130,8 @@ impl DataArgs {
         let data = data.into_iter();
         for (name, path) in data.filter(|(_, path)| embedded(path).is_none()) {
             files.reads(name, [path])?;
-            files.reads(name, Listing::around(path).iter().flatten())?;
+            files.reads(name, &names_beside(path))?;
+            files.reads(name, &corpus_around(path))?;
         }
         files.reads("--query-file", &self.queries)
     }
@@ -206,13 +207,12 @@ impl DataArgs {
         model: &Model,
         path: &Path,
         names: &ColumnNames,
-        session: &Session<'_>,
     ) -> Result<()> {
         // Columns of tables are found by their names.
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.memory(), session, |names, file| {
+        names.check(path, self.memory(), |names, file| {
             model.check_names(names, file)
         })
     }
@@ -231,7 +231,7 @@ impl DataArgs {
     ) -> Result<Loaded> {
         let console = session.console;
         self.check([path])?;
-        self.check_names(model, path, names, session)?;
+        self.check_names(model, path, names)?;
         let of_model = || model.feature_names();
         let options = self
             .options(0)
@@ -249,11 +249,22 @@ impl DataArgs {
     }
 }
 
+/// The files of the corpus that the file at `path` is of; none where it is of no corpus.
+fn corpus_around(path: &Path) -> Vec<PathBuf> {
+    let files = corpus::FILES.map(|file| path.with_file_name(file));
+    let is_corpus = path.with_file_name("manifest.json").is_file();
+    if is_corpus && files.iter().any(|file| file == path) {
+        files.into()
+    } else {
+        Vec::new()
+    }
+}
+
 /// Names by which columns of data are known to be those of a model.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ColumnNames {
     /// Names of the columns of DATA: a model that has other names for them is refused. A table has
-    /// its own [default: NAME.names.txt or NAME-names.txt beside DATA]
+    /// its own [default: NAME.names.txt or names.txt.zst beside DATA]
     #[arg(long, value_name = "FILE", help_heading = "Data")]
     names: Option<PathBuf>,
 }
@@ -265,20 +276,14 @@ impl ColumnNames {
     }
 
     /// Has `same` judge the names of the data at `path`, and the file that they are in, where there are
-    /// any. Refuses an output of `session` that would replace this file.
+    /// any.
     fn check(
         &self,
         path: &Path,
         memory: Memory,
-        session: &Session<'_>,
         same: impl FnOnce(&FeatureNames, &Path) -> Result<(), ReadError>,
     ) -> Result<()> {
-        let beside = match &self.names {
-            Some(_) => None,
-            None => names_beside(path),
-        };
-        session.files.reads("the file of names", &beside)?;
-        if let Some(file) = self.names.clone().or(beside) {
+        if let Some(file) = self.names.clone().or_else(|| names_beside(path)) {
             return Ok(same(&read_names(&file, memory)?, &file)?);
         }
         if embedded(path).is_some() {
@@ -326,7 +331,13 @@ impl TrainingData {
     fn load(&self, packed: bool, console: Console) -> Result<(Loaded, f64)> {
         let begin = Instant::now();
         let options = self.read.options(0).packed(packed);
-        let loaded = load_named(options, self.names.as_ref(), &self.path, console)?;
+        let loaded = load_named(
+            &self.read,
+            options,
+            self.names.as_ref(),
+            &self.path,
+            console,
+        )?;
         let train = &loaded.dataset;
         if train.queries().len() == 1
             && train.queries().ids().is_none()
@@ -353,7 +364,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(of_train);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
-            ColumnNames::default().check(path, self.read.memory(), session, |names, file| {
+            ColumnNames::default().check(path, self.read.memory(), |names, file| {
                 names.check_same((0..).zip(known.iter()), base, "the training data", file)
             })?;
         }
@@ -530,23 +541,26 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     Ok(loaded)
 }
 
-/// Reads data with the names of the file `names`, or of embedded data.
+/// Reads data with the names of the file `names`, of one beside the data, or of embedded data.
 pub(crate) fn read_named(
-    options: ReadOptions,
+    reading: &DataArgs,
     names: Option<&PathBuf>,
     path: &Path,
     console: Console,
 ) -> Result<Dataset<'static>> {
-    Ok(load_named(options, names, path, console)?.dataset)
+    Ok(load_named(reading, reading.options(0), names, path, console)?.dataset)
 }
 
 fn load_named(
+    reading: &DataArgs,
     options: ReadOptions,
     names: Option<&PathBuf>,
     path: &Path,
     console: Console,
 ) -> Result<Loaded> {
-    let options = options.names(names.cloned());
+    // A table has its own names.
+    let beside = || names_beside(path).filter(|_| !reading.by_name(path));
+    let options = options.names(names.cloned().or_else(beside));
     let mut loaded = read(&options, path, console)?;
     if names.is_none() && embedded(path).is_some() {
         // The test data end with fewer columns.

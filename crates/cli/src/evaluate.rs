@@ -145,7 +145,7 @@ impl EvaluateArgs {
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => {
                     let names = &self.names;
-                    self.data.check_names(&model, &self.path, names, session)?;
+                    self.data.check_names(&model, &self.path, names)?;
                     loaded
                 }
                 None if read.is_some() && &*self.path == Path::new("-") => {

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::data::read::read_texts;
+use rankrls::data::read::{read_texts, texts_beside};
 use rankrls::model::{ExplainedRow, Explanation};
 use rankrls::{Dataset, Model};
 use serde::Serialize;
@@ -52,7 +52,7 @@ pub(crate) struct ExplainArgs {
     /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
     #[arg(help_heading = "Output", long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
     top: Option<usize>,
-    /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `build`
+    /// Show beside each row its line of this file [default: that of the corpus, as `build` made it]
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     texts: Option<PathBuf>,
     #[command(flatten)]
@@ -89,7 +89,8 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         }
         (None, None) => {}
     }
-    if let Some(path) = &args.texts {
+    let texts = args.texts.as_deref().map(Path::to_path_buf);
+    if let Some(path) = &texts.or_else(|| texts_beside(&args.path)) {
         let texts = read_texts(path, args.data.memory())?;
         let (rows, found) = (data.rows(), texts.len());
         if rows != found {

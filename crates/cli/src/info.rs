@@ -122,8 +122,7 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data
         .name_files(&session.files, [("DATA", &args.path)])?;
     session.files.reads("--names", &args.names)?;
-    let options = args.data.options(0);
-    let dataset = read_named(options, args.names.as_ref(), &args.path, session.console)?;
+    let dataset = read_named(&args.data, args.names.as_ref(), &args.path, session.console)?;
     let report = InfoReport::new(&dataset, args)?;
     session.end(args.json, &report, || report.text(), Ok(()))
 }

@@ -21,7 +21,6 @@ use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::{Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind};
 use rankrls_files::Lines;
-use rankrls_parses::corpus::Listing;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
 use tempfile::TempDir;
 
@@ -50,7 +49,6 @@ pub const ALL: &[(&str, Property)] = &[
     ("lists", lists),
     ("features", features),
     ("model", model),
-    ("manifest", manifest),
     ("lines", lines),
     ("conllu", conllu),
 ];
@@ -363,21 +361,6 @@ fn tiny() -> Dataset<'static> {
     Dataset::from_csr(&[0, 2, 3, 4, 5], &indices, &values, 3, labels, queries).expect("valid rows")
 }
 
-/// The manifest of a corpus.
-pub fn manifest(input: &[u8]) -> bool {
-    match within(input, || Listing::parse(input, Path::new(NAME))) {
-        Ok(listing) => {
-            for (_, file) in listing.files() {
-                let path = Path::new(&file.file);
-                assert_eq!(path.file_name(), Some(path.as_os_str()));
-                assert!(!file.file.contains(['/', '\\', '\0']));
-            }
-            true
-        }
-        Err(error) => names_the_file(&error, NAME),
-    }
-}
-
 /// The first line of a run, as its reader writes it.
 fn first_line() -> serde_json::Value {
     serde_json::json!({"run": 1, "schema": "fuzz/1"})
@@ -446,7 +429,7 @@ pub fn conllu(input: &[u8]) -> bool {
             Err(error) => drop(names_the_file(&error, "input:")),
         }
     }
-    columns::with_or_without_trees(input, NAME).for_each(drop);
+    columns::read(input, NAME, true).for_each(drop);
     let mut all = true;
     for group in columns::n_best(input, NAME) {
         match group {
