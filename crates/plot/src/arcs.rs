@@ -147,7 +147,7 @@ impl Arcs {
         page.height += 8.0;
         let widest = |text: fn(&Bar) -> &str| {
             let widths = self.bars.iter().map(|bar| width(text(bar), SMALL));
-            widths.fold(0.0, f64::max)
+            widths.fold(0.0, f64::max) + 1.0
         };
         let names = widest(|bar| &bar.name).min(0.42 * page.width);
         let changes = widest(|bar| &bar.change).min(0.2 * page.width);
@@ -316,7 +316,14 @@ impl Tree {
                 let far = LOW + STEP * levels[place] as f64;
                 if arc.differs == differs {
                     let hue = if differs { self.hue } else { Hue::Grey };
-                    sketch.arc(&mut canvas, arc, ends, far, hue);
+                    let [head, end] = ends;
+                    sketch.arc(
+                        &mut canvas,
+                        arc,
+                        [head, end, places[arc.modifier]],
+                        far,
+                        hue,
+                    );
                 }
             }
         }
@@ -341,8 +348,16 @@ impl Sketch {
         }
     }
 
-    /// An arc from a head to a modifier, with an arrow, and a label if it differs.
-    fn arc(&self, canvas: &mut Canvas, arc: &Arc, [head, end]: [f64; 2], far: f64, hue: Hue) {
+    /// An arc from a head to a modifier, with an arrow, and a label if it differs: beside the modifier where words go
+    /// down.
+    fn arc(
+        &self,
+        canvas: &mut Canvas,
+        arc: &Arc,
+        [head, end, beside]: [f64; 3],
+        far: f64,
+        hue: Hue,
+    ) {
         let (thick, tip) = if arc.differs { (2.4, 4.5) } else { (1.2, 3.2) };
         canvas.begin("rk-arc", &arc.label);
         let corner = ((end - head) / 2.0).clamp(-14.0, 14.0);
@@ -363,11 +378,12 @@ impl Sketch {
         let tips = [(end, 0.0), (end - tip, 1.6 * tip), (end + tip, 1.6 * tip)];
         canvas.polygon(&tips.map(|(along, away)| self.at(along, away)), hue, "");
         if arc.differs {
-            let (along, away) = self.at(f64::midpoint(head, end), far);
             let (at, more) = if self.down {
-                ((along + 4.0, away + 4.0), "")
+                let (x, y) = self.at(beside, far + 4.0);
+                ((x, y + 4.0), "")
             } else {
-                ((along, away - 4.0), MIDDLE)
+                let (x, y) = self.at(f64::midpoint(head, end), far);
+                ((x, y - 4.0), MIDDLE)
             };
             canvas.halo(at, 11.0, hue, more, &arc.label);
         }
