@@ -114,6 +114,7 @@ impl Lines {
             }
         }
         self.list(&mut page);
+        page.height += 4.0;
         page.paragraph(&self.note, 12.5, Hue::Grey, "");
         let described = self
             .panels

@@ -149,7 +149,7 @@ fn names_in_reports_are_text() {
             "{page}"
         );
     }
-    assert!(folder.read("inspect.svg").contains("&lt;img src=x"));
+    assert!(folder.read("explain.svg").contains("&lt;img src=x"));
 }
 
 /// A name and an identifier of more characters than a table has columns.

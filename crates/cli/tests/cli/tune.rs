@@ -179,7 +179,7 @@ fn the_paths_are_drawn_with_the_choice() {
     for label in [
         "cindex, 3 folds",
         "leave-query-out error",
-        "other lambdas lambda 16<",
+        " lambda 16<",
         ">the chosen path<",
     ] {
         assert!(svg.contains(label), "{label}");
