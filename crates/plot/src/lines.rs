@@ -162,11 +162,10 @@ impl Lines {
             .map(|name| width(name, SMALL))
             .fold(0.0, f64::max);
         let room = page.width - 2.0 * MARGIN;
-        let fit = [4, 3, 2].into_iter();
-        let mut fit = fit.filter(|&columns| widest + GAP <= room / f64::from(columns));
-        let columns = fit.next().unwrap_or(1);
-        let (top, cell) = (page.height, room / f64::from(columns));
-        let many = names.len().div_ceil(columns as usize).max(1);
+        let fits = |&columns: &usize| widest + GAP <= room / columns as f64;
+        let columns = [4, 3, 2].into_iter().find(fits).unwrap_or(1);
+        let (top, cell) = (page.height, room / columns as f64);
+        let many = names.len().div_ceil(columns).max(1);
         for (column, place) in names.chunks(many).zip(0..) {
             let (x, mut y) = (MARGIN + f64::from(place) * cell, top);
             for line in column.iter().flat_map(|name| wrapped(name, SMALL, cell)) {
@@ -222,7 +221,7 @@ impl Panel {
             area.band(&mut canvas, line);
         }
         let drawn = self.lines.iter().map(|line| area.line(&mut canvas, line));
-        if drawn.fold(0, |all, own| all + own) == 0 {
+        if drawn.sum::<usize>() == 0 {
             let middle = (f64::midpoint(left, WIDTH - MARGIN), top + DEPTH / 2.0);
             canvas.text(middle, SMALL, Hue::Grey, MIDDLE, "no values");
         }
@@ -389,7 +388,7 @@ mod tests {
         }
         let svg = Document::parse(&text).unwrap();
         let texts = tagged(&svg, "text");
-        let texts: String = texts.iter().filter_map(|node| node.text()).collect();
+        let texts: String = texts.iter().filter_map(Node::text).collect();
         assert!(
             (figure.names.iter().zip(1..))
                 .all(|(name, place)| { texts.contains(&format!("{place} {name}")) })
@@ -406,7 +405,7 @@ mod tests {
         assert_eq!(label, Some("A figure. error against features"));
         let places = |tag: &str| {
             let points = tagged(&svg, tag)[0].attribute("points").unwrap();
-            let numbers = points.split([' ', ',']).map(|number| number.parse::<f64>());
+            let numbers = points.split([' ', ',']).map(str::parse::<f64>);
             numbers.map(Result::unwrap).collect::<Vec<f64>>()
         };
         let (band, line) = (places("polygon"), places("polyline"));

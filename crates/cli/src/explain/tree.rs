@@ -19,7 +19,7 @@ pub(super) struct Link<'a> {
 pub(super) fn links(text: &str) -> Option<Vec<Link<'_>>> {
     let parts: Vec<&str> = text.split(' ').collect();
     let count = parts.len() / 3;
-    if parts.len() % 3 != 0 {
+    if !parts.len().is_multiple_of(3) {
         return None;
     }
     let links = parts.chunks(3).zip(1..).map(|(parts, place)| {
@@ -155,16 +155,9 @@ fn plain(text: &str) -> String {
             .get(..2)
             .and_then(|digits| std::str::from_utf8(digits).ok());
         let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match byte.filter(|_| first == b'%') {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &after[2..];
-            }
-            None => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
+        let byte = byte.filter(|_| first == b'%');
+        bytes.push(byte.unwrap_or(first));
+        rest = if byte.is_some() { &after[2..] } else { after };
     }
     String::from_utf8_lossy(&bytes).into_owned()
 }
