@@ -140,19 +140,25 @@ impl Arcs {
         parts.join(". ")
     }
 
+    /// How wide the columns of names, changes and contributions are on a page.
+    fn columns(&self, page: f64) -> [f64; 3] {
+        let widest = |text: fn(&Bar) -> &str| {
+            let widths = self.bars.iter().map(|bar| width(text(bar), SMALL));
+            widths.fold(0.0, f64::max) + 1.0
+        };
+        let names = widest(|bar| &bar.name).min(0.42 * page);
+        let changes = widest(|bar| &bar.change).min(0.2 * page);
+        let numbers = self.bars.iter().map(|bar| width(&signed(bar.value), SMALL));
+        let numbers = numbers.fold(0.0, f64::max) + 8.0;
+        [names, changes, numbers]
+    }
+
     fn draw_bars(&self, page: &mut Canvas) {
         page.height += 16.0;
         page.paragraph(&self.heading, WORD, Hue::Ink, BOLD);
         page.paragraph(&self.remark, 12.5, Hue::Grey, "");
         page.height += 8.0;
-        let widest = |text: fn(&Bar) -> &str| {
-            let widths = self.bars.iter().map(|bar| width(text(bar), SMALL));
-            widths.fold(0.0, f64::max) + 1.0
-        };
-        let names = widest(|bar| &bar.name).min(0.42 * page.width);
-        let changes = widest(|bar| &bar.change).min(0.2 * page.width);
-        let numbers = self.bars.iter().map(|bar| width(&signed(bar.value), SMALL));
-        let numbers = numbers.fold(0.0, f64::max) + 8.0;
+        let [names, changes, numbers] = self.columns(page.width);
         let right = MARGIN + names + 20.0 + changes;
         let area = (right + 16.0, page.width - MARGIN);
         let values = || {
@@ -308,6 +314,14 @@ impl Tree {
             };
             canvas.text(at, WORD, Hue::Ink, more, word);
         }
+        self.draw_arcs(&mut canvas, &sketch, &places);
+        canvas.height = if down { from + 8.0 } else { sketch.base + 28.0 };
+        canvas
+    }
+
+    /// Its arcs over words that stand at these places.
+    fn draw_arcs(&self, canvas: &mut Canvas, sketch: &Sketch, places: &[f64]) {
+        let levels = self.levels();
         // What differs is drawn over all others.
         for differs in [false, true] {
             for (place, arc) in self.arcs.iter().enumerate() {
@@ -317,18 +331,10 @@ impl Tree {
                 if arc.differs == differs {
                     let hue = if differs { self.hue } else { Hue::Grey };
                     let [head, end] = ends;
-                    sketch.arc(
-                        &mut canvas,
-                        arc,
-                        [head, end, places[arc.modifier]],
-                        far,
-                        hue,
-                    );
+                    sketch.arc(canvas, arc, [head, end, places[arc.modifier]], far, hue);
                 }
             }
         }
-        canvas.height = if down { from + 8.0 } else { sketch.base + 28.0 };
-        canvas
     }
 }
 
