@@ -17,14 +17,12 @@ use rankrls::tune::{self, Each};
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Error, Lambda, Model, Ridge, Step};
 use rankrls_files::memory;
-use rankrls_plot::Figure;
+use rankrls_plot::Lines;
 
 use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::figures::{
-    PlotArgs, PlotFile, columns, hue, lambda_name, lqo_panels, note, test_panels,
-};
+use super::figures::{PlotArgs, PlotFile, lambda_name, lqo_panels, note, test_panels};
 use super::output::Destination;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
@@ -255,7 +253,7 @@ impl Job<'_> {
         };
         let drawn = plot.write(|| {
             let unit = candidates.unit();
-            figure(&selection, unit, &input.train, tested.path.as_ref())
+            figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
         self.warn(&selection);
         let sizes = Sizes::new(&input.train, &summary);
@@ -393,20 +391,21 @@ fn figure(
     unit: f64,
     train: &Dataset<'_>,
     test: Option<&TestPath<'_>>,
-) -> Figure {
+) -> Lines {
     let strategy = selection.strategy_name();
     let lambda = lambda_name(selection.lambda.value(), unit);
-    let hue = hue(selection.options.strategy);
-    let lqo = lqo_panels(&selection.steps, hue).into_iter();
-    let tested = test.into_iter().flat_map(|test| test_panels(test, hue));
+    let tested = test.into_iter().flat_map(test_panels);
     let names = selection.steps.iter().map(|step| {
         let name = train.name_of(step.feature).map(str::to_owned);
         name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
     });
-    let figure = Figure::new(format!("Selection by {strategy} at lambda {lambda}"));
-    let figure = lqo.chain(tested).fold(figure, Figure::lines).names(names);
-    let columns = columns(figure.panels.len());
-    figure
-        .columns(columns)
-        .note(test.map_or_else(String::new, |test| note(Some(test))))
+    Lines {
+        title: format!("Selection by {strategy} at lambda {lambda}"),
+        panels: lqo_panels(&selection.steps)
+            .into_iter()
+            .chain(tested)
+            .collect(),
+        names: names.collect(),
+        note: test.map_or_else(String::new, |test| note(Some(test))),
+    }
 }

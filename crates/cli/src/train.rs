@@ -19,13 +19,11 @@ use rankrls::ridge::{
 use rankrls::warning::Warning;
 use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
-use rankrls_plot::{AxisScale, Figure, Hue, LinePlot, Series, Tone};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
 use super::data::{Sizes, TrainingData};
-use super::figures::PlotArgs;
 use super::files::Files;
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
@@ -53,7 +51,7 @@ Examples:
   rankrls train train.svm --lambda 2^-4..2^10:2
   rankrls train train.svm --lambda 1 --features model.json -o given.json
   rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
-  rankrls train train.svm --kernel gaussian:2^-9..2^-1:2 --plot surface.svg
+  rankrls train train.svm --kernel gaussian:2^-9..2^-1:2
   rankrls train train.svm --objective global --holdout lpo --choose-by cindex
   rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {
@@ -112,8 +110,6 @@ pub(crate) struct TrainArgs {
     /// Write the model to this file
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    #[command(flatten)]
-    plot: PlotArgs,
     /// Print one JSON document
     #[arg(help_heading = "Output", long)]
     json: bool,
@@ -167,7 +163,6 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
     let files = &session.files;
     args.name_inputs(files)?;
-    let plot = args.plot.create(files)?;
     let scores = Destination::create(files, "--holdout-scores", args.holdout_scores.as_ref())?;
     let output = Destination::create(files, "--output", args.output.as_ref())?;
     let (train, load_seconds) = args.data.train(console)?;
@@ -182,9 +177,8 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
         Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
         None => Ok(()),
     };
-    let drawn = plot.write(|| report.figure());
     report.warn(args, &train, session);
-    let saved = written.and(held_out).and(drawn);
+    let saved = written.and(held_out);
     session.end(args.json, &report, || report.text(args), saved)
 }
 
@@ -462,44 +456,6 @@ impl TrainArgs {
 }
 
 impl Report {
-    /// The hold-out error, or the measure, of every model: a line for each gamma over lambda.
-    fn figure(&self) -> Figure {
-        let (outcome, metric) = (&self.outcome, self.measure);
-        let value = |cell: &Cell| match metric {
-            None => cell.holdout.as_ref().map(|holdout| holdout.error),
-            Some(_) => cell.measure,
-        };
-        let scheme = outcome
-            .held_out
-            .as_ref()
-            .map_or_else(String::new, HoldOut::to_string);
-        let measured = metric.map_or("hold-out error".to_owned(), |metric| metric.to_string());
-        let label = format!("{measured}, {scheme}");
-        let mut plot = LinePlot::new("lambda", label).scales(AxisScale::Log, AxisScale::Linear);
-        let best = outcome.best();
-        let lines = || outcome.cells.chunk_by(|a, b| a.kernel == b.kernel);
-        let last = (lines().count() - 1).max(1) as f64;
-        for (place, cells) in lines().enumerate() {
-            let kernel = &cells[0].kernel;
-            let gamma = kernel.gamma().filter(|_| lines().count() > 1);
-            let name = gamma.map(|gamma| format!("gamma {}", rankrls_plot::power(gamma)));
-            let tone = if *kernel == best.kernel {
-                Tone::Strong
-            } else {
-                Tone::Faint(place as f64 / last)
-            };
-            let points = cells
-                .iter()
-                .filter_map(|cell| Some((cell.lambda.value(), Some(value(cell)?))));
-            let line = Series::new(name.unwrap_or_default(), points);
-            plot = plot.series(line.tone(tone).stroke(Hue::Blue));
-        }
-        if let Some(y) = value(best) {
-            plot = plot.mark(best.lambda.value(), y, "chosen");
-        }
-        Figure::new("Choice of the ridge parameter").lines(plot)
-    }
-
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
         console.warn_all(self.outcome.warnings());

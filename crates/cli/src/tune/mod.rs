@@ -340,7 +340,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         if let Some(path) = &args.csv {
             table_file.write(|writer| report.write_table(path, writer))?;
         }
-        plot_file.write(|| figure::figure(&tuned, &options, test_path.as_ref()))?;
+        plot_file.write(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg())?;
         model_file.write(|writer| {
             let mut model = Model::from_selection(&selection, train, &summary);
             model.table = input.table.clone();

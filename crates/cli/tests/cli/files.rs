@@ -107,7 +107,7 @@ fn standard_input_and_descriptors_are_files_too() {
         "convert train.svm -o - >> train.svm",
         "inspect model.json >> model.json",
         "select train.svm -k 1 --lambda 1 -o log >> log",
-        "train train.svm --lambda 1 --plot log.svg >> log.svg",
+        "select train.svm -k 1 --lambda 1 --plot log.svg >> log.svg",
     ] {
         refused_by_shell(&folder, arguments);
     }
