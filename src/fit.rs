@@ -8,7 +8,7 @@ use crate::tune::{self, Tune, Tuned, Tuning, choose_lambda};
 
 impl GreedyRankRls {
     /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
-    /// [`choose_lambda`](crate::tune::choose_lambda) does.
+    /// [`choose_lambda`] does.
     ///
     /// ```
     /// use rankrls::data::sample;

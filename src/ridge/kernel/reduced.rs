@@ -16,7 +16,7 @@ use crate::ridge::comparisons::constant_kernel;
 use crate::ridge::features::LEAST_SQUARES;
 use crate::stop;
 
-/// Rows that a model is over: those of a reduced set ([`ReducedSet`]).
+/// Rows that a model is over: those of a reduced set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Basis {
     /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.

@@ -116,7 +116,7 @@ fn paths(
 fn judged_by(options: &Tune) -> String {
     let measure = match options.measure {
         Measure::Squared => "squared error a query".to_owned(),
-        measure => measure.to_string(),
+        measure @ Measure::Of(..) => measure.to_string(),
     };
     match options.evidence {
         HoldOut::Data { .. } => format!("{measure}, validation data"),
