@@ -60,7 +60,7 @@ impl Plan {
 
     pub(crate) fn log(&self) {
         let (strategy, steps, bytes) = (self.strategy_name(), self.steps, self.memory);
-        tracing::info!(strategy, steps, bytes, "selecting");
+        tracing::info!(%strategy, steps, bytes, "selecting");
     }
 }
 

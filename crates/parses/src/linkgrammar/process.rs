@@ -339,7 +339,6 @@ mod tests {
     #[cfg(unix)]
     mod in_place_of_it {
         use std::fs;
-        use std::os::unix::fs::PermissionsExt;
 
         use super::*;
 
@@ -347,8 +346,12 @@ mod tests {
         fn script(body: &str) -> (tempfile::TempDir, Options) {
             let folder = tempfile::tempdir().unwrap();
             let program = folder.path().join("parser");
-            fs::write(&program, format!("#!/bin/sh\n{body}\n")).unwrap();
-            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            // By another process: a program that this one has open for writing cannot be run, and a test that
+            // starts one at this moment hands its files on.
+            let write = "printf '#!/bin/sh\n%s\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
+            let mut shell = std::process::Command::new("/bin/sh");
+            let written = shell.args(["-c", write]).arg(&program).arg(body).status();
+            assert!(written.unwrap().success());
             (folder, options(program, 1))
         }
 
