@@ -25,7 +25,7 @@ struct Named {
     written: bool,
 }
 
-/// What results are called that are printed.
+/// The name of the results on standard output in messages.
 const PRINTED: &str = "standard output";
 
 impl Files {

@@ -160,7 +160,7 @@ struct Failure {
 
 type Parsed = (Cli, ArgMatches);
 
-/// What most users need: the options that `-h` shows. `--help` has all.
+/// `-h` shows these options, which most users need; `--help` shows all.
 const BASIC: [&str; 33] = [
     "k",
     "lambda",

@@ -60,7 +60,7 @@ pub struct Source<'r> {
     watch: Arc<Watch>,
     /// The first bytes of the text, as far as nobody took them.
     head: Option<Cursor<Vec<u8>>>,
-    /// What the source is, where it is no text.
+    /// The kind of the source, if it is no text.
     kind: Option<Kind>,
     /// Why there are no more bytes than those of the head.
     failure: Option<io::Error>,

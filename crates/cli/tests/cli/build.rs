@@ -122,7 +122,7 @@ fn folders_of_others_are_not_replaced() {
     ));
     fs::remove_dir(folder.path("c")).unwrap();
     folder.run(BUILD);
-    // What it reads it does not replace, and what belongs to data other commands do not.
+    // A build does not replace a file that it reads, and no other command replaces a file of a corpus.
     for line in [
         "build c/texts.txt.zst --link-grammar -o c",
         "build gold.conllu --candidates nbest.conllu --columns c/names.txt.zst -o ./c/",

@@ -182,7 +182,7 @@ fn parses_are_drawn_with_the_features_that_decide() {
     for word in ["they", "eat", "a&lt;b", "with", "漢字"] {
         assert_eq!(says(&svg, word), 2, "{word}");
     }
-    // What differs is named.
+    // The picture labels the arcs that differ.
     assert_eq!((says(&svg, "m"), says(&svg, "s")), (2, 0));
     let parts = folder.json(&format!("{explain} --json"));
     let parts = list(&parts["rows"][0]["contributions"]).len();
