@@ -32,7 +32,7 @@ def main():
         return
     letor = os.path.join(os.environ["RANKRLS_CORPORA"], "letor-mq2008-fold3")
     train, validation, test = (f"{letor}/{part}.txt.zst" for part in ["train", "vali", "test"])
-    parses = [CORPORA / "link-parses.svm.zst", "--test", CORPORA / "link-parses-test.svm.zst"]
+    parses = [CORPORA / "link-parses/train.svm.zst", "--test", CORPORA / "link-parses/test.svm.zst"]
     graded = ["--measure", "cindex", "--relevant-from", 0.75, "--trees", 50]
     parses = table("link-parses", *parses, "-k", 10, 20, 50, 100, *graded)
     letor = table("letor", train, "--validation", validation, "--test", test, "-k", 1, 2, 5, 10, 20)

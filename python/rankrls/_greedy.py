@@ -147,7 +147,7 @@ class _Selecting(SelectorMixin, Ranker):
         self.identical_ = [np.array(columns, dtype=np.int64) for columns in facts["identical"]]
         self.strategy_, settings = facts["strategy"], facts["settings"]
         self.alpha_ = settings["lambda"]
-        self.refit_alpha_ = settings.get("target", {}).get("refit_lambda")
+        self.refit_alpha_ = settings.get("refit_lambda")
         self.lqo_error_path_, self.lqo_cindex_path_ = (
             np.array([step[name] for step in facts["path"]], dtype=np.float64)
             for name in ("lqo_error", "lqo_cindex")
@@ -183,7 +183,6 @@ class _Selecting(SelectorMixin, Ranker):
         options: dict[str, Any] = {
             "k": min(self.n_features_to_select, columns),
             "max_memory": _data.size(self.max_memory),
-            "target": {},
         }
         for name, setting in SETTINGS.items():
             # Strategies are for one estimator to say.
@@ -193,8 +192,7 @@ class _Selecting(SelectorMixin, Ranker):
             elif name.endswith("alpha") and value is not None:
                 value = ",".join(_data.items(value, name))
             if value is not None:
-                within = options["target"] if setting["of_target"] else options
-                within[setting["name"]] = value
+                options[setting["name"]] = value
         if self.convention != "standard":
             if self.criterion != "squared":
                 options["criterion"] += f" ({self.convention})"

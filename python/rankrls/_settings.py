@@ -21,8 +21,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 def given(settings: dict[str, Any]) -> dict[str, Any]:
     """The parameters behind `settings` of a model."""
-    settings = {**settings, **settings.get("target", {})}
-    return {_rankrls.parameter(name): settings[name] for name in settings if name != "target"}
+    return {_rankrls.parameter(name): value for name, value in settings.items()}
 
 
 def documented(estimator: Class) -> Class:

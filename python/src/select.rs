@@ -1,11 +1,11 @@
 //! Selection.
 
-use clap::{Arg, Args as _, Command};
+use clap::{Args as _, Command};
 use numpy::ndarray::{Array2, ArrayView1};
 use numpy::{PyArray2, ToPyArray};
 use pyo3::prelude::*;
 use rankrls::greedy::job::{Selecting, select_among};
-use rankrls::greedy::{Selection, Step, TargetOptions};
+use rankrls::greedy::{Selection, Step};
 use rankrls::memory::Bytes;
 use rankrls::tune;
 use rankrls::{
@@ -43,8 +43,6 @@ struct Setting {
     name: String,
     /// As a parameter of Python.
     parameter: String,
-    /// Whether it is one of [`TargetOptions`].
-    of_target: bool,
     help: String,
     /// All values, where they have names.
     values: Vec<String>,
@@ -53,15 +51,12 @@ struct Setting {
 /// The settings of a selection, in JSON.
 #[pyfunction]
 pub(crate) fn settings() -> Result<String> {
-    let of_target = TargetOptions::augment_args(Command::new("target"));
-    let of_target: Vec<_> = of_target.get_arguments().map(Arg::get_id).collect();
     let all = GreedyRankRls::augment_args(Command::new("settings"));
     let settings = all.get_arguments().map(|setting| {
         let name = setting.get_long().unwrap_or_default().replace('-', "_");
         Setting {
             parameter: errors::parameter(&name).to_owned(),
             name,
-            of_target: of_target.contains(&setting.get_id()),
             help: setting
                 .get_help()
                 .map(ToString::to_string)
@@ -135,11 +130,11 @@ fn choose_lambda(
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
     let mut observer = move |_: tune::TuneEvent<'_>| watch.flow();
-    match tune::choose_lambda(options, candidates, data, &mut observer) {
+    match tune::choose_lambda(options, None, candidates, data, &mut observer) {
         Err(error) if error.kind() == Kind::Stopped => Ok(None),
         chosen => {
             let (lambda, auto) = chosen?;
-            Ok(Some((lambda, auto.and_then(|auto| auto.tuned.edge()))))
+            Ok(Some((lambda, auto.and_then(|tuned| tuned.edge()))))
         }
     }
 }

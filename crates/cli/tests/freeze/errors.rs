@@ -151,7 +151,6 @@ fn models() {
         &folder,
         &[
             "predict absent.json test.svm",
-            "inspect trained.json --members",
             "convert test.svm --model test.svm -o a.svm",
             "select train.svm -k 3 --lambda 2 -o models/bounded.json --resume",
             "select test.svm -k 9 --lambda 2 -o models/bounded.json --resume",

@@ -40,7 +40,9 @@ impl Folder {
     /// at the end is its standard input.
     pub(crate) fn run(&self, line: &str) -> String {
         if let Some(file) = line.strip_prefix("cat ") {
-            return format!("$ {line}\n{}", steady(&self.read(file)));
+            let bytes = fs::read(self.path(file)).unwrap();
+            let text = zstd::decode_all(&bytes[..]).unwrap_or(bytes);
+            return format!("$ {line}\n{}", steady(&String::from_utf8(text).unwrap()));
         }
         let output = self.output(line);
         let code = output.status.code().unwrap();
