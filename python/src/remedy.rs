@@ -7,7 +7,7 @@ use rankrls::{Parameter, Remedy};
 /// What to pass to a function or an estimator.
 pub(crate) fn argument(remedy: &Remedy) -> Option<Cow<'static, str>> {
     Some(Cow::Borrowed(match remedy {
-        Remedy::GiveQueries => "pass the query of each row as qid=, or sizes of queries as group=",
+        Remedy::GiveQueries => "pass the query of each row as qid=",
         Remedy::NameQueries => "pass the name of that column as query=",
         Remedy::NameLabels => {
             "pass the name of that column as label=, and of the queries as query="

@@ -9,7 +9,7 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
-use super::{BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, SelectedFeature};
+use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature};
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
@@ -141,8 +141,6 @@ struct Document<F> {
     /// The features, in order of selection.
     steps: F,
     data: DataSummary,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    estimator: Option<Estimator>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     column_names: Vec<String>,
 }
@@ -220,7 +218,6 @@ impl<F> Document<F> {
             }),
             steps,
             data: model.data,
-            estimator: model.estimator.clone(),
             column_names: model.column_names.clone(),
         };
         document.recount(|column| *column += base.first());
@@ -297,7 +294,6 @@ impl Document<Vec<SelectedFeature>> {
             expansion,
             data: self.data,
             column_names: self.column_names,
-            estimator: self.estimator,
         })
     }
 

@@ -123,9 +123,3 @@ pub(crate) fn tool(name: &str) -> Result<PathBuf> {
     let python = environment("publishing", &root().join("xtask/requirements.txt"))?;
     Ok(python.with_file_name(name))
 }
-
-/// The folder of corpora that are not part of the repository.
-pub(crate) fn corpora() -> Result<PathBuf> {
-    let folder = env::var_os("RANKRLS_CORPORA").map(PathBuf::from);
-    folder.context("RANKRLS_CORPORA: expected the folder of corpora")
-}

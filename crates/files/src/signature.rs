@@ -56,7 +56,7 @@ const BY_PROGRAM: &str = "decompress it first";
 const TABLE: &str = "write the data as a table, .csv, or as svmlight text";
 const SHEET: &str = "save the sheet as CSV UTF-8";
 const SAVE: &str = "save the file as UTF-8";
-const NUMPY: &str = "read it in Python, by numpy.load or scipy.sparse.load_npz, and write it by rankrls.write_svmlight";
+const NUMPY: &str = "read it in Python, by numpy.load or scipy.sparse.load_npz, and write it by rankrls.write";
 
 /// Bytes at the beginning or further on, what they are the beginning of, and what to do about it.
 type Row = (usize, &'static [u8], &'static str, &'static str);
@@ -117,7 +117,7 @@ const TEXT: &[Row] = &[
     (0, b"version https://git-lfs.github.com/spec/", "a pointer of Git LFS in place of the file", "fetch the file by git lfs pull"),
     (0, b"/annex/objects/", "a pointer of git-annex in place of the file", "fetch the file by git annex get"),
     (0, b"%PDF-", "a PDF document", TABLE),
-    (0, b"%%MatrixMarket ", "a file of Matrix Market", "read it by scipy.io.mmread and write it by rankrls.write_svmlight"),
+    (0, b"%%MatrixMarket ", "a file of Matrix Market", "read it by scipy.io.mmread and write it by rankrls.write"),
 ];
 
 /// The first words of a web page, after white space and in small letters.
