@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 use std::result;
 
 use numpy::AsSliceError;
-use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use pyo3::PyErr;
+use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use rankrls::Kind;
 use rankrls::data::read::{ReadError, ReadErrorKind};
 use serde::de::DeserializeOwned;

@@ -7,9 +7,7 @@ use numpy::ToPyArray;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::data::read::{
-    Format, ReadOptions, TableOptions, names_beside, read_names,
-};
+use rankrls::data::read::{Format, ReadOptions, TableOptions, names_beside, read_names};
 use rankrls::data::{Dataset, Output};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::{IndexBase, Warning};
@@ -172,12 +170,7 @@ fn bounds<T: Copy + Default + TryFrom<usize>>(data: &Dataset<'_>) -> Option<Vec<
 /// Writes svmlight text, compressed if the name ends in `.gz` or `.zst`; the file appears whole or
 /// not at all.
 #[pyfunction]
-pub(crate) fn write(
-    py: Python<'_>,
-    path: PathBuf,
-    data: Data<'_>,
-    zero_based: bool,
-) -> Result<()> {
+pub(crate) fn write(py: Python<'_>, path: PathBuf, data: Data<'_>, zero_based: bool) -> Result<()> {
     let view = data.view()?;
     let base = if zero_based {
         IndexBase::Zero

@@ -18,7 +18,11 @@ const AIMS: [(&str, &str, usize); 6] = [
 pub(crate) fn print() -> Result<()> {
     for (folders, endings, aim) in AIMS {
         let files = output(&mut command("git", &format!("ls-files {folders}")))?;
-        let counts = |file: &&str| endings.split(' ').any(|end| file.ends_with(&format!(".{end}")));
+        let counts = |file: &&str| {
+            endings
+                .split(' ')
+                .any(|end| file.ends_with(&format!(".{end}")))
+        };
         let lines = files.lines().filter(counts).map(|file| {
             let text = std::fs::read_to_string(root().join(file));
             text.map_or(0, |text| text.lines().count())

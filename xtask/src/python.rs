@@ -36,12 +36,18 @@ pub(crate) fn check(program: &Path) -> Result<()> {
     pytest(&current, ".")?;
     pytest(&current, "--pyargs rankrls")?;
     pytest(&oldest, "test_scikit_learn.py test_data.py test_path.py")?;
-    let examples = ["python/examples/gallery.py", "studies/units.py", "studies/transfer.py"];
+    let examples = [
+        "python/examples/gallery.py",
+        "studies/units.py",
+        "studies/transfer.py",
+    ];
     let temporary = tempfile::tempdir()?;
     for example in examples {
         println!("\n{example}");
         let mut program = command(&current, "");
-        run(program.arg(root().join(example)).current_dir(temporary.path()))?;
+        run(program
+            .arg(root().join(example))
+            .current_dir(temporary.path()))?;
     }
     reference(&current)
 }

@@ -56,7 +56,8 @@ const BY_PROGRAM: &str = "decompress it first";
 const TABLE: &str = "write the data as a table, .csv, or as svmlight text";
 const SHEET: &str = "save the sheet as CSV UTF-8";
 const SAVE: &str = "save the file as UTF-8";
-const NUMPY: &str = "read it in Python, by numpy.load or scipy.sparse.load_npz, and write it by rankrls.write";
+const NUMPY: &str =
+    "read it in Python, by numpy.load or scipy.sparse.load_npz, and write it by rankrls.write";
 
 /// Bytes at the beginning or further on, what they are the beginning of, and what to do about it.
 type Row = (usize, &'static [u8], &'static str, &'static str);

@@ -12,7 +12,7 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::{GreedyRankRls, Lambda, Model, Scale, StrategyKind};
