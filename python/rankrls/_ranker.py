@@ -275,6 +275,11 @@ class Ranker(RegressorMixin, BaseEstimator):
         scored: NDArray[np.float64] = self.model_.scores(
             _data.canonical(matrix), _data.threads(self.n_jobs)
         )
+        row = int(np.argmin(np.isfinite(scored)))
+        if not np.isfinite(scored[row]):
+            raise ValueError(
+                f"X: expected a score for row {row}, found {scored[row]}: scale the data"
+            )
         return scored
 
     def _filled(self, X: Any, qid: Any) -> Any:

@@ -187,7 +187,9 @@ def test_a_matrix_made_by_hand_is_refused_or_means_what_its_parts_mean(made, use
     labels = (Y,) if use in FITS else ()
     expected = None if dense is None else answer(call, dense, *labels, **queries)
     found = answer(call, X, *labels, **queries)
-    if found is not None:
+    # SciPy makes places of numbers of other types.
+    whole = all(made[1][name].dtype.kind in "iu" for name in ("indices", "indptr"))
+    if found is not None and whole:
         same(found, expected)
 
 

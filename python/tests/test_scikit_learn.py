@@ -196,10 +196,10 @@ def test_rows_of_another_part_are_refused(small):
     pipeline = make_pipeline(MaxAbsScaler(), RankRLS(1.0, objective="pairs"))
     pipeline.fit(X, y, rankrls__pairs=pairs)
     # Routing would hand them to parts of X and to rows that were drawn.
-    for estimator, name in ((RankRLS(), "pairs"), (GreedyRankRLS(), "X_validation")):
-        with pytest.raises(TypeError, match=f"Unexpected args: {{{name!r}}}"):
-            estimator.set_fit_request(**{name: True})
     with sklearn.config_context(enable_metadata_routing=True):
+        for estimator, name in ((RankRLS(), "pairs"), (GreedyRankRLS(), "X_validation")):
+            with pytest.raises(TypeError, match=f"Unexpected args: {{{name!r}}}"):
+                estimator.set_fit_request(**{name: True})
         with pytest.raises(TypeError, match="pairs"):
             BaggingRegressor(RankRLS(1.0, objective="pairs")).fit(X, y, pairs=pairs)
         bagged = BaggingRegressor(RankRLS(1.0).set_fit_request(qid=True), 3, random_state=0)
