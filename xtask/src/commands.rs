@@ -85,7 +85,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// The folder of an environment of Python: `target/NAME`, or what `RANKRLS_NAME_VENV` names.
-pub(crate) fn venv(name: &str) -> PathBuf {
+fn venv(name: &str) -> PathBuf {
     let variable = format!("RANKRLS_{}_VENV", name.to_uppercase());
     env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from)
 }

