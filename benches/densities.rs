@@ -38,7 +38,7 @@ fn drawn(density: usize) -> Dataset<'static> {
 /// The time of one step.
 fn step(data: &Dataset<'_>) -> Duration {
     let options = GreedyRankRls {
-        strategy: Some(StrategyKind::Bounded),
+        strategy: StrategyKind::Bounded,
         ..GreedyRankRls::new(BEFORE + 1, Lambda::new(16.0).expect("a number"))
     };
     let mut ends = Vec::new();

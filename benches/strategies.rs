@@ -60,7 +60,7 @@ impl<'a> Subject<'a> {
     fn measure(&self, criterion: &mut Criterion, strategy: StrategyKind, k: usize, lambda: f64) {
         let ridge = Lambda::new(lambda).expect("lambdas above 0");
         let options = GreedyRankRls {
-            strategy: Some(strategy),
+            strategy,
             ..GreedyRankRls::new(k, ridge)
         };
         let times = RefCell::new(Vec::new());

@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let all = params.train(&data, None)?;
     if let Fit::Linear(weights) = &all.fit {
-        println!("weights of all features {:.3?}", weights.values);
+        println!("weights of all features {weights:.3?}");
     }
     if let Some(held_out) = &all.best().holdout {
         println!("predictions without the query {:.3?}", held_out.predictions);

@@ -72,7 +72,7 @@ impl<'a> Table<'a> {
             self.data.queries(),
             Convention::Standard,
         )?;
-        Ok(found.metrics[0].mean.unwrap_or(0.0))
+        Ok(found[0].1.mean.unwrap_or(0.0))
     }
 
     fn combined(&self, parts: &[(usize, f64)]) -> Array1<f64> {

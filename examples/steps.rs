@@ -18,9 +18,8 @@ use rankrls::{Convention, Dataset, GreedyRankRls, Lambda, Metric, Step};
 fn concordance(data: &Dataset<'_>, scores: &[f64]) -> Result<f64, Box<dyn Error>> {
     let (metrics, convention) = ([Metric::Concordance], Convention::Standard);
     let found = evaluate(&metrics, data.labels(), scores, data.queries(), convention)?;
-    Ok(found.metrics[0]
-        .mean
-        .ok_or("no query has a pair to order")?)
+    let (_, cindex) = &found[0];
+    Ok(cindex.mean.ok_or("no query has a pair to order")?)
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -10,11 +10,10 @@ use std::error::Error;
 
 use rankrls::data::sample;
 use rankrls::greedy::job::unwatched;
-use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
+use rankrls::greedy::strategy::{Round, Strategy};
 use rankrls::{GreedyRankRls, Lambda, Model};
 
 /// The gain of a column `v` in training error, without the other weights, is `(v . r)^2 / |v|^2`.
-#[derive(Clone)]
 struct Alignment;
 
 impl Strategy for Alignment {
@@ -35,8 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (train, test) = (sample::train(), sample::test());
     let options = GreedyRankRls::new(10, Lambda::new(16.0)?);
     let exact = options.fit(&train)?;
-    let own = OwnStrategy::new(Alignment);
-    let aligned = options.fit_with(&train, Some(&own), &mut unwatched)?;
+    let aligned = options.fit_with(&train, Some(&|| Box::new(Alignment)), &mut unwatched)?;
     println!("LQO error of  exact  aligned");
     for (exact, aligned) in exact.features.iter().zip(&aligned.features) {
         let [exact, aligned] = [exact, aligned].map(|step| step.lqo_error.unwrap_or_default());

@@ -2,20 +2,20 @@
 
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::greedy::{Each, GreedyRankRls, OwnStrategy, select_with, unwatched};
+use crate::greedy::{Each, GreedyRankRls, Own, select_with, unwatched};
 use crate::model::Model;
-use crate::tune::{Tune, Tuned, Tuning, choose_lambda_with};
+use crate::tune::{self, Tune, Tuned, Tuning, choose_lambda};
 
 impl GreedyRankRls {
     /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
-    /// [`choose_lambda`](crate::tune::choose_lambda) does.
+    /// [`choose_lambda`] does.
     ///
     /// ```
     /// use rankrls::data::sample;
     /// use rankrls::{Lambda, GreedyRankRls, StrategyKind};
     ///
     /// let options = GreedyRankRls {
-    ///     strategy: Some(StrategyKind::Bounded),
+    ///     strategy: StrategyKind::Bounded,
     ///     ..GreedyRankRls::new(10, Lambda::new(16.0)?)
     /// };
     /// let model = options.fit(&sample::train())?;
@@ -38,11 +38,10 @@ impl GreedyRankRls {
     /// use rankrls::data::sample;
     /// use rankrls::greedy::Step;
     /// use rankrls::greedy::job::Selecting;
-    /// use rankrls::greedy::strategy::{OwnStrategy, Round, Strategy};
+    /// use rankrls::greedy::strategy::{Round, Strategy};
     /// use rankrls::{Lambda, GreedyRankRls};
     ///
     /// /// Takes the columns in their order.
-    /// #[derive(Clone)]
     /// struct First;
     ///
     /// impl Strategy for First {
@@ -60,8 +59,7 @@ impl GreedyRankRls {
     ///         _ => ControlFlow::Continue(()),
     ///     }
     /// };
-    /// let own = OwnStrategy::new(First);
-    /// let model = options.fit_with(&sample::train(), Some(&own), &mut watch)?;
+    /// let model = options.fit_with(&sample::train(), Some(&|| Box::new(First)), &mut watch)?;
     /// assert!(model.features.is_sorted_by_key(|taken| taken.feature));
     /// assert_eq!(model.features.len(), 3);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -69,17 +67,18 @@ impl GreedyRankRls {
     pub fn fit_with(
         &self,
         data: &Dataset<'_>,
-        own: Option<&OwnStrategy>,
+        own: Option<&Own<'_>>,
         each: &mut Each<'_>,
     ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
         let candidates = self.candidates(data);
-        let (lambda, _) = choose_lambda_with(self, own, &candidates, data, &mut ())?;
+        let watch = &mut tune::unwatched;
+        let (lambda, _) = choose_lambda(self, own, &candidates, data, watch)?;
         let options = Self {
             lambda: lambda.into(),
             ..self.clone()
         };
-        let selection = select_with(&candidates, data.into(), &options, own, &[], each)?;
+        let selection = select_with(&candidates, data, &options, own, &[], each)?;
         let summary = candidates.summary();
         Ok(Model::from_selection(&selection, data, &summary))
     }
@@ -91,11 +90,11 @@ impl Tune {
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::tune::{Evidence, Rule, Tune};
-    /// use rankrls::{Lambdas, GreedyRankRls};
+    /// use rankrls::tune::{Rule, Tune};
+    /// use rankrls::{GreedyRankRls, HoldOut, Lambdas};
     ///
     /// let options = Tune {
-    ///     evidence: Evidence::Folds { count: 3, seed: 1 },
+    ///     evidence: HoldOut::Folds { count: 3, seed: 1 },
     ///     rule: Rule::OneSe,
     ///     ..Tune::new(GreedyRankRls::new(10, None), Lambdas::Auto)
     /// };
@@ -113,7 +112,7 @@ impl Tune {
             candidates: Some(&candidates),
             ..Tuning::new(data, self)
         };
-        let tuned = tuning.run(&mut ())?;
+        let tuned = tuning.run(&mut tune::unwatched)?;
         let summary = candidates.summary();
         let model = Model::from_selection(&tuned.selection(), data, &summary);
         Ok((model, tuned))
@@ -127,12 +126,12 @@ mod tests {
 
     use super::*;
     use crate::columns::QueryWeight;
-    use crate::data::sample;
+    use crate::data::{HoldOut, sample};
     use crate::greedy::job::select;
     use crate::greedy::{Ending, Round, Selecting, Selection, Shape, Step, Strategy, StrategyKind};
     use crate::lambda::{Lambda, Lambdas};
     use crate::memory::Memory;
-    use crate::tune::{Evidence, Rule};
+    use crate::tune::Rule;
 
     fn options(k: usize) -> GreedyRankRls {
         GreedyRankRls::new(k, Lambda::new(4.0).unwrap())
@@ -147,7 +146,7 @@ mod tests {
     fn a_fitted_model_is_that_of_select() {
         let data = sample::train();
         let options = GreedyRankRls {
-            strategy: Some(StrategyKind::Sampled),
+            strategy: StrategyKind::Sampled,
             sample: Some(7),
             seed: Some(3),
             query_weight: QueryWeight::Size,
@@ -168,13 +167,13 @@ mod tests {
         asked.sample = Some(0);
         refused(&asked, "expected at least one");
         let mut asked = options(1);
-        asked.strategy = Some(StrategyKind::Distil);
+        asked.strategy = StrategyKind::Distil;
         for blend in [-0.5, 1.5, f64::NAN] {
-            asked.target.blend = Some(blend);
+            asked.blend = Some(blend);
             refused(&asked, "expected a number from 0 to 1");
         }
         let tune = Tune {
-            evidence: Evidence::Folds { count: 1, seed: 1 },
+            evidence: HoldOut::Folds { count: 1, seed: 1 },
             ..Tune::new(options(1), Lambdas::Auto)
         };
         let error = tune.fit(&sample::train()).unwrap_err().to_string();
@@ -204,12 +203,17 @@ mod tests {
     fn a_tuned_model_is_that_of_the_tuning() {
         let data = sample::train();
         let options = Tune {
-            evidence: Evidence::Folds { count: 3, seed: 1 },
+            evidence: HoldOut::Folds { count: 3, seed: 1 },
             rule: Rule::OneSe,
             ..Tune::new(GreedyRankRls::new(6, None), Lambdas::Auto)
         };
         let (fitted, tuned) = options.fit(&data).unwrap();
-        assert_eq!(tuned, Tuning::new(&data, &options).run(&mut ()).unwrap());
+        assert_eq!(
+            tuned,
+            Tuning::new(&data, &options)
+                .run(&mut tune::unwatched)
+                .unwrap()
+        );
         let selection = tuned.selection();
         assert_eq!(fitted, model(&selection, &data));
         let again = select(&data, &selection.options, &mut unwatched).unwrap();
@@ -218,7 +222,6 @@ mod tests {
     }
 
     /// The strategy `lowmem`, as one of the caller's own.
-    #[derive(Clone)]
     struct Mine;
 
     impl Strategy for Mine {
@@ -234,32 +237,35 @@ mod tests {
 
     #[test]
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
-        let (data, own) = (sample::train(), OwnStrategy::new(Mine));
-        let mut asked = GreedyRankRls::new(2, None);
-        let fit = |options: &GreedyRankRls| options.fit_with(&data, Some(&own), &mut unwatched);
+        // All columns would take long.
+        let first: Vec<usize> = (0..40).collect();
+        let data = sample::train().queries_subset(&first).unwrap();
+        let own: &Own<'_> = &|| Box::new(Mine);
+        let mut asked = GreedyRankRls::new(5, None);
+        let fit = |options: &GreedyRankRls| options.fit_with(&data, Some(own), &mut unwatched);
         let found = fit(&asked).unwrap();
-        asked.strategy = Some(StrategyKind::LowMem);
+        asked.strategy = StrategyKind::LowMem;
         let expected = asked.fit(&data).unwrap();
         assert_eq!(found.features, expected.features);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(error.contains("has no effect"), "{error}");
-        asked.strategy = None;
+        asked.strategy = StrategyKind::Auto;
         let tune = Tune {
-            evidence: Evidence::Folds { count: 3, seed: 1 },
+            evidence: HoldOut::Folds { count: 3, seed: 1 },
             ..Tune::new(asked.clone(), Lambda::new(4.0).unwrap())
         };
         let tuning = Tuning {
-            own: Some(&own),
+            own: Some(own),
             ..Tuning::new(&data, &tune)
         };
-        let tuned = tuning.run(&mut ()).unwrap().selection();
+        let tuned = tuning.run(&mut tune::unwatched).unwrap().selection();
         let (exact, _) = tune.fit(&data).unwrap();
         assert_eq!(model(&tuned, &data).features, exact.features);
         let mut text = Vec::new();
         found.write_to(&mut text).unwrap();
         let read = Model::parse(&text, Path::new("model.json")).unwrap();
         assert_eq!(read, found);
-        assert_eq!(read.strategy.name(), "own");
+        assert_eq!(read.strategy.to_string(), "own");
         asked.memory = Memory::limit(1 << 40);
         let error = fit(&asked).unwrap_err().to_string();
         assert!(

@@ -30,9 +30,8 @@ pub struct Lambda(f64);
 impl Lambda {
     /// Checks `value`.
     pub fn new(value: f64) -> Result<Self, Error> {
-        let legal = value.is_finite() && value > 0.0;
         ensure!(
-            legal,
+            value.is_finite() && value > 0.0,
             options,
             "lambda is {value}: expected a finite number above 0"
         );
@@ -181,17 +180,15 @@ impl FromStr for Ridge {
     /// A number such as 0.25, a power such as 2^-3, or either with a `u`: a share, which may be a
     /// fraction such as 1/64u.
     fn from_str(text: &str) -> Result<Self> {
-        let Some(share) = text.trim().strip_suffix('u') else {
-            return single(text.trim()).map(Self::Number);
-        };
-        let share = match share.split_once('/') {
-            None => single(share),
-            Some((above, below)) => {
-                let (above, below) = (single(above)?, single(below)?);
-                Lambda::new(above.0 / below.0)
+        let share = text.trim().strip_suffix('u');
+        match (share, share.and_then(|share| share.split_once('/'))) {
+            (None, _) => single(text.trim()).map(Self::Number),
+            (Some(share), None) => single(share).map(Self::Share),
+            (_, Some((above, below))) => {
+                let share = single(above)?.0 / single(below)?.0;
+                Lambda::new(share).map(Self::Share)
             }
-        };
-        share.map(Self::Share)
+        }
     }
 }
 
@@ -296,7 +293,7 @@ impl LambdaSearch {
     }
 
     /// Tries another lambda where `best` is at an edge: four times as large, or a fourth.
-    pub(crate) fn go_on(&mut self, best: Lambda) -> Option<Lambda> {
+    fn go_on(&mut self, best: Lambda) -> Option<Lambda> {
         let (factor, place) = match &self.tried[..] {
             all if all.len() >= self.most => return None,
             [.., last] if *last == best => (4.0, self.tried.len()),
@@ -309,17 +306,18 @@ impl LambdaSearch {
     }
 
     /// Has `lambdas` judged, the list or a part of it, and one after the other beyond its edge while the best is
-    /// there. `judge` knows the best of all so far, and may [skip](Self::skip) some. `None` without a lambda.
-    pub(crate) fn run<E>(
+    /// there. `judge` knows the best of all so far, if there is one, and may [skip](Self::skip) some. The best in
+    /// the end.
+    pub(crate) fn run<B: Into<Option<Lambda>>, E>(
         &mut self,
         lambdas: Vec<Lambda>,
-        mut judge: impl FnMut(&mut Self, &[Lambda]) -> Result<Lambda, E>,
+        mut judge: impl FnMut(&mut Self, &[Lambda]) -> Result<B, E>,
     ) -> Result<Option<Lambda>, E> {
         let (mut next, mut best) = (lambdas, None);
         while !next.is_empty() {
-            let found = judge(self, &next)?;
-            best = Some(found);
-            next = self.go_on(found).into_iter().collect();
+            best = judge(self, &next)?.into();
+            let past = best.and_then(|best| self.go_on(best));
+            next = past.into_iter().collect();
         }
         Ok(best)
     }
@@ -416,19 +414,12 @@ fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>> {
         Some((to, step)) => (to, number(item, step)?),
         None => (to, 1.0),
     };
-    let ends = if from.ends_with('u') && to.ends_with('u') {
-        match (from.parse()?, to.parse()?) {
-            (Ridge::Share(from), Ridge::Share(to)) => Some((from.0.log2(), to.0.log2())),
-            _ => None,
-        }
-    } else {
-        None
+    let shares = from.ends_with('u') && to.ends_with('u');
+    let end = |text: &str| match shares.then(|| text.parse()).transpose()? {
+        Some(Ridge::Share(share)) => Ok(share.0.log2()),
+        _ => exponent(item, text),
     };
-    let shares = ends.is_some();
-    let (from, to) = match ends {
-        Some(ends) => ends,
-        None => (exponent(item, from)?, exponent(item, to)?),
-    };
+    let (from, to) = (end(from)?, end(to)?);
     ensure!(
         step > 0.0,
         options,
@@ -479,31 +470,28 @@ mod tests {
     }
 
     #[test]
-    fn numbers_powers_and_ranges_are_read() {
-        let values = |text| values(text, 7.0);
-        assert_eq!(values("0.25, 1,4"), [0.25, 1.0, 4.0]);
-        assert_eq!(values("2^-2,3,2^10"), [0.25, 3.0, 1024.0]);
-        assert_eq!(values("2^-1..2^2"), [0.5, 1.0, 2.0, 4.0]);
-        assert_eq!(values("2^-2..2^3:2"), [0.25, 1.0, 4.0]);
-        assert_eq!(values("2^0..2^1:0.5"), [1.0, 2.0_f64.sqrt(), 2.0]);
-        assert_eq!(values("2^3..2^3"), [8.0]);
-        assert_eq!(values("2^0..2^1:0.1").len(), 11);
-        assert_eq!(values("2^-10..2^10").len(), 21);
-    }
-
-    #[test]
-    fn shares_are_of_the_unit() {
-        assert_eq!(
-            values("1/64u, 0.25u,2^1u,3", 224.0),
-            [3.5, 56.0, 448.0, 3.0]
-        );
-        assert_eq!(values("1/64u..1u:2", 224.0), [3.5, 14.0, 56.0, 224.0]);
-        assert_eq!(values("auto", 0.87), values("1/256u..1u:2", 0.87));
-        for unusable in [0.0, f64::INFINITY, f64::NAN] {
-            assert_eq!(values("1/4u", unusable), [0.25]);
+    fn numbers_powers_ranges_and_shares_are_read() {
+        for (text, unit, expected) in [
+            ("0.25, 1,4", 7.0, &[0.25, 1.0, 4.0][..]),
+            ("2^-2,3,2^10", 7.0, &[0.25, 3.0, 1024.0]),
+            ("2^-1..2^2", 7.0, &[0.5, 1.0, 2.0, 4.0]),
+            ("2^-2..2^3:2", 7.0, &[0.25, 1.0, 4.0]),
+            ("2^0..2^1:0.5", 7.0, &[1.0, 2.0_f64.sqrt(), 2.0]),
+            ("2^3..2^3", 7.0, &[8.0]),
+            ("1/64u, 0.25u,2^1u,3", 224.0, &[3.5, 56.0, 448.0, 3.0]),
+            ("1/64u..1u:2", 224.0, &[3.5, 14.0, 56.0, 224.0]),
+            ("auto", 0.87, &values("1/256u..1u:2", 0.87)),
+            ("1/4u", 0.0, &[0.25]),
+            ("1/4u", f64::INFINITY, &[0.25]),
+            ("1/4u", f64::NAN, &[0.25]),
+            ("4u", f64::MAX, &[f64::MAX]),
+            ("1/4u", f64::MIN_POSITIVE, &[f64::MIN_POSITIVE]),
+        ] {
+            assert_eq!(values(text, unit), expected, "{text}");
         }
-        assert_eq!(values("4u", f64::MAX), [f64::MAX]);
-        assert_eq!(values("1/4u", f64::MIN_POSITIVE), [f64::MIN_POSITIVE]);
+        for (text, count) in [("2^0..2^1:0.1", 11), ("2^-10..2^10", 21)] {
+            assert_eq!(values(text, 7.0).len(), count, "{text}");
+        }
     }
 
     #[test]

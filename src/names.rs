@@ -30,9 +30,9 @@ macro_rules! names {
     };
 }
 
-/// Writes and reads the names of an enum that has `ALL` and `name`.
+/// Writes and reads the names of an enum that has `ALL` and `name`, and of a value that is not among all.
 macro_rules! named {
-    ($type:ident, $kind:literal) => {
+    ($type:ident, $kind:literal $(, $other:ident)?) => {
         impl std::fmt::Display for $type {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 formatter.pad(self.name())
@@ -43,7 +43,8 @@ macro_rules! named {
             type Err = $crate::error::Error;
 
             fn from_str(name: &str) -> Result<Self, Self::Err> {
-                let found = Self::ALL.into_iter().find(|value| value.name() == name);
+                let mut all = Self::ALL.into_iter()$(.chain([Self::$other]))?;
+                let found = all.find(|value| value.name() == name);
                 let names = Self::ALL.map(Self::name);
                 found.ok_or_else(|| $crate::names::unknown($kind, name, &names))
             }

@@ -108,13 +108,13 @@ mod tests {
 
     use super::*;
     use crate::data::read::ReadOptions;
-    use crate::data::{DataHash, sample};
+    use crate::data::{DataHash, HoldOut, sample};
     use crate::greedy::job::{Selecting, select, select_among, unwatched};
     use crate::greedy::{Ending, GreedyRankRls, Step, StrategyKind};
     use crate::lambda::Lambda;
     use crate::metrics::Metric;
     use crate::ridge::{Kernel, RankRls, Solver};
-    use crate::tune::{Evidence, Measure, Tune, TuneEvent, Tuning};
+    use crate::tune::{self, Tune, TuneEvent, Tuning};
 
     thread_local! {
         /// Looks at the request before one is made.
@@ -140,7 +140,7 @@ mod tests {
             .filter(|kind| !kind.needs_grades())
         {
             let options = |k| GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 ..GreedyRankRls::new(k, one())
             };
             let two = select(&data, &options(2), &mut unwatched).unwrap();
@@ -181,8 +181,8 @@ mod tests {
         let data = sample::train();
         let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Distil],
-            evidence: Evidence::Folds { count: 2, seed: 1 },
-            measure: Measure::Metric(Metric::Concordance),
+            evidence: HoldOut::Folds { count: 2, seed: 1 },
+            measure: Metric::Concordance.into(),
             ..Tune::new(GreedyRankRls::new(3, None), one())
         };
         let tuning = Tuning::new(&data, &options);
@@ -300,7 +300,7 @@ mod tests {
             .filter(|kind| !kind.needs_grades())
         {
             let options = |k| GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 ..GreedyRankRls::new(k, one())
             };
             let weights: Vec<Vec<f64>> = (1..=5)
@@ -342,12 +342,12 @@ mod tests {
         let data = sample::train();
         let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
-            evidence: Evidence::Folds { count: 2, seed: 1 },
-            measure: Measure::Metric(Metric::Concordance),
+            evidence: HoldOut::Folds { count: 2, seed: 1 },
+            measure: Metric::Concordance.into(),
             ..Tune::new(GreedyRankRls::new(2, None), one())
         };
         let tuning = Tuning::new(&data, &options);
-        let work = || tuning.run(&mut ());
+        let work = || tuning.run(&mut tune::unwatched);
         at_any_moment(work, |whole, part| {
             for (whole, part) in whole.outcomes.iter().zip(&part.outcomes) {
                 assert_eq!(part.points, whole.points[..part.points.len()]);

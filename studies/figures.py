@@ -9,7 +9,6 @@ import sys
 import pandas as pd
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 from pages import filled, row
-from picture import picture
 from style import ROOT, colour, label, printed, versions
 
 DATA = ROOT / "studies/data"
@@ -271,7 +270,6 @@ FIGURES = [
     ("cost", 380, cost),
     ("path", 360, path),
     ("funnel", 260, funnel),
-    ("picture", 478, picture),
 ]
 
 

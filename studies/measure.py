@@ -63,10 +63,10 @@ def zipf(folder, rows, queries, columns, nonzeros, shared=85):
 def path(small):
     """The index by number of features: of the queries that chose, and of others."""
     k = 5 if small else 60
-    test = ["--test", CORPORA / "link-parses-test.svm.zst", "--metrics", "cindex"]
+    test = ["--test", CORPORA / "link-parses/test.svm.zst", "--metrics", "cindex"]
     for strategy, name in [("bounded", "exact"), ("distil", "distil")]:
         ridge = ["--lambda", 16] if name == "exact" else []
-        found = select(CORPORA / "link-parses.svm.zst", k, "--strategy", strategy, *ridge, *test)
+        found = select(CORPORA / "link-parses/train.svm.zst", k, "--strategy", strategy, *ridge, *test)
         for step in found["steps"]:
             test_cindex, error = step["test"]["cindex"], step["standard_errors"]["cindex"]
             yield {

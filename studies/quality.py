@@ -4,7 +4,7 @@ RANKRLS_CORPORA=FOLDER python studies/quality.py target/gum    # hours
 python studies/quality.py target/gum --headline                # half an hour: data/draws.csv alone
 python studies/quality.py FOLDER --small                       # a trial, in target/trials
 
-FOLDER has train.svm.zst, dev.svm.zst and test.svm.zst, as docs/quality.md builds them. Training
+FOLDER has the corpora train, dev and test, as docs/quality.md builds them. Training
 sets are drawn by queries. Five folds of the training queries choose lambda of each selector, scale
 of labels and number of features; `distil` has its default. Selectors of other packages choose
 features, which RankRLS weighs with a lambda found likewise. target/quality keeps what is measured. data/draws.csv has the index of each draw, for the
@@ -204,7 +204,8 @@ def main():
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--headline", action="store_true")
     options = parser.parse_args()
-    train, *tests = (options.folder / f"{part}.svm.zst" for part in ["train", "dev", "test"])
+    parts = ["train/train", "dev/test", "test/test"]
+    train, *tests = (options.folder / f"{part}.svm.zst" for part in parts)
     data = ROOT / "studies/data"
     if options.small:
         folders = list(drawn("small", [train], tests, 30, 2))

@@ -533,7 +533,7 @@ def fill():
     page = ROOT / "docs/other-rankers.md"
     letor = os.path.join(os.environ["RANKRLS_CORPORA"], "letor-mq2008-fold3")
     train, validation, test = (f"{letor}/{part}.txt.zst" for part in ["train", "vali", "test"])
-    parses = [f"{CORPORA}/link-parses.svm.zst", "--test", f"{CORPORA}/link-parses-test.svm.zst"]
+    parses = [f"{CORPORA}/link-parses/train.svm.zst", "--test", f"{CORPORA}/link-parses/test.svm.zst"]
     graded = "-k 10 20 50 100 --measure cindex --relevant-from 0.75 --trees 50".split()
     letor = [train, "--validation", validation, "--test", test, *"-k 1 2 5 10 20".split()]
     for name, arguments in {"link-parses": parses + graded, "letor": letor}.items():

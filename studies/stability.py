@@ -18,7 +18,7 @@ import pandas as pd
 from measure import CORPORA, ROOT, rankrls, run
 
 DRAWS, K = 100, 10
-TRAIN = CORPORA / "link-parses.svm.zst"
+TRAIN = CORPORA / "link-parses/train.svm.zst"
 
 
 def selected(data, strategy):
@@ -49,7 +49,7 @@ def agreement(draws, columns):
 def main():
     text = subprocess.run(["zstd", "-dc", TRAIN], check=True, capture_output=True, text=True).stdout
     names = subprocess.run(
-        ["zstd", "-dc", CORPORA / "link-parses-names.txt.zst"],
+        ["zstd", "-dc", CORPORA / "link-parses/names.txt.zst"],
         check=True,
         capture_output=True,
         text=True,

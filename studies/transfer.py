@@ -104,18 +104,15 @@ def predictions(target, source, model, test):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    link = [f"{LINK}{end}" for end in (".svm.zst", "-test.svm.zst", "-names.txt.zst")]
-    parser.add_argument("--target", nargs=3, metavar=("FILE", "TEST", "NAMES"), default=link)
-    parser.add_argument("--source", nargs=2, metavar=("FILE", "NAMES"))
+    parser.add_argument("--target", type=Path, metavar="FOLDER", default=LINK)
+    parser.add_argument("--source", type=Path, metavar="FOLDER")
     arguments = parser.parse_args()
-    train, test, names = arguments.target
-    pool = read(train, names=names)
-    test = read(test, n_features=pool.X.shape[1])
+    pool = read(arguments.target / "train.svm.zst")
+    test = read(arguments.target / "test.svm.zst", n_features=pool.X.shape[1])
     ids = np.unique(pool.qid)
     sizes, draws = (10, 20, 50, len(ids)), DRAWS
     if arguments.source:
-        file, names = arguments.source
-        source = in_columns_of(pool, read(file, names=names))
+        source = in_columns_of(pool, read(arguments.source / "train.svm.zst"))
     else:
         source, ids, sizes, draws = drawn(pool, ids[::2]), ids[1::2], (10, 20), 1
     model = best(source.X, source.y, source.qid, holdout=f"folds:{FOLDS}")

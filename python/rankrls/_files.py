@@ -85,7 +85,8 @@ def read(
         refused.
     names : path-like, optional
         A file with the names of the features, one a line. By default ``NAME.names.txt`` or
-        ``NAME-names.txt`` beside the data, if there is one; a table has them in its header.
+        ``names.txt.zst`` of a corpus beside the data, if there is one; a table has them in its
+        header.
     format : str, default="auto"
         "svmlight", "csv" or "tsv". "auto" goes by the name of the file.
     label : str, optional

@@ -149,7 +149,7 @@ class _Selecting(SelectorMixin, Ranker):
         self.identical_ = [np.array(columns, dtype=np.int64) for columns in facts["identical"]]
         self.strategy_, settings = facts["strategy"], facts["settings"]
         self.alpha_ = settings["lambda"]
-        self.refit_alpha_ = settings.get("target", {}).get("refit_lambda")
+        self.refit_alpha_ = settings.get("refit_lambda")
         self.lqo_error_path_, self.lqo_cindex_path_ = (
             np.array([step[name] for step in facts["path"]], dtype=np.float64)
             for name in ("lqo_error", "lqo_cindex")
@@ -187,13 +187,11 @@ class _Selecting(SelectorMixin, Ranker):
             "candidates": self.n_candidates,
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
-            "target": {
-                "labels": self.labels,
-                "refit": self.refit,
-                "blend": self.blend,
-                "refit_lambda": _data.listed(self.refit_alpha, "refit_alpha"),
-                "teacher_lambda": _data.listed(self.teacher_alpha, "teacher_alpha"),
-            },
+            "labels": self.labels,
+            "refit": self.refit,
+            "blend": self.blend,
+            "refit_lambda": _data.listed(self.refit_alpha, "refit_alpha"),
+            "teacher_lambda": _data.listed(self.teacher_alpha, "teacher_alpha"),
         }
 
     def fit(

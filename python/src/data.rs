@@ -205,7 +205,7 @@ impl Data<'_> {
     pub(crate) fn check_effects(
         &self,
         options: &GreedyRankRls,
-        strategies: &[Option<StrategyKind>],
+        strategies: &[StrategyKind],
     ) -> Result<()> {
         let (teacher, validation) = (self.teacher.is_some(), self.validation.is_some());
         Ok(options.check_effects(strategies, teacher, validation)?)

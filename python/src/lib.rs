@@ -13,7 +13,6 @@ mod files;
 mod job;
 mod measures;
 mod model;
-mod remedy;
 mod select;
 mod train;
 mod tune;
@@ -42,7 +41,7 @@ mod _rankrls {
     #[pymodule_init]
     #[expect(clippy::unnecessary_wraps, reason = "the signature that PyO3 takes")]
     fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        rankrls::Remedy::word_by(super::remedy::argument);
+        rankrls::Remedy::word_by(rankrls::Wording::Python);
         Ok(())
     }
 

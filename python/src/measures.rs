@@ -32,11 +32,12 @@ pub(crate) fn evaluate(
         let found = rankrls::metrics::evaluate(&metrics, labels, scores, &queries, rules);
         Ok(found?)
     });
-    let described = found?.metrics.into_iter().map(|values| {
-        let text = serde_json::to_string(&values)?;
-        let per_query = values.per_query.iter();
+    let described = found?.into_iter().map(|(metric, score)| {
+        let mut values = serde_json::to_value(&score)?;
+        values["left_out"] = score.left_out().into();
+        let per_query = score.per_query.iter();
         let per_query = per_query.map(|value| value.unwrap_or(f64::NAN)).collect();
-        Ok((values.metric.to_string(), text, Array(per_query)))
+        Ok((metric.to_string(), values.to_string(), Array(per_query)))
     });
     let mut warnings = Warning::of_rules(&metrics, &rules);
     warnings.extend(Warning::of_grades(&metrics, labels, &rules, true));

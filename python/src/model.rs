@@ -112,7 +112,7 @@ impl Model {
         let identical = features.iter().map(|feature| &feature.identical);
         let measured = |step: &SelectedFeature| json!({"lqo_error": step.lqo_error, "lqo_cindex": step.lqo_cindex});
         let facts = json!({
-            "strategy": model.strategy.name(),
+            "strategy": model.strategy,
             "objective": model.objective,
             "settings": model.settings,
             "kernel": model.expansion.as_ref().map(|basis| basis.kernel),

@@ -70,11 +70,11 @@ fn choose_lambda(
     watch: &mut Watch<'_>,
 ) -> Result<Option<(Lambda, Option<Warning>)>> {
     let mut observer = move |_: tune::TuneEvent<'_>| watch.flow();
-    match tune::choose_lambda(options, candidates, data, &mut observer) {
+    match tune::choose_lambda(options, None, candidates, data, &mut observer) {
         Err(error) if error.kind() == Kind::Stopped => Ok(None),
         chosen => {
             let (lambda, auto) = chosen?;
-            Ok(Some((lambda, auto.and_then(|auto| auto.tuned.edge()))))
+            Ok(Some((lambda, auto.and_then(|tuned| tuned.edge()))))
         }
     }
 }

@@ -144,8 +144,8 @@ impl Training {
         let (choice, summary) = (FeatureChoice::All, classes.summary());
         let model = Fitted::from_training(&outcome, choice, data, &summary, &params);
         let mut best = outcome.cells.swap_remove(outcome.best);
-        let (rows, coefficients) = match outcome.fit {
-            Fit::Kernel { rows, coefficients } => (rows, coefficients),
+        let (rows, coefficients): (Vec<usize>, Vec<f64>) = match outcome.fit {
+            Fit::Kernel(coefficients) => coefficients.into_iter().unzip(),
             Fit::Linear(_) => Default::default(),
         };
         let holdout = best.holdout.take().unwrap_or_default();
@@ -164,9 +164,9 @@ impl Training {
             predictions = data.in_input_order(predictions);
         }
         let mut pairs = Vec::new();
-        for pair in holdout.pairs {
-            pairs.extend(pair.rows.map(|row| i64::from(inputs[row as usize])));
-            predictions.extend(pair.predictions);
+        for (rows, of_rows) in holdout.pairs {
+            pairs.extend(rows.map(|row| i64::from(inputs[row as usize])));
+            predictions.extend(of_rows);
         }
         Ok(Outcome {
             model: Model(model),

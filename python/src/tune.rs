@@ -3,12 +3,11 @@
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
-use rankrls::greedy::Step;
 use rankrls::greedy::job::plan;
-use rankrls::tune::{Choice, Outcome, PathId, Tune, TuneEvent, Tuning};
+use rankrls::tune::{Outcome, PathSteps, Tune, TuneEvent, Tuning};
 use rankrls::{Candidates, Dataset, IndexBase, Kind, Model as Fitted, Warning};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::data::Data;
 use crate::errors::{self, Result};
@@ -35,7 +34,7 @@ struct Report<'a> {
     #[serde(flatten)]
     selection: select::Report<'a>,
     outcomes: &'a [Outcome],
-    choice: Choice,
+    choice: Value,
     stability: Vec<Option<f64>>,
 }
 
@@ -62,8 +61,8 @@ pub(crate) fn tune<'py>(
         .map(|selection| selection.strategy)
         .collect();
     data.check_effects(&options.selection, &strategies)?;
-    // Steps of the paths from all data, with their numbers.
-    let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
+    // The longest path from all data so far.
+    let mut longest: Option<PathSteps> = None;
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = view.dataset()?;
         let candidates = options
@@ -76,18 +75,16 @@ pub(crate) fn tune<'py>(
         };
         check_memory(&data, &candidates, &options)?;
         let mut observer = |event: TuneEvent<'_>| {
-            let TuneEvent::Stepped {
-                path,
-                fold,
-                number,
-                step,
-                ..
-            } = event
-            else {
+            let TuneEvent::Stepped(path) = event else {
                 return ControlFlow::Continue(());
             };
-            if fold.is_none() {
-                taken.push((path, number, step.clone()));
+            let (number, fold) = (path.steps.len(), path.fold);
+            let Some(step) = path.steps.last() else {
+                return ControlFlow::Continue(());
+            };
+            let known = longest.as_ref().map_or(0, |path| path.steps.len());
+            if fold.is_none() && number >= known {
+                longest = Some(path.clone());
             }
             let (feature, error) = (step.feature, step.lqo_error);
             let told = (path.lambda.value(), fold, number, feature, error);
@@ -98,8 +95,7 @@ pub(crate) fn tune<'py>(
             tuned => tuned?,
         };
         let model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
-        let stability =
-            |outcome: &Outcome| outcome.stability(tuned.choice.k, candidates.classes().len());
+        let stability = |outcome: &Outcome| outcome.stability(tuned.k, candidates.classes().len());
         let stability = tuned
             .outcomes
             .iter()
@@ -122,11 +118,8 @@ pub(crate) fn tune<'py>(
     };
     let (found, ended) = job::run(py, threads, callback.as_ref(), work)?;
     let Some((tuned, model, stability, warnings)) = found else {
-        let longest = taken.iter().max_by_key(|(_, number, _)| *number);
-        let longest = longest.map(|(path, ..)| *path);
-        let steps = taken.iter().filter(|(path, ..)| Some(*path) == longest);
-        let steps: Vec<&Step> = steps.map(|(.., step)| step).collect();
-        let alpha = longest.map_or(1.0, |path| path.lambda.value());
+        let alpha = longest.as_ref().map_or(1.0, |path| path.lambda.value());
+        let steps = longest.map_or_else(Vec::new, |path| path.steps);
         let text = json!({"steps": steps, "weights": [], "alpha": alpha}).to_string();
         return Ok((text, None, ended));
     };
@@ -134,7 +127,7 @@ pub(crate) fn tune<'py>(
     let report = Report {
         selection: select::Report::new(&selection, warnings),
         outcomes: &tuned.outcomes,
-        choice: tuned.choice,
+        choice: json!({"position": tuned.position, "k": tuned.k}),
         stability,
     };
     Ok((serde_json::to_string(&report)?, Some(Model(model)), ended))

@@ -180,7 +180,7 @@ def test_data_of_another_corpus_are_refused(small, tmp_path):
     for corpus, names in (("a", NAMES), ("b", NAMES[5:] + NAMES[:5])):
         rankrls.write(tmp_path / f"{corpus}.svm", X, y, qid=qid)
         rankrls.write(tmp_path / f"{corpus}-test.svm", X, y, qid=qid)
-        (tmp_path / f"{corpus}-names.txt").write_text("\n".join(names) + "\n")
+        (tmp_path / f"{corpus}.names.txt").write_text("\n".join(names) + "\n")
     own, other = (rankrls.read(tmp_path / f"{name}.svm") for name in "ab")
     assert own.feature_names.tolist() == NAMES
     test = rankrls.read(tmp_path / "a-test.svm", n_features=30)
@@ -192,7 +192,7 @@ def test_data_of_another_corpus_are_refused(small, tmp_path):
                 with pytest.raises(ValueError, match="of another corpus"):
                     use(other.X)
     # A file that is not of names is none, where nobody asked for it.
-    (tmp_path / "a-names.txt").write_bytes(b"\xff\xfe\n\n")
+    (tmp_path / "a.names.txt").write_bytes(b"\xff\xfe\n\n")
     assert rankrls.read(tmp_path / "a.svm").feature_names is None
 
 

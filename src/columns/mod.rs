@@ -249,7 +249,7 @@ impl ColumnClasses {
 
 /// The entries of a candidate in one query.
 #[derive(Debug, Clone, Copy)]
-pub struct Segment<'a> {
+pub(crate) struct Segment<'a> {
     /// The query.
     pub query: usize,
     /// The entries there.

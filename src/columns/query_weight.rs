@@ -42,7 +42,7 @@ impl QueryWeight {
 
     /// `sqrt(omega_Q)` for every query: what its centred rows are scaled by. `None` where that
     /// changes nothing.
-    pub fn scales(self, queries: &Queries) -> Option<Vec<f64>> {
+    pub(crate) fn scales(self, queries: &Queries) -> Option<Vec<f64>> {
         let scale = |range: std::ops::Range<usize>| self.of(range.len()).sqrt();
         (self != Self::Uniform).then(|| queries.ranges().map(scale).collect())
     }

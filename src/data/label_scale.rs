@@ -39,7 +39,7 @@ impl LabelScale {
     }
 
     /// The labels, `m`, on this scale.
-    pub fn apply<'a>(self, labels: &'a [f64], queries: &Queries) -> Cow<'a, [f64]> {
+    pub(crate) fn apply<'a>(self, labels: &'a [f64], queries: &Queries) -> Cow<'a, [f64]> {
         if self == Self::Raw {
             return Cow::Borrowed(labels);
         }

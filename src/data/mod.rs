@@ -11,7 +11,6 @@ mod check;
 mod columns;
 pub(crate) mod content;
 mod dataset;
-mod description;
 mod formats;
 mod hash;
 mod holdout;
@@ -29,8 +28,7 @@ mod subset;
 pub use columns::Column;
 pub(crate) use columns::{Columns, pieces};
 pub use dataset::Dataset;
-pub use description::{Description, Labels, LongColumn, Spread};
-pub use formats::{write_names, write_svmlight, write_svmlight_as_wide};
+pub use formats::{Preference, write_names, write_svmlight, write_svmlight_as_wide};
 pub use hash::DataHash;
 pub(crate) use holdout::one_group;
 pub use holdout::{Groups, HoldOut, one_query};
@@ -67,11 +65,11 @@ pub mod read {
     //! ```
 
     pub use super::formats::{
-        Format, Loaded, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions, RowQueries,
-        TableOptions, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
+        Format, Loaded, Place, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
+        read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
     };
     pub use super::missing::Missing;
-    pub use super::sidecar::names_beside;
+    pub use super::sidecar::{names_beside, texts_beside};
 }
 
 /// The data set of svmlight text in a test.

@@ -51,7 +51,7 @@ impl FeatureNames {
 
     /// Names of some 0-based columns, in any order; a column that comes twice has its first name. They take
     /// no memory for the columns between them.
-    pub fn of_some<S: AsRef<str>>(names: impl IntoIterator<Item = (u32, S)>) -> Self {
+    pub(crate) fn of_some<S: AsRef<str>>(names: impl IntoIterator<Item = (u32, S)>) -> Self {
         let mut names: Vec<(u32, S)> = names.into_iter().collect();
         names.sort_by_key(|(feature, _)| *feature);
         names.dedup_by_key(|(feature, _)| *feature);

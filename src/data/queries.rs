@@ -57,8 +57,9 @@ impl Queries {
     }
 
     /// This partition with one identifier a query.
-    pub(crate) fn with_ids(mut self, ids: Strings) -> Result<Self> {
+    pub(crate) fn with_ids(mut self, mut ids: Strings) -> Result<Self> {
         check::length("query identifiers", self.len(), ids.len())?;
+        ids.shrink_to_fit();
         self.ids = Some(ids);
         Ok(self)
     }

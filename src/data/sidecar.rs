@@ -1,4 +1,4 @@
-//! The file of names beside data.
+//! The files of names and texts beside data.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -35,25 +35,33 @@ pub fn names_file(path: &Path) -> PathBuf {
     with_ending(&prefix(path), NAMES)
 }
 
-/// The file beside the data at `path` that has the names of their columns, if there is one:
-/// `NAME.names.txt`, or as corpora of parses have it `NAME-names.txt`, of the data `NAME` and of
-/// `NAME-test`, perhaps compressed.
+/// The file beside the data at `path` that has the names of their columns, if there is one: `NAME.names.txt`, of
+/// the data `NAME` and of `NAME-test`, perhaps compressed, or in a corpus of parses `names.txt.zst`.
 pub fn names_beside(path: &Path) -> Option<PathBuf> {
     let own = prefix(path);
     let whole = own.to_str().and_then(|own| own.strip_suffix("-test"));
-    for prefix in [Some(own.as_path()), whole.map(Path::new)]
-        .into_iter()
-        .flatten()
-    {
-        for names in [NAMES, "-names.txt"] {
-            let endings = ["", ".gz", ".zst"].map(|suffix| format!("{names}{suffix}"));
-            let mut paths = endings.iter().map(|ending| with_ending(prefix, ending));
-            if let Some(found) = paths.find(|path| path.exists()) {
-                return Some(found);
-            }
-        }
-    }
-    None
+    let prefixes = [Some(own.as_path()), whole.map(Path::new)];
+    let endings = ["", ".gz", ".zst"].map(|suffix| format!("{NAMES}{suffix}"));
+    let mut paths = (prefixes.into_iter().flatten())
+        .flat_map(|prefix| endings.iter().map(|ending| with_ending(prefix, ending)));
+    let found = paths.find(|path| path.exists());
+    found.or_else(|| of_corpus(path, ["names.txt.zst"; 2]))
+}
+
+/// The file beside the data at `path` that has a text for each row, if they are of a corpus of parses.
+pub fn texts_beside(path: &Path) -> Option<PathBuf> {
+    of_corpus(path, ["texts.txt.zst", "test-texts.txt.zst"])
+}
+
+/// The file that belongs to the training data of a corpus of parses, or to the test data: these have the same
+/// names in all corpora.
+fn of_corpus(path: &Path, [train, test]: [&str; 2]) -> Option<PathBuf> {
+    let name = match path.file_name()?.to_str()? {
+        "train.svm.zst" => train,
+        "test.svm.zst" => test,
+        _ => return None,
+    };
+    Some(path.with_file_name(name)).filter(|file| file.is_file())
 }
 
 /// Whether `path` ends in `.extension`, in capitals or not.
@@ -72,22 +80,30 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         for name in [
             "a.names.txt",
-            "b-names.txt.zst",
+            "b.names.txt.zst",
             "c-test.names.txt",
-            "c-names.txt",
+            "c.names.txt",
+            "names.txt.zst",
+            "test-texts.txt.zst",
         ] {
             std::fs::write(at(name), "").unwrap();
         }
         for (data, names) in [
             ("a.svm", Some("a.names.txt")),
             ("a-test.svm.gz", Some("a.names.txt")),
-            ("b.svm.zst", Some("b-names.txt.zst")),
-            ("b-test.svm", Some("b-names.txt.zst")),
+            ("b.svm.zst", Some("b.names.txt.zst")),
+            ("b-test.svm", Some("b.names.txt.zst")),
             ("c-test.svm", Some("c-test.names.txt")),
+            ("train.svm.zst", Some("names.txt.zst")),
+            ("test.svm.zst", Some("names.txt.zst")),
+            ("train.svm", None),
             ("d.svm", None),
         ] {
             assert_eq!(names_beside(&at(data)), names.map(at), "{data}");
         }
+        let texts = Some(at("test-texts.txt.zst"));
+        assert_eq!(texts_beside(&at("test.svm.zst")), texts);
+        assert_eq!(texts_beside(&at("train.svm.zst")), None);
     }
 
     #[test]

@@ -27,10 +27,10 @@ pub fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// Parses the name of a strategy, or `auto`, which is `None`.
-pub(super) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
-    let names = std::iter::once("auto").chain(StrategyKind::ALL.map(StrategyKind::name));
-    PossibleValuesParser::new(names).map(|found| found.parse().ok())
+/// Parses the name of a strategy, or `auto`.
+pub(super) fn strategy() -> impl TypedValueParser<Value = StrategyKind> {
+    let all = [StrategyKind::Auto].into_iter().chain(StrategyKind::ALL);
+    one_of(all, StrategyKind::name)
 }
 
 /// Parses a share.

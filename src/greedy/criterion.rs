@@ -1,12 +1,9 @@
 //! The criterion of a step: the squared error of its leave-query-out predictions,
 //! or how they rank; and their concordance.
 
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 use super::State;
 use super::gain::{QuerySums, Terms};
@@ -16,88 +13,6 @@ use crate::metrics::{
     Convention, LabelUse, Metric, Rules, of_tied, pairs_of, prediction_tolerance, tie,
     tie_predictions,
 };
-
-/// The measure that a greedy step improves most.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub enum Criterion {
-    /// The sum over queries of the squared centred leave-query-out residuals.
-    #[default]
-    Squared,
-    /// A ranking measure of the leave-query-out predictions, averaged over the queries that
-    /// have a value. Discrete, so ties are common, and they go to the lowest feature as always.
-    Ranking {
-        /// The measure.
-        metric: Metric,
-        /// Its convention.
-        convention: Convention,
-    },
-}
-
-impl fmt::Display for Criterion {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Squared => formatter.pad("squared"),
-            Self::Ranking { metric, .. } => metric.fmt(formatter),
-        }
-    }
-}
-
-/// How JSON has it: `ndcg@10`, or `ndcg@10 (letor)` under another convention than the standard one.
-impl From<Criterion> for String {
-    fn from(criterion: Criterion) -> Self {
-        match criterion {
-            Criterion::Ranking { convention, .. } if convention != Convention::Standard => {
-                format!("{criterion} ({convention})")
-            }
-            _ => criterion.to_string(),
-        }
-    }
-}
-
-impl TryFrom<String> for Criterion {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        let parts = text
-            .strip_suffix(')')
-            .and_then(|text| text.split_once(" ("));
-        let Some((name, convention)) = parts else {
-            return text.parse();
-        };
-        let convention: Convention = convention.parse().map_err(|error| format!("{error}"))?;
-        Ok(name.parse::<Self>()?.under(convention))
-    }
-}
-
-impl Criterion {
-    /// This criterion under another convention, where it is a measure.
-    #[must_use]
-    pub fn under(self, convention: Convention) -> Self {
-        match self {
-            Self::Squared => Self::Squared,
-            Self::Ranking { metric, .. } => Self::Ranking { metric, convention },
-        }
-    }
-}
-
-impl FromStr for Criterion {
-    type Err = String;
-
-    /// `squared`, or a measure under the standard convention.
-    fn from_str(name: &str) -> Result<Self, String> {
-        if name == "squared" {
-            return Ok(Self::Squared);
-        }
-        match name.parse::<Metric>() {
-            Ok(metric) => Ok(Self::Ranking {
-                metric,
-                convention: Convention::Standard,
-            }),
-            Err(error) => Err(format!("expected squared or a measure: {error}")),
-        }
-    }
-}
 
 /// A ranking measure of predictions for the examples of a training set.
 #[derive(Debug, Clone)]
@@ -116,11 +31,12 @@ pub struct RankingCriterion {
 }
 
 impl RankingCriterion {
-    /// `metric` under `convention` of predictions for examples with `labels`, as given, which
-    /// predictions are of, too; `None` when no query has a value whatever the predictions.
-    pub fn new(
+    /// `metric` by `rules`, which may be a [`Convention`], of predictions for examples with `labels`, as given,
+    /// which predictions are of, too; `None` when no query has a value whatever the predictions. Discrete, so ties
+    /// are common, and they go to the lowest feature as always.
+    pub(super) fn new(
         metric: Metric,
-        convention: Convention,
+        rules: impl Into<Rules>,
         labels: &[f64],
         queries: &Queries,
     ) -> Option<Self> {
@@ -133,7 +49,7 @@ impl RankingCriterion {
                 .ranges()
                 .map(|rows| pairs_of(&labels[rows]))
                 .collect(),
-            rules: Rules::from(convention).of(labels),
+            rules: rules.into().of(labels),
             tolerance: prediction_tolerance(&centred),
             perfect: 1.0,
         };
@@ -159,7 +75,7 @@ impl RankingCriterion {
     /// This measure of predictions that are of the labels on this scale: those that are taken for
     /// equal are as far apart as rounding takes them, which is in proportion to what is predicted.
     #[must_use]
-    pub fn on_scale(self, scale: LabelScale) -> Self {
+    pub(super) fn on_scale(self, scale: LabelScale) -> Self {
         let learnt = scale.apply(&self.labels, &self.queries);
         let tolerance = prediction_tolerance(&self.queries.centred(&learnt));
         Self { tolerance, ..self }
@@ -221,12 +137,6 @@ impl Mean {
     pub(super) fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
-}
-
-/// Concordance index of the leave-query-out predictions, averaged over the queries that
-/// have a pair of different labels; `None` when none has. Labels as given, not centred.
-pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
-    RankingCriterion::concordance(state, labels)?.mean(&state.predictions())
 }
 
 /// Leave-query-out predictions, those of a query that differ by rounding made equal.
@@ -311,10 +221,8 @@ mod tests {
         for size in [1e-30, 1.0, 1e30] {
             let labels = [-2.0, -3.0, 0.0, 4.0, 4.0].map(|label| label * size);
             for (name, perfect) in [("label@1", size), ("map", 1.0), ("cindex", 1.0)] {
-                let Ok(Criterion::Ranking { metric, convention }) = name.parse() else {
-                    unreachable!("a measure");
-                };
-                let found = RankingCriterion::new(metric, convention, &labels, &queries).unwrap();
+                let (metric, rules) = (name.parse().unwrap(), Convention::Standard);
+                let found = RankingCriterion::new(metric, rules, &labels, &queries).unwrap();
                 assert_eq!(found.loss(0.25 * perfect), 0.75 * perfect, "{name} {size}");
                 assert_eq!(
                     found.loss(found.mean(&labels).unwrap()),

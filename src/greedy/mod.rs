@@ -20,7 +20,6 @@ mod matrices;
 mod options;
 mod path;
 mod plan;
-mod select;
 mod selection;
 mod state;
 mod strategies;
@@ -29,31 +28,26 @@ mod target;
 mod teacher;
 mod test_path;
 
-pub use criterion::Criterion;
 pub use options::GreedyRankRls;
 pub use selection::{Ending, Selection, Step};
 pub use strategies::StrategyKind;
-pub use target::{Refit, TargetOptions};
+pub use target::Refit;
 pub use teacher::Teacher;
 
 pub(crate) use addition::{Addition, LastStep};
 pub(crate) use criterion::{RankingCriterion, tied_predictions};
 pub(crate) use options::{check_several, is_default};
-pub(crate) use path::{Each, Selecting, unwatched};
+pub(crate) use path::{Each, Selecting, select_with, unwatched};
 pub(crate) use plan::{Plan, plan_with};
-pub(crate) use select::select_with;
 pub(crate) use state::State;
-pub(crate) use strategies::{OWN, OwnStrategy, Planned, Sampler};
-pub(crate) use strategy::{Round, Shape, Strategy, Work};
-pub(crate) use target::Target;
+pub(crate) use strategies::{OWN, Sampler, own_name};
+pub(crate) use strategy::{Own, Round, Shape, Strategy, Work};
 pub(crate) use teacher::Labels;
 
 /// Selections as jobs of front ends: among candidates that were found before, with their memory known
 /// beforehand, watched, measured and gone on with.
 pub mod job {
-    pub use super::path::{Each, Selecting, unwatched};
-    pub use super::plan::{Estimate, Plan, TeacherPlan, estimates, plan};
-    pub use super::select::{select, select_among};
-    pub use super::target::Target;
+    pub use super::path::{Each, Selecting, select, select_among, unwatched};
+    pub use super::plan::{Estimate, Plan, estimates, plan};
     pub use super::test_path::TestPath;
 }

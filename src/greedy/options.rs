@@ -1,24 +1,26 @@
 //! The options of a selection.
 
 use rankrls_files::{Parameter, Remedy};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::no_effect;
-use super::{Criterion, RankingCriterion, Refit, Sampler, StrategyKind, Target, TargetOptions};
+use super::target::{REFIT, distil_lambda, filter, usual_blend};
+use super::{RankingCriterion, Refit, Sampler, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
-use crate::data::{Dataset, Queries};
+use crate::data::{Dataset, LabelScale, Queries};
 use crate::error::{Error, Result, ensure};
-use crate::lambda::{Lambda, Ridge};
+use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
-use crate::metrics::check_labels;
+use crate::metrics::{Measure, check_labels};
 
 /// What to select, and how.
 ///
-/// A setting is written here, or in [`TargetOptions`]: its comment is its help. The arguments of `select` and
+/// A setting is written here: its comment is its help. The arguments of `select` and
 /// `tune`, models, reports and the descriptions of Python's parameters come from here. `k` and
 /// `lambda` are arguments of each command, which have one of them or several.
 ///
@@ -27,7 +29,7 @@ use crate::metrics::check_labels;
 /// use rankrls::{Lambda, GreedyRankRls, StrategyKind};
 ///
 /// let options = GreedyRankRls {
-///     strategy: Some(StrategyKind::Bounded),
+///     strategy: StrategyKind::Bounded,
 ///     ..GreedyRankRls::new(10, Lambda::new(16.0)?)
 /// };
 /// let model = options.fit(&sample::train())?;
@@ -39,16 +41,15 @@ use crate::metrics::check_labels;
 #[cfg_attr(feature = "clap", command(next_help_heading = "Selection"))]
 pub struct GreedyRankRls {
     /// Strategy: auto is the fastest exact one that fits into memory
-    // Written so, as clap takes a plain `Option` for an argument that may be missing.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(
         feature = "clap",
         arg(long, value_name = "NAME", default_value = "auto")
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
-    pub strategy: std::option::Option<StrategyKind>,
-    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is [`TargetOptions::distil_lambda`]. For all
-    /// others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
+    pub strategy: StrategyKind,
+    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is 1/16 of the unit, and 1/64 from 500
+    /// queries on. For all others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
     // Commands take one, or several.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
@@ -64,7 +65,7 @@ pub struct GreedyRankRls {
         arg(long, value_name = "NAME", default_value = "squared")
     )]
     #[cfg_attr(feature = "clap", arg(help = args::criterion_help()))]
-    pub criterion: Criterion,
+    pub criterion: Measure,
     /// Weight of a query of n examples: uniform 1, pairs n, size 1/n. Uniform counts examples alike, pairs
     /// counts pairs alike, size counts queries alike
     #[serde(skip_serializing_if = "is_default")]
@@ -93,14 +94,55 @@ pub struct GreedyRankRls {
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(long, default_value = "1"))]
     pub seed: Option<u64>,
-    /// What is learnt from.
+    /// Scale of the training labels within each query: sqrt-sd divides by the root of their standard
+    /// deviation, unit by the deviation. Errors are in its units [default: raw; sqrt-sd with the strategy
+    /// distil]
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "clap", command(flatten))]
-    pub target: TargetOptions,
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SCALE", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(LabelScale::ALL, LabelScale::name)))]
+    pub labels: Option<LabelScale>,
+    /// What to fit the weights to: labels, or cross-fitted, three quarters of what a teacher predicts and a
+    /// quarter of the labels [default: labels; cross-fitted with the strategy distil]
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "TARGET", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(hide_possible_values = true))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Refit::ALL, Refit::name)))]
+    pub refit: Option<Refit>,
+    /// Ridge parameter of cross-fitted weights, a number or a share as of lambda [default: 1/64u]
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LAMBDA", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(allow_negative_numbers = true))]
+    pub refit_lambda: Option<Ridge>,
+    /// Share of the labels in what the strategy distil selects by, from 0 to 1. The rest is the teacher's
+    /// [default: 0.2; 0.4 from 500 queries on]
+    #[serde(skip_serializing_if = "is_default", deserialize_with = "share")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", help_heading = TEACHING))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::share))]
+    pub blend: Option<f64>,
+    /// Ridge parameters of the teacher, RankRLS on all columns. The teacher takes the one of least hold-out
+    /// error [default: 1/64u..4u:2, and on past an edge while that is best]
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "LIST", help_heading = TEACHING))]
+    pub teacher_lambda: Option<Lambdas>,
     /// Bytes that data, candidates and strategy may take together, and what else is in use.
     #[serde(rename = "max_memory", skip_serializing)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub memory: Memory,
+}
+
+/// The heading of what is learnt from, in help.
+#[cfg(feature = "clap")]
+const TEACHING: &str = "Labels and teacher";
+
+/// Reads a share, or nothing.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let share = Option::<f64>::deserialize(deserializer)?;
+    match share.filter(|share| !(0.0..=1.0).contains(share)) {
+        None => Ok(share),
+        Some(found) => Err(D::Error::custom(format!(
+            "expected a number from 0 to 1, found {found}"
+        ))),
+    }
 }
 
 /// Whether a setting is as it is where nobody gives it: such settings are not written.
@@ -140,49 +182,37 @@ impl GreedyRankRls {
         self.seed.unwrap_or(SEED)
     }
 
-    /// The settings that somebody gave, by name and as in JSON; those of the target stand among the others.
-    /// Strategy, lambda and the number of features are left out.
+    /// The settings that somebody gave, by name and as in JSON. Strategy, lambda and the number of features are
+    /// left out.
     pub fn given(&self) -> Vec<(String, Value)> {
         let Ok(Value::Object(mut settings)) = serde_json::to_value(self) else {
             return Vec::new();
         };
-        if let Some(Value::Object(target)) = settings.remove("target") {
-            settings.extend(target);
-        }
         settings.retain(|name, _| !["strategy", "lambda", "k"].contains(&name.as_str()));
         settings.into_iter().collect()
     }
 
     /// Whether folds are to choose the ridge parameter: nobody gave one, and the strategy has no usual one.
     pub fn needs_folds(&self) -> bool {
-        self.known_ridge(self.strategy, 0).is_none()
+        self.known_ridge(0).is_none()
     }
 
-    /// The ridge parameter that was given, or is usual for `strategy` with so many `queries`.
-    fn known_ridge(&self, strategy: Option<StrategyKind>, queries: usize) -> Option<Ridge> {
-        let distils = strategy.is_some_and(StrategyKind::distils);
-        self.lambda
-            .or(distils.then(|| TargetOptions::distil_lambda(queries)))
+    /// The ridge parameter that was given, or is usual for the strategy with so many `queries`.
+    fn known_ridge(&self, queries: usize) -> Option<Ridge> {
+        let distils = self.strategy.distils();
+        self.lambda.or(distils.then(|| distil_lambda(queries)))
     }
 
-    /// The ridge parameter for `strategy` among `candidates`, where that is said or follows from the
-    /// strategy; `None` where folds are to choose it.
-    pub(crate) fn known_lambda(
-        &self,
-        strategy: Option<StrategyKind>,
-        candidates: &Candidates,
-    ) -> Option<Lambda> {
-        let ridge = self.known_ridge(strategy, candidates.queries().len())?;
+    /// The ridge parameter among `candidates`, where that is said or follows from the strategy; `None` where folds
+    /// are to choose it.
+    pub(crate) fn known_lambda(&self, candidates: &Candidates) -> Option<Lambda> {
+        let ridge = self.known_ridge(candidates.queries().len())?;
         Some(ridge.lambda(candidates.unit()))
     }
 
-    /// The ridge parameter for `strategy` among `candidates`; refuses one that only folds could choose.
-    pub(super) fn lambda_of(
-        &self,
-        strategy: Option<StrategyKind>,
-        candidates: &Candidates,
-    ) -> Result<Lambda> {
-        self.known_lambda(strategy, candidates).ok_or_else(|| {
+    /// The ridge parameter among `candidates`; refuses one that only folds could choose.
+    pub(super) fn lambda_of(&self, candidates: &Candidates) -> Result<Lambda> {
+        self.known_lambda(candidates).ok_or_else(|| {
             Error::options(
                 "the ridge parameter is auto, which folds choose before a selection: give a number, a \
                  share of the unit, or choose it by tune::choose_lambda",
@@ -203,14 +233,12 @@ impl GreedyRankRls {
 
     /// Whether the strategy judges columns as the data have them.
     pub(crate) fn needs_data(&self) -> bool {
-        self.strategy.is_some_and(StrategyKind::needs_grades)
+        self.strategy.needs_grades()
     }
 
     /// Refuses a strategy that cannot do what is asked.
     pub fn check_strategy(&self) -> Result<()> {
-        let Some(strategy) = self.strategy else {
-            return Ok(());
-        };
+        let strategy = self.strategy;
         ensure!(
             self.sample.is_none() || strategy.can_sample(),
             options,
@@ -228,26 +256,25 @@ impl GreedyRankRls {
         Ok(())
     }
 
-    /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried, `None` for
-    /// the fastest exact one, has a use for. Whether scores of a `teacher` and `validation` rows were given
+    /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried has a use for.
+    /// Whether scores of a `teacher` and `validation` rows were given
     /// is for the caller to say: data may have them for other selections.
     pub fn check_effects(
         &self,
-        strategies: &[Option<StrategyKind>],
+        strategies: &[StrategyKind],
         teacher: bool,
         validation: bool,
     ) -> Result<()> {
-        let target = &self.target;
-        let any = |is: fn(StrategyKind) -> bool| strategies.iter().flatten().any(|&kind| is(kind));
+        let any = |is: fn(StrategyKind) -> bool| strategies.iter().any(|&kind| is(kind));
         let distils = any(StrategyKind::distils);
-        let has_teacher = distils || target.refit == Some(Refit::CrossFitted);
-        let refitted = has_teacher && target.refit != Some(Refit::Labels);
-        let own_lambda = target.teacher_lambda.is_some();
+        let has_teacher = distils || self.refit == Some(Refit::CrossFitted);
+        let refitted = has_teacher && self.refit != Some(Refit::Labels);
+        let own_lambda = self.teacher_lambda.is_some();
         let idle = [
-            (Parameter::Blend, target.blend.is_some() && !distils),
+            (Parameter::Blend, self.blend.is_some() && !distils),
             (
                 Parameter::RefitLambda,
-                target.refit_lambda.is_some() && !refitted,
+                self.refit_lambda.is_some() && !refitted,
             ),
             (Parameter::Teacher, teacher && !has_teacher),
             (Parameter::TeacherLambda, own_lambda && !has_teacher),
@@ -280,14 +307,14 @@ impl GreedyRankRls {
             options,
             "0 candidates a step: expected at least one"
         );
-        let teacher = self.target.teacher_lambda.as_ref();
+        let teacher = self.teacher_lambda.as_ref();
         ensure!(
             teacher.is_none_or(|lambdas| lambdas.count() > 0),
             options,
             "{}: expected at least one, found none",
             Parameter::TeacherLambda
         );
-        let blend = self.target.blend.unwrap_or_default();
+        let blend = self.blend.unwrap_or_default();
         ensure!(
             (0.0..=1.0).contains(&blend),
             options,
@@ -296,8 +323,8 @@ impl GreedyRankRls {
         self.check_strategy()
     }
 
-    /// Refuses what these `candidates` and this `target` are not for.
-    pub(super) fn check_for(&self, candidates: &Candidates, target: &Target<'_>) -> Result<()> {
+    /// Refuses what these `candidates` of `data` are not for.
+    pub(super) fn check_for(&self, candidates: &Candidates, data: &Dataset<'_>) -> Result<()> {
         self.check()?;
         let queries = candidates.queries();
         ensure!(
@@ -313,7 +340,7 @@ impl GreedyRankRls {
             none_varies(candidates.summary().columns)
         );
         if self.needs_data() {
-            target.filter(candidates.classes())?;
+            filter(data, candidates.classes())?;
         }
         check_several(queries)
     }
@@ -321,14 +348,13 @@ impl GreedyRankRls {
     /// Whether leave-query-out predictions are biased, as a teacher has seen all labels, or do not
     /// know of the weights, as they are fitted to something else.
     pub fn is_biased(&self) -> bool {
-        self.strategy.is_some_and(StrategyKind::distils)
-            || self.target.refit == Some(Refit::CrossFitted)
+        self.strategy.distils() || self.refit == Some(Refit::CrossFitted)
     }
 
     /// Whether `strategy` can do what is asked.
     pub(crate) fn suits(&self, strategy: StrategyKind) -> bool {
         (self.sample.is_none() || strategy.can_sample())
-            && (self.criterion == Criterion::Squared || strategy.can_rank())
+            && (self.criterion == Measure::Squared || strategy.can_rank())
     }
 
     /// The measure to judge by, for training data with `labels`.
@@ -337,12 +363,12 @@ impl GreedyRankRls {
         labels: &[f64],
         queries: &Queries,
     ) -> Result<Option<RankingCriterion>> {
-        let Criterion::Ranking { metric, convention } = self.criterion else {
+        let Measure::Of(metric, rules) = self.criterion else {
             return Ok(None);
         };
-        check_labels(&[metric], labels, queries, &convention.into(), None)
+        check_labels(&[metric], labels, queries, &rules, None)
             .map_err(|error| error.within("as the criterion, "))?;
-        let criterion = RankingCriterion::new(metric, convention, labels, queries);
+        let criterion = RankingCriterion::new(metric, rules, labels, queries);
         Ok(Some(criterion.ok_or_else(|| {
             let cause = metric.lacking(queries);
             Error::data(format!(
@@ -352,31 +378,118 @@ impl GreedyRankRls {
         })?))
     }
 
-    /// These options with every choice made that counts for `strategy`, which learns from `target`, and
-    /// without what does not count: what reports and models have of a selection.
-    pub(crate) fn resolved(
-        self,
-        strategy: Option<StrategyKind>,
-        lambda: Lambda,
-        target: TargetOptions,
-    ) -> Self {
-        let sample = self.sampler(strategy).map(|sampler| sampler.size);
+    /// The scale of the labels for the strategy.
+    pub(crate) fn label_scale(&self) -> LabelScale {
+        let distils = self.strategy.distils();
+        let usual = if distils {
+            LabelScale::SqrtSd
+        } else {
+            LabelScale::Raw
+        };
+        self.labels.unwrap_or(usual)
+    }
+
+    /// These options with every choice about labels and teacher made that counts for the strategy among
+    /// `candidates`, ridge parameters as numbers, and without the other choices about them.
+    pub(crate) fn settled(&self, candidates: &Candidates) -> Self {
+        let (queries, unit) = (candidates.queries().len(), candidates.unit());
+        let distils = self.strategy.distils();
+        let default = if distils {
+            Refit::CrossFitted
+        } else {
+            Refit::Labels
+        };
+        let refit = self.refit.unwrap_or(default);
+        let fitted = refit == Refit::CrossFitted;
+        let has_teacher = distils || fitted;
+        let labels = self.label_scale();
+        let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
         Self {
-            strategy,
+            labels: (has_teacher || !labels.is_raw()).then_some(labels),
+            refit: has_teacher.then_some(refit),
+            refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
+            blend: distils.then(|| self.blend.unwrap_or(usual_blend(queries))),
+            teacher_lambda: has_teacher.then(|| match &self.teacher_lambda {
+                None | Some(Lambdas::Auto) => Lambdas::Auto,
+                Some(given) => Lambdas::of(&Lambda::grid(&given.lambdas(unit))),
+            }),
+            ..self.clone()
+        }
+    }
+    /// These options, whose labels and teacher are [settled](Self::settled), without what does not count for their
+    /// strategy: what reports and models have of a selection.
+    pub(crate) fn resolved(self, lambda: Lambda) -> Self {
+        let sample = self.sampler().map(|sampler| sampler.size);
+        Self {
             sample,
             seed: sample.map(|_| self.seed()),
-            target,
             lambda: lambda.into(),
             memory: Memory::default(),
             ..self
         }
     }
 
-    /// The random subsets that `strategy` judges, if it does not judge all candidates.
-    pub(crate) fn sampler(&self, strategy: Option<StrategyKind>) -> Option<Sampler> {
-        let usual = strategy.and_then(StrategyKind::default_sample);
+    /// The random subsets that the strategy judges, if it does not judge all candidates.
+    pub(crate) fn sampler(&self) -> Option<Sampler> {
+        let usual = self.strategy.default_sample();
         let size = self.sample.or(usual)?;
         let seed = self.seed();
         Some(Sampler { size, seed })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::parsed;
+
+    /// So many queries of two rows; the unit is 16.
+    fn candidates(queries: usize) -> Candidates {
+        let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
+        ColumnClasses::new(&parsed(&rows.collect::<String>())).into()
+    }
+
+    #[test]
+    fn defaults_depend_on_strategy_queries_and_unit() {
+        let (few, many) = (candidates(112), candidates(560));
+        assert_eq!(few.unit(), 16.0);
+        let by = |kind: StrategyKind| GreedyRankRls {
+            strategy: kind,
+            ..GreedyRankRls::default()
+        };
+        let bounded = by(StrategyKind::Bounded);
+        assert_eq!(bounded.settled(&many), bounded);
+        let distil = by(StrategyKind::Distil).settled(&few);
+        assert_eq!(
+            (distil.labels, distil.blend, distil.refit),
+            (
+                Some(LabelScale::SqrtSd),
+                Some(0.2),
+                Some(Refit::CrossFitted)
+            )
+        );
+        assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
+        assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
+        assert_eq!(by(StrategyKind::Distil).settled(&many).blend, Some(0.4));
+        let given = GreedyRankRls {
+            labels: Some(LabelScale::Raw),
+            refit: Some(Refit::CrossFitted),
+            refit_lambda: Some(Ridge::Number(lambda(3.0))),
+            blend: Some(0.3),
+            teacher_lambda: Some("1u,2".parse().unwrap()),
+            ..by(StrategyKind::Dense)
+        };
+        let refit = given.settled(&few);
+        assert_eq!(
+            (refit.blend, refit.refit_lambda),
+            (None, given.refit_lambda)
+        );
+        let lambdas = [2.0, 16.0].map(lambda);
+        assert_eq!(refit.teacher_lambda, Some(Lambdas::of(&lambdas)));
+        assert_eq!(refit, refit.settled(&many));
+    }
+
+    fn lambda(value: f64) -> Lambda {
+        Lambda::new(value).unwrap()
     }
 }

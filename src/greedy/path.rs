@@ -1,18 +1,19 @@
-//! A selection at work: takes its steps one by one, those that are given first.
+//! A selection: takes its steps one by one, those that are given first.
 
 use std::ops::ControlFlow;
 
 use rankrls_files::Remedy;
 
 use super::checks::{check_labels, check_values};
+use super::strategies::Filter;
 use super::strategy::{first_tied, least};
 use super::teacher::Labels;
 use super::{
-    Addition, Ending, GreedyRankRls, Plan, RankingCriterion, Round, Sampler, Selection, State,
-    Step, Strategy, StrategyKind, TargetOptions, Teacher, Work,
+    Addition, Ending, GreedyRankRls, Own, Plan, RankingCriterion, Round, Sampler, Selection, State,
+    Step, Strategy, Work, plan_with,
 };
 use crate::candidates::Candidates;
-use crate::data::Column;
+use crate::data::{Column, Dataset};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::linalg::grown::Grown;
 use crate::memory::Bytes;
@@ -26,6 +27,54 @@ pub fn unwatched(_: &Step, _: &Selecting<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
 
+/// Selects features of `dataset`.
+pub fn select(
+    dataset: &Dataset<'_>,
+    options: &GreedyRankRls,
+    each: &mut Each<'_>,
+) -> Result<Selection> {
+    let candidates = options.candidates(dataset);
+    select_among(&candidates, dataset, options, &[], each)
+}
+
+/// Selects among candidates of `data` that have been found before. Queries weigh what they weigh in the
+/// candidates, and columns are scaled as there, whatever the options say.
+///
+/// Takes the `given` steps of an earlier run again, without a search, and selects the rest. Ends with the
+/// features, errors and weights, to the last bit, of a selection that was never interrupted.
+pub fn select_among(
+    candidates: &Candidates,
+    data: &Dataset<'_>,
+    options: &GreedyRankRls,
+    given: &[Step],
+    each: &mut Each<'_>,
+) -> Result<Selection> {
+    select_with(candidates, data, options, None, given, each)
+}
+
+/// Selects as [`select_among`], by a strategy of the caller's `own` where there is one.
+pub(crate) fn select_with(
+    candidates: &Candidates,
+    data: &Dataset<'_>,
+    options: &GreedyRankRls,
+    own: Option<&Own<'_>>,
+    given: &[Step],
+    each: &mut Each<'_>,
+) -> Result<Selection> {
+    let plan = plan_with(candidates, data, options, own)?;
+    plan.options.lambda_of(candidates)?;
+    plan.log();
+    // A step has many short parallel parts: each would otherwise wake another thread to start and this
+    // one when it ends.
+    rayon::scope(|_| {
+        let labels = Labels::new(candidates, data, &plan)?;
+        let raw = data.labels();
+        let mut work = Selecting::begin(candidates, raw, &labels, &plan, own, given)?;
+        work.run(each)?;
+        Ok(work.selection())
+    })
+}
+
 /// A selection at work.
 ///
 /// Where ranks share the columns ([`Candidates::among`]), each has the errors of its own; ranks tell
@@ -33,20 +82,15 @@ pub fn unwatched(_: &Step, _: &Selecting<'_>) -> ControlFlow<()> {
 /// its column.
 pub struct Selecting<'a> {
     candidates: &'a Candidates,
+    /// With the strategy and every choice about labels and teacher made.
     options: &'a GreedyRankRls,
-    kind: Option<StrategyKind>,
-    /// The labels and the teacher, with every choice made and the ridge parameters that were tried.
-    pub(crate) target: TargetOptions,
-    pub(crate) teacher: Option<Teacher>,
+    labels: &'a Labels,
     /// Tells how the leave-query-out predictions rank; `None` where all labels of a query are equal.
     concordance: Option<RankingCriterion>,
-    /// The labels that errors are against, where features are selected by others.
-    report: Option<Vec<f64>>,
     state: State,
     strategy: Box<dyn Strategy>,
     /// Whether the strategy has not adopted the last feature: it does when the next step needs it.
     behind: bool,
-    sampler: Option<Sampler>,
     ranking: Option<RankingCriterion>,
     retired: Vec<bool>,
     /// Where candidates are drawn, the features that represent those of all ranks that are left,
@@ -55,57 +99,61 @@ pub struct Selecting<'a> {
     /// Steps to take again before there is anything to search for.
     given: &'a [Step],
     steps: Vec<Step>,
-    /// Whether no candidate is left.
-    exhausted: bool,
 }
 
 impl<'a> Selecting<'a> {
-    /// Before the first step of the selection that `plan` has made of `options`, from labels `raw` as the data
-    /// have them and as they are learnt. Takes the `given` steps again, without a search, and then goes on.
+    /// Before the first step of the selection of `plan`, from labels `raw` as the data have them and as they are
+    /// learnt, by a strategy of the caller's `own` where there is one. Takes the `given` steps again, without a
+    /// search, and then goes on.
     pub(crate) fn begin(
         candidates: &'a Candidates,
         raw: &[f64],
-        labels: Labels,
-        plan: &Plan,
-        options: &'a GreedyRankRls,
+        labels: &'a Labels,
+        plan: &'a Plan,
+        own: Option<&Own<'_>>,
         given: &'a [Step],
     ) -> Result<Self> {
-        let (queries, kind) = (candidates.queries(), plan.strategy.kind());
-        let scale = plan.target.label_scale(kind);
+        let (queries, options) = (candidates.queries(), &plan.options);
         let ranking = options.ranking(raw, queries)?;
-        let lambda = options.lambda_of(kind, candidates)?;
+        let lambda = options.lambda_of(candidates)?;
         let scales = candidates.classes().query_weight().row_scales(queries);
-        let fit = labels.fit;
+        let fit = labels.fit.clone();
         let fit = fit.map(|(labels, lambda)| (labels, Grown::new(lambda.value())));
-        let state = State::of_target(labels.select, queries, scales, fit, lambda, plan.steps)
-            .with_room(plan.room);
+        let select = labels.select.clone();
+        let state =
+            State::of_target(select, queries, scales, fit, lambda, plan.steps).with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
-        let sampler = options.sampler(kind);
+        let sampler = options.sampler();
+        let strategy = match (&labels.filter, own) {
+            (Some(scores), _) => Filter::given(scores.clone()),
+            (None, Some(own)) => own(),
+            (None, None) => options.strategy.build(candidates.classes(), &state),
+        };
         Ok(Self {
-            strategy: plan.strategy.build(candidates, &state, labels.filter),
+            strategy,
             candidates,
             options,
-            kind,
-            target: labels.target,
-            teacher: labels.teacher,
+            labels,
             concordance: RankingCriterion::concordance(&state, raw),
-            report: labels.report,
             state,
             behind: false,
-            sampler,
-            ranking: ranking.map(|ranking| ranking.on_scale(scale)),
+            ranking: ranking.map(|ranking| ranking.on_scale(options.label_scale())),
             retired: vec![false; candidates.classes().len()],
             left: sampler.map_or_else(Vec::new, |_| candidates.features()),
             given,
             steps: Vec::with_capacity(plan.steps),
-            exhausted: false,
         })
     }
 
     /// The state after the steps so far.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The labels that it learns from.
+    pub(crate) fn labels(&self) -> &'a Labels {
+        self.labels
     }
 
     /// The steps so far.
@@ -123,7 +171,7 @@ impl<'a> Selecting<'a> {
         let (taken, lambda) = (self.steps.len(), self.state.lambda());
         let ending = if taken == self.options.k {
             Ending::Complete
-        } else if self.exhausted || taken == self.state.capacity() {
+        } else if taken == self.state.capacity() {
             Ending::Exhausted
         } else {
             Ending::Interrupted
@@ -131,14 +179,14 @@ impl<'a> Selecting<'a> {
         let options = GreedyRankRls {
             query_weight: self.candidates.classes().query_weight(),
             scale: self.candidates.classes().scale(),
+            teacher_lambda: self.labels.tried.clone(),
             ..self.options.clone()
         };
         Selection {
-            strategy: self.kind,
-            options: options.resolved(self.kind, lambda, self.target.clone()),
+            options: options.resolved(lambda),
             lambda,
             unit: self.candidates.unit(),
-            teacher: self.teacher,
+            teacher: self.labels.teacher,
             steps: self.steps.clone(),
             weights: self.state.weights(),
             condition: self.state.condition(),
@@ -158,7 +206,6 @@ impl<'a> Selecting<'a> {
                 advanced => advanced?,
             };
             let Some(step) = advanced else {
-                self.exhausted = true;
                 return Ok(());
             };
             let taken = self.steps.len();
@@ -280,12 +327,13 @@ impl<'a> Selecting<'a> {
     fn search(&mut self) -> Result<Option<Step>> {
         stop::check()?;
         self.follow();
-        let eligible = self.eligible();
+        let sampler = self.options.sampler();
+        let eligible = self.eligible(sampler);
         let round = Round {
             candidates: self.candidates.classes(),
             peers: self.candidates.peers(),
             state: &self.state,
-            sampled: self.sampler.is_some(),
+            sampled: sampler.is_some(),
             ranking: self.ranking.as_ref(),
             room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
@@ -315,8 +363,8 @@ impl<'a> Selecting<'a> {
     }
 
     /// Positions of the candidates of this rank that the next step may take, ascending.
-    fn eligible(&self) -> Vec<u32> {
-        let Some(sampler) = self.sampler else {
+    fn eligible(&self, sampler: Option<Sampler>) -> Vec<u32> {
+        let Some(sampler) = sampler else {
             let all = (0u32..).zip(&self.retired);
             return all.filter_map(|(at, out)| (!out).then_some(at)).collect();
         };
@@ -353,7 +401,7 @@ impl<'a> Selecting<'a> {
 
     /// Squared error of the leave-query-out predictions, against the labels.
     fn error(&self) -> f64 {
-        let Some(own) = &self.report else {
+        let Some(own) = &self.labels.report else {
             return self.state.error();
         };
         let targets = self.state.labels().iter().zip(self.state.holdout());

@@ -5,63 +5,46 @@ use serde::Serialize;
 
 use super::checks::no_effect;
 use super::target::teacher_search;
-use super::{GreedyRankRls, OwnStrategy, Planned, Shape, StrategyKind, Target, TargetOptions};
+use super::{GreedyRankRls, Own, Shape, StrategyKind, own_name};
 use crate::candidates::Candidates;
-use crate::columns::Summary;
+use crate::data::Dataset;
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambdas;
-use crate::memory::{Bytes, Memory};
+use crate::memory::Bytes;
 use crate::ridge::{Solver, TrainShape};
 
 /// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
 const PATIENCE: f64 = 2.0;
 
-/// How a teacher predicts: its solver, and what that takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TeacherPlan {
-    /// `dual` and `primal` leave out each query, `cg` a fold of queries.
-    pub solver: Solver,
-    /// Bytes that it takes besides data and candidates, before the selection starts.
-    pub memory: u64,
-}
-
-impl TeacherPlan {
-    /// The plan for so many `lambdas` where `available` bytes may be taken; one that takes more if
-    /// none fits.
-    pub(super) fn new(candidates: &Candidates, lambdas: usize, available: u64) -> Self {
-        if candidates.peers().count() > 1 {
-            // Its scores are given.
-            let (solver, memory) = (Solver::ConjugateGradients, 0);
-            return Self { solver, memory };
-        }
-        let shape = TrainShape::new(candidates.classes(), lambdas);
-        let plan = |solver: Solver| Self {
-            solver,
-            memory: solver.memory(&shape),
-        };
-        let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
-        let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
-        let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
-        let quick = quick.map(plan).filter(|plan| plan.memory <= available);
-        quick
-            .min_by(|a, b| cheaper(&a.solver, &b.solver))
-            .unwrap_or_else(|| plan(Solver::ConjugateGradients))
+/// The solver of a teacher for so many `lambdas`, where `available` bytes may be taken, and the bytes that it
+/// takes besides data and candidates; one that takes more if none fits. `dual` and `primal` leave out each
+/// query, `cg` a fold of queries.
+fn teacher(candidates: &Candidates, lambdas: usize, available: u64) -> (Solver, u64) {
+    if candidates.peers().count() > 1 {
+        // Its scores are given.
+        return (Solver::ConjugateGradients, 0);
     }
+    let shape = TrainShape::new(candidates.classes(), lambdas);
+    let plan = |solver: Solver| (solver, solver.memory(&shape));
+    let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
+    let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
+    let quick = quick.map(plan).filter(|&(_, memory)| memory <= available);
+    let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
+    quick
+        .min_by(|(a, _), (b, _)| cheaper(a, b))
+        .unwrap_or_else(|| plan(Solver::ConjugateGradients))
 }
 
 /// The plan of a selection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The strategy.
-    pub strategy: Planned,
+    /// The options, with the strategy and every choice about labels and teacher made. Their strategy is `auto`
+    /// where the caller has one of their own; their memory has data and candidates in use.
+    pub options: GreedyRankRls,
     /// Steps to take: `k`, or the number of candidates if that is less.
     pub steps: usize,
-    /// How the columns fall into classes.
-    pub summary: Summary,
-    /// The target, with every choice made.
-    pub target: TargetOptions,
-    /// The teacher, if there is to be one.
-    pub teacher: Option<TeacherPlan>,
+    /// The solver of the teacher, if there is to be one.
+    pub teacher: Option<Solver>,
     /// Bytes that strategy or teacher will take besides data and candidates, whichever is more:
     /// the teacher is done when the selection starts.
     pub memory: u64,
@@ -70,8 +53,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The name of the strategy.
+    pub(crate) fn strategy_name(&self) -> &'static str {
+        own_name(self.options.strategy)
+    }
+
     pub(crate) fn log(&self) {
-        let (strategy, steps, bytes) = (&self.strategy, self.steps, self.memory);
+        let (strategy, steps, bytes) = (self.strategy_name(), self.steps, self.memory);
         tracing::info!(%strategy, steps, bytes, "selecting");
     }
 }
@@ -98,58 +86,58 @@ pub struct Estimate {
 
 /// The memory that each strategy would take for the selection that `options` describe, whatever strategy
 /// they ask for.
-pub fn estimates<'a>(
+pub fn estimates(
     candidates: &Candidates,
-    target: impl Into<Target<'a>>,
+    data: &Dataset<'_>,
     options: &GreedyRankRls,
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.sample);
-    let target = target.into();
-    let memory = agreed_memory(candidates, &target, options);
-    estimates_of(&shape, candidates, memory, options)
+    let options = holding(candidates, data, options);
+    estimates_of(&shape, candidates, &options)
 }
 
-/// The memory with the data and the candidates in use, as all ranks agree.
-fn agreed_memory(candidates: &Candidates, target: &Target<'_>, options: &GreedyRankRls) -> Memory {
-    let memory = options.memory.holding(target.memory);
+/// The options with the data and the candidates in use, as all ranks agree.
+fn holding(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) -> GreedyRankRls {
+    let memory = options.memory.holding(data.memory());
     let memory = memory.holding(candidates.memory());
-    candidates.peers().agreed(memory)
+    GreedyRankRls {
+        memory: candidates.peers().agreed(memory),
+        ..options.clone()
+    }
 }
 
-/// The target of `strategy`, and the teacher that this takes.
-fn resolved_target(
-    strategy: Option<StrategyKind>,
+/// The options with `strategy` and all that this makes of labels and teacher, and the teacher that it takes.
+fn settled(
+    strategy: StrategyKind,
     candidates: &Candidates,
-    memory: Memory,
     options: &GreedyRankRls,
-) -> (TargetOptions, Option<TeacherPlan>) {
-    let target = options.target.resolved(strategy, candidates);
-    let available = memory.left().unwrap_or(u64::MAX);
-    let teacher = |lambdas: &Lambdas| {
-        let count = teacher_search(lambdas, candidates.unit()).tried().len();
-        TeacherPlan::new(candidates, count, available)
+) -> (GreedyRankRls, Option<(Solver, u64)>) {
+    let options = GreedyRankRls {
+        strategy,
+        ..options.clone()
     };
-    let plan = target.teacher_lambda.as_ref().map(teacher);
-    (target, plan)
+    let options = options.settled(candidates);
+    let available = options.memory.left().unwrap_or(u64::MAX);
+    let taught = |lambdas: &Lambdas| {
+        let count = teacher_search(lambdas, candidates.unit()).tried().len();
+        teacher(candidates, count, available)
+    };
+    let taught = options.teacher_lambda.as_ref().map(taught);
+    (options, taught)
 }
 
 /// The memory that each strategy would take for a selection of this `shape`, with data and candidates in use.
-fn estimates_of(
-    shape: &Shape,
-    candidates: &Candidates,
-    memory: Memory,
-    options: &GreedyRankRls,
-) -> Vec<Estimate> {
+fn estimates_of(shape: &Shape, candidates: &Candidates, options: &GreedyRankRls) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let teacher = resolved_target(Some(strategy), candidates, memory, options).1;
+        let (_, teacher) = settled(strategy, candidates, options);
         let bytes = strategy.memory(shape);
-        let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
+        let bytes = teacher.map_or(bytes, |(_, memory)| memory.max(bytes));
         Estimate {
             strategy,
             memory: bytes,
-            total: memory.holding(bytes).held,
+            total: options.memory.holding(bytes).held,
             exact: strategy.is_exact() && options.sample.is_none(),
-            fits: memory.allows(bytes),
+            fits: options.memory.allows(bytes),
             able: options.suits(strategy),
         }
     };
@@ -157,16 +145,11 @@ fn estimates_of(
 }
 
 /// The strategy that was asked for, or the fastest of those that are exact, if it fits.
-fn choose(
-    estimates: &[Estimate],
-    shape: &Shape,
-    memory: Memory,
-    options: &GreedyRankRls,
-) -> Result<Estimate> {
+fn choose(estimates: &[Estimate], shape: &Shape, options: &GreedyRankRls) -> Result<Estimate> {
     // Those that will do: the one asked for, or any exact one.
     let asked = estimates.iter().filter(|found| match options.strategy {
-        Some(strategy) => found.strategy == strategy,
-        None => found.able && found.strategy.is_exact(),
+        StrategyKind::Auto => found.able && found.strategy.is_exact(),
+        strategy => found.strategy == strategy,
     });
     let cost = |found: &&Estimate| found.strategy.cost(shape);
     let fitting = asked.clone().filter(|found| found.fits);
@@ -181,10 +164,12 @@ fn choose(
             [] => "no strategy fits: allow more memory or select fewer features".to_owned(),
             names => format!("these fit: {}", names.join(", ")),
         };
-        let strategy = options.strategy.map(|kind| format!("strategy {kind}"));
-        let what = strategy.unwrap_or_else(|| "every exact strategy".to_owned());
+        let what = match options.strategy {
+            StrategyKind::Auto => "every exact strategy".to_owned(),
+            strategy => format!("strategy {strategy}"),
+        };
         let needed = Bytes(asked.map(|found| found.total).min().unwrap_or(0)).exact();
-        let limit = Bytes(memory.limit.unwrap_or(u64::MAX)).exact();
+        let limit = Bytes(options.memory.limit.unwrap_or(u64::MAX)).exact();
         Error::memory(format!(
             "{what} needs {needed} with the data, {limit} are allowed; {remedy}"
         ))
@@ -192,39 +177,39 @@ fn choose(
 }
 
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
-pub fn plan<'a>(
-    candidates: &Candidates,
-    target: impl Into<Target<'a>>,
-    options: &GreedyRankRls,
-) -> Result<Plan> {
-    plan_with(candidates, target.into(), options, None)
+pub fn plan(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) -> Result<Plan> {
+    plan_with(candidates, data, options, None)
 }
 
 /// Plans a selection as [`plan`], by a strategy of the caller's `own` where there is one.
 pub(crate) fn plan_with(
     candidates: &Candidates,
-    target: Target<'_>,
+    data: &Dataset<'_>,
     options: &GreedyRankRls,
-    own: Option<&OwnStrategy>,
+    own: Option<&Own<'_>>,
 ) -> Result<Plan> {
-    options.check_for(candidates, &target)?;
-    if own.is_some() && options.strategy.is_some() {
+    options.check_for(candidates, data)?;
+    if own.is_some() && options.strategy != StrategyKind::Auto {
         return Err(no_effect(Parameter::Strategy));
     }
     let shape = Shape::new(candidates, options.k, options.sample);
-    let memory = agreed_memory(candidates, &target, options);
+    let options = holding(candidates, data, options);
     let (strategy, bytes) = if let Some(own) = own {
-        let bytes = own.begin().memory(&shape);
-        let bytes = bytes.saturating_add(shape.base_memory());
-        (Planned::Own(own.clone()), bytes)
+        let bytes = own().memory(&shape);
+        (
+            StrategyKind::Auto,
+            bytes.saturating_add(shape.base_memory()),
+        )
     } else {
-        let estimates = estimates_of(&shape, candidates, memory, options);
+        let estimates = estimates_of(&shape, candidates, &options);
         let whole = shape.of_all(candidates.summary());
-        let chosen = choose(&estimates, &whole, memory, options)?;
-        (Planned::Known(chosen.strategy), chosen.memory)
+        let chosen = choose(&estimates, &whole, &options)?;
+        (chosen.strategy, chosen.memory)
     };
-    let (target, teacher) = resolved_target(strategy.kind(), candidates, memory, options);
-    let bytes = teacher.map_or(bytes, |teacher| teacher.memory.max(bytes));
+    let (options, teacher) = settled(strategy, candidates, &options);
+    let (teacher, taught) = teacher.unzip();
+    let bytes = bytes.max(taught.unwrap_or(0));
+    let memory = options.memory;
     ensure!(
         memory.allows(bytes),
         memory,
@@ -233,24 +218,22 @@ pub(crate) fn plan_with(
         Bytes(memory.holding(bytes).held).exact(),
         Bytes(memory.limit.unwrap_or(u64::MAX)).exact()
     );
-    let room = memory.holding(bytes).left();
     Ok(Plan {
-        strategy,
+        options,
         steps: shape.k,
-        target,
         teacher,
-        summary: candidates.summary(),
         memory: bytes,
-        room: room.unwrap_or(u64::MAX),
+        room: memory.holding(bytes).left().unwrap_or(u64::MAX),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{Dataset, parsed};
+    use crate::data::parsed;
     use crate::error::Kind;
     use crate::lambda::Lambda;
+    use crate::memory::Memory;
 
     fn data() -> Dataset<'static> {
         let text = "1 qid:1 1:1 2:3\n0 qid:1 2:1\n2 qid:2 3:1\n0 qid:2 1:4\n";
@@ -265,7 +248,7 @@ mod tests {
         let estimates = estimates(&candidates, &data, &options).into_iter();
         for estimate in estimates.filter(|estimate| !estimate.strategy.needs_grades()) {
             let asked = GreedyRankRls {
-                strategy: Some(estimate.strategy),
+                strategy: estimate.strategy,
                 ..options.clone()
             };
             assert!(estimate.fits && estimate.able);
@@ -279,20 +262,15 @@ mod tests {
             let unlimited = within(None).unwrap();
             assert_eq!(unlimited.memory, estimate.memory);
             let tight = within(Some(estimate.total)).unwrap();
-            assert_eq!(
-                tight,
-                Plan {
-                    room: 0,
-                    ..unlimited.clone()
-                }
-            );
+            assert_eq!((tight.room, tight.memory), (0, unlimited.memory));
+            assert_eq!(tight.teacher, unlimited.teacher);
             match (unlimited.teacher, within(Some(estimate.total - 1))) {
                 (None, less) => assert_eq!(less.unwrap_err().kind(), Kind::Memory),
                 // The teacher takes a solver of less memory.
                 (Some(teacher), less) => {
                     let less = less.unwrap();
                     assert!(less.memory < unlimited.memory);
-                    assert_ne!(less.teacher.unwrap().solver, teacher.solver);
+                    assert_ne!(less.teacher.unwrap(), teacher);
                 }
             }
         }

@@ -3,7 +3,7 @@
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
-use super::{GreedyRankRls, OWN, StrategyKind, Teacher};
+use super::{GreedyRankRls, Teacher, own_name};
 use crate::lambda::Lambda;
 
 /// One step of a selection.
@@ -70,11 +70,8 @@ pub enum Ending {
 /// A finished selection. As JSON: what was asked for, the teacher, weights, condition and ending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
-    /// The strategy used; `None`: one that the library does not have.
-    #[serde(skip)]
-    pub strategy: Option<StrategyKind>,
-    /// The options asked for, with every choice made: the strategy, candidates drawn each step (if not
-    /// all were judged), what was learnt from. Without a memory limit.
+    /// The options asked for, with every choice made: the strategy (`auto`: one that the library does not have),
+    /// candidates drawn each step (if not all were judged), what was learnt from. Without a memory limit.
     #[serde(flatten)]
     pub options: GreedyRankRls,
     /// The ridge parameter used.
@@ -101,7 +98,7 @@ pub struct Selection {
 impl Selection {
     /// The name of the strategy; `own` for one that the library does not have.
     pub fn strategy_name(&self) -> &'static str {
-        self.strategy.map_or(OWN, StrategyKind::name)
+        own_name(self.options.strategy)
     }
 
     /// 0-based features in order of selection.

@@ -12,9 +12,9 @@ use crate::columns::{ColumnClasses, Summary};
 use crate::peers::Peers;
 
 pub use super::addition::{Addition, LastStep};
-pub use super::criterion::{RankingCriterion, lqo_cindex};
+pub use super::criterion::RankingCriterion;
 pub use super::state::State;
-pub use super::strategies::{ExpectedDivergence, OwnStrategy, Planned, Sampler};
+pub use super::strategies::{ExpectedDivergence, Sampler};
 
 /// Errors within this share of the least are equal: symmetric columns tie in
 /// exact arithmetic, and rounding must not decide between them.
@@ -54,6 +54,9 @@ pub trait Strategy: Send {
         0
     }
 }
+
+/// Makes a strategy of your own, which has seen no data yet: one for each selection.
+pub type Own<'a> = dyn Fn() -> Box<dyn Strategy> + Sync + 'a;
 
 /// The least number; infinity where there is none.
 pub(super) fn least(errors: &[f64]) -> f64 {
@@ -141,26 +144,21 @@ impl Round<'_> {
     }
 }
 
-/// Properties of some strategies: the methods of [`StrategyKind`](super::StrategyKind) of these names
-/// say what that means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Property {
-    Exact,
-    Samples,
-    Ranks,
-    Baseline,
-    Distils,
-    NeedsGrades,
-}
-
-/// The facts about a strategy besides its arithmetic. Each has it in its own file.
+/// The facts about a strategy besides its arithmetic. Each has it in its own file. The methods of
+/// [`StrategyKind`](super::StrategyKind) say what the properties mean.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a property of its own"
+)]
 pub(super) struct Facts {
     /// The name that users give.
     pub(super) name: &'static str,
-    /// A line about what it does.
-    pub(super) summary: &'static str,
-    /// The properties that it has.
-    pub(super) properties: &'static [Property],
+    pub(super) exact: bool,
+    pub(super) samples: bool,
+    pub(super) ranks: bool,
+    pub(super) baseline: bool,
+    pub(super) distils: bool,
+    pub(super) needs_grades: bool,
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
     pub(super) sample: Option<usize>,
     /// Bytes it takes besides the state.
@@ -170,6 +168,30 @@ pub(super) struct Facts {
     pub(super) cost: fn(&Shape) -> f64,
     /// The strategy, ready for the first step.
     pub(super) build: fn(&ColumnClasses, &State) -> Box<dyn Strategy>,
+}
+
+impl Facts {
+    /// What a strategy does not say otherwise: no property, no memory, and the time of a pass over the entries.
+    pub(super) const USUAL: Self = Self {
+        name: "",
+        exact: false,
+        samples: false,
+        ranks: false,
+        baseline: false,
+        distils: false,
+        needs_grades: false,
+        sample: None,
+        memory: |_| 0,
+        cost: Shape::pass,
+        build: |_, _| Box::new(()),
+    };
+}
+
+/// No error of any candidate, which ends a selection.
+impl Strategy for () {
+    fn errors(&mut self, _: &Round<'_>, _: &[u32]) -> Vec<f64> {
+        Vec::new()
+    }
 }
 
 /// A size whose sums and products stay the largest number where they would pass it: memory that nobody
@@ -204,7 +226,7 @@ pub struct Shape {
 impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
     /// rank that has most: every rank must call this.
-    pub fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
+    pub(super) fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
         let (queries, own) = (candidates.queries(), candidates.classes().summary());
         let ranks = candidates.peers().all(&(own, rayon::current_num_threads()));
         let most = |size: fn(&(Summary, usize)) -> usize| ranks.iter().map(size).max().unwrap_or(0);

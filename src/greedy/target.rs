@@ -6,81 +6,34 @@
 //! the features have been selected by whatever strategy. `docs/quality.md` has why, and what it
 //! is worth.
 
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize};
-
-use super::StrategyKind;
-#[cfg(feature = "clap")]
-use super::args;
 use super::strategies::ExpectedDivergence;
-use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
-use crate::data::{Dataset, LabelScale};
-use crate::error::{Error, Result};
-use crate::lambda::{Lambda, LambdaSearch, Lambdas, Ridge};
-#[cfg(doc)]
-use crate::memory::Memory;
+use crate::data::Dataset;
+use crate::error::{Result, ensure};
+use crate::lambda::{LambdaSearch, Lambdas, Ridge};
 use crate::names::names;
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
 pub(super) const REFIT_BLEND: f64 = 0.25;
 
 /// The ridge parameter of cross-fitted weights.
-const REFIT: Ridge = Ridge::fraction((1, 64));
+pub(super) const REFIT: Ridge = Ridge::fraction((1, 64));
 
-/// Queries from which on labels count more: [`TargetOptions::blend`].
+/// Queries from which on labels count more: [`usual_blend`].
 const MANY_QUERIES: usize = 500;
 
-/// Labels, and scores of a teacher if they come from elsewhere.
-#[derive(Debug, Clone, Copy)]
-pub struct Target<'a> {
-    /// Labels as given, `m`.
-    pub labels: &'a [f64],
-    /// A score for each row by a ranker that had not seen the row's query, `m`.
-    pub teacher: Option<&'a [f64]>,
-    /// The data that they are of, if they are at hand: the strategy `fs-ed` judges their columns.
-    pub data: Option<&'a Dataset<'a>>,
-    /// Bytes of the data, which count towards the limit of [`Memory`].
-    pub memory: u64,
-}
-
-impl<'a> Target<'a> {
-    /// The filter of the strategy `fs-ed` by the data, which have the columns of `candidates`.
-    pub(super) fn filter(&self, candidates: &ColumnClasses) -> Result<ExpectedDivergence<'a>> {
-        let has = |data: &&Dataset<'_>| {
-            candidates.is_empty() || data.position(candidates.feature(0)).is_some()
-        };
-        let data = self.data.filter(has).ok_or_else(|| {
-            Error::options(
-                "strategy fs-ed judges columns as the data have them: expected a data set with the \
-                 columns of the candidates, found labels without them",
-            )
-        })?;
-        ExpectedDivergence::new(data).map_err(|error| error.within("strategy fs-ed: "))
-    }
-}
-
-impl<'a, L: AsRef<[f64]> + ?Sized> From<&'a L> for Target<'a> {
-    fn from(labels: &'a L) -> Self {
-        let labels = labels.as_ref();
-        Self {
-            labels,
-            teacher: None,
-            data: None,
-            memory: size_of_val(labels) as u64,
-        }
-    }
-}
-
-impl<'a> From<&'a Dataset<'_>> for Target<'a> {
-    fn from(dataset: &'a Dataset<'_>) -> Self {
-        Self {
-            labels: dataset.labels(),
-            teacher: dataset.teacher(),
-            data: Some(dataset),
-            memory: dataset.memory(),
-        }
-    }
+/// The filter of the strategy `fs-ed` by `data`, which have the columns of `candidates`.
+pub(super) fn filter<'a>(
+    data: &'a Dataset<'_>,
+    candidates: &ColumnClasses,
+) -> Result<ExpectedDivergence<'a>> {
+    ensure!(
+        candidates.is_empty() || data.position(candidates.feature(0)).is_some(),
+        options,
+        "strategy fs-ed judges columns as the data have them: expected a data set with the columns of the \
+         candidates, found labels without them"
+    );
+    ExpectedDivergence::new(data).map_err(|error| error.within("strategy fs-ed: "))
 }
 
 /// What the weights of the selected features are fitted to.
@@ -94,109 +47,15 @@ pub enum Refit {
 
 names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
-/// What is learnt from.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "clap", derive(clap::Args))]
-#[cfg_attr(feature = "clap", command(next_help_heading = "Labels and teacher"))]
-pub struct TargetOptions {
-    /// Scale of the training labels within each query: sqrt-sd divides by the root of their standard
-    /// deviation, unit by the deviation. Errors are in its units [default: raw; sqrt-sd with the strategy
-    /// distil]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SCALE"))]
-    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(LabelScale::ALL, LabelScale::name)))]
-    pub labels: Option<LabelScale>,
-    /// What to fit the weights to: labels, or cross-fitted, three quarters of what a teacher predicts and a
-    /// quarter of the labels [default: labels; cross-fitted with the strategy distil]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "TARGET", hide_possible_values = true)
-    )]
-    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Refit::ALL, Refit::name)))]
-    pub refit: Option<Refit>,
-    /// Ridge parameter of cross-fitted weights, a number or a share as of lambda [default: 1/64u]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "LAMBDA", allow_negative_numbers = true)
-    )]
-    pub refit_lambda: Option<Ridge>,
-    /// Share of the labels in what the strategy distil selects by, from 0 to 1. The rest is the teacher's
-    /// [default: 0.2; 0.4 from 500 queries on]
-    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "share")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE", value_parser = args::share))]
-    pub blend: Option<f64>,
-    /// Ridge parameters of the teacher, RankRLS on all columns. The teacher takes the one of least hold-out
-    /// error [default: 1/64u..4u:2, and on past an edge while that is best]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "LIST"))]
-    pub teacher_lambda: Option<Lambdas>,
+/// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
+/// the unit, and 1/64 from 500 queries on.
+pub(super) fn distil_lambda(queries: usize) -> Ridge {
+    Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
 }
 
-/// Reads a share, or nothing.
-fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
-    let share = Option::<f64>::deserialize(deserializer)?;
-    match share.filter(|share| !(0.0..=1.0).contains(share)) {
-        None => Ok(share),
-        Some(found) => Err(D::Error::custom(format!(
-            "expected a number from 0 to 1, found {found}"
-        ))),
-    }
-}
-
-impl TargetOptions {
-    /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
-    /// the unit, and 1/64 from 500 queries on.
-    pub fn distil_lambda(queries: usize) -> Ridge {
-        Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
-    }
-
-    /// The scale of the labels for `strategy`, or for the fastest exact one.
-    pub fn label_scale(&self, strategy: impl Into<Option<StrategyKind>>) -> LabelScale {
-        self.labels
-            .unwrap_or(if strategy.into().is_some_and(StrategyKind::distils) {
-                LabelScale::SqrtSd
-            } else {
-                LabelScale::Raw
-            })
-    }
-
-    /// These options with every choice made that counts for `strategy`, `None` for one that the library
-    /// does not have, among `candidates`, ridge
-    /// parameters as numbers, and without the other choices.
-    #[must_use]
-    pub fn resolved(
-        &self,
-        strategy: impl Into<Option<StrategyKind>>,
-        candidates: &Candidates,
-    ) -> Self {
-        let (queries, unit) = (candidates.queries().len(), candidates.unit());
-        let strategy = strategy.into();
-        let distils = strategy.is_some_and(StrategyKind::distils);
-        let default = if distils {
-            Refit::CrossFitted
-        } else {
-            Refit::Labels
-        };
-        let refit = self.refit.unwrap_or(default);
-        let fitted = refit == Refit::CrossFitted;
-        let has_teacher = distils || fitted;
-        let blend = if queries < MANY_QUERIES { 0.2 } else { 0.4 };
-        let labels = self.label_scale(strategy);
-        let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
-        Self {
-            labels: (has_teacher || !labels.is_raw()).then_some(labels),
-            refit: has_teacher.then_some(refit),
-            refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
-            blend: distils.then(|| self.blend.unwrap_or(blend)),
-            teacher_lambda: has_teacher.then(|| match &self.teacher_lambda {
-                None | Some(Lambdas::Auto) => Lambdas::Auto,
-                Some(given) => Lambdas::of(&Lambda::grid(&given.lambdas(unit))),
-            }),
-        }
-    }
+/// The share of the labels in what `distil` selects by on so many queries, where nobody asks for another.
+pub(super) fn usual_blend(queries: usize) -> f64 {
+    if queries < MANY_QUERIES { 0.2 } else { 0.4 }
 }
 
 /// Ridge parameters of a teacher that nobody gives, in shares of the unit.
@@ -214,48 +73,7 @@ pub(super) fn teacher_search(lambdas: &Lambdas, unit: f64) -> LambdaSearch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::parsed;
-
-    /// So many queries of two rows; the unit is 16.
-    fn candidates(queries: usize) -> Candidates {
-        let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
-        ColumnClasses::new(&parsed(&rows.collect::<String>())).into()
-    }
-
-    #[test]
-    fn defaults_depend_on_strategy_queries_and_unit() {
-        let (few, many) = (candidates(112), candidates(560));
-        assert_eq!(few.unit(), 16.0);
-        let none = TargetOptions::default();
-        assert_eq!(none.resolved(StrategyKind::Bounded, &many), none);
-        let distil = none.resolved(StrategyKind::Distil, &few);
-        assert_eq!(
-            (distil.labels, distil.blend, distil.refit),
-            (
-                Some(LabelScale::SqrtSd),
-                Some(0.2),
-                Some(Refit::CrossFitted)
-            )
-        );
-        assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
-        assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
-        assert_eq!(none.resolved(StrategyKind::Distil, &many).blend, Some(0.4));
-        let given = TargetOptions {
-            labels: Some(LabelScale::Raw),
-            refit: Some(Refit::CrossFitted),
-            refit_lambda: Some(Ridge::Number(lambda(3.0))),
-            blend: Some(0.3),
-            teacher_lambda: Some("1u,2".parse().unwrap()),
-        };
-        let refit = given.resolved(StrategyKind::Dense, &few);
-        assert_eq!(
-            (refit.blend, refit.refit_lambda),
-            (None, given.refit_lambda)
-        );
-        let lambdas = [2.0, 16.0].map(lambda);
-        assert_eq!(refit.teacher_lambda, Some(Lambdas::of(&lambdas)));
-        assert_eq!(refit, refit.resolved(StrategyKind::Dense, &many));
-    }
+    use crate::lambda::Lambda;
 
     fn lambda(value: f64) -> Lambda {
         Lambda::new(value).unwrap()

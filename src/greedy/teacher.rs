@@ -9,17 +9,17 @@ use std::sync::Arc;
 use rankrls_files::Remedy;
 use serde::{Deserialize, Serialize};
 
+use super::Plan;
 use super::checks::{check_labels, check_values};
 use super::state::centred_and_scaled;
-use super::target::{REFIT_BLEND, Target, teacher_search};
-use super::{GreedyRankRls, Plan, TargetOptions};
+use super::target::{REFIT_BLEND, filter, teacher_search};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
-use crate::data::Queries;
+use crate::data::{Dataset, Queries};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::linalg::kernels;
-use crate::metrics::mean_concordance;
+use crate::metrics::{Metric, Rules, score};
 use crate::ridge::{Groups, Holdout, RidgeProblem, Solver};
 
 /// Folds of queries where leaving out each on its own takes too long.
@@ -77,37 +77,32 @@ pub(crate) struct Labels {
     /// The labels that errors are against, where features are selected by others.
     pub(super) report: Option<Vec<f64>>,
     /// The teacher, if there was one.
-    pub(super) teacher: Option<Teacher>,
-    /// What was learnt from, with every choice made and the ridge parameters that the teacher has tried.
-    pub(super) target: TargetOptions,
+    pub(crate) teacher: Option<Teacher>,
+    /// The ridge parameters that the teacher has tried, if it was trained.
+    pub(crate) tried: Option<Lambdas>,
     /// An error of each candidate by the data themselves, where the strategy takes candidates in this order.
     pub(super) filter: Option<Arc<[f64]>>,
 }
 
 impl Labels {
-    /// The labels of the selection that `plan` has made of `options`. No ridge parameter of a selection
-    /// changes them.
-    pub(crate) fn new(
-        candidates: &Candidates,
-        target: Target<'_>,
-        plan: &Plan,
-        options: &GreedyRankRls,
-    ) -> Result<Self> {
-        let (classes, kind) = (candidates.classes(), plan.strategy.kind());
-        let scaled = plan.target.label_scale(kind);
-        let scaled = scaled.apply(target.labels, candidates.queries());
+    /// The labels of the selection of `plan`. No ridge parameter of a selection changes them.
+    pub(crate) fn new(candidates: &Candidates, data: &Dataset<'_>, plan: &Plan) -> Result<Self> {
+        let (classes, options) = (candidates.classes(), &plan.options);
+        let scaled = options.label_scale();
+        let scaled = scaled.apply(data.labels(), candidates.queries());
         let own = weighted(classes, &scaled);
-        let taught = Taught::new(candidates, &own, target, plan, options)?;
-        let filter = match kind {
-            Some(kind) if kind.needs_grades() => Some(target.filter(classes)?.errors(classes)),
-            _ => None,
+        let taught = Taught::new(candidates, &own, data, plan)?;
+        let filter = if options.needs_data() {
+            Some(filter(data, classes)?.errors(classes))
+        } else {
+            None
         };
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
         // Only cross-fitted weights have it.
-        let fit = plan.target.refit_lambda;
+        let fit = options.refit_lambda;
         let fit =
             fit.and_then(|ridge| Some((blended(REFIT_BLEND)?, ridge.lambda(candidates.unit()))));
-        let blend = plan.target.blend.and_then(blended);
+        let blend = options.blend.and_then(blended);
         let tried = taught.as_ref().and_then(|taught| taught.tried.clone());
         let (select, report) = match blend {
             Some(blend) => (blend, Some(own)),
@@ -118,10 +113,7 @@ impl Labels {
             fit,
             report,
             teacher: taught.map(|taught| taught.teacher),
-            target: TargetOptions {
-                teacher_lambda: tried,
-                ..plan.target.clone()
-            },
+            tried,
             filter,
         })
     }
@@ -136,6 +128,35 @@ struct Taught {
     predictions: Vec<f64>,
 }
 
+/// The ridge parameter of `search` with the least hold-out error, and the hold-outs: so many tried side by side
+/// `at_once` or, from the largest, which takes the fewest iterations, down, then each alone.
+fn least_error(
+    problem: &RidgeProblem<'_>,
+    groups: &Groups,
+    search: &mut LambdaSearch,
+    at_once: usize,
+) -> Result<(Lambda, Holdout)> {
+    let mut best: Option<(Lambda, Holdout)> = None;
+    search.run(search.tried().to_vec(), |search, lambdas| {
+        let (mut many, mut rest) = (at_once, lambdas);
+        loop {
+            let (below, now) = rest.split_at(rest.len().saturating_sub(many));
+            let holdouts = problem.leave_out(now, None, groups, TOLERANCE)?;
+            let all = best.take().into_iter();
+            let all = all.chain(now.iter().copied().zip(holdouts));
+            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
+            let found = best.as_ref().expect("a list of lambdas is not empty").0;
+            if below.is_empty() || found != now[0] {
+                // The error only rises from here down.
+                search.skip(below);
+                return Ok::<_, Error>(found);
+            }
+            (rest, many) = (below, 1);
+        }
+    })?;
+    Ok(best.expect("a list of lambdas is not empty"))
+}
+
 /// `values` of examples, centred and weighted as the candidates are, `m`.
 fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
     let queries = candidates.queries();
@@ -144,16 +165,15 @@ fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
 }
 
 impl Taught {
-    /// The teacher of `plan`, if it has one, and the scores in `target`, or the predictions of RankRLS. `labels`
+    /// The teacher of `plan`, if it has one, and the scores in `data`, or the predictions of RankRLS. `labels`
     /// are centred and weighted.
     fn new(
         candidates: &Candidates,
         labels: &[f64],
-        target: Target<'_>,
+        data: &Dataset<'_>,
         plan: &Plan,
-        options: &GreedyRankRls,
     ) -> Result<Option<Self>> {
-        let (Some(teacher), Some(lambdas)) = (plan.teacher, &plan.target.teacher_lambda) else {
+        let (Some(solver), Some(lambdas)) = (plan.teacher, &plan.options.teacher_lambda) else {
             return Ok(None);
         };
         let classes = candidates.classes();
@@ -163,7 +183,7 @@ impl Taught {
             data,
             "the labels are constant within every query: there is nothing to teach"
         );
-        if let Some(scores) = target.teacher {
+        if let Some(scores) = data.teacher() {
             let scores = weighted(classes, scores);
             return Self::given(scores, labels, candidates.queries()).map(Some);
         }
@@ -175,7 +195,7 @@ impl Taught {
         );
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
-        Self::train(classes, labels, search, teacher.solver, options.seed()).map(Some)
+        Self::train(classes, labels, search, solver, plan.options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.
@@ -200,32 +220,11 @@ impl Taught {
             let folds = if queries < MANY_QUERIES { FOLDS } else { 2 };
             Groups::folds(queries, folds, seed).map_err(untrained)?
         };
-        // All side by side or, from the largest, which takes the fewest iterations, down: the first two
-        // together, as one never ends it, then each alone.
+        // Otherwise two together, as one never ends the search.
         let together = solver.factors() || candidates.summary().nonzeros <= SMALL;
-        let mut best: Option<(Lambda, Holdout)> = None;
-        search
-            .run(search.tried().to_vec(), |search, lambdas| {
-                let mut many = if together { lambdas.len() } else { 2 };
-                let mut rest = lambdas;
-                loop {
-                    let (below, now) = rest.split_at(rest.len().saturating_sub(many));
-                    let holdouts = problem.leave_out(now, &groups, TOLERANCE)?;
-                    let all = best.take().into_iter();
-                    let all = all.chain(now.iter().copied().zip(holdouts));
-                    best =
-                        all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
-                    let found = best.as_ref().expect("a list of lambdas is not empty").0;
-                    if below.is_empty() || found != now[0] {
-                        // The error only rises from here down.
-                        search.skip(below);
-                        return Ok::<_, Error>(found);
-                    }
-                    (rest, many) = (below, 1);
-                }
-            })
-            .map_err(untrained)?;
-        let (lambda, holdout) = best.expect("a list of lambdas is not empty");
+        let at_once = if together { usize::MAX } else { 2 };
+        let best = least_error(&problem, &groups, &mut search, at_once);
+        let (lambda, holdout) = best.map_err(untrained)?;
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         Ok(Self {
             teacher: Teacher {
@@ -234,9 +233,8 @@ impl Taught {
                 cindex: holdout.cindex,
                 at_edge: search.ends_at(lambda),
                 residual: holdout
-                    .convergence
-                    .filter(|ended| !ended.is_within(TOLERANCE))
-                    .map(|ended| ended.residual),
+                    .residual
+                    .filter(|reached| reached.is_nan() || *reached > TOLERANCE),
             },
             tried: Some(Lambdas::of(search.tried())),
             predictions: holdout.predictions,
@@ -258,11 +256,12 @@ impl Taught {
         for score in &mut scores {
             *score *= slope;
         }
+        let (cindex, rules) = (Metric::Concordance, Rules::default());
         Ok(Self {
             teacher: Teacher {
                 solver: None,
                 lambda: None,
-                cindex: mean_concordance(labels, &scores, queries),
+                cindex: score(cindex, labels, &scores, queries, rules).mean,
                 at_edge: false,
                 residual: None,
             },

@@ -56,12 +56,12 @@ impl<'a> TestPath<'a> {
         self.features.push(feature);
         let scores = self.dataset.scores(&self.features, weights);
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
-        let evaluation = evaluate(&self.metrics, labels, &scores, queries, self.rules)?;
-        let values = evaluation.metrics.iter();
+        let found = evaluate(&self.metrics, labels, &scores, queries, self.rules)?;
+        let values = found.iter().map(|(_, score)| score);
         self.steps
-            .push(values.clone().map(|values| values.mean).collect());
+            .push(values.clone().map(|score| score.mean).collect());
         self.standard_errors
-            .push(values.map(|values| values.standard_error).collect());
+            .push(values.map(|score| score.standard_error).collect());
         Ok(())
     }
 }
@@ -107,7 +107,7 @@ mod tests {
             test.queries(),
             path.convention(),
         );
-        let last: Vec<_> = last.unwrap().metrics.iter().map(|m| m.mean).collect();
+        let last: Vec<_> = last.unwrap().iter().map(|(_, score)| score.mean).collect();
         assert_eq!(path.steps().last(), Some(&last));
     }
 

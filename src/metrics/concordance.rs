@@ -14,43 +14,10 @@
 use rayon::prelude::*;
 
 use super::ranking::Ranking;
-use super::rules::Rules;
 use crate::data::Queries;
-
-/// The concordance index of one query; `None` without a pair of different
-/// labels, and where a label or score is not finite.
-///
-/// # Panics
-/// Unless there are as many labels as scores.
-///
-/// ```
-/// use rankrls::metrics::concordance;
-///
-/// // Of the three pairs one is in order, one is tied and one is discordant.
-/// assert_eq!(concordance(&[3.0, 2.0, 1.0], &[0.5, 0.5, 0.7]), Some(1.0 / 6.0));
-/// assert_eq!(concordance(&[1.0, 1.0], &[0.0, 2.0]), None);
-/// ```
-pub fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
-    of_ranking(&Ranking::new(labels, scores, Rules::default())?)
-}
 
 /// Queries that one task takes.
 const QUERIES: usize = 16;
-
-/// The concordance index, averaged over the queries that have a pair of different labels; `None`
-/// when none has.
-pub(crate) fn mean_concordance(labels: &[f64], scores: &[f64], queries: &Queries) -> Option<f64> {
-    let indices: Vec<Option<f64>> = (0..queries.len())
-        .into_par_iter()
-        .with_min_len(QUERIES)
-        .map(|query| {
-            let range = queries.range(query);
-            concordance(&labels[range.clone()], &scores[range])
-        })
-        .collect();
-    let defined: Vec<f64> = indices.into_iter().flatten().collect();
-    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
-}
 
 /// The share of the largest label up to which predictions of a pair of left-out examples are taken
 /// for equal: each pair has a model, and rounding, of its own.
@@ -223,21 +190,32 @@ fn merge(left: &[f64], right: &[f64], merged: &mut [f64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::metrics::{Metric, Rules};
 
-    #[test]
-    fn order_reversed_and_constant_scores() {
-        let labels = [0.0, 1.0, 1.0, 3.0];
-        assert_eq!(concordance(&labels, &[1.0, 2.0, 3.0, 4.0]), Some(1.0));
-        assert_eq!(concordance(&labels, &[4.0, 3.0, 2.0, 1.0]), Some(0.0));
-        assert_eq!(concordance(&labels, &[0.0, -0.0, 0.0, -0.0]), Some(0.5));
+    fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
+        Metric::Concordance.query(labels, scores, Rules::default())
     }
 
     #[test]
-    fn no_pair_is_none() {
-        assert_eq!(concordance(&[], &[]), None);
-        assert_eq!(concordance(&[1.0], &[1.0]), None);
-        assert_eq!(concordance(&[0.0, -0.0], &[1.0, 2.0]), None);
-        assert_eq!(concordance(&[0.0, 1.0], &[f64::NAN, 2.0]), None);
+    fn pairs_in_order_are_counted_and_ties_one_half() {
+        let labels = [0.0, 1.0, 1.0, 3.0];
+        for (labels, scores, expected) in [
+            (&labels[..], &[1.0, 2.0, 3.0, 4.0][..], Some(1.0)),
+            (&labels, &[4.0, 3.0, 2.0, 1.0], Some(0.0)),
+            (&labels, &[0.0, -0.0, 0.0, -0.0], Some(0.5)),
+            // Of the three pairs one is in order, one is tied and one is discordant.
+            (&[3.0, 2.0, 1.0], &[0.5, 0.5, 0.7], Some(1.0 / 6.0)),
+            (&[], &[], None),
+            (&[1.0], &[1.0], None),
+            (&[0.0, -0.0], &[1.0, 2.0], None),
+            (&[0.0, 1.0], &[f64::NAN, 2.0], None),
+        ] {
+            assert_eq!(
+                concordance(labels, scores),
+                expected,
+                "{labels:?} {scores:?}"
+            );
+        }
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! Measures over the queries of a data set.
 
 use rayon::prelude::*;
-use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::metric::{LabelUse, Metric, distinct};
 use super::ranking::{Ranking, mean};
@@ -11,10 +10,12 @@ use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
 use crate::stop;
 
-/// A mean over the queries where a measure is defined.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+/// A measure over the queries of a data set.
+///
+/// The JSON: `{"mean": 0.5, "standard_error": 0.1, "queries": 9}`, without the values of queries.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// The mean; `None` where no query has a value.
+    /// The mean over the queries that have a value; `None` where none has.
     pub mean: Option<f64>,
     /// Standard error of the mean: the deviation of queries (with one degree of freedom less)
     /// over the root of their number. `None` for fewer than two queries, and where squares of
@@ -22,10 +23,13 @@ pub struct Score {
     pub standard_error: Option<f64>,
     /// Queries that have a value.
     pub queries: usize,
+    /// The value of each query, in order; empty where they were not kept.
+    #[serde(skip)]
+    pub per_query: Vec<Option<f64>>,
 }
 
 impl Score {
-    /// Summarises the values of queries.
+    /// Summarises the values of queries, and does not keep them.
     pub(crate) fn of(per_query: &[Option<f64>]) -> Self {
         let values: Vec<f64> = per_query.iter().flatten().copied().collect();
         let queries = values.len();
@@ -41,55 +45,18 @@ impl Score {
                 .map(|variance| (variance / count).sqrt())
                 .filter(|error| error.is_finite()),
             queries,
+            per_query: Vec::new(),
         }
     }
-}
 
-/// One measure over the queries of a data set.
-///
-/// The JSON: `{"mean": 0.5, "standard_error": 0.1, "queries": 9, "left_out": 1}`,
-/// without the per-query values.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MetricValues {
-    /// The measure.
-    #[serde(skip)]
-    pub metric: Metric,
-    /// Mean over the queries that have a value, `None` where none has.
-    pub mean: Option<f64>,
-    /// Standard error of the mean over queries, see [`Score`].
-    pub standard_error: Option<f64>,
-    /// Queries that have a value.
-    pub queries: usize,
-    /// Queries that have none.
-    pub left_out: usize,
-    /// The value of each query, in order.
-    #[serde(skip)]
-    pub per_query: Vec<Option<f64>>,
-}
-
-/// The result of [`evaluate()`].
-///
-/// The JSON: `{"convention": "standard", "metrics": {"map": {...}, ...}}`, with those of the
-/// [`Rules`] that were given beside the convention; see [`MetricValues`].
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Evaluation {
-    /// The rules of all figures.
-    #[serde(flatten)]
-    pub rules: Rules,
-    /// One entry a measure, each measure once, in the order first asked for.
-    #[serde(serialize_with = "by_name")]
-    pub metrics: Vec<MetricValues>,
-}
-
-impl Evaluation {
-    /// The values of `metric`, if it was asked for.
-    pub fn get(&self, metric: Metric) -> Option<&MetricValues> {
-        self.metrics.iter().find(|values| values.metric == metric)
+    /// Queries that have no value, of those that were kept.
+    pub fn left_out(&self) -> usize {
+        self.per_query.len().saturating_sub(self.queries)
     }
 }
 
 /// Measures the ranking of `queries` by `scores`: `m` labels and scores, in row
-/// order.
+/// order. Each of `metrics` comes once, in the order first asked for.
 ///
 /// `rules` are [`Rules`], or a [`Convention`](super::Convention) where the others are as usual.
 ///
@@ -101,33 +68,43 @@ pub fn evaluate(
     scores: &[f64],
     queries: &Queries,
     rules: impl Into<Rules>,
-) -> Result<Evaluation> {
+) -> Result<Vec<(Metric, Score)>> {
     let rules: Rules = rules.into();
     check_labels(metrics, labels, queries, &rules, None)?;
     check("score", scores, queries)?;
     let metrics = distinct(metrics);
     let values = per_query(&metrics, labels, scores, queries, rules.of(labels));
     stop::check()?;
-    let summary = |(index, metric): (usize, Metric)| {
-        let per_query: Vec<_> = values.iter().map(|query| query[index]).collect();
-        let score = Score::of(&per_query);
-        MetricValues {
-            metric,
-            mean: score.mean,
-            standard_error: score.standard_error,
-            queries: score.queries,
-            left_out: per_query.len() - score.queries,
-            per_query,
-        }
-    };
-    Ok(Evaluation {
-        rules,
-        metrics: metrics.iter().copied().enumerate().map(summary).collect(),
-    })
+    let scores = values.into_iter().map(|per_query| Score {
+        per_query: per_query.clone(),
+        ..Score::of(&per_query)
+    });
+    Ok(metrics.into_iter().zip(scores).collect())
 }
 
-/// Values of each query, one a measure, for a label and a score a row. A request to end leaves queries out: the
-/// caller asks for it afterwards.
+/// One of the measures, of any labels and scores. It is quick, and whole also where work was asked to end.
+pub(crate) fn score(
+    metric: Metric,
+    labels: &[f64],
+    scores: &[f64],
+    queries: &Queries,
+    rules: Rules,
+) -> Score {
+    let rules = rules.of(labels);
+    let value = |query: usize| {
+        let rows = queries.range(query);
+        metric.query(&labels[rows.clone()], &scores[rows], rules)
+    };
+    let all = (0..queries.len()).into_par_iter().with_min_len(QUERIES);
+    let values: Vec<Option<f64>> = all.map(value).collect();
+    Score::of(&values)
+}
+
+/// Queries that one task takes.
+const QUERIES: usize = 16;
+
+/// Values by measure and query, for a label and a score a row. A request to end leaves queries out: the caller
+/// asks for it afterwards.
 pub(crate) fn per_query(
     metrics: &[Metric],
     labels: &[f64],
@@ -135,18 +112,19 @@ pub(crate) fn per_query(
     queries: &Queries,
     rules: Rules,
 ) -> Vec<Vec<Option<f64>>> {
-    (0..queries.len())
-        .into_par_iter()
-        .map(|query| {
-            if stop::requested() {
-                return vec![None; metrics.len()];
-            }
-            let rows = queries.range(query);
-            let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
-            let value = |metric: &Metric| metric.of(ranking.as_ref()?);
-            metrics.iter().map(value).collect()
-        })
-        .collect()
+    let of_query = |query: usize| -> Vec<Option<f64>> {
+        if stop::requested() {
+            return vec![None; metrics.len()];
+        }
+        let rows = queries.range(query);
+        let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
+        let value = |metric: &Metric| metric.of(ranking.as_ref()?);
+        metrics.iter().map(value).collect()
+    };
+    let all = (0..queries.len()).into_par_iter().with_min_len(QUERIES);
+    let found: Vec<Vec<Option<f64>>> = all.map(of_query).collect();
+    let column = |metric: usize| found.iter().map(|values| values[metric]).collect();
+    (0..metrics.len()).map(column).collect()
 }
 
 /// Refuses labels that `metrics` cannot be taken of: [`evaluate()`] does so itself, but scores may
@@ -205,57 +183,42 @@ fn check(what: &str, values: &[f64], queries: &Queries) -> Result<()> {
     )))
 }
 
-/// A map from the names of measures to their values.
-fn by_name<S: Serializer>(metrics: &[MetricValues], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(metrics.len()))?;
-    for values in metrics {
-        map.serialize_entry(&values.metric, values)?;
-    }
-    map.end()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::metrics::{Convention, parse_list};
 
-    const LABELS: [f64; 6] = [0.0, 1.0, 0.0, 0.0, 2.0, 0.0];
-    const SCORES: [f64; 6] = [2.0, 1.0, 4.0, 3.0, 6.0, 5.0];
-
-    fn evaluation(names: &str, convention: Convention) -> Evaluation {
-        let queries = Queries::from_sizes(&[2, 2, 2]).unwrap();
-        let metrics = parse_list(names).unwrap();
-        evaluate(&metrics, &LABELS, &SCORES, &queries, convention).unwrap()
-    }
-
     #[test]
     fn undefined_queries_are_left_out_or_0() {
-        let standard = evaluation("mrr", Convention::Standard);
-        let mrr = standard.get(Metric::ReciprocalRank).unwrap();
-        assert_eq!((mrr.mean, mrr.queries, mrr.left_out), (Some(0.75), 2, 1));
-        assert_eq!(mrr.per_query, [Some(0.5), None, Some(1.0)]);
-        let letor = evaluation("mrr", Convention::Letor);
-        let mrr = letor.get(Metric::ReciprocalRank).unwrap();
-        assert_eq!((mrr.mean, mrr.queries, mrr.left_out), (Some(0.5), 3, 0));
-    }
-
-    #[test]
-    fn no_defined_query_has_no_mean() {
-        let queries = Queries::single(2).unwrap();
-        let metrics = [Metric::Concordance, Metric::Concordance];
-        let found = evaluate(&metrics, &[1.0; 2], &[2.0; 2], &queries, Convention::Letor).unwrap();
-        assert_eq!(found.metrics.len(), 1);
-        assert_eq!(found.metrics[0].mean, None);
-        assert_eq!(found.metrics[0].left_out, 1);
-    }
-
-    #[test]
-    fn json_keys_are_the_names() {
-        let json = serde_json::to_string(&evaluation("p@2,cindex", Convention::Standard)).unwrap();
-        assert_eq!(
-            json,
-            r#"{"convention":"standard","metrics":{"p@2":{"mean":0.3333333333333333,"standard_error":0.16666666666666669,"queries":3,"left_out":0},"cindex":{"mean":0.5,"standard_error":0.5,"queries":2,"left_out":1}}}"#
+        let queries = Queries::from_sizes(&[2, 2, 2]).unwrap();
+        let (labels, scores) = (
+            [0.0, 1.0, 0.0, 0.0, 2.0, 0.0],
+            [2.0, 1.0, 4.0, 3.0, 6.0, 5.0],
         );
+        let first = [Some(0.5), None, Some(1.0)];
+        let zero = [Some(0.5), Some(0.0), Some(1.0)];
+        for (convention, mean, per_query) in [
+            (Convention::Standard, 0.75, first),
+            (Convention::Letor, 0.5, zero),
+        ] {
+            let metrics = parse_list("mrr,mrr").unwrap();
+            let found = evaluate(&metrics, &labels, &scores, &queries, convention).unwrap();
+            let [(metric, mrr)] = &found[..] else {
+                panic!("{found:?}")
+            };
+            assert_eq!((*metric, mrr.mean), (Metric::ReciprocalRank, Some(mean)));
+            assert_eq!(mrr.per_query, per_query);
+            let defined = per_query.iter().flatten().count();
+            assert_eq!((mrr.queries, mrr.left_out()), (defined, 3 - defined));
+            let alone = score(*metric, &labels, &scores, &queries, convention.into());
+            assert_eq!(
+                alone,
+                Score {
+                    per_query: Vec::new(),
+                    ..mrr.clone()
+                }
+            );
+        }
     }
 
     /// Two of three queries have counts as labels.
@@ -271,88 +234,93 @@ mod tests {
         ] {
             let metrics = parse_list("ndcg@2").unwrap();
             let all = evaluate(&metrics, &labels, &scores, &queries, convention).unwrap();
-            let found = &all.metrics[0];
+            let found = &all[0].1;
             assert!((found.mean.unwrap() - mean).abs() < 1e-15, "{found:?}");
-            assert_eq!((found.queries, found.left_out), (3, 0));
+            assert_eq!((found.queries, found.left_out()), (3, 0));
         }
     }
 
     #[test]
     fn labels_that_are_no_grades_are_refused() {
         let queries = Queries::from_sizes(&[2, 2]).unwrap();
-        let metrics = parse_list("map,ndcg@10,err").unwrap();
-        let with = |labels: &[f64], max_grade| {
+        let grades = "ndcg@10 needs grades, from 0 on: the label of row 4, in query 2, is -1; these \
+                      measures take any label: map, p@K, mrr, cindex, label@1";
+        let largest = "err has 4 as the largest grade: the label of row 2, in query 1, is 5";
+        for (metrics, labels, max_grade, refused) in [
+            ("map,ndcg@10,err", [1.0, 0.0, 1.0, -1.0], None, Some(grades)),
+            (
+                "map,ndcg@10,err",
+                [1.0, 5.0, 1.0, 0.0],
+                Some(4.0),
+                Some(largest),
+            ),
+            ("map,ndcg@10,err", [1.0, 4.0, 1.0, 0.0], Some(4.0), None),
+            ("map,ndcg@10,err", [1.0, 5.0, 1.0, 0.0], None, None),
+            (
+                "map,p@1,mrr,cindex,label@1",
+                [-1.0, 1.0, 1.0, -1.0],
+                None,
+                None,
+            ),
+        ] {
             let rules = Rules {
                 max_grade,
                 ..Rules::default()
             };
-            evaluate(&metrics, labels, &[1.0; 4], &queries, rules).map(|_| ())
-        };
-        let error = with(&[1.0, 0.0, 1.0, -1.0], None).unwrap_err().to_string();
-        let place = "ndcg@10 needs grades, from 0 on: the label of row 4, in query 2, is -1";
-        assert!(error.starts_with(place), "{error}");
-        assert!(error.contains("map, p@K, mrr, cindex, label@1"), "{error}");
-        let error = with(&[1.0, 5.0, 1.0, 0.0], Some(4.0)).unwrap_err();
-        let message = "err has 4 as the largest grade: the label of row 2, in query 1, is 5";
-        assert_eq!(error.to_string(), message);
-        assert_eq!(with(&[1.0, 4.0, 1.0, 0.0], Some(4.0)), Ok(()));
-        assert_eq!(with(&[1.0, 5.0, 1.0, 0.0], None), Ok(()));
-        let any = parse_list("map,p@1,mrr,cindex,label@1").unwrap();
-        let found = evaluate(
-            &any,
-            &[-1.0, 1.0, 1.0, -1.0],
-            &[2.0, 1.0, 2.0, 1.0],
-            &queries,
-            Convention::Standard,
-        );
-        let found = found.unwrap();
-        let mean = |metric| found.get(metric).unwrap().mean;
-        assert_eq!(mean(Metric::AveragePrecision), Some(0.75));
-        assert_eq!(mean(Metric::FirstLabel), Some(0.0));
+            let metrics = parse_list(metrics).unwrap();
+            let found = evaluate(&metrics, &labels, &[2.0, 1.0, 2.0, 1.0], &queries, rules);
+            let error = found.err().map(|error| error.to_string());
+            assert_eq!(error.as_deref(), refused);
+        }
     }
 
     #[test]
     fn scores_are_of_the_queries_that_have_a_value() {
-        let score = Score::of(&[Some(1.0), None, Some(3.0), Some(5.0)]);
-        assert_eq!((score.mean, score.queries), (Some(3.0), 3));
-        // The variance is 4.
-        assert_eq!(score.standard_error, Some((4.0_f64 / 3.0).sqrt()));
-        let one = Score::of(&[Some(2.0)]);
-        assert_eq!((one.mean, one.standard_error), (Some(2.0), None));
-        let huge = Score::of(&[Some(1e308), Some(1.4e308)]);
-        assert_eq!((huge.mean, huge.standard_error), (Some(1.2e308), None));
-        let none = Score::of(&[None, None]);
-        assert_eq!(
-            (none.mean, none.standard_error, none.queries),
-            (None, None, 0)
-        );
+        for (values, mean, standard_error, queries) in [
+            // The variance is 4.
+            (
+                &[Some(1.0), None, Some(3.0), Some(5.0)][..],
+                Some(3.0),
+                Some((4.0_f64 / 3.0).sqrt()),
+                3,
+            ),
+            (&[Some(2.0)], Some(2.0), None, 1),
+            (&[Some(1e308), Some(1.4e308)], Some(1.2e308), None, 2),
+            (&[None, None], None, None, 0),
+        ] {
+            let expected = Score {
+                mean,
+                standard_error,
+                queries,
+                per_query: Vec::new(),
+            };
+            assert_eq!(Score::of(values), expected);
+        }
     }
 
     #[test]
     fn lengths_and_values_are_checked() {
         let queries = Queries::single(2).unwrap();
-        let with = |labels: &[f64], scores: &[f64]| {
-            evaluate(&[], labels, scores, &queries, Convention::Standard).unwrap_err()
-        };
-        let infinite = [f64::INFINITY, 2.0];
+        let finite = [1.0, 2.0];
         for (labels, scores, message) in [
             (
-                [1.0, 2.0],
+                finite,
                 &[1.0][..],
                 "scores: expected 2, one a row of the queries, found 1",
             ),
             (
-                [1.0, 2.0],
+                finite,
                 &[1.0, f64::NAN],
                 "the score of row 1 is NaN: scores must be finite",
             ),
             (
-                infinite,
+                [f64::INFINITY, 2.0],
                 &[1.0, 1.0],
                 "the label of row 0 is inf: labels must be finite",
             ),
         ] {
-            assert_eq!(with(&labels, scores).to_string(), message);
+            let found = evaluate(&[], &labels, scores, &queries, Convention::Standard);
+            assert_eq!(found.unwrap_err().to_string(), message);
         }
     }
 }

@@ -1,14 +1,19 @@
-//! What models and steps are judged by.
+//! What models, steps and predictions are judged by.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Metric, Rules};
+use super::{Convention, Metric, Rules};
 use crate::error::{Error, Result};
 
-/// What predictions are judged by: `squared`, or the name of a ranking measure.
+/// Values that differ by no more than this share are equal: they are in exact arithmetic where
+/// rounding tells them apart.
+const TIE: f64 = 1e-10;
+
+/// What predictions are judged by, a mean over queries: `squared`, or the name of a ranking measure. JSON has the
+/// convention, too, where it is not the standard one: `ndcg@10 (letor)`.
 ///
 /// ```
 /// use rankrls::metrics::{Measure, Metric};
@@ -38,6 +43,53 @@ impl Measure {
             Self::Of(metric, _) => Some(metric),
         }
     }
+
+    /// This measure by other rules, where it ranks.
+    #[must_use]
+    pub fn under(self, rules: impl Into<Rules>) -> Self {
+        let metric = self.metric();
+        metric.map_or(Self::Squared, |metric| Self::Of(metric, rules.into()))
+    }
+
+    /// Whether lower values are better.
+    pub fn lower_is_better(self) -> bool {
+        self == Self::Squared
+    }
+
+    /// Whether `value` is better than `other`, and not equal to it but for rounding.
+    pub fn better(self, value: f64, other: f64) -> bool {
+        let ahead = if self.lower_is_better() {
+            other - value
+        } else {
+            value - other
+        };
+        ahead > TIE * other.abs()
+    }
+
+    /// Whether `value` is better than `other` by at least `least`: a share of `other` for the
+    /// squared error, a difference for metrics.
+    pub(crate) fn improves(self, value: f64, other: f64, least: f64) -> bool {
+        let enough = match self {
+            Self::Squared => value <= other * (1.0 - least),
+            Self::Of(..) => value >= other + least,
+        };
+        enough && self.better(value, other)
+    }
+
+    /// `value` made worse by `by`, from 0 on, in the units of the measure.
+    pub fn worsened(self, value: f64, by: f64) -> f64 {
+        if self.lower_is_better() {
+            value + by
+        } else {
+            value - by
+        }
+    }
+}
+
+impl From<Metric> for Measure {
+    fn from(metric: Metric) -> Self {
+        Self::Of(metric, Rules::default())
+    }
 }
 
 impl fmt::Display for Measure {
@@ -56,23 +108,98 @@ impl FromStr for Measure {
         if name == "squared" {
             return Ok(Self::Squared);
         }
-        let metric = name.parse().map_err(|error| {
-            Error::options(format!("expected squared or the name of a metric; {error}"))
-        })?;
-        Ok(Self::Of(metric, Rules::default()))
+        let metric = name.parse().map(|metric: Metric| metric.into());
+        metric.map_err(|error: Error| error.within("expected squared or the name of a metric; "))
     }
 }
 
 impl TryFrom<String> for Measure {
     type Error = Error;
 
-    fn try_from(name: String) -> Result<Self> {
-        name.parse()
+    fn try_from(text: String) -> Result<Self> {
+        let open = text.strip_suffix(')');
+        match open.and_then(|open| open.split_once(" (")) {
+            Some((name, convention)) => Ok(Self::under(
+                name.parse()?,
+                convention.parse::<Convention>()?,
+            )),
+            None => text.parse(),
+        }
     }
 }
 
 impl From<Measure> for String {
     fn from(measure: Measure) -> Self {
-        measure.to_string()
+        match measure {
+            Measure::Of(metric, rules) if rules.convention != Convention::Standard => {
+                format!("{metric} ({})", rules.convention)
+            }
+            _ => measure.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for (json, name) in [
+            ("squared", "squared"),
+            ("cindex", "cindex"),
+            ("ndcg@10", "ndcg@10"),
+            ("ndcg@2 (letor)", "ndcg@2"),
+        ] {
+            let measure = Measure::try_from(json.to_owned()).unwrap();
+            assert_eq!(measure.to_string(), name);
+            assert_eq!(String::from(measure), json);
+            assert_eq!(
+                name.parse::<Measure>().is_ok_and(|read| read == measure),
+                json == name
+            );
+        }
+        for other in ["mse", "map (x)", "map (letor", "mse (letor)"] {
+            assert!(Measure::try_from(other.to_owned()).is_err(), "{other}");
+        }
+        let error = "mse".parse::<Measure>().unwrap_err().to_string();
+        assert!(error.starts_with("expected squared or the name of a metric; unknown metric"));
+    }
+
+    #[test]
+    fn lower_errors_and_higher_metrics_are_better() {
+        let squared = Measure::Squared;
+        let cindex = Measure::from(Metric::Concordance);
+        for (measure, value, other, better) in [
+            (squared, 1.0, 2.0, true),
+            (squared, 2.0, 1.0, false),
+            (cindex, 0.6, 0.5, true),
+            (cindex, 0.5, 0.6, false),
+            (squared, 1.0, 1.0, false),
+            (cindex, 1.0, 1.0, false),
+            (squared, 1.0, 1.0 + 1e-12, false),
+            (cindex, 1.0 + 1e-12, 1.0, false),
+        ] {
+            assert_eq!(
+                measure.better(value, other),
+                better,
+                "{measure}: {value} and {other}"
+            );
+        }
+        // Improvements are shares of errors and differences of metrics.
+        for (measure, value, other, least, improves) in [
+            (squared, 7.5, 10.0, 0.25, true),
+            (squared, 7.6, 10.0, 0.25, false),
+            (cindex, 0.75, 0.5, 0.25, true),
+            (cindex, 0.74, 0.5, 0.25, false),
+            (squared, 1.0, 1.0, 0.0, false),
+            (cindex, 1.0, 1.0, 0.0, false),
+        ] {
+            assert_eq!(
+                measure.improves(value, other, least),
+                improves,
+                "{measure}: {value}"
+            );
+        }
     }
 }

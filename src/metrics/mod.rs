@@ -55,9 +55,9 @@
 //! let labels = [2.0, 0.0, 1.0, 0.0, 0.0];
 //! let scores = [0.9, 0.1, 0.5, 0.3, 0.3];
 //! let metrics = parse_list("ndcg@10,cindex")?;
-//! let evaluation = evaluate(&metrics, &labels, &scores, &queries, Convention::Standard)?;
-//! let ndcg = evaluation.get("ndcg@10".parse()?).expect("asked for");
-//! assert_eq!((ndcg.mean, ndcg.queries, ndcg.left_out), (Some(1.0), 1, 1));
+//! let found = evaluate(&metrics, &labels, &scores, &queries, Convention::Standard)?;
+//! let (_, ndcg) = &found[0];
+//! assert_eq!((ndcg.mean, ndcg.queries, ndcg.left_out()), (Some(1.0), 1, 1));
 //! assert_eq!(ndcg.per_query, [Some(1.0), None]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -67,16 +67,15 @@ mod evaluate;
 mod measure;
 mod measures;
 mod metric;
-pub mod paired;
+mod paired;
 mod ranking;
 mod rules;
 
-pub use concordance::concordance;
 pub(crate) use concordance::{
-    PAIR_TIE, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
+    PAIR_TIE, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
 };
-pub(crate) use evaluate::per_query;
-pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
+pub use evaluate::{Score, check_labels, evaluate};
+pub(crate) use evaluate::{per_query, score};
 pub use measure::Measure;
 pub(crate) use metric::distinct;
 pub use metric::{LabelUse, Metric, parse_list};

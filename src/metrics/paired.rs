@@ -12,7 +12,7 @@
 //!   well have the other sign; `p` is the share of all assignments of signs whose mean is at least
 //!   as far from 0 as the one found (R. A. Fisher, *The Design of Experiments*, 1935; for
 //!   retrieval: M. Smucker, J. Allan and B. Carterette, CIKM 2007). It is exact for up to
-//!   [`EXACT`] queries that differ. For more, signs are drawn, and `p = (1 + c) / (1 + n)` where
+//!   [`PairedOptions::EXACT`] queries that differ. For more, signs are drawn, and `p = (1 + c) / (1 + n)` where
 //!   `c` of `n` draws are as far out (B. Phipson and G. Smyth, Stat. Appl. Genet. Mol. Biol. 9,
 //!   2010), which is never 0;
 //! * the queries where the first ranking wins, where both are the same, and where it loses.
@@ -31,9 +31,6 @@ use super::evaluate::Score;
 use crate::error::{Result, ensure};
 use crate::stop;
 
-/// Queries that differ up to which the randomisation test is exact.
-pub const EXACT: usize = 20;
-
 /// Differences up to this share of the largest value are ties: what is less is rounding.
 const TIE: f64 = 1e-12;
 
@@ -46,6 +43,11 @@ pub struct PairedOptions {
     pub confidence: f64,
     /// Seed of the draws: 1 if not set.
     pub seed: u64,
+}
+
+impl PairedOptions {
+    /// Queries that differ up to which the randomisation test is exact.
+    pub const EXACT: usize = 20;
 }
 
 impl Default for PairedOptions {
@@ -82,7 +84,7 @@ pub struct Paired {
 }
 
 /// Compares the values that a measure has for each query by two rankings, such as
-/// [`MetricValues::per_query`](super::MetricValues::per_query).
+/// [`Score::per_query`].
 ///
 /// ```
 /// use rankrls::metrics::{PairedOptions, paired};
@@ -123,7 +125,7 @@ pub fn paired(
         .filter(|value| *value != 0.0)
         .collect();
     let wins = unequal.iter().filter(|value| **value > 0.0).count();
-    let exact = unequal.len() <= EXACT;
+    let exact = unequal.len() <= PairedOptions::EXACT;
     let several = found.len() > 1;
     let p = || {
         if exact {

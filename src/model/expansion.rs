@@ -13,8 +13,6 @@ pub struct Expansion {
     pub kernel: Kernel,
     /// The rows of the basis: all rows of the training data, or those of a reduced set; in their order.
     pub rows: Vec<BasisRow>,
-    /// Columns that the rows are of.
-    pub(super) width: usize,
 }
 
 /// A row of the basis.
@@ -30,18 +28,17 @@ pub struct BasisRow {
 }
 
 impl Expansion {
-    /// The `rows` of `dataset`, 0-based and ascending, with their `coefficients`.
+    /// Rows of `dataset`, 0-based and ascending, with their `coefficients`.
     pub(super) fn new(
         kernel: Kernel,
         dataset: &Dataset<'_>,
-        rows: &[usize],
-        coefficients: &[f64],
+        coefficients: &[(usize, f64)],
     ) -> Self {
         let mut places = vec![None; dataset.rows()];
-        for (place, &row) in rows.iter().enumerate() {
+        for (place, &(row, _)) in coefficients.iter().enumerate() {
             places[row] = Some(place);
         }
-        let without_entries = |&coefficient: &f64| BasisRow {
+        let without_entries = |&(_, coefficient): &(usize, f64)| BasisRow {
             coefficient,
             indices: Vec::new(),
             values: Vec::new(),
@@ -55,16 +52,13 @@ impl Expansion {
                 }
             }
         }
-        Self {
-            kernel,
-            rows: basis,
-            width: dataset.width(),
-        }
+        let rows = basis;
+        Self { kernel, rows }
     }
 
-    /// Scores of the rows of `dataset`. Columns that the basis does not have count in the kernel as
-    /// they are.
-    pub(super) fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
+    /// Scores of the rows of `dataset` by rows of `width` columns. Columns that the basis does not have count in the
+    /// kernel as they are.
+    pub(super) fn scores(&self, width: usize, dataset: &Dataset<'_>) -> Vec<f64> {
         let mut ends = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         for row in &self.rows {
@@ -74,7 +68,7 @@ impl Expansion {
         }
         let labels = vec![0.0; self.rows.len()];
         let built = Queries::single(self.rows.len()).and_then(|queries| {
-            Dataset::from_csr(&ends, &indices, &values, self.width, labels, queries)
+            Dataset::from_csr(&ends, &indices, &values, width, labels, queries)
         });
         let basis = built.expect("the rows of a basis have been checked");
         let coefficients: Vec<f64> = self.rows.iter().map(|row| row.coefficient).collect();

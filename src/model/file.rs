@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use serde::ser::Error as _;
+use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
@@ -13,7 +13,7 @@ use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeat
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, is_default};
+use crate::greedy::{GreedyRankRls, StrategyKind, is_default};
 use crate::lambda::Lambda;
 use crate::names::Objective;
 use crate::ridge::Kernel;
@@ -36,7 +36,7 @@ impl Model {
     /// Reads the text of a model file, which messages call `path`.
     pub fn parse(text: &[u8], path: &Path) -> Result<Self> {
         check_schema(text, path)?;
-        let document: Document<Vec<SelectedFeature>> =
+        let document: Document =
             serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
         document
             .model()
@@ -68,17 +68,7 @@ impl Model {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let written = |feature| WrittenFeature::new(feature, self.index_base);
-        let features = self.features.iter().map(written);
-        if self.strategy.is_selection() {
-            let document = Document::new(self, features.collect::<Vec<_>>());
-            serde_json::to_writer_pretty(&mut writer, &document)?;
-        } else {
-            // There may be a million features: a line each, without what is not there.
-            let lines = features.map(|entry| Line(entry.brief()));
-            let document = Document::new(self, lines.collect::<Vec<_>>());
-            serde_json::to_writer_pretty(&mut writer, &document)?;
-        }
+        serde_json::to_writer_pretty(&mut writer, &Document::new(self))?;
         writer.write_all(b"\n")
     }
 }
@@ -118,11 +108,10 @@ fn json_error(path: &Path, error: &serde_json::Error) -> Error {
     Error::new(Kind::File, text)
 }
 
-/// A model as it is written: all columns are counted as in the data file. The settings are its first
-/// keys. `F` are the features, [`WrittenFeature`] to be written.
+/// A model as it is written: all columns are counted as in the data file. The settings are its first keys.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document<F> {
+struct Document {
     schema: String,
     strategy: FeatureChoice,
     lambda: Lambda,
@@ -132,54 +121,46 @@ struct Document<F> {
     #[serde(default, skip_serializing_if = "is_default")]
     settings: GreedyRankRls,
     index_base: u32,
-    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    #[serde(default, skip_serializing_if = "is_default")]
     table: TableOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     basis: Option<Vec<Line<BasisRow>>>,
     /// The features, in order of selection.
-    steps: F,
+    #[serde(serialize_with = "written")]
+    steps: Vec<SelectedFeature>,
     data: DataSummary,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     column_names: Vec<String>,
 }
 
-/// A feature to be written, with its columns counted as in the data file.
-#[derive(Debug, Serialize)]
-struct WrittenFeature<'a> {
-    feature: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a Option<String>>,
-    weight: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    identical: Option<Vec<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lqo_error: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lqo_cindex: Option<&'a Option<f64>>,
+/// Features that were not selected, of which there may be a million, are a line each.
+fn written<S: Serializer>(steps: &[SelectedFeature], serializer: S) -> Result<S::Ok, S::Error> {
+    match steps.first() {
+        Some(first) if first.lqo_error.is_none() => serializer.collect_seq(steps.iter().map(Line)),
+        _ => serializer.collect_seq(steps),
+    }
 }
 
-impl<'a> WrittenFeature<'a> {
-    fn new(feature: &'a SelectedFeature, base: IndexBase) -> Self {
-        let identical = feature.identical.iter();
-        Self {
-            feature: base.written(feature.feature),
-            name: Some(&feature.name),
-            weight: feature.weight,
-            identical: Some(identical.map(|&column| base.written(column)).collect()),
-            lqo_error: feature.lqo_error,
-            lqo_cindex: feature.lqo_error.map(|_| &feature.lqo_cindex),
+impl Serialize for SelectedFeature {
+    /// Without a name that is null and an empty list where it was not selected.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let selected = self.lqo_error.is_some();
+        let mut entries = serializer.serialize_map(None)?;
+        entries.serialize_entry("feature", &self.feature)?;
+        if selected || self.name.is_some() {
+            entries.serialize_entry("name", &self.name)?;
         }
-    }
-
-    /// Without a name that is null and an empty list.
-    fn brief(self) -> Self {
-        Self {
-            name: self.name.filter(|name| name.is_some()),
-            identical: self.identical.filter(|columns| !columns.is_empty()),
-            ..self
+        entries.serialize_entry("weight", &self.weight)?;
+        if selected || !self.identical.is_empty() {
+            entries.serialize_entry("identical", &self.identical)?;
         }
+        if selected {
+            entries.serialize_entry("lqo_error", &self.lqo_error)?;
+            entries.serialize_entry("lqo_cindex", &self.lqo_cindex)?;
+        }
+        entries.end()
     }
 }
 
@@ -195,8 +176,8 @@ impl<T: Serialize> Serialize for Line<T> {
     }
 }
 
-impl<F> Document<F> {
-    fn new(model: &Model, steps: F) -> Self {
+impl Document {
+    fn new(model: &Model) -> Self {
         let base = model.index_base;
         let mut document = Self {
             schema: SCHEMA.to_owned(),
@@ -204,7 +185,7 @@ impl<F> Document<F> {
             lambda: model.lambda,
             objective: model.objective,
             settings: GreedyRankRls {
-                strategy: None,
+                strategy: StrategyKind::Auto,
                 lambda: None,
                 k: 0,
                 ..model.settings.clone()
@@ -216,7 +197,7 @@ impl<F> Document<F> {
                 let rows = basis.rows.iter().cloned();
                 rows.map(Line).collect()
             }),
-            steps,
+            steps: model.features.clone(),
             data: model.data,
             column_names: model.column_names.clone(),
         };
@@ -224,10 +205,14 @@ impl<F> Document<F> {
         document
     }
 
-    /// Counts the columns of the basis anew.
+    /// Counts the columns anew.
     fn recount(&mut self, count: impl Fn(&mut u32)) {
         let basis = self.basis.iter_mut().flatten();
         basis.for_each(|Line(row)| row.indices.iter_mut().for_each(&count));
+        for step in &mut self.steps {
+            count(&mut step.feature);
+            step.identical.iter_mut().for_each(&count);
+        }
     }
 }
 
@@ -251,10 +236,10 @@ macro_rules! require {
 /// The fault of a value that is out of its range or contradicts another.
 pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl Display) -> Fault {
     let fault = Fault::new(expected.to_string(), found.to_string());
-    fault.in_array(&field.to_string(), None)
+    fault.in_field(&field.to_string())
 }
 
-impl Document<Vec<SelectedFeature>> {
+impl Document {
     /// The model, once everything is checked that the types do not say.
     fn model(mut self) -> Result<Model, Fault> {
         let first = self.index_base;
@@ -270,15 +255,9 @@ impl Document<Vec<SelectedFeature>> {
         let settings = self.settings()?;
         self.recount(|column| *column -= first);
         self.check_column_names()?;
-        for feature in &mut self.steps {
-            feature.feature -= first;
-            let identical = feature.identical.iter_mut();
-            identical.for_each(|column| *column -= first);
-        }
         let expansion = kernel.zip(self.basis).map(|(known, rows)| Expansion {
             kernel: known,
             rows: rows.into_iter().map(|Line(row)| row).collect(),
-            width: self.data.columns,
         });
         Ok(Model {
             strategy: self.strategy,
@@ -305,12 +284,12 @@ impl Document<Vec<SelectedFeature>> {
         );
         require!(given.sample != Some(0); "settings.candidates": "1 or more", 0);
         let (k, lambda) = (self.steps.len(), self.lambda);
-        let own = given.strategy.is_none() && given.lambda.is_none() && given.k == 0;
+        let own = given.strategy == StrategyKind::Auto && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
         Ok(GreedyRankRls {
             strategy: match self.strategy {
-                FeatureChoice::Strategy(strategy) => Some(strategy),
-                _ => None,
+                FeatureChoice::Strategy(strategy) => strategy,
+                _ => StrategyKind::Auto,
             },
             lambda: lambda.into(),
             k,
@@ -393,7 +372,7 @@ impl Document<Vec<SelectedFeature>> {
         }
         require!(found == columns; "column_names": "{columns} names, one a column, or none", found);
         for (number, feature) in self.steps.iter().enumerate() {
-            let place = (feature.feature - self.index_base) as usize;
+            let place = feature.feature as usize;
             let (name, own) = (&self.column_names[place], feature.name.as_ref());
             require!(
                 own == Some(name);

@@ -30,7 +30,7 @@ mod tests {
     use crate::data::{Groups, LabelScale, Queries, sample};
     use crate::lambda::Lambda;
     use crate::names::Objective;
-    use crate::ridge::{Fit, RidgeProblem, Solver};
+    use crate::ridge::{Fit, Solver};
 
     fn params(lambda: f64) -> RankRls {
         RankRls {
@@ -42,8 +42,6 @@ mod tests {
     #[test]
     fn a_training_holds_out_what_was_asked_for() {
         let (data, plain) = (sample::train(), params(4.0));
-        let problem = RidgeProblem::new(&data, &plain).unwrap();
-        let trained = problem.train(Lambda::new(4.0).unwrap()).unwrap();
         let held_out = |holdout: HoldOut, solver| {
             let options = RankRls {
                 holdout,
@@ -54,17 +52,21 @@ mod tests {
             training.best().holdout.clone()
         };
         let free = held_out(HoldOut::Factored, None);
-        assert_eq!(free, Some(trained.leave_query_out().unwrap()));
-        let folds = Groups::folds(data.queries().len(), 3, 1).unwrap();
-        let expected = trained.leave_out(&folds).unwrap();
-        assert_eq!(held_out("folds:3".parse().unwrap(), None), Some(expected));
+        assert_eq!(free, held_out(HoldOut::Queries, None));
+        let folds = HoldOut::Given {
+            name: "folds".to_owned(),
+            groups: Groups::folds(data.queries().len(), 3, 1).unwrap(),
+        };
+        let expected = held_out(folds, None);
+        assert!(expected.is_some() && expected != free);
+        assert_eq!(held_out("folds:3".parse().unwrap(), None), expected);
         let iterated = Some(Solver::ConjugateGradients);
         assert_eq!(held_out(HoldOut::Factored, iterated), None);
-        let training = plain.train(&data, None).unwrap();
-        assert_eq!(training.fit, Fit::Linear(trained.weights()));
-        let values = plain.fit(&data).unwrap();
-        let values = values.features.iter().map(|feature| feature.weight);
-        assert!(values.eq(trained.weights().values));
+        let Fit::Linear(weights) = plain.train(&data, None).unwrap().fit else {
+            panic!("a kernel");
+        };
+        let values = plain.fit(&data).unwrap().features.into_iter();
+        assert!(values.map(|own| (own.feature, own.weight)).eq(weights));
     }
 
     #[test]
@@ -79,7 +81,7 @@ mod tests {
         let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
         let divided = params(4.0).fit(&before).unwrap();
         assert_eq!(scaled.scores(&data), divided.scores(&data));
-        assert_eq!(scaled.settings.target.labels, Some(LabelScale::Unit));
+        assert_eq!(scaled.settings.labels, Some(LabelScale::Unit));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
-use crate::greedy::{GreedyRankRls, OWN, Selection, Step, StrategyKind, TargetOptions};
+use crate::greedy::{GreedyRankRls, OWN, Selection, Step, StrategyKind};
 use crate::lambda::{Lambda, Lambdas};
 use crate::names::Objective;
 use crate::ridge::{Fit, RankRls, Training};
@@ -155,9 +155,10 @@ impl Model {
             ..SelectedFeature::new(dataset, step.feature, weight)
         };
         Self {
-            strategy: selection
-                .strategy
-                .map_or(FeatureChoice::Own, FeatureChoice::Strategy),
+            strategy: match selection.options.strategy {
+                StrategyKind::Auto => FeatureChoice::Own,
+                strategy => FeatureChoice::Strategy(strategy),
+            },
             objective: Objective::Query,
             lambda: selection.lambda,
             settings: GreedyRankRls {
@@ -186,8 +187,8 @@ impl Model {
         let (cell, fit) = (training.best(), &training.fit);
         let kernel = cell.kernel;
         let expansion = match fit {
-            Fit::Kernel { rows, coefficients } if !kernel.is_linear() => {
-                Some(Expansion::new(kernel, dataset, rows, coefficients))
+            Fit::Kernel(coefficients) if !kernel.is_linear() => {
+                Some(Expansion::new(kernel, dataset, coefficients))
             }
             _ => None,
         };
@@ -195,14 +196,14 @@ impl Model {
         let (weights, constant_columns) = match fit {
             Fit::Linear(weights) => (weights, summary.constant_columns),
             // Columns that are constant in the training data may vary in others.
-            Fit::Kernel { rows, coefficients } => {
-                linear = kernel.weights(dataset, rows, coefficients);
+            Fit::Kernel(coefficients) => {
+                linear = kernel.weights(dataset, coefficients);
                 (&linear, 0)
             }
         };
-        let pairs = weights.features.iter().zip(&weights.values);
+        let weighted = weights.iter();
         let feature =
-            |(&feature, &weight): (&u32, &f64)| SelectedFeature::new(dataset, feature, weight);
+            |&(feature, weight): &(u32, f64)| SelectedFeature::new(dataset, feature, weight);
         Self {
             strategy,
             objective: options.objective,
@@ -210,15 +211,12 @@ impl Model {
             settings: GreedyRankRls {
                 query_weight: options.query_weight,
                 scale: options.scale,
-                target: TargetOptions {
-                    labels: Some(options.labels).filter(|labels| !labels.is_raw()),
-                    ..TargetOptions::default()
-                },
-                ..GreedyRankRls::new(weights.features.len(), cell.lambda)
+                labels: Some(options.labels).filter(|labels| !labels.is_raw()),
+                ..GreedyRankRls::new(weights.len(), cell.lambda)
             },
             index_base: dataset.index_base(),
             table: TableOptions::default(),
-            features: pairs.map(feature).collect(),
+            features: weighted.map(feature).collect(),
             expansion,
             data: DataSummary {
                 constant_columns,
@@ -285,22 +283,22 @@ impl Model {
             options,
             "the model has {taken} features: expected as many or more as -k, found {k}"
         );
-        let (then, strategy) = (&self.settings, options.strategy.or(self.settings.strategy));
-        let known = options.known_lambda(strategy, candidates);
-        let lambda = known.unwrap_or(self.lambda);
-        let mut target = options.target.resolved(strategy, candidates);
-        if target.teacher_lambda == Some(Lambdas::Auto) {
-            target
-                .teacher_lambda
-                .clone_from(&then.target.teacher_lambda);
-        }
-        let now = GreedyRankRls {
+        let then = &self.settings;
+        let options = GreedyRankRls {
+            strategy: options.strategy.or(then.strategy),
+            ..options.clone()
+        };
+        let lambda = options.known_lambda(candidates).unwrap_or(self.lambda);
+        let mut now = GreedyRankRls {
             k: then.k,
             query_weight: candidates.classes().query_weight(),
             scale: candidates.classes().scale(),
-            ..options.clone()
+            ..options.settled(candidates)
         };
-        let differences = differences(then, &now.resolved(strategy, lambda, target));
+        if now.teacher_lambda == Some(Lambdas::Auto) {
+            now.teacher_lambda.clone_from(&then.teacher_lambda);
+        }
+        let differences = differences(then, &now.resolved(lambda));
         ensure!(
             differences.is_empty(),
             options,
@@ -317,9 +315,8 @@ impl Model {
             alive: Vec::new(),
         };
         let options = GreedyRankRls {
-            strategy,
             lambda: lambda.into(),
-            ..options.clone()
+            ..options
         };
         Ok((options, self.features.iter().map(step).collect()))
     }
@@ -330,7 +327,7 @@ impl Model {
     /// counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
         if let Some(expansion) = &self.expansion {
-            return expansion.scores(dataset);
+            return expansion.scores(self.data.columns, dataset);
         }
         dataset.scores(&self.columns(), &self.weights())
     }
@@ -437,7 +434,7 @@ impl FeatureChoice {
     }
 
     /// The name: that of a strategy, `own`, `all` or `given`.
-    pub fn name(self) -> &'static str {
+    fn name(self) -> &'static str {
         match self {
             Self::Strategy(strategy) => strategy.name(),
             Self::Own => OWN,

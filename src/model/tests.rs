@@ -12,7 +12,7 @@ use crate::greedy::job::select;
 use crate::greedy::{GreedyRankRls, unwatched};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
-use crate::ridge::{Cell, Fit, Kernel, RankRls, Solver, Training, Weights};
+use crate::ridge::{Cell, Fit, Kernel, RankRls, Solver, Training};
 
 const TEXT: &str = "\
 2 qid:a 1:1 2:0.3 4:1 5:1
@@ -46,17 +46,15 @@ fn model() -> Model {
 
 /// Trained on all columns but one, without names.
 fn trained() -> Model {
-    let fit = Fit::Linear(Weights {
-        features: vec![0, 1, 2, 3],
-        values: vec![0.5, -0.125, 1e-3, 0.5],
-    });
+    let fit = Fit::Linear(vec![(0, 0.5), (1, -0.125), (2, 1e-3), (3, 0.5)]);
     let cell = Cell {
         kernel: Kernel::LINEAR,
         lambda: Lambda::new(2.0).unwrap(),
         condition: 1.0,
         holdout: None,
         measure: None,
-        convergence: None,
+        iterations: None,
+        residual: None,
     };
     let training = Training {
         cells: vec![cell],

@@ -4,18 +4,17 @@ use std::borrow::Cow;
 
 use super::comparisons::Preferences;
 use super::holdout::Holdout;
-use super::kernel::{Kernel, KernelKind, KernelMatrix, ReducedSet};
+use super::kernel::{Kernel, KernelKind, ReducedSet};
 use super::options::{RankRls, no_choice};
 use super::problem::RidgeProblem;
 use super::shape::TrainShape;
-use super::solvers::{Convergence, HOLDOUT_TOLERANCE, Shortfall, Solver, TOLERANCE};
+use super::solvers::{HOLDOUT_TOLERANCE, Solution, Solver, TOLERANCE};
 use super::system::too_large;
-use super::trained::Trained;
-use super::weights::Weights;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Groups, HoldOut, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch};
+use crate::linalg::factor::Square;
 use crate::metrics::{Measure, Metric, check_labels};
 use crate::names::Objective;
 
@@ -32,28 +31,30 @@ pub struct Cell {
     pub kernel: Kernel,
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// A bound on how much rounding errors grow, from 1 on ([`RidgeProblem::condition`]).
+    /// A bound on how much rounding errors grow, from 1 on: `1 + trace(K) / ridge`, which is at least the condition
+    /// number of the system. `ridge` is `lambda`, and `lambda / m` under the global objective.
     pub condition: f64,
     /// The hold-out predictions.
     pub holdout: Option<Holdout>,
     /// The measure to choose by, where it has a value; `None` also where the squared error chooses.
     pub measure: Option<f64>,
-    /// How conjugate gradients ended with all the data. They train the best model alone on these.
-    pub convergence: Option<Convergence>,
+    /// The iterations of conjugate gradients with all the data. They train the best model alone on these.
+    pub iterations: Option<usize>,
+    /// The norm of the residual that they left, as a share of the norm of the labels: predictions for the training
+    /// rows are off by no more than this share of them. 1e-10 is asked for. At 1 nothing was learnt: all weights
+    /// are 0.
+    pub residual: Option<f64>,
 }
 
 /// A trained model, as numbers: it scores rows by their columns, or by their kernel values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fit {
-    /// Weights of features.
-    Linear(Weights),
-    /// Coefficients of rows of the training data, under the kernel.
-    Kernel {
-        /// The rows, 0-based, ascending: all `m`, or the `b` of the basis.
-        rows: Vec<usize>,
-        /// A coefficient for each, in units of the labels over those of the kernel.
-        coefficients: Vec<f64>,
-    },
+    /// Features that vary within some query, 0-based and ascending, each with its weight, in units of the labels over
+    /// those of the column. The weights of all others are 0.
+    Linear(Vec<(u32, f64)>),
+    /// Rows of the training data, 0-based and ascending, all `m` or the `b` of the basis, each with its coefficient
+    /// under the kernel, in units of the labels over those of the kernel.
+    Kernel(Vec<(usize, f64)>),
 }
 
 /// All that was tried, and the best model of it.
@@ -68,35 +69,11 @@ pub struct Training {
     pub fit: Fit,
     /// The solver.
     pub solver: Solver,
-    /// The unit of the ridge parameters of the best kernel ([`RidgeProblem::unit`]).
+    /// The unit of the ridge parameters of the best kernel, in squared units of the values: the mean squared norm of
+    /// a centred, weighted row, [`ColumnClasses::unit`] for linear models.
     pub unit: f64,
     /// The rows that were held out; `None` where none were.
     pub held_out: Option<HoldOut>,
-}
-
-impl Cell {
-    /// The solutions by conjugate gradients whose residual is above its tolerance: with all data
-    /// ([`TOLERANCE`]), and in hold-outs ([`HOLDOUT_TOLERANCE`]). Weights, or predictions, are off by about the
-    /// residual as a share of the labels: whoever shows the model says so.
-    pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
-        let holdout = self.holdout.as_ref();
-        let of_holdout = holdout.and_then(|holdout| holdout.convergence);
-        let parts = [
-            (false, self.convergence, TOLERANCE),
-            (true, of_holdout, HOLDOUT_TOLERANCE),
-        ];
-        let lambda = self.lambda;
-        let short = move |(held_out, ended, tolerance): (bool, Option<Convergence>, f64)| {
-            let above = |reached: &Convergence| !reached.is_within(tolerance);
-            ended.filter(above).map(|convergence| Shortfall {
-                lambda,
-                held_out,
-                convergence,
-                tolerance,
-            })
-        };
-        parts.into_iter().filter_map(short)
-    }
 }
 
 impl Training {
@@ -105,9 +82,18 @@ impl Training {
         &self.cells[self.best]
     }
 
-    /// [`Cell::shortfalls`] of all that was tried, in its order.
-    pub fn shortfalls(&self) -> impl Iterator<Item = Shortfall> {
-        self.cells.iter().flat_map(Cell::shortfalls)
+    /// With all that was tried `before`, whose best stays unless this one is `better`.
+    fn after(mut self, mut before: Self, better: bool) -> Self {
+        let tried = before.cells.len();
+        before.cells.append(&mut self.cells);
+        if !better {
+            return before;
+        }
+        Self {
+            cells: before.cells,
+            best: tried + self.best,
+            ..self
+        }
     }
 }
 
@@ -116,23 +102,17 @@ impl RankRls {
     /// of the best model. `classes` are those that [`column_classes`](Self::column_classes) finds in the data,
     /// where they are known: linear models of the columns use them.
     ///
-    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter
-    /// ([`Solver::cost`]); `cg` trains for each, and for each group that is held out.
+    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter; `cg` trains for
+    /// each, and for each group that is held out.
     pub fn train(&self, data: &Dataset<'_>, classes: Option<&ColumnClasses>) -> Result<Training> {
         self.check(self.basis.is_some(), self.preferences.is_some())?;
         self.check_measure(data)?;
         let mut all = None::<Training>;
         for &kernel in &self.kernels {
             let mut next = self.with_kernel(kernel, data, classes)?;
-            if let Some(mut before) = all {
+            if let Some(before) = all {
                 let better = self.loss(next.best()) < self.loss(before.best());
-                next.best += before.cells.len();
-                before.cells.append(&mut next.cells);
-                next.cells = std::mem::take(&mut before.cells);
-                if !better {
-                    before.cells = next.cells;
-                    next = before;
-                }
+                next = next.after(before, better);
             }
             all = Some(next);
         }
@@ -173,21 +153,21 @@ impl RankRls {
         let largest = asked.as_ref().map_or(0, Groups::largest);
         let basis = self.basis_for(kernel, data)?;
         let mut memory = self.memory;
-        if kernel.kind() != KernelKind::Linear || basis.is_some() {
+        if kernel.kind != KernelKind::Linear || basis.is_some() {
             // The model does not use them, but the caller has them.
             memory = memory.holding(classes.map_or(0, ColumnClasses::memory));
         }
-        self.check_kernel(data, kernel.kind(), basis.as_deref(), memory, largest)?;
-        let map = |rows: Vec<usize>| ReducedSet::counted(data, &kernel, &rows, self.rows_from);
+        self.check_kernel(data, kernel.kind, basis.as_deref(), memory, largest)?;
+        let map = |rows: Vec<usize>| ReducedSet::new(data, &kernel, &rows, self.rows_from);
         let reduced = basis.map(map).transpose()?;
         let problem = if let Some(known) = &reduced {
-            let (mapped, memory) = (known.mapped(), memory.holding(data.memory()));
-            RidgeProblem::of_columns(mapped, None, self, memory, largest)?
-        } else if kernel.kind() == KernelKind::Linear {
+            let memory = memory.holding(data.memory());
+            RidgeProblem::of_columns(&known.mapped, None, self, memory, largest)?
+        } else if kernel.kind == KernelKind::Linear {
             RidgeProblem::of_columns(data, classes, self, memory, largest)?
         } else {
             let values = self.values(kernel, data)?;
-            RidgeProblem::of_values(data, values, self, memory, largest)?
+            RidgeProblem::of_kernel(data, values, self, memory, largest)?
         };
         let held_out = self.held_out(&problem, given)?;
         if held_out.is_none() && self.models() > 1 {
@@ -211,8 +191,8 @@ impl RankRls {
 
     /// The values of a kernel. A grid may go on to gammas with which no two rows are alike, as others are better
     /// then; its least gamma may not.
-    fn values(&self, kernel: Kernel, data: &Dataset<'_>) -> Result<KernelMatrix> {
-        let values = kernel.counted(data, self.rows_from)?;
+    fn values(&self, kernel: Kernel, data: &Dataset<'_>) -> Result<Square> {
+        let values = kernel.matrix(data, self.rows_from)?;
         let mut gammas = self.kernels.iter().map(Kernel::gamma);
         if gammas.all(|gamma| gamma >= kernel.gamma()) {
             kernel.check_alike(&values)?;
@@ -253,7 +233,7 @@ impl RankRls {
             return basis.rows(data).map(Some);
         }
         let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
-        let many = kernel.kind() != KernelKind::Linear && preferences > data.rows();
+        let many = kernel.kind != KernelKind::Linear && preferences > data.rows();
         Ok(many.then(|| (0..data.rows()).collect()))
     }
 
@@ -267,7 +247,7 @@ impl RankRls {
 
     /// What is held out: as asked for, or what is a matter of seconds.
     fn held_out(&self, problem: &RidgeProblem<'_>, data: &Dataset<'_>) -> Result<Option<HoldOut>> {
-        let factors = problem.solver().factors();
+        let factors = problem.solver.factors();
         let within = self.objective.is_within_queries();
         Ok(match &self.holdout {
             HoldOut::Nothing => None,
@@ -278,7 +258,7 @@ impl RankRls {
             HoldOut::Auto if within => Some(match problem.system.features.columns() {
                 Some(columns) => {
                     let shape = TrainShape::new(&columns.classes, self.lambdas.count());
-                    affordable(problem.solver(), &shape)
+                    affordable(problem.solver, &shape)
                 }
                 None => HoldOut::Queries,
             }),
@@ -341,16 +321,16 @@ struct Search<'p> {
 impl Search<'_> {
     fn train(self, held_out: Option<HoldOut>) -> Result<Training> {
         let (options, problem) = (self.options, self.problem);
-        let first = options.lambdas.lambdas(problem.unit());
+        let first = options.lambdas.lambdas(problem.unit);
         let mut search = LambdaSearch::new(&first, options.lambdas.is_open());
         let (mut cells, mut best, mut fit) = (Vec::<Cell>::new(), 0, None);
         let chosen = search.run(first, |_, lambdas| {
             let mut together = self.together(lambdas)?.into_iter();
             for &lambda in lambdas {
-                let (cell, trained) = self.cell(lambda, together.next())?;
+                let (cell, solution) = self.cell(lambda, together.next())?;
                 let known = cells.get(best).map(|known| options.loss(known));
                 if known.is_none_or(|known| options.loss(&cell) < known) {
-                    fit = trained.map(|model| self.fit(&model));
+                    fit = solution.map(|known| self.fit(&known));
                     best = cells.len();
                 }
                 cells.push(cell);
@@ -362,9 +342,9 @@ impl Search<'_> {
             known
         } else {
             // Its hold-outs were trained without it.
-            let trained = problem.train(lambda)?;
-            cells[best].convergence = trained.convergence();
-            self.fit(&trained)
+            let solution = problem.train(lambda, 0)?;
+            (cells[best].iterations, cells[best].residual) = solution.ended.unzip();
+            self.fit(&solution)
         };
         if options.lambdas.is_open() {
             cells.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
@@ -374,8 +354,8 @@ impl Search<'_> {
             cells,
             best,
             fit,
-            solver: problem.solver(),
-            unit: problem.unit(),
+            solver: problem.solver,
+            unit: problem.unit,
             held_out,
         })
     }
@@ -383,9 +363,10 @@ impl Search<'_> {
     /// The hold-outs of all `lambdas`, where one after the other takes longer: unless they come from
     /// factors.
     fn together(&self, lambdas: &[Lambda]) -> Result<Vec<Holdout>> {
+        let problem = self.problem;
         match &self.groups {
-            Some(groups) if !self.problem.solver().factors() => {
-                self.problem.leave_out(lambdas, groups, HOLDOUT_TOLERANCE)
+            Some(groups) if !problem.solver.factors() => {
+                problem.leave_out(lambdas, None, groups, HOLDOUT_TOLERANCE)
             }
             _ => Ok(Vec::new()),
         }
@@ -396,24 +377,32 @@ impl Search<'_> {
         &self,
         lambda: Lambda,
         mut holdout: Option<Holdout>,
-    ) -> Result<(Cell, Option<Trained<'_>>)> {
-        let mut trained = None;
+    ) -> Result<(Cell, Option<Solution>)> {
+        let (problem, mut trained) = (self.problem, None);
         if holdout.is_none() {
-            let own = self.problem.train(lambda)?;
+            let own = problem.train(lambda, 0)?;
             holdout = match &self.groups {
-                Some(known) => Some(own.leave_out(known)?),
-                None if self.pairs => Some(own.leave_pair_out(self.options.keep_pairs)?),
+                Some(known) => problem
+                    .leave_out(&[lambda], Some(&own), known, TOLERANCE)?
+                    .pop(),
+                None if self.pairs => {
+                    let keep = self.options.keep_pairs;
+                    Some(problem.leave_pair_out(lambda, &own, keep)?)
+                }
                 None => None,
             };
             trained = Some(own);
         }
+        let ended = trained.as_ref().and_then(|own| own.ended);
+        let (iterations, residual) = ended.unzip();
         let cell = Cell {
             kernel: self.kernel,
             lambda,
-            condition: self.problem.condition(lambda),
+            condition: problem.condition(lambda),
             measure: holdout.as_ref().and_then(|found| self.measure(found)),
             holdout,
-            convergence: trained.as_ref().and_then(Trained::convergence),
+            iterations,
+            residual,
         };
         Ok((cell, trained))
     }
@@ -432,20 +421,18 @@ impl Search<'_> {
     }
 
     /// The model of columns, of rows of a reduced set, or of all rows.
-    fn fit(&self, trained: &Trained<'_>) -> Fit {
-        if let Some(reduced) = self.reduced {
-            return Fit::Kernel {
-                rows: reduced.rows().to_vec(),
-                coefficients: reduced.coefficients(&trained.weights()),
-            };
-        }
-        if self.kernel.kind() == KernelKind::Linear {
-            return Fit::Linear(trained.weights());
-        }
-        let coefficients = trained.coefficients().unwrap_or_default();
-        Fit::Kernel {
-            rows: (0..coefficients.len()).collect(),
-            coefficients,
+    fn fit(&self, solution: &Solution) -> Fit {
+        let problem = self.problem;
+        match self.reduced {
+            Some(reduced) => Fit::Kernel(reduced.coefficients(&problem.weights(solution))),
+            None if self.kernel.kind == KernelKind::Linear => {
+                Fit::Linear(problem.weights(solution))
+            }
+            None => {
+                // The coefficients of a query, or of rows that preferences connect, sum to 0.
+                let coefficients = problem.system.of_data(&solution.coefficients);
+                Fit::Kernel(coefficients.into_iter().enumerate().collect())
+            }
         }
     }
 }
@@ -478,7 +465,10 @@ mod tests {
             weight: 1.0,
         };
         let preferences = Preferences::new(vec![preference], &data).unwrap();
-        let placed = preferences.iter().map(|one| (one.preferred, one.other));
+        let placed = preferences
+            .list
+            .iter()
+            .map(|one| (one.preferred, one.other));
         assert!(placed.eq([(rows - 2, rows - 1)]));
         let folds: Vec<bool> = (0..rows).map(|row| row == 0).collect();
         let of_rows = Groups::of_folds(&folds, &data, None).unwrap();

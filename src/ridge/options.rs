@@ -85,7 +85,7 @@ pub struct RankRls {
     /// Which pairs are to be ordered.
     #[serde(skip_serializing_if = "Objective::is_query")]
     pub objective: Objective,
-    /// The solver; `None`: the cheaper of `dual` and `primal` if it takes no longer than [`Solver::PATIENCE`]
+    /// The solver; `None`: the cheaper of `dual` and `primal` if it takes no longer than 20
     /// seconds and fits into memory, else conjugate gradients.
     pub solver: Option<Solver>,
     /// The weight of a query.
@@ -184,7 +184,7 @@ impl RankRls {
     }
 
     /// How many models there are to choose from, to begin with.
-    pub fn models(&self) -> usize {
+    pub(crate) fn models(&self) -> usize {
         self.lambdas.count() * self.kernels.len()
     }
 
@@ -213,18 +213,13 @@ impl RankRls {
                 let shape = TrainShape::of_rows(data.queries(), self.lambdas.count());
                 kernel_memory(&shape.with_groups(largest))
             }
-            Some(rows) => basis_memory(data.rows(), rows.len())
-                .saturating_add(given_memory(data.rows(), kind)),
+            Some(rows) => basis_memory(data.rows(), rows.len(), kind),
         };
         let memory = memory.holding(data.memory());
         let Some(limit) = memory.limit.filter(|_| !memory.allows(taken)) else {
             return Ok(());
         };
-        // Values and columns of a basis, as the primal solver has them, and its systems.
-        let fits = |size: usize| {
-            let reduced = reduced_memory(data.rows(), size);
-            memory.allows(reduced.saturating_add(given_memory(data.rows(), kind)))
-        };
+        let fits = |size: usize| memory.allows(basis_memory(data.rows(), size, kind));
         Err(Error::memory(format!(
             "the kernel needs {} with the data, {} are allowed; {}",
             Bytes(memory.holding(taken).held).exact(),
@@ -280,26 +275,15 @@ fn kernel_memory(shape: &TrainShape) -> u64 {
     (Saturating(8) * rows * rows + Saturating(Solver::OF_KERNELS.memory(shape))).0
 }
 
-/// Bytes of all values of a given kernel, which are checked before a basis is taken of them, and of the copy in
-/// which their eigenvalues are found; 0 for others.
-fn given_memory(rows: usize, kind: KernelKind) -> u64 {
-    let rows = Saturating(rows as u64);
-    match kind {
-        KernelKind::Precomputed => (Saturating(24) * rows * rows).0,
-        _ => 0,
-    }
-}
-
-/// Bytes of the values of a basis, their products with the map and the columns that they become.
-fn basis_memory(rows: usize, basis: usize) -> u64 {
-    let cells = Saturating(rows as u64) * Saturating(basis as u64);
-    (Saturating(28) * cells).0
-}
-
-/// Bytes of the values and columns of a basis, as the primal solver has them, and of its systems.
-fn reduced_memory(rows: usize, basis: usize) -> u64 {
+/// Bytes of the values and columns of a basis, as the primal solver has them, and of its systems. A given kernel is
+/// checked as a whole before: all its values, and the copy in which their eigenvalues are found.
+fn basis_memory(rows: usize, basis: usize, kind: KernelKind) -> u64 {
     let (rows, basis) = (Saturating(rows as u64), Saturating(basis as u64));
-    (basis * (Saturating(40) * rows + Saturating(24) * basis)).0
+    let given = match kind {
+        KernelKind::Precomputed => Saturating(24) * rows * rows,
+        _ => Saturating(0),
+    };
+    (given + basis * (Saturating(40) * rows + Saturating(24) * basis)).0
 }
 
 /// The largest number up to `most` that `fits`, if all smaller ones do; 0 where none does.
@@ -357,10 +341,11 @@ mod tests {
             }
             prop_assert!(kernel_memory(&of(larger)) >= kernel_memory(&of(sizes)));
             let [rows, basis, ..] = sizes;
-            for memory in [basis_memory, reduced_memory] {
-                prop_assert!(memory(larger[0], larger[1]) >= memory(rows, basis));
+            for kind in KernelKind::ALL {
+                let found = basis_memory(rows, basis, kind);
+                prop_assert!(basis_memory(larger[0], larger[1], kind) >= found);
                 let cells = (28 * rows as u128 * basis as u128).min(u128::from(u64::MAX));
-                prop_assert!(u128::from(memory(rows, basis)) >= cells);
+                prop_assert!(u128::from(found) >= cells);
             }
         }
     }

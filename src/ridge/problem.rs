@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use super::comparisons::{Centred, Comparisons, Differences, Labelled, no_preferences};
 use super::features::Features;
-use super::kernel::KernelMatrix;
 use super::options::{RankRls, choose};
 use super::shape::TrainShape;
 use super::solvers::{Solution, Solve, Solver, singular};
@@ -13,6 +12,7 @@ use crate::columns::{ColumnClasses, QueryWeight, none_compares, none_varies};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::lambda::Lambda;
+use crate::linalg::factor::Square;
 use crate::memory::Memory;
 use crate::names::Objective;
 use crate::stop;
@@ -23,13 +23,16 @@ use crate::stop;
 /// Columns that are constant within every query have weight 0 whatever the labels, and are left
 /// out; columns that are equal up to a constant in each query and up to sign are one unknown.
 #[derive(Debug)]
-pub struct RidgeProblem<'a> {
+pub(crate) struct RidgeProblem<'a> {
     /// The data that the classes were found in; `None`: only predictions are asked for.
     pub(super) dataset: Option<&'a Dataset<'a>>,
     pub(super) system: System<'a>,
-    /// The unit of ridge parameters.
-    unit: f64,
-    solver: Solver,
+    /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred, weighted
+    /// kernel matrix. Without weights it is [`ColumnClasses::unit`] where columns are known. Where preferences are
+    /// learned, it is that of centred rows times the mean degree of a row: the weight of the preferences that the
+    /// row is in.
+    pub(super) unit: f64,
+    pub(super) solver: Solver,
     pub(super) solve: Box<dyn Solve>,
 }
 
@@ -55,33 +58,15 @@ fn labelled<'a>(dataset: &'a Dataset<'_>, options: &RankRls) -> Result<Labelled<
 }
 
 impl<'a> RidgeProblem<'a> {
-    /// Prepares `dataset`, `m` rows of `n` columns: finds the column classes, `c` of them, and chooses the
-    /// solver ([`RankRls::solver`]). With [`RankRls::preferences`], `p` of them, the labels are not used, and the
-    /// system has a row for each preference, so that `dual` forms `p` x `p` numbers (Pahikkala et al., 2009;
-    /// `docs/rankrls.md`, "All pairs, and given ones"). Kernels, basis and hold-outs do not count here.
+    /// Prepares `dataset`, `m` rows of `n` columns: finds the column classes, `c` of them, unless they are `known`
+    /// with a scale of their own, and chooses the solver. With [`RankRls::preferences`], `p` of them, the labels are
+    /// not used, and the system has a row for each preference, so that `dual` forms `p` x `p` numbers (Pahikkala et
+    /// al., 2009; `docs/rankrls.md`, "All pairs, and given ones"). Groups of up to `largest` rows are going to be held
+    /// out; the `memory` takes the place of that of the options.
     ///
     /// Classes take `O(nnz + n log n)` time. `dual` then forms `K = X^ X^'`, `m` x `m`, and `primal` forms
     /// `C = X^' X^`, `c` x `c`; [`Solver::memory`] has the bytes and [`Solver::cost`] the seconds.
-    pub fn new(dataset: &'a Dataset<'a>, options: &RankRls) -> Result<Self> {
-        Self::of_columns(dataset, None, options, options.memory, 0)
-    }
-
-    /// Prepares `dataset` with column classes that [`RankRls::column_classes`] found in it before: their
-    /// scale counts, and not that of the options.
-    ///
-    /// # Panics
-    /// When the `candidates` have weights of queries, which the options have.
-    pub fn among(
-        dataset: &'a Dataset<'a>,
-        candidates: &'a ColumnClasses,
-        options: &RankRls,
-    ) -> Result<Self> {
-        Self::of_columns(dataset, Some(candidates), options, options.memory, 0)
-    }
-
-    /// With the classes of the columns where they are `known`. Groups of up to `largest` rows are going to be held
-    /// out; the `memory` takes the place of that of the options.
-    pub(super) fn of_columns(
+    pub(crate) fn of_columns(
         dataset: &'a Dataset<'a>,
         known: Option<&'a ColumnClasses>,
         options: &RankRls,
@@ -111,39 +96,26 @@ impl<'a> RidgeProblem<'a> {
         Self::prepare(Some(dataset), comparisons, features, solver)
     }
 
-    /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`:
-    /// by [`Solver::Dual`].
+    /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`, by
+    /// [`Solver::Dual`]. The rest is as for [`of_columns`](Self::of_columns).
     ///
     /// The values are centred, and scaled by the weights of queries, in `O(m^2)` time.
-    ///
-    /// # Panics
-    /// Unless the kernel is of as many rows as `dataset` has.
-    pub fn of_kernel(
+    pub(crate) fn of_kernel(
         dataset: &'a Dataset<'a>,
-        kernel: KernelMatrix,
-        options: &RankRls,
-    ) -> Result<Self> {
-        Self::of_values(dataset, kernel, options, options.memory, 0)
-    }
-
-    /// [`of_kernel`](Self::of_kernel), as [`of_columns`](Self::of_columns).
-    pub(super) fn of_values(
-        dataset: &'a Dataset<'a>,
-        kernel: KernelMatrix,
+        kernel: Square,
         options: &RankRls,
         memory: Memory,
         largest: usize,
     ) -> Result<Self> {
         let queries = dataset.queries();
-        assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
         check_rows(dataset)?;
-        let held = dataset.memory().saturating_add(kernel.memory());
+        let values = size_of_val(kernel.values()) as u64;
+        let held = dataset.memory().saturating_add(values);
         let comparisons = labelled(dataset, options)?;
         let shape = TrainShape::of_rows(queries, options.lambdas.count());
         let shape = comparisons.rows.shape(shape).with_groups(largest);
         let solver = choose(Some(Solver::OF_KERNELS), &shape, memory.holding(held))?;
-        let features = Features::Kernel(kernel.into_square());
-        Self::prepare(Some(dataset), comparisons, features, solver)
+        Self::prepare(Some(dataset), comparisons, Features::Kernel(kernel), solver)
     }
 
     /// The problem of column classes, weighted as they are, and of `labels` that are centred and
@@ -174,25 +146,17 @@ impl<'a> RidgeProblem<'a> {
         stop::check()?;
         Ok(Self {
             dataset,
-            unit: system.unit(),
+            unit: system.rows.unit(&system.features, system.mean_diagonal),
             solver,
             solve,
             system,
         })
     }
 
-    /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred,
-    /// weighted kernel matrix. Without weights it is [`ColumnClasses::unit`] where columns are known. Where
-    /// preferences are learned, it is that of centred rows times the mean degree of a row: the weight of the
-    /// preferences that the row is in.
-    pub fn unit(&self) -> f64 {
-        self.unit
-    }
-
     /// A bound on how much `lambda` lets rounding errors grow, a number from 1 on: `1 + trace(K) / ridge`,
     /// which is at least the condition number of the system to solve. `ridge` is `lambda`, and `lambda / m`
     /// under the global objective.
-    pub fn condition(&self, lambda: Lambda) -> f64 {
+    pub(super) fn condition(&self, lambda: Lambda) -> f64 {
         let System {
             labels,
             mean_diagonal,
@@ -202,13 +166,9 @@ impl<'a> RidgeProblem<'a> {
         1.0 + mean_diagonal * labels.len() as f64 / ridge
     }
 
-    /// The solver.
-    pub fn solver(&self) -> Solver {
-        self.solver
-    }
-
-    /// The model with the ridge parameter that the system has without `out` of the rows.
-    pub(super) fn solution(&self, lambda: Lambda, out: usize) -> Result<Solution> {
+    /// The model with the ridge parameter that the system has without `out` of the rows: `m^3 / 3` operations for
+    /// `dual`, `c^3 / 3` for `primal`, two for each entry in each iteration of `cg`.
+    pub(super) fn train(&self, lambda: Lambda, out: usize) -> Result<Solution> {
         let ridge = self.system.ridge(lambda, out)?;
         let trained = self.solve.train(&self.system, ridge);
         stop::check()?;
@@ -217,5 +177,31 @@ impl<'a> RidgeProblem<'a> {
             return Err(too_large());
         }
         Ok(solution)
+    }
+
+    /// Features, ascending, each with its weight, in units of the labels over those of the columns: the `w` that
+    /// minimises `|y^ - X^ w|^2 + lambda |w|^2`. The weights of other features are 0. Features whose columns are
+    /// equal up to a constant in each query and up to sign have the same weight up to sign, to the last bit. None
+    /// under a kernel.
+    ///
+    /// `O(nnz)` time.
+    pub(super) fn weights(&self, solution: &Solution) -> Vec<(u32, f64)> {
+        let Some(columns) = self.system.features.columns() else {
+            return Vec::new();
+        };
+        let known = self.dataset;
+        let dataset = known.expect("problems without data are asked for predictions only");
+        let classes = (0..).zip(&solution.totals);
+        let members = classes.flat_map(|(class, total)| {
+            let features = columns.classes.class(class);
+            // A class has the sign of its canonical column.
+            let weight = total / features.len() as f64 / columns.classes.divisor(class);
+            features.iter().map(move |&feature| (feature, weight))
+        });
+        let pairs = members.zip(columns.classes.member_signs(dataset));
+        let signed = pairs.map(|((feature, weight), sign)| (feature, f64::from(sign) * weight));
+        let mut weights: Vec<(u32, f64)> = signed.collect();
+        weights.sort_unstable_by_key(|&(feature, _)| feature);
+        weights
     }
 }

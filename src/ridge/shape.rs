@@ -9,30 +9,30 @@ use crate::data::Queries;
 /// [`Solver::memory`]: super::Solver::memory
 /// [`Solver::cost`]: super::Solver::cost
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct TrainShape {
+pub(crate) struct TrainShape {
     /// Examples `m`.
-    pub rows: usize,
+    pub(crate) rows: usize,
     /// Queries.
-    pub queries: usize,
+    pub(crate) queries: usize,
     /// Examples of the largest query.
-    pub largest_query: usize,
+    pub(crate) largest_query: usize,
     /// Examples of the largest group that is held out at once: no fewer than those.
-    pub largest_group: usize,
+    pub(crate) largest_group: usize,
     /// Column classes.
-    pub classes: usize,
+    pub(crate) classes: usize,
     /// Entries of the column classes.
-    pub nonzeros: usize,
+    pub(crate) nonzeros: usize,
     /// Sum over the column classes of their squared numbers of entries.
-    pub squares: f64,
+    pub(crate) squares: f64,
     /// Ridge parameters that are going to be asked for.
-    pub lambdas: usize,
+    pub(crate) lambdas: usize,
     /// Threads at work.
-    pub threads: usize,
+    pub(crate) threads: usize,
 }
 
 impl TrainShape {
     /// The shape of training on `candidates` with `lambdas` ridge parameters, on this thread pool.
-    pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
+    pub(crate) fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
         let entries = |class: usize| candidates.entries_of(class) as u128;
         let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
         Self {

@@ -176,11 +176,6 @@ impl System<'_> {
         }
     }
 
-    /// [`Loss::unit`](super::comparisons::Loss::unit).
-    pub(crate) fn unit(&self) -> f64 {
-        self.rows.unit(&self.features, self.mean_diagonal)
-    }
-
     /// [`Loss::ridge`](super::comparisons::Loss::ridge).
     pub(crate) fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64> {
         self.rows.ridge(lambda, out)
@@ -193,7 +188,7 @@ impl System<'_> {
         residuals
     }
 
-    /// Refuses columns whose products vanish, and a kernel by which rows that are compared differ in
+    /// Refuses columns whose products vanish, and a kernel by which rows that are compared differ in rounding alone.
     fn check_size(&self) -> Result<()> {
         match &self.features {
             Features::Columns(columns) => {

@@ -1,39 +1,18 @@
 //! Cross-validation over queries: the folds, and selections without one of them.
 
 use super::meter::{Meter, Values};
-use super::{Evidence, Tune};
+use super::{PathSteps, Tune};
 use crate::candidates::Candidates;
-use crate::data::{Column, Dataset};
-use crate::error::{Error, Kind, Result, ensure};
-use crate::greedy::{GreedyRankRls, Selecting, Step, Target, check_several};
-use crate::ridge::Groups;
+use crate::data::{Dataset, Groups, HoldOut};
+use crate::error::{Error, Result, ensure};
+use crate::greedy::{GreedyRankRls, Selecting, check_several};
 use crate::stop;
 
 /// The data that a selection sees: all training data, or those without a fold.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) candidates: &'a Candidates,
-    pub(super) target: Target<'a>,
-}
-
-/// Why a path ends before its time.
-#[derive(Debug)]
-pub(super) enum PathEnd {
-    /// The observer stopped it.
-    Stopped,
-    /// An error, a weight or a prediction is no finite number.
-    Overflow,
-    /// It cannot start, or steps of an earlier run cannot be taken again.
-    Select(Error),
-}
-
-impl From<Error> for PathEnd {
-    fn from(error: Error) -> Self {
-        match error.kind() {
-            Kind::Numbers => Self::Overflow,
-            _ => Self::Select(error),
-        }
-    }
+    pub(super) data: &'a Dataset<'a>,
 }
 
 /// A fold: the data to select from, and the queries that are left out.
@@ -42,17 +21,15 @@ pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     queries: Vec<usize>,
     candidates: Candidates,
-    labels: Vec<f64>,
-    teacher: Option<Vec<f64>>,
-    /// The rows and columns to select from, where a strategy judges columns as the data have them.
-    data: Option<Dataset<'static>>,
+    /// The rows to select from; and the columns, where a strategy judges them as the data have them.
+    train: Dataset<'static>,
     pub(super) test: Dataset<'static>,
 }
 
 impl Fold {
     /// The folds of the data; none unless they are the evidence.
     pub(super) fn all(dataset: &Dataset<'_>, options: &Tune) -> Result<Vec<Self>> {
-        let Evidence::Folds { count, seed } = options.evidence else {
+        let HoldOut::Folds { count, seed } = options.evidence else {
             return Ok(Vec::new());
         };
         check_several(dataset.queries())?;
@@ -72,9 +49,7 @@ impl Fold {
         let needed = selections.iter().any(GreedyRankRls::needs_data);
         Ok(Self {
             candidates: options.selection.candidates(&train),
-            labels: train.labels().to_vec(),
-            teacher: train.teacher().map(<[f64]>::to_vec),
-            data: needed.then_some(train),
+            train: if needed { train } else { train.project(&[])? },
             test: dataset.queries_subset(&queries)?,
             queries,
         })
@@ -82,37 +57,27 @@ impl Fold {
 
     /// Bytes held.
     pub(super) fn memory(&self) -> u64 {
-        let teacher = self.teacher.as_deref().map_or(0, size_of_val);
-        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]) + teacher;
-        let data = self.data.as_ref().map_or(0, Dataset::memory);
-        self.candidates.memory() + self.test.memory() + numbers as u64 + data
+        let data = self.train.memory() + self.test.memory();
+        self.candidates.memory() + data + size_of_val(&self.queries[..]) as u64
     }
 
     /// The data that a selection without the fold sees.
     pub(super) fn part(&self) -> Part<'_> {
         Part {
             candidates: &self.candidates,
-            target: Target {
-                labels: &self.labels,
-                teacher: self.teacher.as_deref(),
-                data: self.data.as_ref(),
-                memory: 0,
-            },
+            data: &self.train,
         }
     }
-}
-
-/// The refusal of folds that are no partition of the queries.
-pub(super) fn no_folds(count: usize, queries: usize) -> Error {
-    Error::options(format!(
-        "{count} folds of {queries} queries: expected from 2 folds up to one a query"
-    ))
 }
 
 /// Positions of the queries of each of `count` folds. A selection without one of them needs two queries.
 pub(super) fn groups(queries: usize, count: usize, seed: u64) -> Result<Groups> {
     let drawn = Groups::folds(queries, count, seed);
-    let groups = drawn.map_err(|_| no_folds(count, queries))?;
+    let groups = drawn.map_err(|_| {
+        Error::options(format!(
+            "{count} folds of {queries} queries: expected from 2 folds up to one a query"
+        ))
+    })?;
     ensure!(
         groups.iter().all(|fold| queries - fold.len() > 1),
         options,
@@ -128,8 +93,8 @@ pub(super) struct FoldPath<'a> {
     meter: &'a Meter<'a>,
     /// `None` where nothing can be selected from: every model predicts 0.
     work: Option<Selecting<'a>>,
-    /// The columns of the features on the fold; `None`: without an entry.
-    columns: Vec<Option<Column<'a>>>,
+    /// The selection after its last step.
+    pub(super) path: PathSteps,
     /// Values after the last step.
     values: Values,
 }
@@ -140,48 +105,38 @@ impl<'a> FoldPath<'a> {
         fold: &'a Fold,
         meter: &'a Meter<'a>,
         work: Option<Selecting<'a>>,
-    ) -> Result<Self, PathEnd> {
+        path: PathSteps,
+    ) -> Result<Self> {
         let zeros = vec![0.0; fold.test.rows()];
         Ok(Self {
             fold,
             meter,
             work,
-            columns: Vec::new(),
-            values: meter.values(&zeros, &zeros).ok_or(PathEnd::Overflow)?,
+            path,
+            values: meter.values(&zeros, &zeros)?,
         })
     }
 
-    /// Takes a step and measures the fold; `None` if there was none to take.
-    pub(super) fn advance(&mut self) -> Result<Option<Step>, PathEnd> {
+    /// Takes a step and measures the fold; whether there was one to take.
+    pub(super) fn advance(&mut self) -> Result<bool> {
         let Some(work) = &mut self.work else {
-            return Ok(None);
+            return Ok(false);
         };
         let Some(step) = work.advance()?.cloned() else {
-            return Ok(None);
+            return Ok(false);
         };
-        let test = &self.fold.test;
-        let position = test.position(step.feature);
-        self.columns.push(position.map(|at| test.column(at)));
-        let mut scores = vec![0.0; self.fold.test.rows()];
-        for (weight, column) in work.state().weights().iter().zip(&self.columns) {
-            for (row, value) in column.iter().flat_map(|column| column.iter()) {
-                scores[row] += weight * value;
-            }
-        }
-        let values = self.meter.values(&scores, &scores);
-        self.values = values.ok_or(PathEnd::Overflow)?;
-        Ok(Some(step))
+        self.path.steps.push(step);
+        let scores = self
+            .fold
+            .test
+            .scores(&work.features(), &work.state().weights());
+        self.values = self.meter.values(&scores, &scores)?;
+        Ok(true)
     }
 
     /// The features so far.
     pub(super) fn features(&self) -> Vec<u32> {
-        let work = self.work.as_ref();
-        work.map_or_else(Vec::new, Selecting::features)
-    }
-
-    /// The steps so far.
-    pub(super) fn steps(&self) -> &[Step] {
-        self.work.as_ref().map_or(&[], Selecting::steps)
+        self.path.steps.iter().map(|step| step.feature).collect()
     }
 
     /// Puts the fold's values where its queries are in the whole data.

@@ -10,14 +10,14 @@ use super::folds::{Fold, Part};
 use super::meter::Meter;
 use super::path::Path;
 use super::run::{Job, LabelsOfParts, Run};
-use super::{Evidence, Outcome, PathEnding, Score, Tune, TuneEvent, TuneObserver, Tuning};
+use super::{Each, Outcome, PathEnding, Tune, TuneEvent, Tuning};
 use crate::candidates::Candidates;
-use crate::data::Dataset;
-use crate::error::{Error, Result};
-use crate::greedy::{GreedyRankRls, Labels, Step, Target};
+use crate::data::{Dataset, HoldOut};
+use crate::error::{Error, Kind, Result};
+use crate::greedy::{GreedyRankRls, Labels, Step, StrategyKind};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
-use crate::metrics::check_labels;
+use crate::metrics::{Score, check_labels};
 use crate::stop::unless_stopped;
 
 /// The outcome of every path of the grid, one strategy and scale of labels after the other, and
@@ -25,15 +25,10 @@ use crate::stop::unless_stopped;
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
     candidates: &Candidates,
-    observer: &mut dyn TuneObserver,
+    each: &mut Each<'_>,
 ) -> Result<(Vec<Outcome>, bool)> {
     let &Tuning {
-        dataset,
-        options,
-        validation,
-        given,
-        own,
-        ..
+        dataset, options, ..
     } = tuning;
     assert_eq!(candidates.peers().count(), 1, "ranks do not tune");
     let judged = tuning.judged()?;
@@ -47,7 +42,7 @@ pub(super) fn outcomes(
         several => several.iter().map(|fold| meter(&fold.test)).collect(),
     };
     let results = results_memory(candidates, queries.len(), options);
-    let judging = validation.map_or(0, Dataset::memory);
+    let judging = tuning.validation.map_or(0, Dataset::memory);
     let memory = [dataset.memory(), judging, candidates.memory(), results]
         .into_iter()
         .chain(folds.iter().map(Fold::memory))
@@ -56,19 +51,15 @@ pub(super) fn outcomes(
         options,
         whole: Part {
             candidates,
-            target: Target {
-                // The run has counted them.
-                memory: 0,
-                ..dataset.into()
-            },
+            data: dataset,
         },
         folds: &folds,
         meters: &meters,
-        given,
-        own,
+        given: tuning.given,
+        own: tuning.own,
         queries: queries.len(),
         memory,
-        observer: Mutex::new(observer),
+        each: Mutex::new(each),
         stopped: AtomicBool::new(false),
     };
     run.selections(&options.selections())
@@ -76,16 +67,18 @@ pub(super) fn outcomes(
 
 /// Bytes that the results of all paths of a strategy take.
 fn results_memory(candidates: &Candidates, queries: usize, options: &Tune) -> u64 {
+    /// A score but for the list of the values of queries, which is empty.
+    const SCORE: usize = size_of::<Score>() - size_of::<Vec<Option<f64>>>();
     let paths = options.search(candidates.unit()).most();
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
     let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;
     let weights = weights.saturating_mul(size_of::<f64>() as u64);
     let columns = 1 + options.metrics.len();
     let values = match options.evidence {
-        Evidence::Folds { .. } => (columns * size_of::<Option<f64>>()).saturating_mul(queries),
+        HoldOut::Folds { .. } => (columns * size_of::<Option<f64>>()).saturating_mul(queries),
         _ => 0,
     };
-    let point = (size_of::<Step>() + columns * size_of::<Score>()).saturating_add(values);
+    let point = (size_of::<Step>() + columns * SCORE).saturating_add(values);
     let path = weights.saturating_add(steps.saturating_mul(point as u64));
     path.saturating_mul(paths as u64)
 }
@@ -118,18 +111,18 @@ impl Run<'_> {
         let candidates = self.candidates();
         let mut search = self.options.search(candidates.unit());
         let steps = selection.k.min(candidates.summary().column_classes);
-        let later = later * search.tried().len() * self.selections_of_path() * steps;
-        let mut labels = LabelsOfParts::new();
-        let mut outcomes = self.grid(selection, search.tried(), later, &mut labels)?;
-        while !self.is_stopped() {
-            let choice = self.options.choose(&outcomes);
-            let past = choice.and_then(|best| search.go_on(outcomes[best.position].lambda));
-            let Some(lambda) = past else {
-                break;
-            };
-            outcomes.extend(self.grid(selection, &[lambda], later, &mut labels)?);
-            outcomes.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
-        }
+        let first = search.tried().to_vec();
+        let later = later * first.len() * (1 + self.folds.len()) * steps;
+        let (mut outcomes, mut labels) = (Vec::new(), LabelsOfParts::new());
+        search.run(first, |_, lambdas| {
+            outcomes.extend(self.grid(selection, lambdas, later, &mut labels)?);
+            outcomes.sort_by(|a: &Outcome, b| a.lambda.total_cmp(b.lambda));
+            let choice = self
+                .options
+                .choose(&outcomes)
+                .filter(|_| !self.is_stopped());
+            Ok::<_, Error>(choice.map(|(position, _)| outcomes[position].lambda))
+        })?;
         Ok(outcomes)
     }
 
@@ -145,9 +138,15 @@ impl Run<'_> {
         later_steps: usize,
         labels: &mut LabelsOfParts,
     ) -> Result<Vec<Outcome>> {
-        let asked = lambdas.iter().map(|&lambda| self.job(selection, lambda));
-        let jobs: Vec<_> = asked.collect::<Result<_, _>>()?;
-        let ready: Vec<&Job> = jobs.iter().flatten().collect();
+        let job = |&lambda: &Lambda| match self.job(selection, lambda) {
+            Err(error) if error.kind() != Kind::Memory => Err(error),
+            job => Ok((lambda, job)),
+        };
+        let jobs: Vec<(Lambda, Result<Job>)> = lambdas.iter().map(job).collect::<Result<_>>()?;
+        let ready: Vec<&Job> = jobs
+            .iter()
+            .filter_map(|(_, job)| job.as_ref().ok())
+            .collect();
         if let Some(job) = ready.first()
             && labels.is_empty()
         {
@@ -165,11 +164,14 @@ impl Run<'_> {
             let mut done = Vec::new();
             loop {
                 let place = next.fetch_add(1, Ordering::Relaxed);
-                done.push(match jobs.get(place) {
-                    Some(Ok(job)) => (place, Path::new(self, job, shared).outcome()),
-                    Some(Err(refused)) => (place, Ok(refused.clone())),
-                    None => return done,
-                });
+                let Some((lambda, job)) = jobs.get(place) else {
+                    return done;
+                };
+                let outcome = match job {
+                    Ok(job) => Path::new(self, job, shared).outcome(),
+                    Err(error) => Ok(self.refused(selection, *lambda, error)),
+                };
+                done.push((place, outcome));
             }
         };
         let workers = (0..concurrent).into_par_iter().with_max_len(1);
@@ -178,18 +180,28 @@ impl Run<'_> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
+    /// The outcome of a path for which there is not the memory.
+    fn refused(&self, selection: &GreedyRankRls, lambda: Lambda, error: &Error) -> Outcome {
+        let reason = error.to_string();
+        let options = GreedyRankRls {
+            strategy: StrategyKind::Auto,
+            ..selection.clone()
+        };
+        let unit = self.candidates().unit();
+        Outcome::without_points(&options, lambda, unit, PathEnding::Refused { reason })
+    }
+
     /// The labels of the selections of `job`, on which no lambda has an effect. They are made before paths are
     /// followed, as a thread that waited for them could begin another path.
     fn labels(&self, job: &Job) -> LabelsOfParts {
-        let labels = |fold| {
-            let Part { candidates, target } = self.part(fold);
-            let plan = job.plan(fold)?;
-            Some(Labels::new(candidates, target, plan, &job.options))
+        let of = |fold: Option<usize>| {
+            let plan = fold.map_or(Some(&job.plan), |fold| job.folds[fold].as_ref());
+            // Nobody asks for those of a fold without a plan.
+            let unknown = || Error::data("a fold has nothing to select from");
+            let Part { candidates, data } = self.part(fold);
+            Labels::new(candidates, data, plan.ok_or_else(unknown)?)
         };
         let folds = (0..self.folds.len()).map(Some);
-        // Nobody asks for those of a fold without a plan.
-        let unknown = || Err(Error::data("a fold has nothing to select from"));
-        let all = iter::once(None).chain(folds).map(labels);
-        all.map(|found| found.unwrap_or_else(unknown)).collect()
+        iter::once(None).chain(folds).map(of).collect()
     }
 }

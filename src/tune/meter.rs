@@ -2,8 +2,9 @@
 
 use super::Tune;
 use crate::data::Dataset;
+use crate::error::{Error, Result};
 use crate::linalg::centring::centre;
-use crate::metrics::{Metric, Rules, Score, per_query};
+use crate::metrics::{Metric, Rules, per_query};
 use crate::stop;
 
 /// Values of every query: those of the measure, then those of each metric.
@@ -25,8 +26,7 @@ impl<'a> Meter<'a> {
     /// For `data`, which may be a part of the data that have these `labels`: takes the measure and
     /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
     pub(super) fn new(data: &'a Dataset<'_>, options: &Tune, labels: &[f64]) -> Self {
-        let selection = &options.selections()[0];
-        let scale = selection.target.label_scale(selection.strategy);
+        let scale = options.selections()[0].label_scale();
         let (measured, queries) = (options.measure.metric(), data.queries());
         Self {
             data,
@@ -40,43 +40,40 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Values of each query for its `scores`; none if a score or a square is no finite number.
+    /// Values of each query for its `scores`; refuses a score or a square that is no finite number.
     /// Metrics are taken of `ranked`, the same with what ought to be equal made equal.
-    pub(super) fn values(&self, scores: &[f64], ranked: &[f64]) -> Option<Values> {
+    pub(super) fn values(&self, scores: &[f64], ranked: &[f64]) -> Result<Values> {
         if !scores.iter().all(|score| score.is_finite()) {
-            return None;
+            return Err(not_finite());
         }
         let (labels, queries) = (self.data.labels(), self.data.queries());
-        let found = per_query(&self.metrics, labels, ranked, queries, self.rules);
-        if stop::requested() {
-            // Some queries may have been left out.
-            return None;
-        }
-        let column = |metric: usize| found.iter().map(|query| query[metric]).collect();
-        let mut values: Values = (0..self.metrics.len()).map(column).collect();
+        let mut values = per_query(&self.metrics, labels, ranked, queries, self.rules);
+        // Some queries may have been left out.
+        stop::check()?;
         if self.squared {
             values.insert(0, self.squares(scores)?);
         }
-        Some(values)
+        Ok(values)
     }
 
     /// Squared centred residuals, summed over each query.
-    fn squares(&self, scores: &[f64]) -> Option<Vec<Option<f64>>> {
+    fn squares(&self, scores: &[f64]) -> Result<Vec<Option<f64>>> {
         let pairs = self.centred.iter().zip(scores);
         let mut residual: Vec<f64> = pairs.map(|(label, score)| label - score).collect();
         let square = |part: &mut [f64]| {
             centre(part);
             let sum: f64 = part.iter().map(|residual| residual * residual).sum();
-            sum.is_finite().then_some(Some(sum))
+            if sum.is_finite() {
+                Ok(Some(sum))
+            } else {
+                Err(not_finite())
+            }
         };
         let queries = self.data.queries();
         queries.split_mut(&mut residual).map(square).collect()
     }
 }
 
-/// Means and standard errors of the values of all queries.
-pub(super) fn summarise(values: &[Vec<Option<f64>>]) -> (Score, Vec<Score>) {
-    let mut scores = values.iter().map(|values| Score::of(values));
-    let measure = scores.next().unwrap_or_else(|| Score::of(&[]));
-    (measure, scores.collect())
+fn not_finite() -> Error {
+    Error::numbers("a prediction or its error is no finite number")
 }

@@ -4,9 +4,9 @@
 //! of lambdas costs one selection each, and gives a table of models, lambda by number of
 //! features, whose rows are those of single selections. Every model is judged
 //!
-//! - from the predictions of some [`Evidence`]: those of the models that leave a query out, which
+//! - from the predictions of some [`HoldOut`]: those of the models that leave a query out, which
 //!   each step has anyway, those for validation data, or those of cross-validation over queries,
-//! - by a [`Measure`], which is a mean over queries and has a standard error,
+//! - by a [`Measure`](crate::metrics::Measure), which is a mean over queries and has a standard error,
 //!
 //! and a [`Rule`] chooses one of them. `docs/choosing.md` says how.
 //!
@@ -50,22 +50,18 @@ mod outcome;
 mod path;
 mod rule;
 mod run;
-mod score;
 mod stability;
 
-pub use crate::metrics::Score;
-pub(crate) use auto::choose_lambda_with;
-pub use auto::{AutoLambda, choose_lambda};
-pub use options::{Evidence, Tune};
-pub use outcome::{Finished, Outcome, PathEnding, PathId, Point, TuneEvent, TuneObserver};
-pub use rule::{Choice, Curve, Rule};
-pub use score::Measure;
+pub use auto::choose_lambda;
+pub use options::Tune;
+pub use outcome::{Each, Outcome, PathEnding, PathSteps, Point, TuneEvent, unwatched};
+pub use rule::Rule;
 pub use stability::{Frequency, Stability};
 
 use crate::candidates::Candidates;
-use crate::data::Dataset;
+use crate::data::{Dataset, HoldOut};
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, OwnStrategy, Selection, TargetOptions, check_several};
+use crate::greedy::{GreedyRankRls, Own, Selection, check_several};
 use crate::lambda::{Lambda, Lambdas};
 use rankrls_files::Remedy;
 
@@ -73,7 +69,7 @@ use rankrls_files::Remedy;
 ///
 /// ```
 /// use rankrls::data::sample;
-/// use rankrls::tune::{Tune, Tuning};
+/// use rankrls::tune::{Tune, Tuning, unwatched};
 /// use rankrls::{Lambda, GreedyRankRls};
 ///
 /// let data = sample::train();
@@ -83,29 +79,29 @@ use rankrls_files::Remedy;
 ///     candidates: Some(&candidates),
 ///     ..Tuning::new(&data, &options)
 /// };
-/// let tuned = tuning.run(&mut ())?;
+/// let tuned = tuning.run(&mut unwatched)?;
 /// // Leave-query-out predictions, which features were chosen by, promise too much.
-/// let judged = tuning.judge_by_folds(&tuned, &mut ())?;
+/// let judged = tuning.judge_by_folds(&tuned, &mut unwatched)?.expect("three queries");
 /// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
 /// assert!(promised < likely);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Tuning<'a> {
     /// The training data.
     pub dataset: &'a Dataset<'a>,
     /// The selections to make, and how to judge their models.
     pub options: &'a Tune,
-    /// The data that models are judged by, under [`Evidence::Validation`].
+    /// The data that models are judged by, under [`HoldOut::Data`].
     pub validation: Option<&'a Dataset<'a>>,
     /// The candidates that [`GreedyRankRls::candidates`] found before, on no other rank; `None`: it is
     /// asked again.
     pub candidates: Option<&'a Candidates>,
     /// The strategy of all selections, where the library does not have it.
-    pub own: Option<&'a OwnStrategy>,
+    pub own: Option<&'a Own<'a>>,
     /// Selections of an earlier run. Their steps are taken again without a search; the end is, to the
     /// last bit, that of a run that was never interrupted.
-    pub given: &'a [Finished],
+    pub given: &'a [PathSteps],
 }
 
 impl<'a> Tuning<'a> {
@@ -121,22 +117,13 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// This choice with `validation` data to judge by.
-    #[must_use]
-    pub fn validated(self, validation: &'a Dataset<'a>) -> Self {
-        Self {
-            validation: Some(validation),
-            ..self
-        }
-    }
-
     /// The data whose labels judge the models.
     fn judged(&self) -> Result<&'a Dataset<'a>> {
-        let evidence = self.options.evidence;
-        if !matches!(evidence, Evidence::Validation { .. }) {
+        let evidence = &self.options.evidence;
+        if !matches!(evidence, HoldOut::Data { .. }) {
             return Ok(self.dataset);
         }
-        let described = |data: &&Dataset<'_>| Evidence::of(data) == evidence;
+        let described = |data: &&Dataset<'_>| HoldOut::of(data) == *evidence;
         let validation = self.validation.filter(described);
         validation.ok_or_else(|| {
             let text = "the evidence is validation data that are not those of the tuning";
@@ -144,43 +131,46 @@ impl<'a> Tuning<'a> {
         })
     }
 
-    /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model.
-    pub fn run(&self, observer: &mut dyn TuneObserver) -> Result<Tuned> {
-        let (outcomes, interrupted) = self.outcomes(observer)?;
-        let Some(choice) = self.options.choose(&outcomes) else {
-            return Err(self.nothing_chosen(&outcomes, interrupted));
-        };
-        Ok(Tuned {
-            outcomes,
-            choice,
-            interrupted,
-        })
+    /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model. `each` sees the
+    /// news of the grid.
+    pub fn run(&self, each: &mut Each<'_>) -> Result<Tuned> {
+        let (outcomes, interrupted) = self.outcomes(each)?;
+        self.choice(outcomes, interrupted)
+            .map_err(|outcomes| self.nothing_chosen(&outcomes, interrupted))
+    }
+
+    /// The choice among `outcomes`, which come back where there is none.
+    fn choice(&self, outcomes: Vec<Outcome>, interrupted: bool) -> Result<Tuned, Vec<Outcome>> {
+        match self.options.choose(&outcomes) {
+            Some((position, k)) => Ok(Tuned {
+                outcomes,
+                position,
+                k,
+                interrupted,
+            }),
+            None => Err(outcomes),
+        }
     }
 
     /// The path to the chosen model as folds judge it, whatever the evidence of the choice. Takes a
-    /// selection for each of [`Evidence::folds`]; the path itself is not searched again.
-    pub fn judge_by_folds(
-        &self,
-        tuned: &Tuned,
-        observer: &mut dyn TuneObserver,
-    ) -> Result<Outcome> {
-        let (chosen, k, asked) = (tuned.chosen(), tuned.choice.k, &self.options.selection);
+    /// selection for each of five folds, or of one a query; the path itself is not searched again. `None` for less
+    /// than three queries, as selection without a fold needs two.
+    pub fn judge_by_folds(&self, tuned: &Tuned, each: &mut Each<'_>) -> Result<Option<Outcome>> {
+        let (chosen, k, asked) = (tuned.chosen(), tuned.k, &self.options.selection);
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
-        let target = TargetOptions {
-            labels: Some(chosen.labels()),
-            ..asked.target.clone()
+        let queries = self.dataset.queries();
+        check_several(queries)?;
+        let Some(evidence) = HoldOut::few_folds(queries.len(), asked.seed()) else {
+            return Ok(None);
         };
-        check_several(self.dataset.queries())?;
-        let queries = self.dataset.queries().len();
-        let evidence = Evidence::folds(queries, asked.seed());
         let options = Tune {
-            evidence: evidence.ok_or_else(|| folds::no_folds(2, queries))?,
+            evidence,
             rule: Rule::Best,
             lambdas: Lambdas::of(&[lambda]),
             selection: GreedyRankRls {
                 strategy,
                 k,
-                target: target.clone(),
+                labels: Some(chosen.labels()),
                 ..asked.clone()
             },
             strategies: Vec::new(),
@@ -188,8 +178,10 @@ impl<'a> Tuning<'a> {
             ..self.options.clone()
         };
         let steps = chosen.points[..k].iter().map(|point| point.step.clone());
-        let path = Finished {
-            path: PathId::new(&chosen.options, lambda, strategy),
+        let path = PathSteps {
+            lambda,
+            strategy,
+            labels: chosen.labels(),
             fold: None,
             steps: steps.collect(),
         };
@@ -198,18 +190,18 @@ impl<'a> Tuning<'a> {
             given: std::slice::from_ref(&path),
             ..*self
         };
-        let (paths, _) = again.outcomes(observer)?;
-        paths.into_iter().next().ok_or_else(stopped)
+        let (paths, _) = again.outcomes(each)?;
+        paths.into_iter().next().ok_or_else(stopped).map(Some)
     }
 
     /// The outcome of every path, and whether they were ended before their time.
-    fn outcomes(&self, observer: &mut dyn TuneObserver) -> Result<(Vec<Outcome>, bool)> {
+    fn outcomes(&self, each: &mut Each<'_>) -> Result<(Vec<Outcome>, bool)> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
             let candidates = self.options.selection.candidates(self.dataset);
-            return grid::outcomes(self, &candidates, observer);
+            return grid::outcomes(self, &candidates, each);
         };
-        grid::outcomes(self, candidates, observer)
+        grid::outcomes(self, candidates, each)
     }
 
     fn nothing_chosen(&self, outcomes: &[Outcome], interrupted: bool) -> Error {
@@ -246,9 +238,11 @@ fn stopped() -> Error {
 pub struct Tuned {
     /// The outcome of each lambda, ascending.
     pub outcomes: Vec<Outcome>,
-    /// The model that the rule chose.
-    pub choice: Choice,
-    /// Whether the observer stopped it: the choice is among the models so far.
+    /// The position among them of the path that the chosen model is on.
+    pub position: usize,
+    /// Number of features of the chosen model, from 1 on.
+    pub k: usize,
+    /// Whether it was stopped: the choice is among the models so far.
     pub interrupted: bool,
 }
 
@@ -256,9 +250,9 @@ impl Tuned {
     /// The path that the chosen model is on.
     ///
     /// # Panics
-    /// When `choice` was replaced by a model that there is not; so do the others.
+    /// When `position` or `k` was replaced by one that there is not; so do the others.
     pub fn chosen(&self) -> &Outcome {
-        &self.outcomes[self.choice.position]
+        &self.outcomes[self.position]
     }
 
     /// The chosen model.
@@ -266,7 +260,7 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn point(&self) -> &Point {
-        &self.chosen().points[self.choice.k - 1]
+        &self.chosen().points[self.k - 1]
     }
 
     /// The chosen lambda.
@@ -282,7 +276,7 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn selection(&self) -> Selection {
-        let selection = self.chosen().selection(self.choice.k);
+        let selection = self.chosen().selection(self.k);
         selection.expect("a rule chooses among models that there are")
     }
 }

@@ -3,28 +3,28 @@
 use rankrls_files::{Parameter, Remedy};
 use serde::{Deserialize, Serialize};
 
-use super::{Choice, Curve, Measure, Outcome, Rule};
-use crate::data::{DataHash, Dataset, LabelScale};
+use super::{Outcome, Rule};
+use crate::data::{DataHash, Dataset, HoldOut, LabelScale};
 use crate::error::{Result, ensure};
-use crate::greedy::{GreedyRankRls, StrategyKind, TargetOptions};
+use crate::greedy::{GreedyRankRls, StrategyKind};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
-use crate::metrics::{Metric, Rules, distinct};
+use crate::metrics::{Measure, Metric, Rules, distinct};
 
 /// The selections to make, and how to judge their models: for the library, and the
 /// arguments and reports of commands.
 ///
 /// ```
-/// use rankrls::tune::{Evidence, Rule, Tune};
-/// use rankrls::{Lambdas, GreedyRankRls};
+/// use rankrls::tune::{Rule, Tune};
+/// use rankrls::{GreedyRankRls, HoldOut, Lambdas};
 ///
 /// let options = Tune {
-///     evidence: Evidence::Folds { count: 5, seed: 1 },
+///     evidence: HoldOut::Folds { count: 5, seed: 1 },
 ///     rule: Rule::OneSe,
 ///     ..Tune::new(GreedyRankRls::new(20, None), Lambdas::Auto)
 /// };
 /// # assert_eq!(options.grid(1.0).len(), 5);
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tune {
     /// The strategies to choose from, one after the other, each with every ridge parameter; that of
@@ -37,10 +37,21 @@ pub struct Tune {
     pub labels: Vec<LabelScale>,
     /// The ridge parameters.
     pub lambdas: Lambdas,
-    /// Where the predictions come from that models are judged by.
-    pub evidence: Evidence,
-    /// The measure that models are judged by. In it every query counts the same, whatever its weight in
-    /// selection and training.
+    /// The rows whose predictions judge models.
+    ///
+    /// [`HoldOut::Queries`]: leave-query-out predictions on the training data, which every step of a selection has
+    /// anyway. The features were chosen by them, too, with all queries in view: they are optimistic about
+    /// the choice of features, though not about their weights.
+    ///
+    /// [`HoldOut::Folds`], from 2 to the number of queries: for each fold, features are selected and weighted without
+    /// the queries of the fold, whose predictions are then taken. Costs as many more selections a
+    /// lambda, and sees what selection does to queries that had no part in it.
+    ///
+    /// [`HoldOut::Data`]: predictions for other data with the columns of the training data ([`HoldOut::of`],
+    /// [`Tuning::validation`](super::Tuning::validation)).
+    pub evidence: HoldOut,
+    /// The measure that models are judged by, by [`rules`](Self::rules). In it every query counts the same, whatever
+    /// its weight in selection and training.
     pub measure: Measure,
     /// Other metrics of every model, from the same predictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,34 +69,10 @@ pub struct Tune {
     pub concurrent: Option<usize>,
 }
 
-/// Where the predictions come from that models are judged by.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum Evidence {
-    /// Leave-query-out predictions on the training data, which every step of a selection has
-    /// anyway. The features were chosen by them, too, with all queries in view: they are
-    /// optimistic about the choice of features, though not about their weights.
-    #[default]
-    Lqo,
-    /// Predictions for other data with the columns of the training data ([`of`](Self::of),
-    /// [`Tuning::validated`](super::Tuning::validated)).
-    Validation {
-        /// Their rows.
-        rows: usize,
-        /// Their queries.
-        queries: usize,
-        /// Their hash.
-        data: DataHash,
-    },
-    /// Cross-validation over queries: for each fold, features are selected and weighted without
-    /// the queries of the fold, whose predictions are then taken. Costs as many more selections a
-    /// lambda, and sees what selection does to queries that had no part in it.
-    Folds {
-        /// Folds, from 2 to the number of queries.
-        count: usize,
-        /// Seed of the partition.
-        seed: u64,
-    },
+impl Default for Tune {
+    fn default() -> Self {
+        Self::new(GreedyRankRls::default(), Lambdas::default())
+    }
 }
 
 /// Folds where the number is not said.
@@ -94,10 +81,11 @@ const FOLDS: usize = 5;
 /// Candidates a query from which on leave-query-out predictions are too optimistic.
 const CROWDED: usize = 10;
 
-impl Evidence {
+/// Hold-outs as evidence of a [`Tune`].
+impl HoldOut {
     /// Predictions for the data set `validation`.
     pub fn of(validation: &Dataset<'_>) -> Self {
-        Self::Validation {
+        Self::Data {
             rows: validation.rows(),
             queries: validation.queries().len(),
             data: DataHash::of(validation),
@@ -106,7 +94,7 @@ impl Evidence {
 
     /// Five folds, or one a query if there are fewer, drawn by `seed`; `None` for less than three queries, as
     /// selection without a fold needs two.
-    pub fn folds(queries: usize, seed: u64) -> Option<Self> {
+    pub(super) fn few_folds(queries: usize, seed: u64) -> Option<Self> {
         let count = FOLDS.min(queries);
         (queries > 2).then_some(Self::Folds { count, seed })
     }
@@ -116,20 +104,14 @@ impl Evidence {
     /// finds them.
     ///
     /// ```
-    /// use rankrls::tune::Evidence;
+    /// use rankrls::HoldOut;
     ///
-    /// assert!(matches!(Evidence::advised(15_550, 108, 1), Evidence::Folds { count: 5, .. }));
-    /// assert!(matches!(Evidence::advised(40, 471, 1), Evidence::Lqo));
+    /// assert_eq!(HoldOut::advised(15_550, 108, 1), HoldOut::Folds { count: 5, seed: 1 });
+    /// assert_eq!(HoldOut::advised(40, 471, 1), HoldOut::Queries);
     /// ```
     pub fn advised(candidates: usize, queries: usize, seed: u64) -> Self {
-        let folds = Self::folds(queries, seed).filter(|_| candidates > CROWDED * queries);
-        folds.unwrap_or_default()
-    }
-
-    /// Whether the features were chosen by these very predictions, so that values are better than
-    /// those of new queries will be.
-    pub fn is_optimistic(&self) -> bool {
-        matches!(self, Self::Lqo)
+        let folds = Self::few_folds(queries, seed).filter(|_| candidates > CROWDED * queries);
+        folds.unwrap_or(Self::Queries)
     }
 }
 
@@ -138,9 +120,16 @@ impl Tune {
     /// leave-query-out predictions; the best is chosen.
     pub fn new(selection: GreedyRankRls, lambdas: impl Into<Lambdas>) -> Self {
         Self {
+            strategies: Vec::new(),
+            labels: Vec::new(),
             lambdas: lambdas.into(),
+            evidence: HoldOut::Queries,
+            measure: Measure::Squared,
+            metrics: Vec::new(),
+            rules: Rules::default(),
+            rule: Rule::Best,
             selection,
-            ..Self::default()
+            concurrent: None,
         }
     }
 
@@ -154,7 +143,7 @@ impl Tune {
     /// The options that choose lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
     /// most 20 features. Short selections, four a lambda.
     pub fn quick(selection: GreedyRankRls) -> Self {
-        let evidence = Evidence::Folds {
+        let evidence = HoldOut::Folds {
             count: 3,
             seed: selection.seed(),
         };
@@ -175,24 +164,27 @@ impl Tune {
     }
 
     /// The model that the rule chooses of all these paths.
-    pub(super) fn choose(&self, outcomes: &[Outcome]) -> Option<Choice> {
-        let curves: Vec<Curve> = outcomes.iter().map(Outcome::curve).collect();
-        self.rule.choose(self.measure, &curves)
+    pub(super) fn choose(&self, outcomes: &[Outcome]) -> Option<(usize, usize)> {
+        let paths: Vec<_> = outcomes.iter().map(Outcome::scores).collect();
+        self.rule.choose(self.measure, &paths)
+    }
+
+    /// Whether the features were chosen by the predictions that judge models, so that values are better than
+    /// those of new queries will be.
+    pub fn is_optimistic(&self) -> bool {
+        self.evidence == HoldOut::Queries
     }
 
     /// A selection for each strategy with each scale of labels.
     pub fn selections(&self) -> Vec<GreedyRankRls> {
         let asked = &self.selection;
         let mut all = Vec::new();
+        let all_labels: Vec<_> = self.labels.iter().copied().map(Some).collect();
         for strategy in axis(&self.strategies, asked.strategy) {
-            for labels in axis(&self.labels, asked.target.labels) {
-                let target = TargetOptions {
-                    labels,
-                    ..asked.target.clone()
-                };
+            for labels in axis(&all_labels, asked.labels) {
                 all.push(GreedyRankRls {
                     strategy,
-                    target,
+                    labels,
                     ..asked.clone()
                 });
             }
@@ -203,10 +195,9 @@ impl Tune {
     /// Refuses options out of their ranges, or against each other, whatever the data.
     pub fn check(&self) -> Result<()> {
         let all = self.selections();
-        let scale = |options: &GreedyRankRls| options.target.label_scale(options.strategy);
-        let differ = |pair: &[GreedyRankRls]| scale(&pair[0]) != scale(&pair[1]);
+        let differ = |pair: &[GreedyRankRls]| pair[0].label_scale() != pair[1].label_scale();
         ensure!(
-            self.measure != Measure::SquaredError || !all.windows(2).any(differ),
+            self.measure != Measure::Squared || !all.windows(2).any(differ),
             options,
             "labels are learnt on several scales, and squared errors on them do not compare: judge by a \
              measure such as cindex, or give one scale of labels ({})",
@@ -217,9 +208,18 @@ impl Tune {
             options,
             "no lambda to choose from: expected at least one"
         );
+        ensure!(
+            matches!(
+                self.evidence,
+                HoldOut::Queries | HoldOut::Folds { .. } | HoldOut::Data { .. }
+            ),
+            options,
+            "models cannot be judged by {}: expected lqo, folds:N or validation data",
+            self.evidence
+        );
         let biased = all.iter().any(GreedyRankRls::is_biased);
         ensure!(
-            !biased || !matches!(self.evidence, Evidence::Lqo),
+            !biased || !self.is_optimistic(),
             options,
             "leave-query-out predictions are biased where a teacher has seen all labels, and do not know \
              of refitted weights: judge by folds or by validation data"
@@ -229,9 +229,9 @@ impl Tune {
 }
 
 /// The values of an axis of the grid: `several`, or the only one.
-fn axis<T: Copy>(several: &[T], only: Option<T>) -> Vec<Option<T>> {
+fn axis<T: Copy>(several: &[T], only: T) -> Vec<T> {
     match several {
         [] => vec![only],
-        several => several.iter().copied().map(Some).collect(),
+        several => several.to_vec(),
     }
 }

@@ -2,20 +2,21 @@
 
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
-use super::{Curve, Score, Stability};
+use super::Stability;
 use crate::data::LabelScale;
 use crate::error::Error;
 use crate::greedy::{self, GreedyRankRls, Selection, Step, StrategyKind, Teacher};
 use crate::lambda::Lambda;
+use crate::metrics::Score;
 
-/// The outcome of one lambda: a plain value, which may be stored and read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The outcome of one lambda.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Outcome {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The other options of its selection, with every choice made. The strategy is `None` where no
+    /// The other options of its selection, with every choice made. The strategy is `auto` where no
     /// selection started, and for one that the library does not have.
     #[serde(flatten)]
     pub options: GreedyRankRls,
@@ -28,17 +29,16 @@ pub struct Outcome {
     pub points: Vec<Point>,
     /// The features that were selected without each fold, in order of selection; empty without
     /// folds.
-    #[serde(default)]
     pub folds: Vec<Vec<u32>>,
     /// How the path ended.
     pub ending: PathEnding,
     /// The error that ended the selection from all training data.
     #[serde(skip)]
-    pub error: Option<Error>,
+    pub(super) error: Option<Error>,
 }
 
 /// The model after one step, trained on all training data.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
     /// The feature that was added, and the leave-query-out measures.
     pub step: Step,
@@ -46,7 +46,6 @@ pub struct Point {
     pub weights: Vec<f64>,
     /// The factor, from 1 on, by which rounding may be amplified in errors and weights
     /// ([`State::condition`](crate::greedy::strategy::State::condition)).
-    #[serde(deserialize_with = "or_infinite")]
     pub condition: f64,
     /// The value that the model is judged by.
     pub score: Score,
@@ -56,14 +55,8 @@ pub struct Point {
     pub short_folds: usize,
 }
 
-/// A number, which JSON has as null where it is infinite.
-fn or_infinite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    let number: Option<f64> = Option::deserialize(deserializer)?;
-    Ok(number.unwrap_or(f64::INFINITY))
-}
-
 /// How a path ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum PathEnding {
     /// The path has as many features as asked for.
@@ -72,7 +65,7 @@ pub enum PathEnding {
     Exhausted,
     /// The rule saw no improvement any more.
     Settled,
-    /// The observer ended it, on the way or before it began.
+    /// It was ended from outside, on the way or before it began.
     Interrupted,
     /// Before a step whose errors or predictions are no finite numbers: lambda is too small for
     /// the values of the data.
@@ -109,7 +102,7 @@ impl Outcome {
 
     /// The scale of the labels that it learns.
     pub fn labels(&self) -> LabelScale {
-        self.options.target.label_scale(self.options.strategy)
+        self.options.label_scale()
     }
 
     /// How stable the first `k` features are over the folds, among so many `candidates`; `None` without folds.
@@ -120,23 +113,18 @@ impl Outcome {
         (!folds.is_empty()).then(|| Stability::new(&folds, candidates))
     }
 
-    /// The values of its models.
-    pub fn curve(&self) -> Curve {
-        Curve {
-            lambda: self.lambda,
-            scores: self.points.iter().map(|point| point.score).collect(),
-        }
+    /// Lambda and the scores of the models, for [`Rule::choose`](super::Rule::choose).
+    pub fn scores(&self) -> (Lambda, Vec<Score>) {
+        let scores = self.points.iter().map(|point| point.score.clone());
+        (self.lambda, scores.collect())
     }
 
-    /// The first `k` steps as a selection of `k` features: to the last bit what
-    /// [`select`](greedy::job::select()) finds with this lambda, `k` and strategy. `None` unless
+    /// The selection of its first `k` steps, as `select` returns it with its strategy. `None` unless
     /// there are as many.
     pub fn selection(&self, k: usize) -> Option<Selection> {
         let (points, options) = (self.points.get(..k)?, self.options.clone());
-        let (strategy, target) = (options.strategy, options.target.clone());
         Some(Selection {
-            strategy,
-            options: GreedyRankRls { k, ..options }.resolved(strategy, self.lambda, target),
+            options: GreedyRankRls { k, ..options }.resolved(self.lambda),
             lambda: self.lambda,
             unit: self.unit,
             teacher: self.teacher,
@@ -148,49 +136,27 @@ impl Outcome {
     }
 }
 
-/// Which selection it is, of those from the same data: a path of a grid.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct PathId {
+/// A selection of the grid and its steps: a plain value, which may be stored and read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PathSteps {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The strategy that was chosen, or taken; `None`: one that the library does not have.
-    pub strategy: Option<StrategyKind>,
+    /// The strategy that was chosen, or taken; `auto`: one that the library does not have.
+    pub strategy: StrategyKind,
     /// The scale of the labels.
     pub labels: LabelScale,
-}
-
-impl PathId {
-    /// The path of `options` with `lambda` by `strategy`, which the options may leave open.
-    pub fn new(
-        options: &GreedyRankRls,
-        lambda: Lambda,
-        strategy: impl Into<Option<StrategyKind>>,
-    ) -> Self {
-        let strategy = strategy.into();
-        Self {
-            lambda,
-            strategy,
-            labels: options.target.label_scale(strategy),
-        }
-    }
-
-    /// Whether it is a path of `options` with their lambda; they may leave the strategy open.
-    pub(super) fn is_of(&self, options: &GreedyRankRls, lambda: Lambda) -> bool {
-        let strategy = options.strategy.or(self.strategy);
-        *self == Self::new(options, lambda, strategy)
-    }
-}
-
-/// A selection of a grid that is done: a plain value, which may be stored and read back.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finished {
-    /// Its path.
-    #[serde(flatten)]
-    pub path: PathId,
     /// The fold that it does without, from 0; `None`: all training data.
     pub fold: Option<usize>,
-    /// Its steps.
+    /// Its steps so far.
     pub steps: Vec<Step>,
+}
+
+impl PathSteps {
+    /// Whether `other` is the same selection, after however many steps.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        let own = |path: &Self| (path.lambda, path.strategy, path.labels, path.fold);
+        own(self) == own(other)
+    }
 }
 
 /// News of the grid.
@@ -208,66 +174,20 @@ pub enum TuneEvent<'a> {
         /// Lambdas at work at once.
         concurrent: usize,
     },
-    /// A step of one of the selections is done.
-    Stepped {
-        /// Its path.
-        path: PathId,
-        /// The fold that it does without, from 0; `None`: all training data.
-        fold: Option<usize>,
-        /// Steps of this selection so far.
-        number: usize,
-        /// The step.
-        step: &'a Step,
-    },
-    /// A selection is done.
-    Selected(&'a Finished),
+    /// A step of one of the selections is done: the last of these.
+    Stepped(&'a PathSteps),
+    /// A selection that was not given is done.
+    Selected(&'a PathSteps),
     /// A lambda is done.
     Finished(&'a Outcome),
 }
 
-/// Watches the grid. A closure may do it, and `()` watches nothing.
-pub trait TuneObserver: Send {
-    /// Takes the news: one call at a time, in an order that depends on timing. Breaking after a step
-    /// ends all selections after the steps they are at, and the choice is made among the models so
-    /// far; after other news it changes nothing.
-    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()>;
-}
+/// Sees all news: one call at a time, in an order that depends on timing. Breaking after a step
+/// ends all selections after the steps they are at, and the choice is made among the models so
+/// far; after other news it changes nothing.
+pub type Each<'e> = dyn FnMut(TuneEvent<'_>) -> ControlFlow<()> + Send + 'e;
 
-impl TuneObserver for () {
-    fn event(&mut self, _: TuneEvent<'_>) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-}
-
-impl<F: FnMut(TuneEvent<'_>) -> ControlFlow<()> + Send> TuneObserver for F {
-    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
-        self(event)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_infinite_condition_is_read_back() {
-        let point = Point {
-            step: Step {
-                feature: 3,
-                lqo_error: 0.1,
-                lqo_cindex: None,
-                criterion: None,
-                identical: Vec::new(),
-                evaluated: 1,
-                alive: Vec::new(),
-            },
-            weights: vec![-0.0, 1.0 / 3.0],
-            condition: f64::INFINITY,
-            score: Score::of(&[]),
-            metrics: Vec::new(),
-            short_folds: 0,
-        };
-        let text = serde_json::to_string(&point).unwrap();
-        assert_eq!(serde_json::from_str::<Point>(&text).unwrap(), point);
-    }
+/// Wants all steps, for who has nothing to see: an [`Each`].
+pub fn unwatched(_: TuneEvent<'_>) -> ControlFlow<()> {
+    ControlFlow::Continue(())
 }

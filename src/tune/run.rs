@@ -1,15 +1,15 @@
-//! The things that the paths of a grid share: the plan of each, how many fit into memory side by side, and the
-//! observer.
+//! The things that the paths of a grid share: the plan of each, how many fit into memory side by side, and who
+//! watches them.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::meter::Meter;
-use super::{Finished, Outcome, PathEnding, PathId, Tune, TuneEvent, TuneObserver};
+use super::{Each, PathSteps, Tune, TuneEvent};
 use crate::candidates::Candidates;
-use crate::error::{Kind, Result};
-use crate::greedy::{GreedyRankRls, Labels, OwnStrategy, Plan, Step, plan_with};
+use crate::error::{Error, Kind, Result};
+use crate::greedy::{GreedyRankRls, Labels, Own, Plan, Step, plan_with};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
@@ -25,14 +25,14 @@ pub(super) struct Run<'a> {
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
     /// Selections of an earlier run.
-    pub(super) given: &'a [Finished],
+    pub(super) given: &'a [PathSteps],
     /// The strategy, where the library does not have it.
-    pub(super) own: Option<&'a OwnStrategy>,
+    pub(super) own: Option<&'a Own<'a>>,
     /// Queries that values are of.
     pub(super) queries: usize,
     /// The memory with all in use that stays: data, candidates, folds and results.
     pub(super) memory: Memory,
-    pub(super) observer: Mutex<&'a mut dyn TuneObserver>,
+    pub(super) each: Mutex<&'a mut Each<'a>>,
     pub(super) stopped: AtomicBool,
 }
 
@@ -40,8 +40,6 @@ pub(super) struct Run<'a> {
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) lambda: Lambda,
-    /// The options with the strategy of the plans.
-    pub(super) options: GreedyRankRls,
     /// The plan of the selection from all data.
     pub(super) plan: Plan,
     /// One a fold; `None` for a fold that has nothing to select from.
@@ -51,14 +49,16 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// The plan of the selection without `fold`, or from all data.
-    pub(super) fn plan(&self, fold: Option<usize>) -> Option<&Plan> {
-        fold.map_or(Some(&self.plan), |fold| self.folds[fold].as_ref())
-    }
-
-    /// Which path it is.
-    pub(super) fn path(&self) -> PathId {
-        PathId::new(&self.options, self.lambda, self.plan.strategy.kind())
+    /// The selection without `fold`, or from all data, before its first step.
+    pub(super) fn path(&self, fold: Option<usize>) -> PathSteps {
+        let options = &self.plan.options;
+        PathSteps {
+            lambda: self.lambda,
+            strategy: options.strategy,
+            labels: options.label_scale(),
+            fold,
+            steps: Vec::new(),
+        }
     }
 
     /// Steps of all selections, at most.
@@ -80,57 +80,56 @@ impl Run<'_> {
         fold.map_or(self.whole, |fold| self.folds[fold].part())
     }
 
-    /// Selections that a path takes: one from all training data, and one without each fold.
-    pub(super) fn selections_of_path(&self) -> usize {
-        1 + self.folds.len()
-    }
-
     /// Whether the selections without each fold of a path come one after the other, and not together:
     /// where no rule asks after every step whether to go on.
     pub(super) fn one_by_one(&self) -> bool {
-        let rule = self.options.rule;
-        !self.folds.is_empty() && rule.early_stop(self.options.measure).is_none()
+        !self.folds.is_empty() && !self.options.rule.ends_paths()
     }
 
-    /// The job of `selection` with `lambda`, or the outcome of a path without the memory for it.
-    pub(super) fn job(
-        &self,
-        selection: &GreedyRankRls,
-        lambda: Lambda,
-    ) -> Result<Result<Job, Outcome>> {
+    /// The job of `selection` with `lambda`; refuses one that there is not the memory for.
+    pub(super) fn job(&self, selection: &GreedyRankRls, lambda: Lambda) -> Result<Job> {
         let mut options = GreedyRankRls {
             lambda: lambda.into(),
             ..selection.clone()
         };
-        let mut paths = self.given.iter().map(|known| known.path);
-        if let Some(path) = paths.find(|path| path.is_of(&options, lambda)) {
-            options.strategy = path.strategy;
-        }
-        let reason = match self.plan(&options, lambda) {
-            Ok(job) if self.memory.allows(job.memory) => return Ok(Ok(job)),
-            Ok(job) => self.refusal(&job),
-            Err(error) if error.kind() == Kind::Memory => error.to_string(),
-            Err(error) => return Err(error),
+        let is_of = |known: &&PathSteps| {
+            let options = GreedyRankRls {
+                strategy: options.strategy.or(known.strategy),
+                ..options.clone()
+            };
+            let path = (lambda, options.strategy, options.label_scale());
+            (known.lambda, known.strategy, known.labels) == path
         };
-        options.strategy = None;
-        let (unit, ending) = (self.candidates().unit(), PathEnding::Refused { reason });
-        Ok(Err(Outcome::without_points(&options, lambda, unit, ending)))
+        if let Some(known) = self.given.iter().find(is_of) {
+            options.strategy = known.strategy;
+        }
+        let job = self.plan(options, lambda)?;
+        if self.memory.allows(job.memory) {
+            return Ok(job);
+        }
+        let needed = self.memory.holding(job.memory).held;
+        Err(Error::memory(format!(
+            "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
+             allow more memory, or take a rule for which folds come one after the other: best or one-se",
+            1 + self.folds.len(),
+            job.plan.strategy_name(),
+            self.memory.limit.unwrap_or(u64::MAX)
+        )))
     }
 
-    fn plan(&self, options: &GreedyRankRls, lambda: Lambda) -> Result<Job> {
-        let plan = self.plan_among(self.whole, options)?;
-        let planned = GreedyRankRls {
-            strategy: plan.strategy.kind(),
-            ..options.clone()
+    fn plan(&self, options: GreedyRankRls, lambda: Lambda) -> Result<Job> {
+        let plan = self.plan_among(self.whole, &options)?;
+        let options = GreedyRankRls {
+            strategy: plan.options.strategy,
+            ..options
         };
-        let without = |fold: &Fold| match self.plan_among(fold.part(), &planned) {
+        let without = |fold: &Fold| match self.plan_among(fold.part(), &options) {
             Ok(of_fold) => Ok(Some(of_fold)),
             // Without the fold there is nothing to select from, or to judge by.
             Err(error) if error.kind() == Kind::Data => Ok(None),
             Err(error) => Err(error),
         };
-        let asked = self.folds.iter().map(without);
-        let folds: Vec<Option<Plan>> = asked.collect::<Result<_, _>>()?;
+        let folds: Vec<Option<Plan>> = self.folds.iter().map(without).collect::<Result<_>>()?;
         let takes = folds.iter().flatten().map(|of_fold| of_fold.memory);
         let memory = if self.one_by_one() {
             takes.fold(plan.memory, u64::max)
@@ -139,7 +138,6 @@ impl Run<'_> {
         };
         Ok(Job {
             lambda,
-            options: planned,
             plan,
             folds,
             memory,
@@ -147,35 +145,25 @@ impl Run<'_> {
     }
 
     fn plan_among(&self, part: Part<'_>, options: &GreedyRankRls) -> Result<Plan> {
-        let candidates = part.candidates;
-        options.ranking(part.target.labels, candidates.queries())?;
-        // Candidates are counted once more there.
+        let Part { candidates, data } = part;
+        options.ranking(data.labels(), candidates.queries())?;
+        // Candidates and data are counted once more there.
+        let again = candidates.memory() + data.memory();
         let memory = Memory {
-            held: self.memory.held.saturating_sub(candidates.memory()),
+            held: self.memory.held.saturating_sub(again),
             ..self.memory
         };
         let held = GreedyRankRls {
             memory,
             ..options.clone()
         };
-        let plan = plan_with(candidates, part.target, &held, self.own)?;
+        let plan = plan_with(candidates, data, &held, self.own)?;
         // Selections that may be at work at once share what is left.
-        let selections = self.most_paths().max(1) * self.selections_of_path();
+        let selections = self.most_paths().max(1) * (1 + self.folds.len());
         Ok(Plan {
             room: plan.room / selections as u64,
             ..plan
         })
-    }
-
-    fn refusal(&self, job: &Job) -> String {
-        let needed = self.memory.holding(job.memory).held;
-        format!(
-            "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
-             allow more memory, or take a rule for which folds come one after the other: best or one-se",
-            self.selections_of_path(),
-            job.plan.strategy,
-            self.memory.limit.unwrap_or(u64::MAX)
-        )
     }
 
     /// Paths that may be at work at once, as far as memory allows.
@@ -199,15 +187,14 @@ impl Run<'_> {
 }
 
 impl<'a> Run<'a> {
-    /// The steps of an earlier run of the selection of `path` without `fold`, or from all data.
-    pub(super) fn given(&self, path: PathId, fold: Option<usize>) -> &'a [Step] {
-        let same = |known: &&Finished| (known.path, known.fold) == (path, fold);
-        let same = self.given.iter().find(same);
+    /// The steps that an earlier run has taken of this selection.
+    pub(super) fn given(&self, path: &PathSteps) -> &'a [Step] {
+        let same = self.given.iter().find(|known| known.is_of(path));
         same.map_or(&[], |known| &known.steps)
     }
 }
 
-/// The observer.
+/// Who watches.
 impl Run<'_> {
     /// Ends all paths after the steps that they are at.
     pub(super) fn stop(&self) {
@@ -219,22 +206,16 @@ impl Run<'_> {
     }
 
     /// Tells of a step, which may have been taken again.
-    pub(super) fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, step: &Step) {
-        let stops = self.tell(TuneEvent::Stepped {
-            path: job.path(),
-            fold,
-            number,
-            step,
-        });
-        if stops {
+    pub(super) fn stepped(&self, path: &PathSteps) {
+        if self.tell(TuneEvent::Stepped(path)) {
             self.stop();
         }
     }
 
-    /// Tells the observer, and says whether it wants to stop; one thread at a time. An observer that
+    /// Tells who watches, and says whether to stop; one thread at a time. A closure that
     /// panicked is not called again; its panic is passed on by the thread it happened in.
     pub(super) fn tell(&self, event: TuneEvent<'_>) -> bool {
-        let observer = self.observer.lock();
-        observer.is_ok_and(|mut observer| observer.event(event).is_break())
+        let each = self.each.lock();
+        each.is_ok_and(|mut each| each(event).is_break())
     }
 }

@@ -25,13 +25,12 @@ use rankrls_files::{Parameter, Remedy, counted, short};
 
 use crate::data::read::TableOptions;
 use crate::data::{Dataset, FeatureNames, Groups, IndexBase, Queries};
-use crate::greedy::{Criterion, Ending, Selection};
+use crate::greedy::{Ending, Selection};
 use crate::lambda::Lambda;
-use crate::metrics::{Gain, LabelUse, Metric, Rules};
-use crate::ridge::{TOLERANCE, Training};
+use crate::metrics::{Gain, LabelUse, Measure, Metric, Rules};
+use crate::ridge::{HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
-use numbering::Numbering;
 pub use numbering::Numberings;
 
 /// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
@@ -67,43 +66,6 @@ macro_rules! warning {
 
 /// The largest label whose gain is a number that people have in mind.
 const LARGEST_GRADE: f64 = 31.0;
-
-impl Numbering {
-    /// Words that follow the name of the column.
-    fn fault(self) -> &'static str {
-        match self {
-            Self::Rows => {
-                "counts the rows, as an index of pandas or R does, and says nothing of other rows"
-            }
-            Self::Identifiers => {
-                "has another whole number in each row, as identifiers are, which say nothing of other rows"
-            }
-            Self::Places => {
-                "counts the rows of each query, and these are in the order of their labels: it tells the labels, \
-                 and says nothing of rows in another order"
-            }
-        }
-    }
-}
-
-impl Numberings {
-    /// Warns of those found, as `data` name and count the columns.
-    pub fn warnings(self, data: &Dataset<'_>) -> Vec<Warning> {
-        let warning = |(feature, numbering): (u32, Numbering)| {
-            let name = data.name_of(feature);
-            let called = match name {
-                Some(name) => format!("column {name:?}"),
-                None => format!("column {}", data.index_base().written(feature)),
-            };
-            let remedy = Remedy::LeaveOut(name.map(str::to_owned));
-            Warning {
-                column: Some((feature, called)),
-                text: format!("{}; {remedy}", numbering.fault()),
-            }
-        };
-        self.found().into_iter().map(warning).collect()
-    }
-}
 
 impl Warning {
     /// Warns of more names than columns.
@@ -212,12 +174,10 @@ impl Warning {
     }
 
     /// Warns of a criterion that makes gains of these large `labels`.
-    pub fn of_criterion(criterion: Criterion, labels: &[f64]) -> Vec<Self> {
+    pub fn of_criterion(criterion: Measure, labels: &[f64]) -> Vec<Self> {
         match criterion {
-            Criterion::Squared => Vec::new(),
-            Criterion::Ranking { metric, convention } => {
-                Self::of_grades(&[metric], labels, &convention.into(), false)
-            }
+            Measure::Squared => Vec::new(),
+            Measure::Of(metric, rules) => Self::of_grades(&[metric], labels, &rules, false),
         }
     }
 
@@ -421,7 +381,7 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn warnings(&self) -> Vec<Warning> {
-        let (path, k) = (self.chosen(), self.choice.k);
+        let (path, k) = (self.chosen(), self.k);
         let all = path.ending == tune::PathEnding::Complete && k == path.points.len() && k > 1;
         let all =
             all.then(|| warning!("the chosen model has all {k} features: more may do better"));
@@ -447,11 +407,17 @@ impl Training {
             let gammas = self.cells.iter().filter_map(|cell| cell.kernel.gamma());
             warnings.extend(Warning::of_edge("the chosen gamma", gamma, gammas));
         }
-        warnings.extend(self.shortfalls().map(|known| {
-            let part = if known.held_out { "hold-outs by " } else { "" };
-            let residual = known.convergence.residual;
-            Warning::of_residual(part, known.lambda, residual, known.tolerance)
-        }));
+        for cell in &self.cells {
+            let of_holdout = cell.holdout.as_ref().and_then(|holdout| holdout.residual);
+            for (part, reached, tolerance) in [
+                ("", cell.residual, TOLERANCE),
+                ("hold-outs by ", of_holdout, HOLDOUT_TOLERANCE),
+            ] {
+                let above = reached.filter(|reached| reached.is_nan() || *reached > tolerance);
+                let told = |reached| Warning::of_residual(part, cell.lambda, reached, tolerance);
+                warnings.extend(above.map(told));
+            }
+        }
         warnings
     }
 }
@@ -546,12 +512,12 @@ mod tests {
     fn parameters_without_effect_are_refused() {
         let data = data(48, grades);
         let mut options = GreedyRankRls::new(1, None);
-        options.target.blend = Some(0.5);
+        options.blend = Some(0.5);
         let check = |strategy| options.check_effects(&[strategy], false, false);
-        let refused = check(None).unwrap_err().to_string();
+        let refused = check(StrategyKind::Auto).unwrap_err().to_string();
         assert!(refused.starts_with(&format!("{} goes with", Parameter::Blend)));
-        assert_eq!(check(Some(StrategyKind::Distil)), Ok(()));
-        options.strategy = Some(StrategyKind::Distil);
+        assert_eq!(check(StrategyKind::Distil), Ok(()));
+        options.strategy = StrategyKind::Distil;
         assert!(options.fit(&data).is_ok());
     }
 }

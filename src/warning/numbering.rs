@@ -20,8 +20,10 @@
 
 use std::collections::HashSet;
 
+use rankrls_files::Remedy;
 use rayon::prelude::*;
 
+use super::Warning;
 use crate::data::{Column, Dataset};
 
 /// Fewer rows tell nothing: 1, 2, 3 and 4 may be a feature.
@@ -41,7 +43,7 @@ const RARE: f64 = -14.0;
 const LEAST_IDENTIFIER: f64 = 1e5;
 
 /// Last words of names of identifiers.
-const IDENTIFIERS: [&str; 9] = [
+const ID_WORDS: [&str; 9] = [
     "id",
     "ids",
     "docid",
@@ -60,21 +62,23 @@ const LEAST_CHANGES: usize = 4;
 /// More columns that number rows, if they are half of all, are features in ranks.
 const MANY: usize = 8;
 
-/// The pattern of the numbers of a column.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbering {
-    /// They count the rows.
-    Rows,
-    /// Each row has another one.
-    Identifiers,
-    /// They count the rows of each query, which are in the order of their labels.
-    Places,
-}
+/// What numbers that count the rows are, after the name of their column.
+const ROWS: &str =
+    "counts the rows, as an index of pandas or R does, and says nothing of other rows";
+
+/// What numbers are of which each row has another one.
+const IDENTIFIERS: &str =
+    "has another whole number in each row, as identifiers are, which say nothing of other rows";
+
+/// What numbers are that count the rows of each query, which are in the order of their labels.
+const PLACES: &str = "counts the rows of each query, and these are in the order of their labels: it tells the labels, \
+     and says nothing of rows in another order";
 
 /// Columns that number rows, found among columns that come some at a time.
 #[derive(Debug, Default)]
 pub struct Numberings {
-    found: Vec<(u32, Numbering)>,
+    /// Their features, and what their numbers are.
+    found: Vec<(u32, &'static str)>,
     /// Stored columns that were looked at.
     columns: usize,
 }
@@ -100,14 +104,31 @@ impl Numberings {
                 name.is_some_and(names_identifiers)
             };
             let numbers = numbering(column, data, identifier);
-            let known = numbers.or_else(|| places().then_some(Numbering::Places))?;
+            let known = numbers.or_else(|| places().then_some(PLACES))?;
             Some((data.feature(position), known))
         });
         self.found.par_extend(found);
     }
 
-    /// The features of the columns that number rows.
-    pub(super) fn found(self) -> Vec<(u32, Numbering)> {
+    /// Warns of those found, as `data` name and count the columns.
+    pub fn warnings(self, data: &Dataset<'_>) -> Vec<Warning> {
+        let warning = |(feature, what): (u32, &str)| {
+            let name = data.name_of(feature);
+            let called = match name {
+                Some(name) => format!("column {name:?}"),
+                None => format!("column {}", data.index_base().written(feature)),
+            };
+            let remedy = Remedy::LeaveOut(name.map(str::to_owned));
+            Warning {
+                column: Some((feature, called)),
+                text: format!("{what}; {remedy}"),
+            }
+        };
+        self.sound().into_iter().map(warning).collect()
+    }
+
+    /// The columns found, but for many of all: these are features in ranks.
+    fn sound(self) -> Vec<(u32, &'static str)> {
         if self.found.len() > MANY && 2 * self.found.len() > self.columns {
             return Vec::new();
         }
@@ -119,7 +140,7 @@ fn numbering(
     column: Column<'_>,
     data: &Dataset<'_>,
     named: impl Fn() -> bool,
-) -> Option<Numbering> {
+) -> Option<&'static str> {
     let (rows, queries) = (data.rows(), data.queries().len());
     // Entries that are missing are 0.
     let missing = rows - column.rows.len();
@@ -133,18 +154,18 @@ fn numbering(
     if !(step > 0.0 && step.is_finite()) {
         return None;
     }
-    let in_order = || input_order(column, data);
+    let in_order = || data.in_input_order(of_rows(column, data));
     let from_first = step == 1.0 && (least == 0.0 || least == 1.0);
     if missing < 2 && evenly_spaced(values(), rows, least, step) {
         let counts = rows >= ROWS_IN_ANY_ORDER || from_first || is_sorted(&in_order());
         // Places in the only query, or years, count its rows with good reason.
-        return (counts && (queries > 1 || from_first)).then_some(Numbering::Rows);
+        return (counts && (queries > 1 || from_first)).then_some(ROWS);
     }
     if values().any(|value| value.fract() != 0.0) {
         return None;
     }
     if queries > 1 && rows >= ROWS_IN_ANY_ORDER && begins_again(&in_order, queries) {
-        return Some(Numbering::Rows);
+        return Some(ROWS);
     }
     let mut seen = HashSet::new();
     // Sound columns end here, mostly with one of the first rows.
@@ -154,7 +175,7 @@ fn numbering(
     let rare = chance_of_no_repetition(rows, largest - least + 1.0) < RARE;
     let long = least >= LEAST_IDENTIFIER && largest < 10.0 * least;
     let identifiers = rare || queries > 1 && (long || named() || is_sorted(&in_order()));
-    identifiers.then_some(Numbering::Identifiers)
+    identifiers.then_some(IDENTIFIERS)
 }
 
 fn is_sorted(values: &[f64]) -> bool {
@@ -181,7 +202,7 @@ fn names_identifiers(name: &str) -> bool {
                 .filter(|letter| letter.is_alphanumeric()),
         );
     }
-    IDENTIFIERS.contains(&word.as_str())
+    ID_WORDS.contains(&word.as_str())
 }
 
 /// Whether labels only fall, or only rise, from row to row of each query.
@@ -207,10 +228,7 @@ fn in_order_of_labels(data: &Dataset<'_>) -> bool {
 /// Whether numbers rise, or fall, by 1 from row to row of each query, and all begin, or end, with the
 /// same number.
 fn counts_rows_of_queries(column: Column<'_>, data: &Dataset<'_>) -> bool {
-    let mut values = vec![0.0; data.rows()];
-    for (row, value) in column.iter() {
-        values[row] = value;
-    }
+    let values = of_rows(column, data);
     let counts = |step: f64| {
         let mut first = None;
         data.queries().ranges().all(|range| {
@@ -223,13 +241,13 @@ fn counts_rows_of_queries(column: Column<'_>, data: &Dataset<'_>) -> bool {
     counts(1.0) || counts(-1.0)
 }
 
-/// The values of a column in the order of the input.
-fn input_order(column: Column<'_>, data: &Dataset<'_>) -> Vec<f64> {
+/// The values of a column, one a row.
+fn of_rows(column: Column<'_>, data: &Dataset<'_>) -> Vec<f64> {
     let mut values = vec![0.0; data.rows()];
     for (row, value) in column.iter() {
         values[row] = value;
     }
-    data.in_input_order(values)
+    values
 }
 
 /// Whether each of the places `least`, `least + step`, ... is taken once.
@@ -269,13 +287,11 @@ fn chance_of_no_repetition(draws: usize, numbers: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use Numbering::{Identifiers, Places, Rows};
-
     use super::*;
 
     /// The pattern of the numbers in a column of rows with these labels, in queries of so many rows. Another
     /// column is sound.
-    fn found(size: usize, labels: &[u32], values: &[f64]) -> Option<Numbering> {
+    fn found(size: usize, labels: &[u32], values: &[f64]) -> Option<&'static str> {
         let row = |(row, value): (usize, &f64)| {
             let label = labels[row % labels.len()];
             format!("{label} qid:{} 1:{value} 2:{}\n", row / size, row * row % 4)
@@ -283,9 +299,9 @@ mod tests {
         let rows: Vec<String> = values.iter().enumerate().map(row).collect();
         let mut numberings = Numberings::default();
         numberings.look(&crate::data::parsed(&rows.concat()));
-        let found = numberings.found();
+        let found = numberings.sound();
         assert!(found.iter().all(|&(feature, _)| feature == 0), "{found:?}");
-        found.first().map(|&(_, numbering)| numbering)
+        found.first().map(|&(_, what)| what)
     }
 
     /// `value` of each of the numbers from 0 on.
@@ -316,29 +332,29 @@ mod tests {
         let times = all(20, |row| 1.6e9 + row * row * 1_000_003.0);
         for (size, expected, values) in [
             // Row numbers in any order and scale.
-            (5, Some(Rows), shuffled(all(10, |row| row))),
-            (5, Some(Rows), shuffled(all(17, |row| 5000.0 + row))),
-            (5, Some(Rows), shuffled(all(60, narrow))),
-            (5, Some(Rows), all(60, |row| row / 7.0 - 3.0)),
-            (5, Some(Rows), all(17, |row| 17.0 - row)),
+            (5, Some(ROWS), shuffled(all(10, |row| row))),
+            (5, Some(ROWS), shuffled(all(17, |row| 5000.0 + row))),
+            (5, Some(ROWS), shuffled(all(60, narrow))),
+            (5, Some(ROWS), all(60, |row| row / 7.0 - 3.0)),
+            (5, Some(ROWS), all(17, |row| 17.0 - row)),
             // Few of them in order, or from the first number on.
-            (2, Some(Rows), all(6, |row| 100.0 + row)),
-            (2, Some(Rows), all(9, |row| 12.0 - row)),
-            (2, Some(Rows), shuffled(all(7, |row| 1.0 + row))),
-            (2, Some(Rows), all(8, |row| 10.0 * row)),
+            (2, Some(ROWS), all(6, |row| 100.0 + row)),
+            (2, Some(ROWS), all(9, |row| 12.0 - row)),
+            (2, Some(ROWS), shuffled(all(7, |row| 1.0 + row))),
+            (2, Some(ROWS), all(8, |row| 10.0 * row)),
             (2, None, shuffled(all(7, |row| 2.0 + row))),
             (2, None, all(5, |row| 1.0 + row)),
             // Indices of parts that were put together; places in queries may be a feature.
-            (4, Some(Rows), parts),
+            (4, Some(ROWS), parts),
             (4, None, all(36, |row| row % 4.0)),
             // A single query has places, but no years.
-            (40, Some(Rows), all(40, |row| 1.0 + row)),
+            (40, Some(ROWS), all(40, |row| 1.0 + row)),
             (40, None, all(40, |row| 1990.0 + row)),
-            (4, Some(Identifiers), gaps.clone()),
-            (4, Some(Identifiers), shuffled(gaps)),
-            (4, Some(Identifiers), rising.clone()),
+            (4, Some(IDENTIFIERS), gaps.clone()),
+            (4, Some(IDENTIFIERS), shuffled(gaps)),
+            (4, Some(IDENTIFIERS), rising.clone()),
             (4, None, shuffled(rising)),
-            (4, Some(Identifiers), shuffled(times)),
+            (4, Some(IDENTIFIERS), shuffled(times)),
             // Numbers of any kind that are all different, counts that come back, lengths, a number a query.
             (4, None, all(40, f64::sqrt)),
             (4, None, shuffled(all(40, f64::exp2))),
@@ -353,8 +369,8 @@ mod tests {
     #[test]
     fn places_in_queries_are_told_where_labels_are_in_order() {
         for (labels, expected) in [
-            ([2, 1, 0, 2, 2, 1, 1, 0, 0], Some(Places)),
-            ([0, 1, 2, 1, 1, 2, 0, 0, 1], Some(Places)),
+            ([2, 1, 0, 2, 2, 1, 1, 0, 0], Some(PLACES)),
+            ([0, 1, 2, 1, 1, 2, 0, 0, 1], Some(PLACES)),
             // The ranks of a first search say something of rows in other queries.
             ([2, 1, 0, 0, 2, 1, 1, 0, 0], None),
             // Too few rows to know.
@@ -392,6 +408,6 @@ mod tests {
         let mut numberings = Numberings::default();
         numberings.look(&crate::data::parsed(&rows.collect::<String>()));
         assert!(numberings.found.len() > MANY, "{numberings:?}");
-        assert_eq!(numberings.found(), []);
+        assert_eq!(numberings.sound(), []);
     }
 }

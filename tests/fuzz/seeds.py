@@ -7,7 +7,6 @@ Needs nothing but Python 3.
 """
 
 import gzip
-import json
 import pathlib
 import subprocess
 import sys
@@ -65,8 +64,6 @@ def own(program, folder):
 
 
 def seeds(program, folder):
-    entry = {"file": "x.svm.zst", "blake3": "0" * 64}
-    files = {"train": entry, "test": None, "names": entry}
     svmlight = [TINY, BIG, b"1\n2 # x\n", *compressed(TINY)]
     return own(program, folder) | {
         "svmlight": [bytes([flags]) + text for flags in (0, 3, 20) for text in svmlight],
@@ -83,10 +80,9 @@ def seeds(program, folder):
             for text in [b"\xef\xbb\xbf" + texts, texts.replace(b"\n", b"\r\r\n"), *compressed(texts)]
         ],
         "features": [b"1\n3 # three\n\n16\n", *compressed(b"1\n2\n")],
-        "manifest": [json.dumps({"schema": "rankrls.corpus/1", "files": files}).encode()],
-        "journal": [
-            b"\0" + b'{"checksum":"0000000000000000","record":{"schema":"fuzz/1","run":1}}\n',
-            b"\1" + b'{"schema":"fuzz/1","run":1}\n{"sentence":0,"outcome":"timed_out"}\n',
+        "lines": [
+            b"\0" + b'b1a4fb5665d6a99a {"run":1,"schema":"fuzz/1"}\n',
+            b"\1" + b'{"run":1,"schema":"fuzz/1"}\n{"sentence":0,"outcome":"timed_out"}\n',
             b"\2" + b'{"sentence":1,"outcome":{"unreadable":"\\"x\xc3\xa4"}}\n[]\n"torn',
         ],
         "conllu": [CONLLU, CONLLU.replace(b"# score = -1.5\n", b"").replace(b"\t3\t", b"\t0\t")],

@@ -6,7 +6,7 @@ use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::greedy::{Refit, Selection, TargetOptions};
+use rankrls::greedy::{Refit, Selection};
 use rankrls::memory::Memory;
 use rankrls::{Dataset, GreedyRankRls, Lambda, Lambdas, Queries, QueryWeight, Ridge, StrategyKind};
 
@@ -15,19 +15,20 @@ fn drawn() -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, 10..14), 1..9)
 }
 
-fn options(strategy: StrategyKind, lambda: f64, target: TargetOptions) -> GreedyRankRls {
+fn options(strategy: StrategyKind, lambda: f64, others: GreedyRankRls) -> GreedyRankRls {
     GreedyRankRls {
-        strategy: Some(strategy),
-        target,
-        ..GreedyRankRls::new(9, Lambda::new(lambda).unwrap())
+        strategy,
+        k: 9,
+        lambda: Lambda::new(lambda).unwrap().into(),
+        ..others
     }
 }
 
 /// The labels as they are.
-fn raw() -> TargetOptions {
-    TargetOptions {
+fn raw() -> GreedyRankRls {
+    GreedyRankRls {
         labels: Some(LabelScale::Raw),
-        ..TargetOptions::default()
+        ..GreedyRankRls::default()
     }
 }
 
@@ -113,7 +114,7 @@ proptest! {
         weight in prop::sample::select(&QueryWeight::ALL[..]),
     ) {
         let lambda = 2f64.powi(exponent);
-        let target = TargetOptions {
+        let others = GreedyRankRls {
             refit: Some(Refit::Labels),
             blend: Some(share),
             teacher_lambda: Some(teacher(&teaching)),
@@ -121,7 +122,7 @@ proptest! {
         };
         let options = GreedyRankRls {
             query_weight: weight,
-            ..options(StrategyKind::Distil, lambda, target)
+            ..options(StrategyKind::Distil, lambda, others)
         };
         let Ok(found) = select(&problem.dataset(), &options, &mut unwatched) else {
             let nothing = problem.representatives().is_empty() || constant(&problem);
@@ -143,13 +144,13 @@ proptest! {
             StrategyKind::Distil, StrategyKind::Bounded, StrategyKind::Backfit,
         ]),
     ) {
-        let target = TargetOptions {
+        let others = GreedyRankRls {
             refit: Some(Refit::CrossFitted),
             refit_lambda: Some(Ridge::Number(Lambda::new(3.0).unwrap())),
             teacher_lambda: Some(teacher(&[4.0, 16.0, 64.0])),
             ..raw()
         };
-        let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut unwatched) else {
+        let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, others), &mut unwatched) else {
             return Ok(());
         };
         let taught = blended(&problem, &teacher_predictions(&problem, &[4.0, 16.0, 64.0]), 0.25);
@@ -166,11 +167,11 @@ proptest! {
         prop_assume!(slope > 1e-6 && !problem.representatives().is_empty());
         let given = scores.iter().map(|score| factor * score + 3.0).collect();
         let data = problem.dataset().with_teacher(given).unwrap();
-        let target = TargetOptions {
+        let others = GreedyRankRls {
             refit_lambda: Some(Ridge::Number(Lambda::new(4.0).unwrap())),
             ..raw()
         };
-        let options = options(StrategyKind::Distil, 4.0, target);
+        let options = options(StrategyKind::Distil, 4.0, others);
         let found = select(&data, &options, &mut unwatched).unwrap();
         let scores: Vec<f64> = scores.iter().map(|score| slope * score).collect();
         forward(&problem.representatives(), &blended(&problem, &scores, 0.2), &found, 4.0)?;
@@ -184,14 +185,14 @@ proptest! {
         scale in prop::sample::select(vec![LabelScale::SqrtSd, LabelScale::Unit]),
         strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
     ) {
-        let target = TargetOptions { labels: Some(scale), ..TargetOptions::default() };
-        let found = select(&problem.dataset(), &options(strategy, 1.0, target), &mut unwatched);
+        let others = GreedyRankRls { labels: Some(scale), ..GreedyRankRls::default() };
+        let found = select(&problem.dataset(), &options(strategy, 1.0, others), &mut unwatched);
         let scaled = Problem { labels: by_hand(&problem, scale), ..problem.clone() };
         let plain = options(strategy, 1.0, raw());
         let expected = select(&scaled.dataset(), &plain, &mut unwatched);
         prop_assert_eq!(found.is_ok(), expected.is_ok());
         let (Ok(selection), Ok(by_hand)) = (found, expected) else { return Ok(()) };
-        prop_assert_eq!(selection.options.target.labels, Some(scale));
+        prop_assert_eq!(selection.options.labels, Some(scale));
         let pairs = selection.steps.iter().zip(&by_hand.steps);
         for (step, other) in pairs {
             let error = other.lqo_error;
@@ -251,7 +252,7 @@ fn pairs(queries: usize) -> Problem {
 }
 
 fn refusal(data: &Dataset<'_>) -> String {
-    let options = options(StrategyKind::Distil, 1.0, TargetOptions::default());
+    let options = options(StrategyKind::Distil, 1.0, GreedyRankRls::default());
     let refused = select(data, &options, &mut unwatched);
     refused.unwrap_err().to_string()
 }
@@ -292,7 +293,7 @@ fn what_cannot_be_taught_is_refused() {
 #[test]
 fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
     let data = rankrls::data::sample::train();
-    let distil = options(StrategyKind::Distil, 16.0, TargetOptions::default());
+    let distil = options(StrategyKind::Distil, 16.0, GreedyRankRls::default());
     // So little that no system fits, and folds are taken by conjugate gradients.
     let folds = GreedyRankRls {
         memory: Memory::limit(6 << 20),
@@ -321,11 +322,8 @@ fn rows_keep_their_teacher_in_parts_of_the_data() {
 #[test]
 fn a_teacher_without_a_ridge_parameter_is_refused() {
     let options = GreedyRankRls {
-        strategy: Some(StrategyKind::Distil),
-        target: TargetOptions {
-            teacher_lambda: Some(teacher(&[])),
-            ..TargetOptions::default()
-        },
+        strategy: StrategyKind::Distil,
+        teacher_lambda: Some(teacher(&[])),
         ..GreedyRankRls::new(2, None)
     };
     let error = select(&rankrls::data::sample::train(), &options, &mut unwatched).unwrap_err();

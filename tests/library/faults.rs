@@ -29,7 +29,7 @@ fn make(fault: &str, path: &Path) -> Result<(), Box<dyn Error>> {
     match fault {
         "a share of labels without a teacher" => {
             let mut options = GreedyRankRls::new(1, None);
-            options.target.blend = Some(0.5);
+            options.blend = Some(0.5);
             drop(options.fit(&data)?);
         }
         "weights of queries where none are compared" => {

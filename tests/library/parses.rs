@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use rankrls::data::{LabelScale, sample};
+use rankrls::greedy::Refit;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
     ColumnClasses, Dataset, GreedyRankRls, Lambda, Lambdas, RankRls, Selection, Solver,
@@ -87,13 +87,13 @@ fn cindex(data: &Dataset<'_>, scores: &[f64]) -> f64 {
         data.queries(),
         Convention::Standard,
     );
-    measured.unwrap().metrics[0].mean.unwrap()
+    measured.unwrap()[0].1.mean.unwrap()
 }
 
 /// Holds features, weights and what they make of unseen sentences.
 fn assert_model(selection: &Selection, features: &[u32], weights: &[f64], test_cindex: f64) {
     let found: Vec<u32> = selection.features().iter().map(|f| f + 1).collect();
-    assert_eq!(found, features, "{}", selection.strategy.unwrap());
+    assert_eq!(found, features, "{}", selection.options.strategy);
     for (&found, &expected) in selection.weights.iter().zip(weights) {
         assert_close(found, expected);
     }
@@ -160,14 +160,12 @@ fn distil_is_its_definition() {
         assert_close(training.best().holdout.as_ref().unwrap().error, error);
     }
     let options = GreedyRankRls {
-        strategy: Some(StrategyKind::Distil),
-        target: TargetOptions {
-            labels: Some(LabelScale::SqrtSd),
-            refit: Some(Refit::CrossFitted),
-            refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
-            blend: Some(expected.blend),
-            teacher_lambda: Some(Lambdas::of(&lambdas)),
-        },
+        strategy: StrategyKind::Distil,
+        labels: Some(LabelScale::SqrtSd),
+        refit: Some(Refit::CrossFitted),
+        refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
+        blend: Some(expected.blend),
+        teacher_lambda: Some(Lambdas::of(&lambdas)),
         ..GreedyRankRls::new(
             expected.features.len(),
             Lambda::new(expected.lambda).unwrap(),

@@ -6,10 +6,10 @@ use crate::oracle::{Problem, by, drawn_problems, on, outcome};
 use proptest::prelude::*;
 use rankrls::candidates::share;
 use rankrls::data::sample;
-use rankrls::greedy::job::{plan, select, select_among, unwatched};
-use rankrls::greedy::{Criterion, Refit, Step};
+use rankrls::greedy::job::{Plan, plan, select, select_among, unwatched};
+use rankrls::greedy::{Refit, Step};
 use rankrls::memory::Memory;
-use rankrls::metrics::{Convention, Metric};
+use rankrls::metrics::{Convention, Measure, Metric};
 use rankrls::peers::on_threads;
 use rankrls::{
     Dataset, GreedyRankRls, Kind, Lambda, QueryWeight, Result, Scale, Selection, StrategyKind,
@@ -52,7 +52,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
     )
         .prop_map(move |(lambda, variant, weight, scale, seed)| {
             let mut options = GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 query_weight: QueryWeight::ALL[weight],
                 scale: Scale::ALL[scale],
                 seed: Some(seed),
@@ -61,10 +61,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
             match variant {
                 1 if strategy.can_sample() => options.sample = Some(3),
                 2 if strategy.can_rank() => {
-                    options.criterion = Criterion::Ranking {
-                        metric: measure,
-                        convention: Convention::Standard,
-                    };
+                    options.criterion = Measure::Of(measure, Convention::Standard.into());
                 }
                 _ => {}
             }
@@ -91,11 +88,11 @@ proptest! {
             any::<bool>(),
         ),
     ) {
-        if options.strategy == Some(StrategyKind::FsEd) {
+        if options.strategy == StrategyKind::FsEd {
             problem.labels.iter_mut().for_each(|label| *label = (label.abs() * 2.0).floor());
         }
         let mut data = problem.dataset();
-        if options.strategy == Some(StrategyKind::Distil) {
+        if options.strategy == StrategyKind::Distil {
             data = with_teacher(data);
         }
         if validated {
@@ -148,7 +145,7 @@ fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
     let distil = by(StrategyKind::Distil, 3, 1.0);
     let mut refit = GreedyRankRls::new(3, Lambda::new(1.0).unwrap());
-    refit.target.refit = Some(Refit::CrossFitted);
+    refit.refit = Some(Refit::CrossFitted);
     for options in [distil, refit] {
         for found in on_ranks(&data, &options, &[], 2) {
             let error = found.unwrap_err().to_string();
@@ -185,11 +182,8 @@ fn plans_are_those_of_the_rank_that_has_most() {
     });
     for found in &plans {
         assert_eq!(found, &plans[0]);
-        assert_eq!(found.0.summary, alone.summary);
-        assert_eq!(
-            (found.0.strategy.kind(), found.0.steps),
-            (alone.strategy.kind(), alone.steps)
-        );
+        let chosen = |plan: &Plan| (plan.options.strategy, plan.steps);
+        assert_eq!(chosen(&found.0), chosen(&alone));
         assert!(found.0.memory < alone.memory);
     }
 }

@@ -3,10 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use rankrls::Remedy;
-
-#[path = "../../python/src/remedy.rs"]
-mod python;
+use rankrls::{Remedy, Wording};
 
 /// The text of all files with this ending in a folder.
 fn sources(folder: &str, ending: &str) -> String {
@@ -45,11 +42,7 @@ fn every_remedy_of_python_names_arguments_that_there_are() {
     };
     let mut named = 0;
     for remedy in Remedy::examples() {
-        let Some(worded) = python::argument(&remedy) else {
-            let theirs = matches!(remedy, Remedy::Words(_) | Remedy::Resume);
-            assert!(theirs, "{remedy:?} has no words");
-            continue;
-        };
+        let worded = remedy.worded(Wording::Python);
         assert!(
             !worded.contains("::") && !worded.contains("--"),
             "{worded:?} is of others"
@@ -76,7 +69,7 @@ fn every_remedy_of_the_library_names_items_that_there_are() {
     let library = [sources("src", "rs"), sources("crates/files/src", "rs")].concat();
     let mut named = 0;
     for remedy in Remedy::examples() {
-        let worded = remedy.method();
+        let worded = remedy.worded(Wording::Library);
         for path in words(&worded, |char| matches!(char, '_' | ':')) {
             let Some((owner, item)) = path.trim_end_matches(':').split_once("::") else {
                 continue;

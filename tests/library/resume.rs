@@ -6,14 +6,14 @@ use std::path::Path;
 use crate::oracle::{by, grid, outcome, strategies, tuned};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
+use rankrls::greedy::Step;
 use rankrls::greedy::job::{Selecting, select_among, unwatched};
-use rankrls::greedy::{Criterion, Step, TargetOptions};
 use rankrls::memory::Memory;
-use rankrls::metrics::{Convention, Metric};
-use rankrls::tune::{self, Evidence, Finished, Measure, PathId, Rule, TuneEvent};
+use rankrls::metrics::{Convention, Measure, Metric};
+use rankrls::tune::{self, PathSteps, Rule, TuneEvent};
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, GreedyRankRls, Kind, Lambda, Model, QueryWeight, Ridge,
-    Scale, StrategyKind,
+    Candidates, ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Model, QueryWeight,
+    Ridge, Scale, StrategyKind,
 };
 
 const K: usize = 12;
@@ -42,13 +42,13 @@ fn lines(range: Range<usize>) -> String {
     rows.join("\n")
 }
 
-fn check(candidates: &Candidates, labels: &[f64], options: &GreedyRankRls) {
-    let whole = select_among(candidates, labels, options, &[], &mut unwatched).unwrap();
+fn check(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) {
+    let whole = select_among(candidates, data, options, &[], &mut unwatched).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
         let json = serde_json::to_string(&whole.steps[..taken]).unwrap();
         let steps: Vec<Step> = serde_json::from_str(&json).unwrap();
-        let resumed = select_among(candidates, labels, options, &steps, &mut unwatched).unwrap();
+        let resumed = select_among(candidates, data, options, &steps, &mut unwatched).unwrap();
         assert_eq!(
             outcome(resumed),
             outcome(whole.clone()),
@@ -63,7 +63,7 @@ fn every_strategy_goes_on_from_every_step() {
     let candidates = Candidates::from(ColumnClasses::new(&data));
     for strategy in strategies() {
         for lambda in [1e-7, 1.0] {
-            check(&candidates, data.labels(), &by(strategy, K, lambda));
+            check(&candidates, &data, &by(strategy, K, lambda));
         }
     }
     let sampled = GreedyRankRls {
@@ -71,32 +71,28 @@ fn every_strategy_goes_on_from_every_step() {
         seed: Some(7),
         ..by(StrategyKind::Bounded, K, 1.0)
     };
-    check(&candidates, data.labels(), &sampled);
+    check(&candidates, &data, &sampled);
     let weighted = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
-    check(&weighted, data.labels(), &options(1.0));
-    let criterion = Criterion::Ranking {
-        metric: Metric::Concordance,
-        convention: Convention::Standard,
-    };
+    check(&weighted, &data, &options(1.0));
+    let criterion = Measure::Of(Metric::Concordance, Convention::Standard.into());
     let ranked = GreedyRankRls {
         criterion,
         ..options(1.0)
     };
-    check(&candidates, data.labels(), &ranked);
+    check(&candidates, &data, &ranked);
 }
 
 #[test]
 fn steps_of_other_data_are_refused() {
     let data = data();
     let candidates = Candidates::from(ColumnClasses::new(&data));
-    let labels = data.labels();
     let options = options(1.0);
-    let mut steps = select_among(&candidates, labels, &options, &[], &mut unwatched)
+    let mut steps = select_among(&candidates, &data, &options, &[], &mut unwatched)
         .unwrap()
         .steps;
     steps.truncate(4);
     let refused = |steps: &[Step], text: &str| {
-        let found = select_among(&candidates, labels, &options, steps, &mut unwatched);
+        let found = select_among(&candidates, &data, &options, steps, &mut unwatched);
         let error = found.unwrap_err().to_string();
         assert!(error.starts_with(text), "{error}");
     };
@@ -136,17 +132,17 @@ fn a_model_is_gone_on_from_again_and_again() {
     let hash = DataHash::of(&data);
     let share: Ridge = "1/16u".parse().unwrap();
     let sampled = GreedyRankRls {
-        strategy: Some(StrategyKind::Sampled),
+        strategy: StrategyKind::Sampled,
         sample: Some(30),
         seed: Some(5),
         ..options(2.0)
     };
     let mut distil = GreedyRankRls {
-        strategy: Some(StrategyKind::Distil),
+        strategy: StrategyKind::Distil,
         ..GreedyRankRls::new(K, None)
     };
     let auto = distil.clone();
-    distil.target.teacher_lambda = Some("1u,1/4u".parse().unwrap());
+    distil.teacher_lambda = Some("1u,1/4u".parse().unwrap());
     for asked in [
         options(2.0),
         GreedyRankRls::new(K, share),
@@ -186,15 +182,12 @@ fn models_of_other_runs_are_not_gone_on_from() {
             .to_string()
     };
     let mut other = GreedyRankRls {
-        strategy: Some(StrategyKind::Sampled),
+        strategy: StrategyKind::Sampled,
         seed: Some(9),
         sample: Some(3),
         query_weight: QueryWeight::Size,
-        criterion: Criterion::Squared,
-        target: TargetOptions {
-            labels: Some(LabelScale::Unit),
-            ..TargetOptions::default()
-        },
+        criterion: Measure::Squared,
+        labels: Some(LabelScale::Unit),
         memory: Memory::limit(1 << 30),
         ..options(4.0)
     };
@@ -211,10 +204,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
     }
     assert!(!text.contains("memory"), "{text}");
     other = options(2.0);
-    other.criterion = Criterion::Ranking {
-        metric: Metric::Concordance,
-        convention: Convention::Letor,
-    };
+    other.criterion = Measure::Of(Metric::Concordance, Convention::Letor.into());
     let text = refused(&model, &other, hash);
     assert!(
         text.contains("criterion was not given and is cindex (letor) now"),
@@ -246,10 +236,10 @@ fn models_of_other_runs_are_not_gone_on_from() {
 /// Ends a tuning after some steps, and keeps the selections that it finishes.
 struct Cut {
     left: usize,
-    kept: Vec<Finished>,
+    kept: Vec<PathSteps>,
 }
 
-impl tune::TuneObserver for Cut {
+impl Cut {
     fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         match event {
             TuneEvent::Selected(finished) => {
@@ -257,7 +247,7 @@ impl tune::TuneObserver for Cut {
                 let text = serde_json::to_string(finished).unwrap();
                 self.kept.push(serde_json::from_str(&text).unwrap());
             }
-            TuneEvent::Stepped { .. } => {
+            TuneEvent::Stepped(_) => {
                 self.left = self.left.saturating_sub(1);
                 if self.left == 0 {
                     return ControlFlow::Break(());
@@ -285,10 +275,12 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
     let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
-        ..tune::Tuning::new(data, options).validated(&validation)
+        validation: Some(&validation),
+        ..tune::Tuning::new(data, options)
     };
-    let whole = tuned(from_the_start.run(&mut ()).unwrap());
+    let whole = tuned(from_the_start.run(&mut tune::unwatched).unwrap());
     let (mut given, mut cuts) = (Vec::new(), 0);
+    let key = |path: &PathSteps| (path.lambda, path.strategy, path.labels, path.fold);
     for left in (step..).step_by(step) {
         let (before, kept) = (given.len(), Vec::new());
         let mut cut = Cut { left, kept };
@@ -296,8 +288,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
             given: &given,
             ..from_the_start
         };
-        let found = going_on.run(&mut cut);
-        let key = |finished: &Finished| (finished.path, finished.fold);
+        let found = going_on.run(&mut |event| cut.event(event));
         for finished in &cut.kept {
             // What was given is not kept twice.
             assert!(given.iter().all(|known| key(known) != key(finished)));
@@ -323,7 +314,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
         given: &given,
         ..from_the_start
     };
-    let again = going_on.run(&mut cut).unwrap();
+    let again = going_on.run(&mut |event| cut.event(event)).unwrap();
     assert!(cut.kept.is_empty());
     assert_eq!(tuned(again), whole);
 }
@@ -331,13 +322,13 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
 #[test]
 fn tunings_go_on_from_anywhere() {
     let data = data();
-    let folds = Evidence::Folds { count: 3, seed: 2 };
+    let folds = HoldOut::Folds { count: 3, seed: 2 };
     let rule = Rule::MinImprovement {
         least: 0.05,
         patience: 2,
     };
     let mut bounded = tune_options();
-    bounded.selection.strategy = Some(StrategyKind::Bounded);
+    bounded.selection.strategy = StrategyKind::Bounded;
     let folded = tune::Tune {
         evidence: folds,
         ..tune_options()
@@ -347,11 +338,11 @@ fn tunings_go_on_from_anywhere() {
         ..folded.clone()
     };
     let mut sampled = tune::Tune {
-        measure: Measure::Metric(Metric::Concordance),
+        measure: Metric::Concordance.into(),
         ..folded.clone()
     };
     sampled.selection = GreedyRankRls {
-        strategy: Some(StrategyKind::Sampled),
+        strategy: StrategyKind::Sampled,
         sample: Some(20),
         seed: Some(3),
         query_weight: QueryWeight::Size,
@@ -359,7 +350,7 @@ fn tunings_go_on_from_anywhere() {
     };
     let strategies = tune::Tune {
         strategies: vec![StrategyKind::Distil, StrategyKind::Dense],
-        measure: Measure::Metric(Metric::Concordance),
+        measure: Metric::Concordance.into(),
         ..folded.clone()
     };
     let scales = tune::Tune {
@@ -380,7 +371,7 @@ fn tunings_go_on_from_anywhere() {
     }
     let validation = validation(&data);
     let options = tune::Tune {
-        evidence: Evidence::of(&validation),
+        evidence: HoldOut::of(&validation),
         ..tune_options()
     };
     check_tuning(&data, &options, 4);
@@ -393,7 +384,7 @@ fn steps_of_another_tuning_are_refused() {
     let candidates = options.selection.candidates(&data);
     let first = select_among(
         &candidates,
-        data.labels(),
+        &data,
         &GreedyRankRls {
             k: 1,
             lambda: options.grid(1.0)[1].into(),
@@ -405,9 +396,10 @@ fn steps_of_another_tuning_are_refused() {
     let mut step = first.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let lambda = options.grid(1.0)[1];
-    let asked = GreedyRankRls::new(6, lambda);
-    let taken = Finished {
-        path: PathId::new(&asked, lambda, StrategyKind::Dense),
+    let taken = PathSteps {
+        lambda,
+        strategy: StrategyKind::Dense,
+        labels: LabelScale::Raw,
         fold: None,
         steps: vec![step],
     };
@@ -415,7 +407,7 @@ fn steps_of_another_tuning_are_refused() {
         given: &[taken],
         ..tune::Tuning::new(&data, &options)
     };
-    let error = tuning.run(&mut ()).unwrap_err();
+    let error = tuning.run(&mut tune::unwatched).unwrap_err();
     assert!(
         error
             .to_string()

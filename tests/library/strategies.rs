@@ -6,10 +6,10 @@ use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{EXACT, Problem, by, drawn_problems, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
+use rankrls::greedy::Step;
 use rankrls::greedy::job::{Selecting, select, unwatched};
 use rankrls::greedy::strategy::Sampler;
-use rankrls::greedy::{Criterion, Step};
-use rankrls::metrics::{Convention, Metric, evaluate};
+use rankrls::metrics::{Convention, Measure, Metric, evaluate};
 use rankrls::{
     ColumnClasses, GreedyRankRls, Lambda, Queries, QueryWeight, Scale, Selection, StrategyKind,
 };
@@ -346,7 +346,7 @@ fn measure_by_definition(
     let queries = Queries::from_sizes(&problem.sizes).unwrap();
     let labels = &problem.labels;
     let found = evaluate(&[metric], labels, &predictions, &queries, convention).unwrap();
-    found.metrics[0].mean
+    found[0].1.mean
 }
 
 proptest! {
@@ -357,7 +357,7 @@ proptest! {
         problem in drawn(), exponent in -4i32..5, measure in measures(),
     ) {
         let lambda = 2f64.powi(exponent);
-        let criterion = Criterion::Ranking { metric: measure.0, convention: measure.1 };
+        let criterion = Measure::Of(measure.0, measure.1.into());
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem, StrategyKind::Sampled] {
             let all = problem.x.len();
             let options = GreedyRankRls {
@@ -464,12 +464,12 @@ fn strategies_without_predictions_refuse_a_measure() {
     let metric = Metric::Concordance;
     let convention = Convention::Standard;
     let options = GreedyRankRls {
-        criterion: Criterion::Ranking { metric, convention },
+        criterion: Measure::Of(metric, convention.into()),
         ..options(1, 1.0)
     };
     for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
         let asked = GreedyRankRls {
-            strategy: Some(strategy),
+            strategy,
             ..options.clone()
         };
         let error = select(&dataset, &asked, &mut unwatched).unwrap_err();
@@ -492,10 +492,7 @@ fn a_tiny_lambda_ranks_by_a_factor_a_query() {
         sizes: vec![2, 3, 2],
     };
     let measure = (Metric::Concordance, Convention::Standard);
-    let criterion = Criterion::Ranking {
-        metric: measure.0,
-        convention: measure.1,
-    };
+    let criterion = Measure::Of(measure.0, measure.1.into());
     for lambda in [1e-9, 1e-6, 1.0] {
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
             let options = GreedyRankRls {
@@ -539,7 +536,7 @@ fn labels_out_of_range_are_refused() {
     for labels in [1e300, 1e155, 1e-155, 1e-300] {
         for strategy in strategies() {
             let mut options = by(strategy, 2, 1.0);
-            options.target.labels = Some(LabelScale::Raw);
+            options.labels = Some(LabelScale::Raw);
             let error =
                 select(&scaled(labels, 1.0).dataset(), &options, &mut unwatched).unwrap_err();
             assert!(

@@ -6,15 +6,12 @@ use crate::oracle::problems::problems;
 use crate::oracle::{Problem, drawn_problems, draws, grid, on, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::Criterion;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::memory::Memory;
-use rankrls::metrics::{Convention, Metric, evaluate};
+use rankrls::metrics::{Convention, Measure, Metric, evaluate};
 use rankrls::ridge::Groups;
-use rankrls::tune::{
-    Evidence, Measure, Outcome, PathEnding, Rule, Tune, TuneEvent, TuneObserver, Tuned, Tuning,
-};
-use rankrls::{Dataset, GreedyRankRls, Kind, Lambda, QueryWeight, Scale, StrategyKind};
+use rankrls::tune::{Each, Outcome, PathEnding, Rule, Tune, TuneEvent, Tuned, Tuning};
+use rankrls::{Dataset, GreedyRankRls, HoldOut, Kind, Lambda, QueryWeight, Scale, StrategyKind};
 
 fn drawn(least_queries: usize) -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, least_queries..9), 1..7)
@@ -44,12 +41,20 @@ fn problem(queries: usize) -> Problem {
 
 const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
 
-fn tune(
-    data: &Dataset<'_>,
-    options: &Tune,
-    observer: &mut dyn TuneObserver,
-) -> rankrls::Result<Tuned> {
-    Tuning::new(data, options).run(observer)
+fn tune(data: &Dataset<'_>, options: &Tune) -> rankrls::Result<Tuned> {
+    watched(data, options, &mut rankrls::tune::unwatched)
+}
+
+fn watched(data: &Dataset<'_>, options: &Tune, each: &mut Each<'_>) -> rankrls::Result<Tuned> {
+    Tuning::new(data, options).run(each)
+}
+
+fn validated(data: &Dataset<'_>, options: &Tune, validation: &Dataset<'_>) -> Tuned {
+    let tuning = Tuning {
+        validation: Some(validation),
+        ..Tuning::new(data, options)
+    };
+    tuning.run(&mut rankrls::tune::unwatched).unwrap()
 }
 
 fn options(k: usize, lambdas: &[f64]) -> Tune {
@@ -58,12 +63,12 @@ fn options(k: usize, lambdas: &[f64]) -> Tune {
 
 fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> Tune {
     let mut options = options(k, lambdas);
-    options.selection.strategy = Some(strategy);
+    options.selection.strategy = strategy;
     options
 }
 
 fn cindex() -> Measure {
-    Measure::Metric(Metric::Concordance)
+    Metric::Concordance.into()
 }
 
 fn centred(values: &[f64]) -> Vec<f64> {
@@ -120,12 +125,12 @@ proptest! {
         let data = problem.dataset();
         let mut options = options(problem.x.len(), &LAMBDAS);
         options.metrics = vec![Metric::Concordance];
-        let result = tune(&data, &options, &mut ());
+        let result = tune(&data, &options);
         let refused = problem.sizes.len() == 1 || problem.representatives().is_empty();
         prop_assert_eq!(result.is_err(), refused);
         let Ok(tuned) = result else { return Ok(()) };
         options.measure = cindex();
-        let by_cindex = tune(&data, &options, &mut ());
+        let by_cindex = tune(&data, &options);
         prop_assert_eq!(tuned.outcomes.len(), LAMBDAS.len());
         let queries = problem.queries();
         let start: f64 = problem.error(&[], 1.0);
@@ -149,7 +154,7 @@ proptest! {
                     concordance(labels, &predictions)
                 });
                 let (least, most): (Vec<f64>, Vec<f64>) = ranges.unzip();
-                let found = point.metrics[0];
+                let found = &point.metrics[0];
                 prop_assert_eq!(found.queries, least.len());
                 prop_assert_eq!(found.mean, point.step.lqo_cindex);
                 prop_assert_eq!(found.mean.is_some(), !least.is_empty());
@@ -163,7 +168,7 @@ proptest! {
             Ok(other) => {
                 for (path, same) in tuned.outcomes.iter().zip(&other.outcomes) {
                     for (a, b) in path.points.iter().zip(&same.points) {
-                        prop_assert_eq!(a.metrics[0], b.score);
+                        prop_assert_eq!(&a.metrics[0], &b.score);
                     }
                 }
             }
@@ -183,11 +188,11 @@ proptest! {
         let metrics: Vec<Metric> = ["cindex", "err"].map(|name| name.parse().unwrap()).into();
         let mut options = Tune {
             metrics: metrics.clone(),
-            evidence: Evidence::Folds { count, seed },
+            evidence: HoldOut::Folds { count, seed },
             ..by(StrategyKind::LowMem, 4, &[0.5, 8.0])
         };
         options.selection.scale = scale;
-        let Ok(tuned) = tune(&data, &options, &mut ()) else {
+        let Ok(tuned) = tune(&data, &options) else {
             let left = queries - queries.div_ceil(count);
             prop_assert!(left == 1 || problem.representatives().is_empty());
             return Ok(());
@@ -204,7 +209,7 @@ proptest! {
                 prop_assert!(close(point.score.mean.unwrap(), mean(&squares).unwrap(), 1e-3));
                 prop_assert_eq!(point.short_folds, short);
                 let found = evaluate(&metrics, data.labels(), &scores, data.queries(), Convention::Standard).unwrap();
-                for (own, expected) in point.metrics.iter().zip(&found.metrics) {
+                for (own, (_, expected)) in point.metrics.iter().zip(&found) {
                     prop_assert_eq!(own.mean, expected.mean);
                     prop_assert_eq!(own.queries, expected.queries);
                 }
@@ -212,7 +217,7 @@ proptest! {
         }
         // The paths of several folds side by side are the same.
         options.rule = Rule::MinImprovement { least: 0.0, patience: 100 };
-        let together = tune(&data, &options, &mut ()).unwrap();
+        let together = tune(&data, &options).unwrap();
         prop_assert_eq!(together.outcomes, tuned.outcomes);
     }
 }
@@ -232,7 +237,7 @@ fn out_of_fold(
         let others = (0..data.queries().len()).filter(|query| !fold.contains(query));
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
         let options = GreedyRankRls {
-            strategy: Some(StrategyKind::LowMem),
+            strategy: StrategyKind::LowMem,
             scale,
             ..GreedyRankRls::new(k, lambda)
         };
@@ -266,12 +271,12 @@ fn the_chosen_selection_is_what_select_finds() {
             let mut options = by(strategy, 15, &LAMBDAS);
             options.selection.seed = Some(3);
             options.rule = rule;
-            let tuned = tune(&data, &options, &mut ()).unwrap();
+            let tuned = tune(&data, &options).unwrap();
             let selection = tuned.selection();
             let single = GreedyRankRls {
-                strategy: Some(strategy),
+                strategy,
                 seed: Some(3),
-                ..GreedyRankRls::new(tuned.choice.k, tuned.lambda())
+                ..GreedyRankRls::new(tuned.k, tuned.lambda())
             };
             let alone = select(&data, &single, &mut unwatched).unwrap();
             assert_eq!(selection, alone, "{strategy}, {rule:?}");
@@ -284,27 +289,24 @@ fn query_weights_and_criteria_are_those_of_select() {
     let mut problem = problem(9);
     problem.sizes = vec![3, 9, 6, 12, 4, 2, 6, 6, 6];
     let data = problem.dataset();
-    let criterion = Criterion::Ranking {
-        metric: Metric::Concordance,
-        convention: Convention::Standard,
-    };
+    let criterion = Measure::Of(Metric::Concordance, Convention::Standard.into());
     for weight in [QueryWeight::Size, QueryWeight::Pairs] {
-        for criterion in [Criterion::Squared, criterion] {
+        for criterion in [Measure::Squared, criterion] {
             let mut options = by(StrategyKind::LowMem, 8, &LAMBDAS);
             options.selection.query_weight = weight;
             options.selection.criterion = criterion;
-            let tuned = tune(&data, &options, &mut ()).unwrap();
+            let tuned = tune(&data, &options).unwrap();
             let single = GreedyRankRls {
-                strategy: Some(StrategyKind::LowMem),
+                strategy: StrategyKind::LowMem,
                 query_weight: weight,
                 criterion,
-                ..GreedyRankRls::new(tuned.choice.k, tuned.lambda())
+                ..GreedyRankRls::new(tuned.k, tuned.lambda())
             };
             let alone = select(&data, &single, &mut unwatched).unwrap();
             assert_eq!(tuned.selection(), alone);
             // Predictions are in the units of labels, and queries count the same.
             let holdout = problem.weighted(weight).holdout(
-                &features(tuned.chosen(), tuned.choice.k)
+                &features(tuned.chosen(), tuned.k)
                     .into_iter()
                     .map(|feature| feature as usize)
                     .collect::<Vec<_>>(),
@@ -321,8 +323,8 @@ fn query_weights_and_criteria_are_those_of_select() {
                 1e-3
             ));
             // A fold without labels to rank has nothing to select from.
-            options.evidence = Evidence::Folds { count: 3, seed: 1 };
-            assert!(tune(&data, &options, &mut ()).is_ok());
+            options.evidence = HoldOut::Folds { count: 3, seed: 1 };
+            assert!(tune(&data, &options).is_ok());
         }
     }
 }
@@ -330,8 +332,8 @@ fn query_weights_and_criteria_are_those_of_select() {
 #[test]
 fn any_number_of_selections_and_threads_gives_the_same_bits() {
     let (data, other) = (problem(9).dataset(), problem(5).dataset());
-    let folds = Evidence::Folds { count: 3, seed: 5 };
-    for evidence in [Evidence::Lqo, Evidence::of(&other), folds] {
+    let folds = HoldOut::Folds { count: 3, seed: 5 };
+    for evidence in [HoldOut::Queries, HoldOut::of(&other), folds] {
         for rule in [
             Rule::Best,
             Rule::MinImprovement {
@@ -340,7 +342,7 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
             },
         ] {
             same_bits(&data, &other, |concurrent| Tune {
-                evidence,
+                evidence: evidence.clone(),
                 rule,
                 concurrent,
                 metrics: vec![Metric::AveragePrecision],
@@ -353,10 +355,10 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
 #[test]
 fn a_teacher_on_any_number_of_threads_gives_the_same_bits() {
     let (data, other) = (problem(24).dataset(), problem(5).dataset());
-    let folds = Evidence::Folds { count: 2, seed: 5 };
-    for evidence in [Evidence::of(&other), folds] {
+    let folds = HoldOut::Folds { count: 2, seed: 5 };
+    for evidence in [HoldOut::of(&other), folds] {
         same_bits(&data, &other, |concurrent| Tune {
-            evidence,
+            evidence: evidence.clone(),
             concurrent,
             ..by(StrategyKind::Distil, 6, &LAMBDAS)
         });
@@ -371,8 +373,7 @@ fn same_bits(
 ) {
     let run = |threads: usize, concurrent: usize| {
         let own = options(Some(concurrent));
-        let tuning = Tuning::new(data, &own).validated(other);
-        on(threads, || tuning.run(&mut ()).unwrap())
+        on(threads, || validated(data, &own, other))
     };
     let alone = run(1, 1);
     for (threads, concurrent) in [(3, 1), (1, 4), (2, 2), (4, 9)] {
@@ -389,19 +390,18 @@ fn validation_evidence_is_what_the_models_predict() {
     let (data, other) = (problem(9).dataset(), graded.dataset());
     let metrics = [Metric::Concordance, Metric::MeanNdcg];
     let options = Tune {
-        evidence: Evidence::of(&other),
-        measure: Measure::Metric(Metric::MeanNdcg),
+        evidence: HoldOut::of(&other),
+        measure: Metric::MeanNdcg.into(),
         metrics: metrics.to_vec(),
         ..options(6, &[1.0, 16.0])
     };
-    let missing = tune(&data, &options, &mut ());
+    let missing = tune(&data, &options);
     let text = missing.unwrap_err().to_string();
     assert!(
         text.starts_with("the evidence is validation data"),
         "{text}"
     );
-    let tuning = Tuning::new(&data, &options).validated(&other);
-    let tuned = tuning.run(&mut ()).unwrap();
+    let tuned = validated(&data, &options, &other);
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
             let selection = select(
@@ -419,7 +419,7 @@ fn validation_evidence_is_what_the_models_predict() {
                 Convention::Standard,
             )
             .unwrap();
-            let means: Vec<_> = found.metrics.iter().map(|values| values.mean).collect();
+            let means: Vec<_> = found.iter().map(|(_, score)| score.mean).collect();
             assert_eq!(
                 point
                     .metrics
@@ -443,13 +443,13 @@ struct Counter {
     last: usize,
 }
 
-impl TuneObserver for Counter {
+impl Counter {
     fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         match event {
             TuneEvent::Started {
                 steps, concurrent, ..
             } => self.grid = Some((steps, concurrent)),
-            TuneEvent::Stepped { .. } => self.steps += 1,
+            TuneEvent::Stepped(_) => self.steps += 1,
             TuneEvent::Finished(_) => self.finished += 1,
             TuneEvent::Selected(_) => {}
         }
@@ -463,39 +463,35 @@ impl TuneObserver for Counter {
 #[test]
 fn paths_that_improve_no_more_are_left() {
     let data = problem(9).dataset();
-    let folds = Evidence::Folds { count: 3, seed: 5 };
-    for evidence in [Evidence::Lqo, folds] {
+    let folds = HoldOut::Folds { count: 3, seed: 5 };
+    for evidence in [HoldOut::Queries, folds] {
         let mut options = options(20, &LAMBDAS);
-        options.evidence = evidence;
-        let whole = tune(&data, &options, &mut ()).unwrap();
+        options.evidence = evidence.clone();
+        let whole = tune(&data, &options).unwrap();
         let rule = Rule::MinImprovement {
             least: 0.05,
             patience: 2,
         };
         let mut counter = Counter::default();
         options.rule = rule;
-        let tuned = tune(&data, &options, &mut counter).unwrap();
+        let tuned = watched(&data, &options, &mut |event| counter.event(event)).unwrap();
         let mut taken = 0;
         for (short, long) in tuned.outcomes.iter().zip(&whole.outcomes) {
             assert_eq!(short.ending, PathEnding::Settled);
             assert_eq!(short.points, long.points[..short.points.len()]);
             taken += short.points.len();
         }
-        assert!(tuned.choice.k + 2 == tuned.chosen().points.len());
-        let selections = if matches!(evidence, Evidence::Lqo) {
-            1
-        } else {
-            4
-        };
+        assert!(tuned.k + 2 == tuned.chosen().points.len());
+        let selections = if evidence == HoldOut::Queries { 1 } else { 4 };
         assert_eq!(counter.steps, selections * taken);
         assert_eq!(counter.grid.unwrap().0, selections * 20 * LAMBDAS.len());
         assert!(taken < 10 * LAMBDAS.len(), "{taken}");
         assert_eq!(counter.finished, LAMBDAS.len());
         // What was not followed does not change the choice.
-        let curves: Vec<_> = whole.outcomes.iter().map(Outcome::curve).collect();
+        let paths: Vec<_> = whole.outcomes.iter().map(Outcome::scores).collect();
         assert_eq!(
-            rule.choose(Measure::SquaredError, &curves),
-            Some(tuned.choice)
+            rule.choose(Measure::Squared, &paths),
+            Some((tuned.position, tuned.k))
         );
     }
 }
@@ -513,9 +509,9 @@ fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
             last,
             ..Counter::default()
         };
-        tune(&data, &options, &mut counter)
+        watched(&data, &options, &mut |event| counter.event(event))
     };
-    let tuned: Tuned = stopped(Evidence::Lqo, 23).unwrap();
+    let tuned: Tuned = stopped(HoldOut::Queries, 23).unwrap();
     assert!(tuned.interrupted);
     let lengths: Vec<usize> = tuned
         .outcomes
@@ -529,23 +525,19 @@ fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
             .iter()
             .all(|outcome| outcome.ending == PathEnding::Interrupted)
     );
-    let folds = Evidence::Folds { count: 2, seed: 1 };
-    let error = stopped(folds, 30).unwrap_err();
+    let folds = HoldOut::Folds { count: 2, seed: 1 };
+    let error = stopped(folds.clone(), 30).unwrap_err();
     assert_eq!(error.kind(), Kind::Stopped, "{error}");
     let tuned = stopped(folds, 90).unwrap();
     assert_eq!(tuned.outcomes[0].points.len(), 20);
     assert!(tuned.outcomes[1].points.is_empty());
     // After the last step there is nothing left to stop.
     let options = options(3, &[1.0]);
-    let tuned = tune(
-        &data,
-        &options,
-        &mut Counter {
-            last: 3,
-            ..Counter::default()
-        },
-    )
-    .unwrap();
+    let mut counter = Counter {
+        last: 3,
+        ..Counter::default()
+    };
+    let tuned = watched(&data, &options, &mut |event| counter.event(event)).unwrap();
     assert!(!tuned.interrupted);
 }
 
@@ -560,15 +552,15 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
     };
     let needed = (1..1 << 20)
         .map(|kib| kib << 10)
-        .find(|&limit| tune(&data, &options(limit), &mut ()).is_ok());
-    let tuned = tune(&data, &options(needed.unwrap()), &mut ()).unwrap();
+        .find(|&limit| tune(&data, &options(limit)).is_ok());
+    let tuned = tune(&data, &options(needed.unwrap())).unwrap();
     let PathEnding::Refused { reason } = &tuned.outcomes[0].ending else {
         panic!("{:?}", tuned.outcomes[0].ending);
     };
     assert!(reason.contains("one factor a query"), "{reason}");
     assert_eq!(tuned.outcomes[1].ending, PathEnding::Complete);
-    assert_eq!(tuned.choice.position, 1);
-    let error = tune(&data, &options(1), &mut ()).unwrap_err().to_string();
+    assert_eq!(tuned.position, 1);
+    let error = tune(&data, &options(1)).unwrap_err().to_string();
     assert!(
         error.starts_with("no lambda gives a model") && error.contains("are allowed"),
         "{error}"
@@ -583,7 +575,7 @@ fn fewer_selections_are_at_work_where_memory_is_short() {
         options.concurrent = Some(4);
         options.selection.memory = Memory::limit(limit);
         let mut counter = Counter::default();
-        let found = tune(&data, &options, &mut counter);
+        let found = watched(&data, &options, &mut |event| counter.event(event));
         found.is_ok().then(|| counter.grid.unwrap().1)
     };
     let found: Vec<_> = (0..600).map(|kib| concurrent(kib << 10)).collect();
@@ -603,7 +595,7 @@ fn a_lambda_that_is_too_small_is_refused_alone() {
         labels: vec![1e150, -1e150, 1e150, -1e150, 1e150, 0.0, 1e150, 1e149],
         sizes: vec![2, 2, 2, 2],
     };
-    let result = tune(&problem.dataset(), &options(2, &[1e-300, 1.0]), &mut ());
+    let result = tune(&problem.dataset(), &options(2, &[1e-300, 1.0]));
     let tuned = result.unwrap();
     assert!(matches!(
         tuned.outcomes[0].ending,
@@ -619,13 +611,13 @@ fn scales_of_labels_are_chosen_by_folds() {
     let data = problem(9).dataset();
     let labels = LabelScale::ALL.to_vec();
     let options = Tune {
-        evidence: Evidence::Folds { count: 3, seed: 2 },
+        evidence: HoldOut::Folds { count: 3, seed: 2 },
         measure: cindex(),
         strategies: vec![StrategyKind::Dense, StrategyKind::LowMem],
         labels: labels.clone(),
         ..options(5, &[1.0, 16.0])
     };
-    let tuned = tune(&data, &options, &mut ()).unwrap();
+    let tuned = tune(&data, &options).unwrap();
     let alone = options.selections().into_iter().flat_map(|selection| {
         let options = Tune {
             strategies: Vec::new(),
@@ -633,19 +625,19 @@ fn scales_of_labels_are_chosen_by_folds() {
             selection,
             ..options.clone()
         };
-        tune(&data, &options, &mut ()).unwrap().outcomes
+        tune(&data, &options).unwrap().outcomes
     });
     assert_eq!(tuned.outcomes, alone.collect::<Vec<_>>());
     let scales = tuned.outcomes[..6].iter().map(Outcome::labels);
     let each = labels.iter().flat_map(|&scale| [scale; 2]);
     assert!(scales.eq(each));
-    let judged = Tuning::new(&data, &options).judge_by_folds(&tuned, &mut ());
-    assert_eq!(judged.unwrap().labels(), tuned.chosen().labels());
+    let judged = Tuning::new(&data, &options).judge_by_folds(&tuned, &mut rankrls::tune::unwatched);
+    assert_eq!(judged.unwrap().unwrap().labels(), tuned.chosen().labels());
     let squared = Tune {
-        measure: Measure::SquaredError,
+        measure: Measure::Squared,
         ..options
     };
-    let error = tune(&data, &squared, &mut ()).unwrap_err();
+    let error = tune(&data, &squared).unwrap_err();
     assert!(
         error
             .to_string()
@@ -657,7 +649,7 @@ fn scales_of_labels_are_chosen_by_folds() {
 #[test]
 fn options_can_be_stored() {
     let options = Tune {
-        evidence: Evidence::of(&problem(3).dataset()),
+        evidence: HoldOut::of(&problem(3).dataset()),
         labels: vec![LabelScale::Raw, LabelScale::Unit],
         rule: Rule::MIN_IMPROVEMENT,
         ..by(StrategyKind::Sampled, 5, &LAMBDAS)
@@ -668,28 +660,16 @@ fn options_can_be_stored() {
 }
 
 #[test]
-fn outcomes_can_be_stored() {
-    let data = problem(6).dataset();
-    let options = by(StrategyKind::Sampled, 5, &LAMBDAS);
-    let tuned = tune(&data, &options, &mut ()).unwrap();
-    let text = serde_json::to_string(&tuned.outcomes).unwrap();
-    assert_eq!(
-        serde_json::from_str::<Vec<Outcome>>(&text).unwrap(),
-        tuned.outcomes
-    );
-}
-
-#[test]
 fn what_cannot_be_tuned_is_refused() {
     let data = problem(3).dataset();
     let refused = |options: Tune| {
-        let found = tune(&data, &options, &mut ());
+        let found = tune(&data, &options);
         found.unwrap_err().to_string()
     };
     assert!(refused(options(3, &[])).contains("no lambda"));
     assert!(refused(options(0, &[1.0])).contains("k is 0"));
     let folds = Tune {
-        evidence: Evidence::Folds { count: 4, seed: 1 },
+        evidence: HoldOut::Folds { count: 4, seed: 1 },
         ..options(3, &[1.0])
     };
     assert!(refused(folds).contains("4 folds of 3 queries"));

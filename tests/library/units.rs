@@ -3,9 +3,9 @@
 
 use proptest::prelude::*;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::greedy::{Refit, Selection, TargetOptions};
+use rankrls::greedy::{Refit, Selection};
 use rankrls::ridge::{Fit, RankRls, Training};
-use rankrls::tune::{Tune, Tuning};
+use rankrls::tune::{self, Tune, Tuning};
 use rankrls::{
     ColumnClasses, Dataset, GreedyRankRls, QueryWeight, Ridge, Scale, Solver, StrategyKind,
 };
@@ -33,12 +33,8 @@ fn ridge() -> impl Strategy<Value = Ridge> {
         .prop_map(|text| text.parse().unwrap())
 }
 
-fn target() -> impl Strategy<Value = TargetOptions> {
-    let refit = prop::sample::select(vec![None, Some(Refit::Labels), Some(Refit::CrossFitted)]);
-    refit.prop_map(|refit| TargetOptions {
-        refit,
-        ..TargetOptions::default()
-    })
+fn refit() -> impl Strategy<Value = Option<Refit>> {
+    prop::sample::select(vec![None, Some(Refit::Labels), Some(Refit::CrossFitted)])
 }
 
 fn bits(values: impl IntoIterator<Item = f64>) -> Vec<u64> {
@@ -75,15 +71,15 @@ proptest! {
         exponent in -40i32..40,
         strategy in prop::sample::select(StrategyKind::ALL.to_vec()),
         ridge in ridge(),
-        target in target(),
+        refit in refit(),
         scale in prop::sample::select(Scale::ALL.to_vec()),
         weight in prop::sample::select(QueryWeight::ALL.to_vec()),
     ) {
         let factor = 2f64.powi(exponent);
         let by = |data: &Dataset<'_>| {
             let options = GreedyRankRls {
-                strategy: Some(strategy),
-                target: target.clone(),
+                strategy,
+                refit,
                 scale,
                 query_weight: weight,
                 ..GreedyRankRls::new(6, None)
@@ -111,11 +107,11 @@ proptest! {
     ) {
         let factor = 2f64.powi(exponent);
         let options = Tune::quick(by(strategy, 4, 1.0));
-        let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut ());
+        let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut tune::unwatched);
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {
             (Ok(found), Ok(again)) => {
-                prop_assert_eq!(found.choice, again.choice);
+                prop_assert_eq!((found.position, found.k), (again.position, again.k));
                 let selections = (found.selection(), again.selection());
                 compare((&data, &selections.0), (&scaled, &selections.1), factor)?;
             }
@@ -143,10 +139,8 @@ proptest! {
                 };
                 prop_assert_eq!(errors(&found), errors(&again));
                 let weights = |outcome: &Training, factor: f64| match &outcome.fit {
-                    Fit::Linear(weights) => {
-                        bits(weights.values.iter().map(|weight| weight * factor))
-                    }
-                    fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
+                    Fit::Linear(weights) => bits(weights.iter().map(|own| own.1 * factor)),
+                    fit @ Fit::Kernel(_) => panic!("{fit:?}"),
                 };
                 prop_assert_eq!(weights(&found, 1.0), weights(&again, factor));
             }

@@ -38,6 +38,7 @@ import tempfile
 # ("tune", "--lambda"): "--lambdas" and ("", "info"): "corpus info" would be such. commands.txt speaks as the new one.
 OLD_ARGS = {
     ("", "info"): "corpus info", ("", "build"): "corpus build",
+    ("", "p/train.svm.zst"): "p.svm.zst", ("", "p/test.svm.zst"): "p-test.svm.zst",
     ("select", "--lambda 16 -o n.json --resume"): "--extend n.json -o n.json",
     ("select", "--lambda 2 --strategy sampled --candidates 9 -o n.json --resume"): "--extend n.json -o n.json",
 }
@@ -46,7 +47,7 @@ RENAMED = {"index": "feature"}
 # Keys, or whole paths of keys, that the new program does not print, and why.
 GONE = {"path.*.step": "a step is at its place in the list"}
 # Files of the old program and of the new one: {"n.json": "m.json"}.
-FILES = {}
+FILES = {"p-manifest.json": "p/manifest.json"}
 # Keys and ends of keys that may differ: times, memory, and what belongs to a machine.
 FREE = ("seconds", "bytes", "memory", "memory_bytes", "threads", "version", "schema")
 # Counts of work. They are compared, but a difference is a note.
@@ -64,7 +65,7 @@ SECONDS = 300  # that a command may take
 def corpora(folder):
     """Files by the names of commands.txt. Those of the folder are left out if it is None."""
     files = {"parses": OURS / "parses.svm.zst", "parses_test": OURS / "parses-test.svm.zst"}
-    files |= {"links": OURS / "link-parses.svm.zst", "links_test": OURS / "link-parses-test.svm.zst"}
+    files |= {"links": OURS / "link-parses/train.svm.zst", "links_test": OURS / "link-parses/test.svm.zst"}
     files |= {"gold": OURS / "nbest-gold.conllu", "nbest": OURS / "nbest.conllu"}
     if folder:
         ewt, letor = folder / "ewt-parse", folder / "letor-mq2008-fold3"

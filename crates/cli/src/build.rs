@@ -1,22 +1,20 @@
 //! `rankrls build`.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
+use rankrls_parses::Error;
 use rankrls_parses::corpus::{
-    self, BuildError, BuildObserver, BuildOptions, Candidates, Manifest, WrittenData,
+    self, BuildObserver, BuildOptions, Candidates, Manifest, WrittenData,
 };
-use rankrls_parses::linkgrammar;
 
 use crate::args::usage;
 use crate::console::Console;
-use crate::files::{InPath, OutPrefix};
 use crate::numbers::{counted, printable, sizes};
 use crate::session::Session;
 
@@ -27,38 +25,53 @@ const NAMED: usize = 10;
 ///
 /// A query is a sentence of the treebank, its rows are candidate parses, from the Link Grammar parser
 /// or from a file, their labels are how well their arcs match the treebank's (F1, from 0 to 1). Features
-/// are words, links, connectors and the like of the candidate, by name. Writes PREFIX.svm.zst to
-/// train on, PREFIX-test.svm.zst of held-out sentences over the same columns, the parse of each row
-/// as a line of PREFIX-texts.txt.zst and PREFIX-test-texts.txt.zst, PREFIX-names.txt.zst and
-/// PREFIX-manifest.json.
+/// are words, links, connectors and the like of the candidate, by name. Writes a folder, which appears at
+/// once: train.svm.zst to train on, test.svm.zst of held-out sentences over the same columns, the parse of
+/// each row as a line of texts.txt.zst and test-texts.txt.zst, names.txt.zst and manifest.json. Other
+/// commands find names and texts beside the data.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rankrls build treebank.conllu --link-grammar -o parses
-  rankrls build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
-  rankrls build treebank.conllu --candidates nbest.conllu --label labelled -o parses
-  rankrls build ud-treebank.conllu --link-grammar --heads function -o parses
-  rankrls build new.conllu --link-grammar --columns parses-names.txt.zst -o new
+  rankrls build treebank.conllu --link-grammar -o ewt
+  rankrls build treebank.conllu --link-grammar --time-limit 30 --resume -o ewt
+  rankrls build treebank.conllu --candidates nbest.conllu --label labelled -o ewt
+  rankrls build ud-treebank.conllu --link-grammar --heads function -o ewt
+  rankrls build new.conllu --link-grammar --columns ewt/names.txt.zst -o new
 
 link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
-same on every machine unless sentences run out of time; these are counted.")]
+same on every machine unless sentences run out of time; these are counted. Parses that it printed are
+candidates, too: a sentence a line, from standard input, by
+  link-parser en -echo=1 -graphics=0 -postscript=1 -ps-header=0 -walls=1
+    -disjuncts=1 -spell=0 -null=1 -rand=1 -limit=1000 -timeout=10
+    -test=auto-next-linkage:20")]
 pub(crate) struct BuildArgs {
     /// Sentences with gold dependencies, in CoNLL-U; - is standard input
     #[arg(value_name = "TREEBANK")]
-    treebank: InPath,
+    treebank: PathBuf,
     #[command(flatten)]
     source: SourceArgs,
-    /// Prefix of the names of all files
-    #[arg(short, long, value_name = "PREFIX", help_heading = "Output")]
-    output: OutPrefix,
-    #[command(flatten)]
-    parser: ParserArgs,
+    /// Seconds of the processor that the parser has for a sentence; it is ended after twice as many by the
+    /// clock, and two more
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 10,
+        conflicts_with = "candidates"
+    )]
+    #[arg(help_heading = "Candidates", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time_limit: u64,
+    /// Folder to write; a corpus that is there is replaced
+    #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
+    output: PathBuf,
+    /// Go on with the parses of a run that was ended
+    #[arg(help_heading = "Output", long)]
+    resume: bool,
     #[command(flatten)]
     options: BuildOptions,
     /// Write the rows of all sentences over these columns, those of another corpus, for a model of
     /// it; sentences may be without heads (_), and have labels of 0 then
     #[arg(help_heading = "Features and labels", long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
-    columns: Option<InPath>,
+    columns: Option<PathBuf>,
     /// Print the manifest
     #[arg(help_heading = "Output", long)]
     json: bool,
@@ -72,61 +85,26 @@ struct SourceArgs {
     /// Parse the sentences with the Link Grammar parser
     #[arg(long)]
     link_grammar: bool,
-    /// Take the candidates of this file, in CoNLL-U, several parses a sentence; - is standard input
+    /// Take the candidates of this file, in CoNLL-U, several parses a sentence, or as link-parser prints
+    /// them; - is standard input
     #[arg(long, value_name = "FILE")]
-    candidates: Option<InPath>,
-}
-
-/// How to make them.
-#[derive(Debug, Args)]
-#[group(conflicts_with = "candidates")]
-struct ParserArgs {
-    /// Seconds that the parser has for a sentence
-    #[arg(long, value_name = "S", default_value_t = 10)]
-    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u64).range(1..=3600))]
-    time_limit: u64,
-    /// Most linkages that the parser looks at for the cheapest ones, up to 100000
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    #[arg(help_heading = "Parser", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    limit: u32,
-    /// The Link Grammar parser
-    #[arg(
-        help_heading = "Parser",
-        long,
-        value_name = "PROGRAM",
-        default_value = "link-parser"
-    )]
-    link_parser: OsString,
-    /// Go on with the journal of a run that was ended
-    #[arg(help_heading = "Parser", long)]
-    resume: bool,
-    /// Keep PREFIX.journal, for other features of the same parses with --resume
-    #[arg(help_heading = "Parser", long)]
-    keep_journal: bool,
+    candidates: Option<PathBuf>,
 }
 
 impl BuildArgs {
     fn candidates(&self) -> Candidates {
         match &self.source.candidates {
-            Some(path) => Candidates::File(path.to_path_buf()),
+            Some(path) => Candidates::File(path.clone()),
             None => Candidates::LinkGrammar {
-                options: linkgrammar::Options {
-                    program: self.parser.link_parser.clone().into(),
-                    limit: self.parser.limit as usize,
-                    time_limit: Duration::from_secs(self.parser.time_limit),
-                    ..linkgrammar::Options::default()
-                },
-                resume: self.parser.resume,
-                keep_journal: self.parser.keep_journal,
+                time_limit: self.time_limit,
+                resume: self.resume,
             },
         }
     }
-}
 
-impl BuildArgs {
     fn options(&self) -> BuildOptions {
         BuildOptions {
-            columns: self.columns.as_ref().map(|path| path.to_path_buf()),
+            columns: self.columns.clone(),
             ..self.options.clone()
         }
     }
@@ -135,16 +113,21 @@ impl BuildArgs {
 pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
     if args.output.as_os_str() == "-" {
-        return Err(usage("-o takes a prefix of file names, not -"));
+        return Err(usage("-o takes the name of a folder, not -"));
     }
     let (candidates, options) = (args.candidates(), args.options());
-    for file in corpus::files(&candidates, &args.output, &options) {
-        session.files.part("--output", file, None)?;
+    let files = &session.files;
+    files.reads("TREEBANK", [&args.treebank])?;
+    files.reads("--candidates", &args.source.candidates)?;
+    files.reads("--columns", &args.columns)?;
+    for file in corpus::FILES {
+        files.writes("--output", &args.output.join(file))?;
     }
-    let prefix = printable(&args.output.display().to_string());
+    let folder = printable(&args.output.display().to_string());
+    let folder = folder.trim_end_matches('/');
     let progress = Progress {
         session,
-        left: format!("the parses so far are in {prefix}.journal, and --resume goes on"),
+        left: format!("the parses so far are in {folder}.part, and --resume goes on"),
         bar: Mutex::default(),
     };
     let built = corpus::build(
@@ -165,21 +148,14 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
         // The file itself is printed: it names what was left out.
         return session.end_as_written(&manifest);
     }
-    console.tell(summary(&manifest));
+    console.tell(summary(&manifest, folder));
     Ok(session.code())
 }
 
 /// An option out of its range is a mistake in the arguments, and so are options at odds.
-fn refused(error: BuildError) -> anyhow::Error {
+fn refused(error: Error) -> anyhow::Error {
     match error {
-        BuildError::Option { option, expected } => {
-            let option = match option {
-                "candidates" => "linkages".to_owned(),
-                option => option.replace('_', "-"),
-            };
-            usage(format_args!("--{option}: expected {expected}"))
-        }
-        BuildError::Relations => usage(error),
+        Error::Options(text) => usage(text),
         error => error.into(),
     }
 }
@@ -209,7 +185,7 @@ fn warn_poor(manifest: &Manifest, console: Console) {
 
 /// Warns of prepositions that are heads in the parses alone.
 fn warn_heads(manifest: &Manifest, console: Console) {
-    if manifest.sources.parser.is_none() || manifest.adpositions == 0 {
+    if manifest.adpositions == 0 {
         return;
     }
     let prepositions = counted(manifest.adpositions, "preposition");
@@ -254,8 +230,8 @@ impl BuildObserver for Progress<'_> {
     }
 }
 
-/// The manifest for people.
-fn summary(manifest: &Manifest) -> String {
+/// The manifest of a corpus in a `folder`, for people.
+fn summary(manifest: &Manifest, folder: &str) -> String {
     let sentences = &manifest.sentences;
     let mut text = format!(
         "sentences: {} read, {} to train on, {} {}",
@@ -272,22 +248,9 @@ fn summary(manifest: &Manifest) -> String {
         let _ = write!(text, ", {count} {}", reason.text());
     }
     text.push('\n');
-    let files = &manifest.files;
-    for (file, rows) in [
-        (&files.train, &manifest.train),
-        (&files.test, &manifest.test),
-    ] {
-        if let Some((file, rows)) = file.as_ref().zip(rows.as_ref()) {
-            part(&mut text, &printable(&file.file), rows);
-        }
-    }
-    for (file, what) in [
-        (&files.texts, "texts of the rows"),
-        (&files.test_texts, "texts of the rows"),
-        (&files.names, "names of the columns"),
-    ] {
-        if let Some(file) = file {
-            let _ = writeln!(text, "{}: {what}", printable(&file.file));
+    for (file, rows) in [("train", &manifest.train), ("test", &manifest.test)] {
+        if let Some(rows) = rows {
+            part(&mut text, &format!("{folder}/{file}.svm.zst"), rows);
         }
     }
     text

@@ -1,6 +1,7 @@
 //! `rankrls compare`: a selection by each strategy, one after the other, in one table.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
@@ -8,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::greedy::job::plan;
-use rankrls::greedy::{Ending, GreedyRankRls, TargetOptions};
+use rankrls::greedy::{Ending, GreedyRankRls};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::warning::Warning;
@@ -17,13 +18,12 @@ use serde::Serialize;
 
 use crate::args::{self, RulesArgs, at_least_one, each_once};
 use crate::data::{Input, Sizes, TestSizes, TrainingData};
-use crate::files::DataPath;
 use crate::numbers::{counted, printable, ridge};
 use crate::output::{Object, by_name};
 use crate::report::BIASED;
 use crate::select::{Tested, choose_lambda};
 use crate::session::Session;
-use crate::settings::{TeacherArgs, WeightArgs};
+use crate::settings::{LabelArgs, TeacherArgs, WeightArgs};
 use crate::sheet::Sheet;
 use crate::watch::Watch;
 
@@ -60,14 +60,14 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     weight: WeightArgs,
     #[command(flatten)]
-    target: TargetOptions,
+    labels: LabelArgs,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
     data: TrainingData,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(help_heading = "Measures", long, value_name = "DATA")]
-    test: Option<DataPath>,
+    test: Option<PathBuf>,
     #[arg(
         long,
         value_name = "LIST",
@@ -108,7 +108,7 @@ impl FromStr for Contestant {
         let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
         if number.is_some() && !kind.can_sample() {
             let asked = GreedyRankRls {
-                strategy: Some(kind),
+                strategy: kind,
                 sample: Some(1),
                 ..GreedyRankRls::default()
             };
@@ -184,15 +184,18 @@ struct StepRow {
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
     let (console, test) = (session.console, args.test.as_ref());
+    args.teacher.name_files(&session.files)?;
+    args.data.name_files(&session.files, [("--test", test)])?;
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, &args.rules, console)?;
     let mut options = GreedyRankRls {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
-        target: args.target.clone(),
         memory: input.others_in(args.data.read.memory()),
         seed: Some(args.seed),
-        ..GreedyRankRls::new(args.k, args.lambda)
+        k: args.k,
+        lambda: args.lambda,
+        ..args.labels.options()
     };
     let candidates = options.candidates(&input.train);
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
@@ -259,9 +262,9 @@ impl CompareArgs {
             .check([&self.data.path].into_iter().chain(&self.test))?;
         let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
         each_once("strategy", &names)?;
-        let strategies = self.strategies.iter().map(|one| Some(one.kind));
-        let (target, strategies) = (&self.target, strategies.collect::<Vec<_>>());
-        self.teacher.check(target, &strategies)?;
+        let strategies = self.strategies.iter().map(|one| one.kind);
+        let strategies: Vec<_> = strategies.collect();
+        self.teacher.check(&self.labels.options(), &strategies)?;
         self.rules.check(self.test.is_some(), false)
     }
 
@@ -278,7 +281,7 @@ impl CompareArgs {
             return Ok(None);
         }
         let options = GreedyRankRls {
-            strategy: Some(one.kind),
+            strategy: one.kind,
             sample: one.sample,
             ..options.clone()
         };

@@ -1,6 +1,7 @@
 //! Standard error and signals: warnings, errors, logs, progress, and requests to end.
 
 use std::fmt::{Display, Write};
+use std::fs;
 use std::io::{self, IsTerminal, Write as _};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use rankrls::Warning;
 use rankrls::stop::Stop;
 use rankrls_parses::linkgrammar;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use tracing::Level;
@@ -193,6 +194,15 @@ pub(crate) struct Interrupt {
     work: Stop,
 }
 
+/// Whether the process was started with this signal ignored, where the system tells it.
+fn ignores(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
+    ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
+}
+
 /// How the first signal is answered.
 #[derive(Debug)]
 enum Answer {
@@ -215,20 +225,26 @@ impl Interrupt {
     /// Hears signals from now on.
     pub(crate) fn install(&self, console: Console) -> Result<()> {
         let second = Arc::new(AtomicBool::new(false));
-        for (signal, exit) in [(SIGINT, 130_u8), (SIGTERM, 143)] {
+        let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
+        // nohup has the end of a terminal ignored.
+        let signals = signals.filter(|&signal| signal != SIGHUP || !ignores(signal));
+        let signals: Vec<_> = signals.collect();
+        for &signal in &signals {
+            let exit = 128 + usize::try_from(signal)?;
             // In this order: the first signal does not yet end the process.
-            flag::register_conditional_shutdown(signal, exit.into(), Arc::clone(&second))
+            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&second))
                 .and_then(|_| flag::register(signal, Arc::clone(&second)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&self.code), exit.into()))
+                .and_then(|_| flag::register_usize(signal, Arc::clone(&self.code), exit))
                 .context("cannot handle signals")?;
         }
-        let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot handle signals")?;
+        let mut signals = Signals::new(signals).context("cannot handle signals")?;
         let interrupt = self.clone();
-        thread::spawn(move || {
+        let heard = thread::Builder::new().spawn(move || {
             if let Some(signal) = signals.forever().next() {
                 interrupt.end(128 + signal, console);
             }
         });
+        heard.context("cannot start threads")?;
         Ok(())
     }
 

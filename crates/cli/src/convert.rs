@@ -1,19 +1,20 @@
 //! `rankrls convert`.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::data::read::Format;
+use rankrls::data::read::{Format, names_beside};
 use rankrls::data::{Ranker, names_file, write_names, write_query_sizes, write_svmlight_as_wide};
 use rankrls::{Dataset, IndexBase, Model};
 
 use crate::args::{one_of, usage};
 use crate::data::{ColumnNames, DataArgs, Wanted, read_named};
-use crate::files::{DataPath, InPath, OutPath};
 use crate::numbers::printable;
 use crate::output::{CompleteFile, OutputFile, print};
 use crate::session::Session;
+use rankrls_files::FilePlace;
 
 /// Convert data to svmlight text, or reduce them to the columns of a model
 ///
@@ -33,19 +34,19 @@ Examples:
 pub(crate) struct ConvertArgs {
     /// Data to read; - is standard input, and @parses comes with the program
     #[arg(value_name = "DATA", help_heading = None::<&str>)]
-    input: DataPath,
+    input: PathBuf,
     #[command(flatten)]
     data: DataArgs,
     /// Names of the columns, one a line
     #[arg(long, value_name = "FILE", help_heading = "Data")]
-    names: Option<InPath>,
+    names: Option<PathBuf>,
     /// Write the features of this model alone: they become columns 1 to k, in the order of selection.
     /// Columns are matched as rankrls predict does
     #[arg(long, value_name = "MODEL", conflicts_with = "names")]
-    model: Option<InPath>,
+    model: Option<PathBuf>,
     /// Write the data to this file; - is standard output
     #[arg(short, long, value_name = "FILE")]
-    output: OutPath,
+    output: PathBuf,
     /// Write what this ranker reads: whole grades from 0, columns from 0, and for xgboost queries by
     /// number, for lightgbm their sizes in FILE.query
     #[arg(long = "for", value_name = "RANKER")]
@@ -59,8 +60,8 @@ pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode>
     let sizes = if args.ranker == Some(Ranker::LightGbm) {
         let mut path = args.output.as_os_str().to_owned();
         path.push(".query");
-        let file = session.files.part("--output", path.into(), None)?;
-        Some(OutputFile::create(&file)?)
+        let file = OutputFile::create(&session.files, "--output", path.as_ref())?;
+        Some(file)
     } else {
         None
     };
@@ -82,8 +83,8 @@ impl ConvertArgs {
     fn read(&self, session: &Session<'_>) -> Result<Dataset<'static>> {
         let Some(path) = &self.model else {
             self.data.check([&self.input])?;
-            let (options, names) = (self.data.options(0), self.names.as_ref());
-            return read_named(options, names, &self.input, session.console);
+            let names = self.names.as_ref();
+            return read_named(&self.data, names, &self.input, session.console);
         };
         let model = Model::read(path)?;
         if model.expansion.is_some() {
@@ -105,6 +106,10 @@ impl ConvertArgs {
                 printable(&self.output.display().to_string())
             )));
         }
+        let files = &session.files;
+        self.data.name_files(files, [("DATA", &self.input)])?;
+        files.reads("--names", &self.names)?;
+        files.reads("--model", &self.model)?;
         let to_file = self.output.as_os_str() != "-";
         let ending = self.output.extension();
         let compressed = ending.is_some_and(|ending| ending == "gz" || ending == "zst");
@@ -112,12 +117,21 @@ impl ConvertArgs {
             return Err(usage("--for writes a file without .gz or .zst"));
         }
         let files = if to_file {
-            let names = self.names.as_deref().filter(|_| self.model.is_none());
-            let names = session
-                .files
-                .part("--output", names_file(&self.output), names)?;
-            Some((OutputFile::create(&self.output)?, names))
+            let names = names_file(&self.output);
+            // The same names are not written again.
+            let beside = || names_beside(&self.input);
+            let known = self
+                .names
+                .clone()
+                .or_else(beside)
+                .filter(|_| self.model.is_none());
+            let place = FilePlace::of(&names);
+            let same = place.is_some() && known.as_deref().map(FilePlace::of) == Some(place);
+            let data = OutputFile::create(files, "--output", &self.output)?;
+            let names = (!same).then(|| OutputFile::create(files, "--output", &names));
+            Some((data, names.transpose()?))
         } else {
+            files.prints()?;
             None
         };
         let base = match self.ranker {
@@ -133,7 +147,7 @@ impl ConvertArgs {
 struct Target {
     base: IndexBase,
     /// The data, known to be writable, and their names, no input; none for standard output.
-    files: Option<(OutputFile, OutPath)>,
+    files: Option<(OutputFile, Option<OutputFile>)>,
 }
 
 impl Target {
@@ -144,9 +158,8 @@ impl Target {
             return print(|output| write_svmlight_as_wide(dataset, base, output));
         };
         let mut complete = Vec::new();
-        if let Some(known) = dataset.names() {
+        if let Some((known, file)) = dataset.names().zip(names) {
             let known = known.iter().take(dataset.width()).collect();
-            let file = OutputFile::create(&names)?;
             complete.push(file.complete(|writer| write_names(&known, writer))?);
         }
         complete.push(data.complete(|writer| write_svmlight_as_wide(dataset, base, writer))?);

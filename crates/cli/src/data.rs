@@ -23,12 +23,13 @@ use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
-use super::files::{DataPath, InPath};
+use super::files::Files;
 use super::numbers::{counted, number, sizes};
 use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
 use rankrls_files::memory;
+use rankrls_parses::corpus;
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]
@@ -50,7 +51,7 @@ pub(crate) struct DataArgs {
         value_name = "FILE",
         conflicts_with = "query_size"
     )]
-    queries: Vec<InPath>,
+    queries: Vec<PathBuf>,
     /// Queries of data that have none: every N rows are one
     #[arg(id = "query_size", long = "rows-per-query", value_name = "N", value_parser = at_least_one)]
     query_size: Option<usize>,
@@ -103,8 +104,11 @@ impl DataArgs {
 
     /// Refuses queries of more data than the command reads, or from standard input, and options that none
     /// of the `data` heed.
-    pub(crate) fn check<'a>(&self, data: impl IntoIterator<Item = &'a DataPath>) -> Result<()> {
-        let data: Vec<&Path> = data.into_iter().map(|path| &**path).collect();
+    pub(crate) fn check<'a, P: AsRef<Path> + ?Sized + 'a>(
+        &self,
+        data: impl IntoIterator<Item = &'a P>,
+    ) -> Result<()> {
+        let data: Vec<&Path> = data.into_iter().map(AsRef::as_ref).collect();
         if self.queries.len() > data.len() {
             let (most, found) = (data.len(), self.queries.len());
             return Err(usage(format_args!(
@@ -115,6 +119,21 @@ impl DataArgs {
             return Err(usage("--query-file: expected a file, found standard input"));
         }
         self.options(0).check_effects(data).map_err(usage)
+    }
+
+    /// Names the files of `data`, each with the argument that names it, and of their queries.
+    pub(crate) fn name_files<'a>(
+        &self,
+        files: &Files,
+        data: impl IntoIterator<Item = (&'static str, &'a PathBuf)>,
+    ) -> Result<()> {
+        let data = data.into_iter();
+        for (name, path) in data.filter(|(_, path)| embedded(path).is_none()) {
+            files.reads(name, [path])?;
+            files.reads(name, &names_beside(path))?;
+            files.reads(name, &corpus_around(path))?;
+        }
+        files.reads("--query-file", &self.queries)
     }
 
     /// Takes the column of queries away, where its name was given for something else.
@@ -168,7 +187,7 @@ impl DataArgs {
     /// How to read the data that come `number`th, counted from 0.
     fn options_of(&self, number: usize, held: u64) -> ReadOptions {
         let path = self.queries.get(number);
-        let file = path.map(|path| RowQueries::File(path.to_path_buf()));
+        let file = path.map(|path| RowQueries::File(path.clone()));
         ReadOptions::new()
             .format(self.format)
             .zero_based(self.zero_based)
@@ -188,13 +207,12 @@ impl DataArgs {
         model: &Model,
         path: &Path,
         names: &ColumnNames,
-        session: &Session<'_>,
     ) -> Result<()> {
         // Columns of tables are found by their names.
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.memory(), session, |names, file| {
+        names.check(path, self.memory(), |names, file| {
             model.check_names(names, file)
         })
     }
@@ -206,14 +224,14 @@ impl DataArgs {
     pub(crate) fn read_for(
         &self,
         model: &Model,
-        path: &DataPath,
+        path: &Path,
         names: &ColumnNames,
         wanted: Wanted,
         session: &Session<'_>,
     ) -> Result<Loaded> {
         let console = session.console;
         self.check([path])?;
-        self.check_names(model, path, names, session)?;
+        self.check_names(model, path, names)?;
         let of_model = || model.feature_names();
         let options = self
             .options(0)
@@ -231,29 +249,41 @@ impl DataArgs {
     }
 }
 
+/// The files of the corpus that the file at `path` is of; none where it is of no corpus.
+fn corpus_around(path: &Path) -> Vec<PathBuf> {
+    let files = corpus::FILES.map(|file| path.with_file_name(file));
+    let is_corpus = path.with_file_name("manifest.json").is_file();
+    if is_corpus && files.iter().any(|file| file == path) {
+        files.into()
+    } else {
+        Vec::new()
+    }
+}
+
 /// Names by which columns of data are known to be those of a model.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ColumnNames {
     /// Names of the columns of DATA: a model that has other names for them is refused. A table has
-    /// its own [default: NAME.names.txt or NAME-names.txt beside DATA]
+    /// its own [default: NAME.names.txt or names.txt.zst beside DATA]
     #[arg(long, value_name = "FILE", help_heading = "Data")]
-    names: Option<InPath>,
+    names: Option<PathBuf>,
 }
 
 impl ColumnNames {
+    /// Names the file, where the user gives it.
+    pub(crate) fn name_file(&self, files: &Files) -> Result<()> {
+        files.reads("--names", &self.names)
+    }
+
     /// Has `same` judge the names of the data at `path`, and the file that they are in, where there are
-    /// any. Refuses an output of `session` that would replace this file.
+    /// any.
     fn check(
         &self,
         path: &Path,
         memory: Memory,
-        session: &Session<'_>,
         same: impl FnOnce(&FeatureNames, &Path) -> Result<(), ReadError>,
     ) -> Result<()> {
-        let named = self.names.as_deref().map(Path::to_path_buf);
-        let file = named.or_else(|| names_beside(path));
-        if let Some(file) = file {
-            session.files.check_read("the file of names", &file)?;
+        if let Some(file) = self.names.clone().or_else(|| names_beside(path)) {
             return Ok(same(&read_names(&file, memory)?, &file)?);
         }
         if embedded(path).is_some() {
@@ -269,15 +299,28 @@ pub(crate) struct TrainingData {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
     /// small corpus that comes with the program
     #[arg(value_name = "DATA", help_heading = None::<&str>)]
-    pub(crate) path: DataPath,
+    pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) read: DataArgs,
     /// Names of the features: the first line names the first column
     #[arg(long, value_name = "FILE", help_heading = "Data")]
-    pub(crate) names: Option<InPath>,
+    pub(crate) names: Option<PathBuf>,
 }
 
 impl TrainingData {
+    /// Names the files of the training data and of `others`, each with its argument.
+    pub(crate) fn name_files<'a>(
+        &'a self,
+        files: &Files,
+        others: impl IntoIterator<Item = (&'static str, Option<&'a PathBuf>)>,
+    ) -> Result<()> {
+        let others = others.into_iter();
+        let others = others.filter_map(|(name, path)| Some((name, path?)));
+        self.read
+            .name_files(files, std::iter::once(("DATA", &self.path)).chain(others))?;
+        files.reads("--names", &self.names)
+    }
+
     /// The data, and the seconds that reading them took.
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
         let (loaded, seconds) = self.load(false, console)?;
@@ -288,7 +331,13 @@ impl TrainingData {
     fn load(&self, packed: bool, console: Console) -> Result<(Loaded, f64)> {
         let begin = Instant::now();
         let options = self.read.options(0).packed(packed);
-        let loaded = load_named(options, self.names.as_ref(), &self.path, console)?;
+        let loaded = load_named(
+            &self.read,
+            options,
+            self.names.as_ref(),
+            &self.path,
+            console,
+        )?;
         let train = &loaded.dataset;
         if train.queries().len() == 1
             && train.queries().ids().is_none()
@@ -315,7 +364,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(of_train);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
-            ColumnNames::default().check(path, self.read.memory(), session, |names, file| {
+            ColumnNames::default().check(path, self.read.memory(), |names, file| {
                 names.check_same((0..).zip(known.iter()), base, "the training data", file)
             })?;
         }
@@ -361,7 +410,7 @@ impl Input {
         data: &TrainingData,
         packed: bool,
         teacher: &TeacherArgs,
-        [validation, test]: [Option<&DataPath>; 2],
+        [validation, test]: [Option<&PathBuf>; 2],
         session: &Session<'_>,
     ) -> Result<(Self, Option<Packed>)> {
         let (loaded, seconds) = data.load(packed, session.console)?;
@@ -372,7 +421,7 @@ impl Input {
             train = with_scores.with_context(|| path.display().to_string())?;
         }
         let (mut number, mut held) = (0, train.memory() + entries.memory());
-        let mut other = |path: &DataPath| -> Result<Loaded> {
+        let mut other = |path: &PathBuf| -> Result<Loaded> {
             number += 1;
             let loaded = data.other(number, path, &train, held, session)?;
             held += loaded.dataset.memory();
@@ -410,7 +459,7 @@ impl Input {
     /// `rules` without effect on any of the measures.
     pub(crate) fn check_measures(
         &self,
-        path: Option<&DataPath>,
+        path: Option<&PathBuf>,
         metrics: &[Metric],
         rules: &RulesArgs,
         console: Console,
@@ -447,11 +496,6 @@ const EMBEDDED: [(&str, &[u8]); 2] = [("@parses", sample::TRAIN), ("@parses-test
 fn embedded(path: &Path) -> Option<&'static [u8]> {
     let of_name = |(name, _): &&(&str, _)| Path::new(name) == path;
     EMBEDDED.iter().find(of_name).map(|(_, bytes)| *bytes)
-}
-
-/// Whether the path names data that come with the program.
-pub(crate) fn is_embedded(path: &Path) -> bool {
-    embedded(path).is_some()
 }
 
 /// Refuses what looks like the name of data that come with the program, but is neither that nor a
@@ -497,23 +541,26 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     Ok(loaded)
 }
 
-/// Reads data with the names of the file `names`, or of embedded data.
+/// Reads data with the names of the file `names`, of one beside the data, or of embedded data.
 pub(crate) fn read_named(
-    options: ReadOptions,
-    names: Option<&InPath>,
+    reading: &DataArgs,
+    names: Option<&PathBuf>,
     path: &Path,
     console: Console,
 ) -> Result<Dataset<'static>> {
-    Ok(load_named(options, names, path, console)?.dataset)
+    Ok(load_named(reading, reading.options(0), names, path, console)?.dataset)
 }
 
 fn load_named(
+    reading: &DataArgs,
     options: ReadOptions,
-    names: Option<&InPath>,
+    names: Option<&PathBuf>,
     path: &Path,
     console: Console,
 ) -> Result<Loaded> {
-    let options = options.names(names.map(|path| path.to_path_buf()));
+    // A table has its own names.
+    let beside = || names_beside(path).filter(|_| !reading.by_name(path));
+    let options = options.names(names.cloned().or_else(beside));
     let mut loaded = read(&options, path, console)?;
     if names.is_none() && embedded(path).is_some() {
         // The test data end with fewer columns.

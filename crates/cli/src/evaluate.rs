@@ -1,13 +1,12 @@
 //! `rankrls evaluate`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::builder::RangedU64ValueParser;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
-use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired, parse_list};
+use rankrls::metrics::{self, Metric, Paired, PairedOptions, Score, paired, parse_list};
 use rankrls::warning::Warning;
 use rankrls::{IndexBase, Model, Queries};
 use serde::ser::SerializeMap;
@@ -16,7 +15,6 @@ use serde_json::Value;
 
 use super::args::{self, RulesArgs, usage};
 use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
-use super::files::{DataPath, InPath, OutPath};
 use super::numbers::printable;
 use super::output::{Destination, Object, by_name};
 use super::session::Session;
@@ -42,15 +40,15 @@ Examples:
 pub(crate) struct EvaluateArgs {
     /// Labelled data; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
-    path: DataPath,
+    path: PathBuf,
     /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are
     /// matched
     #[arg(help_heading = "Rankings", long, value_name = "MODEL")]
-    model: Vec<InPath>,
+    model: Vec<PathBuf>,
     /// Rank by these scores, one a line in the order of the rows in DATA, or by each of several
     /// files
     #[arg(help_heading = "Rankings", long, value_name = "FILE")]
-    scores: Vec<InPath>,
+    scores: Vec<PathBuf>,
     /// Rank by the order of the rows in DATA, the first row of a query before the second
     #[arg(help_heading = "Rankings", long)]
     file_order: bool,
@@ -59,11 +57,7 @@ pub(crate) struct EvaluateArgs {
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Draws for each interval and test of a comparison
-    #[arg(long, value_name = "N", default_value_t = PairedOptions::default().resamples)]
-    #[arg(help_heading = "Comparison", value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000_000))]
-    resamples: usize,
-    /// Seed of these draws
+    /// Seed of the draws for intervals and tests
     #[arg(help_heading = "Comparison", long, value_name = "SEED", default_value_t = PairedOptions::default().seed)]
     seed: u64,
     /// Print the values of every query, too
@@ -71,7 +65,7 @@ pub(crate) struct EvaluateArgs {
     per_query: bool,
     /// Write the values of every query to this file
     #[arg(help_heading = "Output", long, value_name = "FILE")]
-    csv: Option<OutPath>,
+    csv: Option<PathBuf>,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
@@ -84,14 +78,19 @@ pub(crate) struct EvaluateArgs {
 pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data.check([&args.path])?;
     let console = session.console;
-    let csv = Destination::create(args.csv.as_ref())?;
+    let files = &session.files;
+    args.data.name_files(files, [("DATA", &args.path)])?;
+    files.reads("--model", &args.model)?;
+    files.reads("--scores", &args.scores)?;
+    args.names.name_file(files)?;
+    let csv = Destination::create(files, "--csv", args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(session)?;
     let rules = args.rules.rules();
     console.warn_all(Warning::of_rules(&args.metrics, &rules));
     let labels = loaded.dataset.labels();
     console.warn_all(Warning::of_grades(&args.metrics, labels, &rules, true));
-    if rankings.len() == 1 && (session.is_given("seed") || session.is_given("resamples")) {
-        console.warn("--seed and --resamples have no effect: there is nothing to compare with");
+    if rankings.len() == 1 && session.is_given("seed") {
+        console.warn("--seed has no effect: there is nothing to compare with");
     }
     let report = Report::new(args, &loaded, &rankings)?;
     let written = csv.write(|writer| {
@@ -115,7 +114,7 @@ struct Ranking {
     #[serde(skip)]
     name: String,
     #[serde(flatten, serialize_with = "figures")]
-    metrics: Vec<MetricValues>,
+    metrics: Vec<(Metric, Score)>,
     dropped_entries: u64,
     dropped_columns: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,7 +145,7 @@ impl EvaluateArgs {
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => {
                     let names = &self.names;
-                    self.data.check_names(&model, &self.path, names, session)?;
+                    self.data.check_names(&model, &self.path, names)?;
                     loaded
                 }
                 None if read.is_some() && &*self.path == Path::new("-") => {
@@ -204,7 +203,7 @@ impl EvaluateArgs {
         let (measures, rules) = (&self.metrics, self.rules.rules());
         data::check_labels(measures, loaded, &self.path, &rules)?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
-        let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?.metrics;
+        let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?;
         let row = |query: usize| {
             let mut values = by_metric(&metrics, |values| values.per_query[query].into());
             let id = query_name(queries, query).into();
@@ -260,7 +259,6 @@ impl<'a> Report<'a> {
     fn new(args: &EvaluateArgs, loaded: &'a Loaded, rankings: &'a [Ranking]) -> Result<Self> {
         let (queries, rules) = (loaded.dataset.queries().len(), args.rules.rules());
         let options = PairedOptions {
-            resamples: args.resamples,
             seed: args.seed,
             ..PairedOptions::default()
         };
@@ -268,9 +266,9 @@ impl<'a> Report<'a> {
         for (place, first) in rankings.iter().enumerate() {
             for (other, second) in rankings.iter().enumerate().skip(place + 1) {
                 let pairs = first.metrics.iter().zip(&second.metrics);
-                let found = pairs.map(|(a, b)| {
+                let found = pairs.map(|((metric, a), (_, b))| {
                     let values = paired(&a.per_query, &b.per_query, &options)?;
-                    Ok((a.metric.to_string(), values))
+                    Ok((metric.to_string(), values))
                 });
                 comparisons.push(Comparison {
                     first: &first.name,
@@ -325,7 +323,7 @@ impl<'a> Report<'a> {
             .rankings
             .first()
             .map_or(&[][..], |first| &first.metrics);
-        metrics.iter().map(|values| values.metric)
+        metrics.iter().map(|(metric, _)| *metric)
     }
 
     /// A line for each measure of each ranking.
@@ -335,14 +333,15 @@ impl<'a> Report<'a> {
             let rankings = self.rankings.iter().enumerate();
             rankings.map(move |(number, ranking)| (number, &ranking.metrics[place]))
         };
-        let rows: Vec<(usize, &MetricValues)> = self.metrics().enumerate().flat_map(of).collect();
+        let rows: Vec<(usize, &(Metric, Score))> =
+            self.metrics().enumerate().flat_map(of).collect();
         Sheet::of(&rows)
-            .words("measure", |(_, values)| values.metric.to_string())
+            .words("measure", |(_, (metric, _))| metric.to_string())
             .words("ranking", |(number, _)| several.then(|| label(*number)))
-            .measure("mean", |(_, values)| values.mean)
-            .measure("s.e.", |(_, values)| values.standard_error)
-            .number("queries", |(_, values)| values.queries)
-            .number("left out", |(_, values)| values.left_out)
+            .measure("mean", |(_, (_, score))| score.mean)
+            .measure("s.e.", |(_, (_, score))| score.standard_error)
+            .number("queries", |(_, (_, score))| score.queries)
+            .number("left out", |(_, (_, score))| score.left_out())
             .text()
     }
 
@@ -373,7 +372,7 @@ impl<'a> Report<'a> {
              differ, else by {resamples} draws; not corrected for the number of comparisons.\n\
              Seed {seed}. Wins, ties and losses are queries.\n",
             table.text(),
-            metrics::paired::EXACT,
+            PairedOptions::EXACT,
         )
     }
 
@@ -386,7 +385,7 @@ impl<'a> Report<'a> {
         sheet
             .words("query", |(_, query)| query_name(queries, *query))
             .measures(self.metrics(), |(ranking, query), place| {
-                ranking.metrics[place].per_query[*query]
+                ranking.metrics[place].1.per_query[*query]
             })
     }
 }
@@ -423,16 +422,16 @@ fn one_or_several<S: Serializer>(rankings: &[Ranking], serializer: S) -> Result<
 }
 
 /// Writes means, standard errors and queries without a value by measure.
-fn figures<S: Serializer>(metrics: &[MetricValues], serializer: S) -> Result<S::Ok, S::Error> {
+fn figures<S: Serializer>(metrics: &[(Metric, Score)], serializer: S) -> Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(Some(3))?;
     map.serialize_entry("metrics", &by_metric(metrics, |values| values.mean))?;
     let errors = by_metric(metrics, |values| values.standard_error);
     map.serialize_entry("standard_errors", &errors)?;
-    map.serialize_entry("left_out", &by_metric(metrics, |values| values.left_out))?;
+    map.serialize_entry("left_out", &by_metric(metrics, Score::left_out))?;
     map.end()
 }
 
-fn by_metric<V>(metrics: &[MetricValues], value: impl Fn(&MetricValues) -> V) -> Object<V> {
-    let names = metrics.iter().map(|values| values.metric);
-    by_name(names, metrics.iter().map(value))
+fn by_metric<V>(metrics: &[(Metric, Score)], value: impl Fn(&Score) -> V) -> Object<V> {
+    let names = metrics.iter().map(|(metric, _)| metric);
+    by_name(names, metrics.iter().map(|(_, score)| value(score)))
 }

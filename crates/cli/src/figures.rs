@@ -7,10 +7,10 @@ use anyhow::Result;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use rankrls::greedy::job::TestPath;
-use rankrls::{Metric, Ridge, Step, StrategyKind};
-use rankrls_plot::{Figure, Hue, LinePlot, Series, Tone, power};
+use rankrls::{Metric, Ridge, Step};
+use rankrls_plot::{Hue, Line, Panel, power};
 
-use super::files::OutPath;
+use super::files::Files;
 use super::output::Destination;
 
 /// Where to draw.
@@ -19,16 +19,13 @@ use super::output::Destination;
 pub(crate) struct PlotArgs {
     /// Draw it too, as FILE.svg
     #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(svg))]
-    plot: Option<OutPath>,
-    /// Size of the drawing, such as 1600x900; 96 are an inch
-    #[arg(long = "plot-size", value_name = "WxH", requires = "plot", value_parser = size)]
-    size: Option<(u32, u32)>,
+    plot: Option<PathBuf>,
 }
 
 /// Refuses the name of a file that does not end in .svg, in any case.
-fn svg(path: PathBuf) -> Result<OutPath, String> {
+fn svg(path: PathBuf) -> Result<PathBuf, String> {
     let found = match path.extension() {
-        Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path.into()),
+        Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path),
         Some(ending) => format!(".{}", ending.display()),
         None => "none".to_owned(),
     };
@@ -37,62 +34,25 @@ fn svg(path: PathBuf) -> Result<OutPath, String> {
     ))
 }
 
-/// Parses a width and a height.
-fn size(text: &str) -> Result<(u32, u32), String> {
-    let number = |text: &str| {
-        text.parse()
-            .ok()
-            .filter(|size| (100..=20_000).contains(size))
-    };
-    let sides = text
-        .split_once('x')
-        .map(|(width, height)| (number(width), number(height)));
-    match sides {
-        Some((Some(width), Some(height))) => Ok((width, height)),
-        _ => Err("expected two numbers from 100 to 20000, such as 1600x900".to_owned()),
-    }
-}
-
 impl PlotArgs {
     /// The file, found writable before the work begins.
-    pub(crate) fn create(&self) -> Result<PlotFile> {
-        Ok(PlotFile {
-            size: self.size,
-            output: Destination::create(self.plot.as_ref())?,
-        })
+    pub(crate) fn create(&self, files: &Files) -> Result<PlotFile> {
+        Ok(PlotFile(Destination::create(
+            files,
+            "--plot",
+            self.plot.as_ref(),
+        )?))
     }
 }
 
 /// A diagram to be written where one was asked for.
 #[derive(Debug)]
-pub(crate) struct PlotFile {
-    size: Option<(u32, u32)>,
-    output: Destination,
-}
+pub(crate) struct PlotFile(Destination);
 
 impl PlotFile {
-    /// Draws the `figure`.
-    pub(crate) fn write(self, figure: impl FnOnce() -> Figure) -> Result<()> {
-        let svg = || figure().size(self.size).to_svg();
-        self.output
-            .write(|writer| writer.write_all(svg().as_bytes()))
-    }
-}
-
-/// The colour of a strategy, the same in every figure; `studies/style.py` has those of the pages.
-pub(crate) fn hue(strategy: Option<StrategyKind>) -> Hue {
-    match strategy {
-        Some(StrategyKind::Dense) => Hue::Orange,
-        Some(StrategyKind::LowMem) => Hue::Purple,
-        Some(StrategyKind::Sampled) => Hue::Pink,
-        Some(StrategyKind::Backfit) => Hue::Olive,
-        Some(StrategyKind::Distil) => Hue::Green,
-        Some(StrategyKind::Residual) => Hue::Teal,
-        Some(StrategyKind::Univariate) => Hue::Brown,
-        Some(StrategyKind::FsEd) => Hue::Red,
-        Some(StrategyKind::Random) => Hue::Grey,
-        // The default of the program, and strategies that it does not have.
-        _ => Hue::Blue,
+    /// Writes what `svg` draws.
+    pub(crate) fn write(self, svg: impl FnOnce() -> String) -> Result<()> {
+        self.0.write(|writer| writer.write_all(svg().as_bytes()))
     }
 }
 
@@ -109,15 +69,30 @@ pub(crate) fn lambda_name(lambda: f64, unit: f64) -> String {
     }
 }
 
+/// A panel of lines against the number of features.
+pub(crate) fn panel(y_label: impl Into<String>, lines: Vec<Line>) -> Panel {
+    Panel {
+        x_label: "features".to_owned(),
+        y_label: y_label.into(),
+        lines,
+    }
+}
+
+/// A thick blue line through values after 1, 2 and so on features.
+pub(crate) fn path(values: impl IntoIterator<Item = Option<f64>>) -> Line {
+    Line {
+        bold: true,
+        ..Line::path("", values, Hue::Blue)
+    }
+}
+
 /// The panels of error and concordance index, both leave-query-out, after each of `steps`.
-pub(crate) fn lqo_panels(steps: &[Step], hue: Hue) -> [LinePlot; 2] {
-    let panel = |label: &str, value: fn(&Step) -> Option<f64>| {
-        let path = Series::path("", steps.iter().map(value));
-        LinePlot::new("features", label).series(path.stroke(hue).tone(Tone::Strong))
-    };
+pub(crate) fn lqo_panels(steps: &[Step]) -> [Panel; 2] {
+    let error = path(steps.iter().map(|step| Some(step.lqo_error)));
+    let cindex = path(steps.iter().map(|step| step.lqo_cindex));
     [
-        panel("leave-query-out error", |step| Some(step.lqo_error)),
-        panel("leave-query-out concordance index", |step| step.lqo_cindex),
+        panel("leave-query-out error", vec![error]),
+        panel("leave-query-out concordance index", vec![cindex]),
     ]
 }
 
@@ -128,11 +103,8 @@ fn varies(test: &TestPath<'_>, index: usize) -> bool {
 }
 
 /// A panel for each measure of test data that varies along a path, with a band of one standard error.
-pub(crate) fn test_panels<'a>(
-    test: &'a TestPath<'_>,
-    hue: Hue,
-) -> impl Iterator<Item = LinePlot> + 'a {
-    let panel = move |(index, metric): (usize, &Metric)| {
+pub(crate) fn test_panels<'a>(test: &'a TestPath<'_>) -> impl Iterator<Item = Panel> + 'a {
+    let drawn = move |(index, metric): (usize, &Metric)| {
         let values = test.steps().iter().map(move |values| values[index]);
         let errors = test.standard_errors().iter();
         let errors = errors.map(move |errors| errors[index]);
@@ -141,14 +113,17 @@ pub(crate) fn test_panels<'a>(
             let (value, error) = (value?, error?);
             Some((f64::from(step), value - error, value + error))
         });
-        let path = Series::path("", values).band(band);
-        let path = path.stroke(hue).tone(Tone::Strong);
-        LinePlot::new("features", format!("test {metric}")).series(path)
+        let band = band.collect();
+        let line = Line {
+            band,
+            ..path(values)
+        };
+        panel(format!("test {metric}"), vec![line])
     };
     let measures = test.metrics().iter().enumerate();
     measures
         .filter(|(index, _)| varies(test, *index))
-        .map(panel)
+        .map(drawn)
 }
 
 /// Explains the bands, and names the convention of test measures and the measures that are not drawn.
@@ -174,22 +149,9 @@ pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
     note
 }
 
-/// Panels side by side: one below the other while there are few.
-pub(crate) fn columns(panels: usize) -> usize {
-    if panels > 4 { 2 } else { 1 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes_have_two_sides() {
-        assert_eq!(size("1600x900"), Ok((1600, 900)));
-        for text in "1600 1600x x900 0x900 1e3x900 1600x99999 -1x900".split(' ') {
-            assert!(size(text).is_err(), "{text}");
-        }
-    }
 
     #[test]
     fn shares_of_the_unit_are_named_as_such() {
@@ -209,14 +171,5 @@ mod tests {
         for unit in [0.0, f64::INFINITY, f64::NAN] {
             assert_eq!(lambda_name(3.0, unit), "3");
         }
-    }
-
-    #[test]
-    fn strategies_have_colours_of_their_own() {
-        assert_eq!(hue(Some(StrategyKind::Bounded)), hue(None));
-        let hues = StrategyKind::ALL.iter().map(|&kind| hue(Some(kind)));
-        let own: Vec<Hue> = hues.filter(|own| *own != hue(None)).collect();
-        let different: std::collections::BTreeSet<Hue> = own.iter().copied().collect();
-        assert_eq!(different.len(), own.len());
     }
 }

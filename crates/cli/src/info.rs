@@ -1,11 +1,12 @@
 //! `rankrls info`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::data::{self, DataHash, Description, Spread};
+use rankrls::data::DataHash;
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
@@ -17,7 +18,7 @@ use serde_json::Value;
 
 use crate::args::at_least_one;
 use crate::data::{DataArgs, Sizes, read_named};
-use crate::files::{DataPath, InPath};
+use crate::description::{Description, Spread};
 use crate::numbers::{counted, exact, number, ridge};
 use crate::session::Session;
 use crate::sheet::Sheet;
@@ -35,7 +36,7 @@ Examples:
 pub(crate) struct InfoArgs {
     /// Data to describe; - is standard input, and @parses comes with the program
     #[arg(value_name = "DATA")]
-    path: DataPath,
+    path: PathBuf,
     /// Features to select, for the memory that this takes
     #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
     k: usize,
@@ -46,7 +47,7 @@ pub(crate) struct InfoArgs {
     data: DataArgs,
     /// Names of the columns, one a line
     #[arg(long, value_name = "FILE")]
-    names: Option<InPath>,
+    names: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -77,10 +78,10 @@ struct LongColumn<'a> {
 impl<'a> LongColumn<'a> {
     fn all(description: &Description, dataset: &'a Dataset<'_>) -> Vec<Self> {
         let columns = description.longest_columns.iter();
-        let column = |column: &data::LongColumn| Self {
-            feature: dataset.index_base().written(column.feature),
-            name: dataset.name_of(column.feature),
-            nonzeros: column.nonzeros,
+        let column = |&(feature, nonzeros): &(u32, usize)| Self {
+            feature: dataset.index_base().written(feature),
+            name: dataset.name_of(feature),
+            nonzeros,
         };
         columns.map(column).collect()
     }
@@ -118,8 +119,10 @@ struct Row {
 
 pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data.check([&args.path])?;
-    let options = args.data.options(0);
-    let dataset = read_named(options, args.names.as_ref(), &args.path, session.console)?;
+    args.data
+        .name_files(&session.files, [("DATA", &args.path)])?;
+    session.files.reads("--names", &args.names)?;
+    let dataset = read_named(&args.data, args.names.as_ref(), &args.path, session.console)?;
     let report = InfoReport::new(&dataset, args)?;
     session.end(args.json, &report, || report.text(), Ok(()))
 }
@@ -238,7 +241,7 @@ impl Memory {
             ..GreedyRankRls::new(args.k, lambda)
         };
         let auto = match plan(candidates, dataset, &options) {
-            Ok(plan) => plan.strategy.kind(),
+            Ok(plan) => Some(plan.options.strategy),
             Err(error) if matches!(error.kind(), Kind::Memory | Kind::Data) => None,
             Err(error) => return Err(error.into()),
         };

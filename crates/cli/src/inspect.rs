@@ -1,24 +1,19 @@
 //! `rankrls inspect`.
 
 use std::fmt::Write as _;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::Args;
+use rankrls::Model;
 use rankrls::model::SelectedFeature;
-use rankrls::{Model, StrategyKind};
-use rankrls_plot::{BarPlot, Figure};
 
-use super::figures::PlotArgs;
-use super::files::InPath;
-use super::numbers::{counted, exact, printable, short, sizes};
+use super::numbers::{counted, exact, short, sizes};
 use super::output::{print, print_text};
 use super::report::{BIASED, PathRow, path_table, settings};
 use super::session::Session;
 use super::sheet::Sheet;
-
-/// Most weights that are drawn where no number is given.
-const DRAWN: usize = 100;
 
 /// Show a model: features by name, weights, and the error path
 ///
@@ -28,56 +23,17 @@ const DRAWN: usize = 100;
 #[command(after_help = "\
 Examples:
   rankrls inspect model.json
-  rankrls inspect model.json --members
-  rankrls inspect model.json --plot weights.svg
   rankrls inspect model.json --top 100
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` or `train -o` wrote; - is standard input
-    model: InPath,
-    /// List the columns that are identical to each feature (the JSON always has them)
-    #[arg(long)]
-    members: bool,
-    #[command(flatten)]
-    plot: PlotArgs,
+    model: PathBuf,
     /// Show the first N features [default: 20 of a model without selection, else all]
     #[arg(long, value_name = "N", conflicts_with = "json")]
     top: Option<usize>,
-    /// Print the model as one JSON document
+    /// Print the model as one JSON document, with the columns that are identical to each feature
     #[arg(long)]
     json: bool,
-}
-
-/// The `most` largest weights of a model by name or number.
-fn weights(model: &Model, most: usize) -> Figure {
-    let (lambda, count) = (short(model.lambda.value()), model.features.len());
-    let selected = model.strategy.is_selection();
-    let (origin, order) = if selected {
-        let by = format!("selected by {}", model.strategy);
-        (by, "in order of selection")
-    } else {
-        ("trained without selection".to_owned(), "the largest first")
-    };
-    let mut kept = largest(model, most);
-    if selected {
-        kept.sort_unstable_by_key(|(place, _)| *place);
-    }
-    let part = match kept.len() {
-        all if all == count => "All weights".to_owned(),
-        shown => format!("The {shown} largest of {count} weights"),
-    };
-    let bars = kept.into_iter().map(|(_, feature)| {
-        let number = model.index_base.written(feature.feature);
-        let own = feature.name.clone().filter(|name| !name.is_empty());
-        let name = own.unwrap_or_else(|| format!("feature {number}"));
-        (name, feature.weight)
-    });
-    Figure::new(format!("Weights at lambda {lambda}, {origin}"))
-        .note(format!("{part}, {order}."))
-        .bars(BarPlot {
-            x_label: "weight".to_owned(),
-            bars: bars.collect(),
-        })
 }
 
 /// The features of the `most` largest weights, the largest first, and their places in the model.
@@ -89,12 +45,8 @@ fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
 }
 
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let plot = args.plot.create()?;
+    session.files.reads("MODEL", [&args.model])?;
     let model = Model::read(&args.model)?;
-    if model.expansion.is_some() && (session.is_given("plot") || args.members) {
-        bail!("the model has no features: its kernel compares rows");
-    }
-    plot.write(|| weights(&model, args.top.unwrap_or(DRAWN)))?;
     if args.json {
         print(|output| model.write_to(output))?;
         return Ok(session.code());
@@ -102,27 +54,18 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
     let mut text = heading(&model);
     if model.strategy.is_selection() {
         let _ = writeln!(text, "\n{}", path(&model, args.top));
-        let strategy = model.settings.strategy;
-        if strategy.is_some_and(StrategyKind::distils) {
+        if model.settings.strategy.distils() {
             text += BIASED;
         }
-    } else if args.members {
-        bail!(
-            "nothing was selected for this model: each of its features has its own weight, and \
-             none stands for others"
-        );
     } else if let Some(expansion) = &model.expansion {
         let kernel = expansion.kernel;
         let gamma = kernel
             .gamma()
             .map_or_else(String::new, |gamma| format!(", gamma {}", exact(gamma)));
         let rows = counted(expansion.rows.len(), "row");
-        let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind());
+        let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind);
     } else {
         text += &weight_table(&model, args.top.unwrap_or(LARGEST));
-    }
-    if args.members {
-        let _ = write!(text, "\n{}", members(&model));
     }
     print_text(&text)?;
     Ok(session.code())
@@ -180,25 +123,4 @@ fn path(model: &Model, top: Option<usize>) -> String {
     });
     let shown: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
     path_table(&shown, "squared").text()
-}
-
-fn members(model: &Model) -> String {
-    let base = model.index_base;
-    let mut text = String::new();
-    for feature in &model.features {
-        let _ = write!(text, "identical to {}", base.written(feature.feature));
-        if let Some(name) = &feature.name {
-            let _ = write!(text, " ({})", printable(name));
-        }
-        text.push(':');
-        for &column in &feature.identical {
-            let _ = write!(text, " {}", base.written(column));
-        }
-        text += if feature.identical.is_empty() {
-            " none\n"
-        } else {
-            "\n"
-        };
-    }
-    text
 }

@@ -7,11 +7,10 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::data::read::read_rows;
 use rankrls::memory::Memory;
-use rankrls::ridge::{Basis, Kernel, KernelKind, KernelParameter};
+use rankrls::ridge::{Basis, Kernel, KernelKind};
 use rankrls::{Error, Lambda, Lambdas};
 
 use super::args::usage;
-use super::files::{InPath, Named, Names};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
@@ -54,16 +53,12 @@ impl FromStr for KernelChoice {
         let given = after
             .into_iter()
             .flat_map(|text| text.splitn(asked.len(), ':'));
-        for (parameter, text) in asked.iter().zip(given) {
+        for (&parameter, text) in asked.iter().zip(given) {
             let number = |what: &str| expected(what, text);
             match parameter {
-                KernelParameter::Degree => {
-                    degree = Some(text.parse().map_err(|_| number("a whole degree"))?);
-                }
-                KernelParameter::Coef0 => {
-                    coef0 = Some(text.parse().map_err(|_| number("a number coef0"))?);
-                }
-                KernelParameter::Gamma => gamma = Some(gammas(text)?),
+                "degree" => degree = Some(text.parse().map_err(|_| number("a whole degree"))?),
+                "coef0" => coef0 = Some(text.parse().map_err(|_| number("a number coef0"))?),
+                _ => gamma = Some(gammas(text)?),
             }
         }
         Ok(Self {
@@ -78,11 +73,8 @@ impl FromStr for KernelChoice {
 /// The kernels with their parameters, as help.
 fn kernel_help() -> String {
     let kernel = |kind: KernelKind| {
-        let names = kind.parameters().iter().map(|parameter| match parameter {
-            KernelParameter::Degree => ":DEGREE",
-            KernelParameter::Coef0 => ":COEF0",
-            KernelParameter::Gamma => ":GAMMA",
-        });
+        let names = kind.parameters().iter();
+        let names = names.map(|name| format!(":{}", name.to_uppercase()));
         format!("{kind}{}, {}", names.collect::<String>(), kind.formula())
     };
     format!(
@@ -101,7 +93,7 @@ fn expected(what: &str, found: &str) -> String {
 pub(crate) enum BasisChoice {
     Drawn(usize),
     /// A file with the rows.
-    File(InPath),
+    File(PathBuf),
 }
 
 impl FromStr for BasisChoice {
@@ -111,16 +103,7 @@ impl FromStr for BasisChoice {
         match text.parse() {
             Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
             Ok(count) => Ok(Self::Drawn(count)),
-            Err(_) => Ok(Self::File(PathBuf::from(text).into())),
-        }
-    }
-}
-
-impl Names for BasisChoice {
-    fn named(&self) -> Option<Named<'_>> {
-        match self {
-            Self::Drawn(_) => None,
-            Self::File(path) => path.named(),
+            Err(_) => Ok(Self::File(PathBuf::from(text))),
         }
     }
 }
@@ -135,6 +118,14 @@ fn gammas(text: &str) -> Result<Vec<f64>, String> {
 }
 
 impl KernelArgs {
+    /// The file with the rows of the basis.
+    pub(super) fn basis_file(&self) -> Option<&PathBuf> {
+        match &self.basis {
+            Some(BasisChoice::File(path)) => Some(path),
+            _ => None,
+        }
+    }
+
     pub(super) fn is_linear(&self) -> bool {
         self.kernel.kind == KernelKind::Linear
     }

@@ -6,6 +6,7 @@ mod compare;
 mod console;
 mod convert;
 mod data;
+mod description;
 mod evaluate;
 mod explain;
 mod figures;
@@ -16,7 +17,6 @@ mod kernels;
 mod numbers;
 mod output;
 mod predict;
-mod remedy;
 mod report;
 mod select;
 mod session;
@@ -27,21 +27,24 @@ mod tune;
 mod watch;
 
 use std::io::{self, Write as _};
+use std::num::NonZero;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::thread;
 
 use anyhow::{Context, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
-use rankrls::Remedy;
+use rankrls::{Remedy, Wording};
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
 use args::{UsageError, usage};
 use console::{Console, Interrupt};
 use files::Files;
+use numbers::counted;
 use output::print;
 use session::Session;
 
@@ -82,7 +85,7 @@ struct Common {
     verbose: bool,
     /// Threads to use [default: one a core]
     #[arg(long, global = true, value_name = "N")]
-    #[arg(value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     threads: Option<u16>,
 }
 
@@ -157,9 +160,66 @@ struct Failure {
 
 type Parsed = (Cli, ArgMatches);
 
+/// `-h` shows these options, which most users need; `--help` shows all.
+const BASIC: [&str; 33] = [
+    "k",
+    "lambda",
+    "strategy",
+    "strategies",
+    "labels",
+    "evidence",
+    "rule",
+    "choose_by",
+    "objective",
+    "holdout",
+    "kernel",
+    "pairs",
+    "test",
+    "metrics",
+    "model",
+    "scores",
+    "per_query",
+    "versus",
+    "texts",
+    "label",
+    "query",
+    "names",
+    "output",
+    "resume",
+    "plot",
+    "json",
+    "for",
+    "link_grammar",
+    "parses",
+    "linkages",
+    "help",
+    "quiet",
+    "threads",
+];
+
+/// Examples that `-h` shows.
+const FEW: usize = 3;
+
+/// The command line, with a short `-h`.
+fn command() -> clap::Command {
+    fn brief(command: clap::Command) -> clap::Command {
+        let examples = command.get_after_help().map(ToString::to_string);
+        let examples = examples.unwrap_or_default();
+        let few: Vec<&str> = examples.lines().take(1 + FEW).collect();
+        command
+            .mut_args(|arg| {
+                let is_basic = arg.is_positional() || BASIC.contains(&arg.get_id().as_str());
+                arg.hide_short_help(!is_basic)
+            })
+            .after_help(few.join("\n"))
+            .after_long_help(examples)
+    }
+    Cli::command().mut_subcommands(brief)
+}
+
 fn parse() -> Result<Parsed, clap::Error> {
-    Remedy::word_by(remedy::option);
-    let matches = Cli::command().try_get_matches().map_err(with_usage)?;
+    Remedy::word_by(Wording::Command);
+    let matches = command().try_get_matches().map_err(with_usage)?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
@@ -183,7 +243,7 @@ fn with_usage(mut error: clap::Error) -> clap::Error {
 
 /// The command that was asked for: names of commands come before all that could be mistaken for one.
 fn asked() -> clap::Command {
-    let mut command = Cli::command();
+    let mut command = command();
     command.build();
     for argument in std::env::args_os().skip(1) {
         if let Some(inner) = command.find_subcommand(&argument) {
@@ -213,40 +273,72 @@ fn run((cli, matches): Parsed) -> Result<ExitCode, Failure> {
 }
 
 fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
-    check_environment(cli.common.threads)?;
     // At the limit of a file's size, writing fails; the signal would end the process without a word.
     let handled = flag::register(SIGXFSZ, Arc::default());
     handled.context("cannot handle signals")?;
-    if let Some(threads) = cli.common.threads {
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(usize::from(threads))
-            .build_global()
-            .with_context(|| format!("cannot start {threads} threads"))?;
-    }
+    start_threads(cli.common.threads, console)?;
     let (_, given) = matches.subcommand().expect("there is a command");
-    let files = Files::of(&Cli::command(), matches)?;
     let interrupt = Interrupt::new();
     interrupt.install(console)?;
     let session = Session {
         console,
         interrupt: &interrupt,
-        files: &files,
+        files: Files::default(),
         given,
     };
+    // Commands with results print them; others do where there is no file for them.
+    if given.try_contains_id("json").is_ok() {
+        session.files.prints()?;
+    }
     cli.command.run(&session)
 }
 
-/// Refuses a number of threads in the environment that `--threads` would refuse: no such number
-/// would ever start.
-fn check_environment(threads: Option<u16>) -> Result<()> {
-    let asked = std::env::var("RAYON_NUM_THREADS").ok();
-    let asked = asked.and_then(|number| number.parse().ok());
-    match asked {
-        Some(number @ 4097_u64..) if threads.is_none() => Err(usage(format_args!(
-            "RAYON_NUM_THREADS is {number}: expected at most 4096"
-        ))),
-        _ => Ok(()),
+/// Threads a core at most: more of them only wait for each other.
+const THREADS_A_CORE: usize = 8;
+
+/// The number of threads that somebody asked for, with the place where it was said.
+fn asked_threads(option: Option<u16>) -> Option<(&'static str, usize)> {
+    let variable = |name| {
+        let number = std::env::var(name).ok()?.parse().ok()?;
+        (number > 0).then_some((name, number))
+    };
+    let option = option.map(|number| ("--threads", usize::from(number)));
+    option
+        .or_else(|| variable("RAYON_NUM_THREADS"))
+        .or_else(|| variable("RAYON_RS_NUM_CPUS"))
+}
+
+/// Starts the threads that the work is shared by: those that were asked for, or one a core, and fewer where the
+/// system has no more.
+fn start_threads(option: Option<u16>, console: Console) -> Result<()> {
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let most = (THREADS_A_CORE * cores).max(16);
+    let asked = asked_threads(option);
+    if let Some((place, number)) = asked
+        && number > most
+    {
+        return Err(usage(format_args!(
+            "{place} is {number}: expected at most {most} on {}",
+            counted(cores, "core")
+        )));
     }
+    let wanted = asked.map_or(cores, |(_, number)| number);
+    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads);
+    let mut threads = wanted;
+    // Work that a signal may end has a pool of its own, and signals have a thread.
+    while let Err(error) = pool(2 * threads + 1).build() {
+        if threads == 1 {
+            return Err(error).context("cannot start threads");
+        }
+        threads /= 2;
+    }
+    if threads < wanted {
+        let wanted = counted(wanted, "thread");
+        console.warn(format_args!(
+            "the system has no more than {threads} of {wanted}"
+        ));
+    }
+    pool(threads).build_global().context("cannot start threads")
 }
 
 fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode> {
@@ -258,23 +350,30 @@ fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode
 
 #[cfg(test)]
 mod tests {
-    use std::any::TypeId;
-    use std::path::PathBuf;
-
     use super::*;
 
-    /// Every path has a type that says what it is for.
+    /// Whether a command, or one within it, has the option.
+    fn has(command: &clap::Command, long: &str) -> bool {
+        let mut own = command.get_arguments();
+        own.any(|argument| argument.get_long() == Some(long))
+            || command.get_subcommands().any(|within| has(within, long))
+    }
+
     #[test]
-    fn no_argument_takes_a_path_of_unknown_use() {
-        fn check(command: &clap::Command) {
-            for argument in command.get_arguments() {
-                let kind = argument.get_value_parser().type_id();
-                let (command, name) = (command.get_name(), argument.get_id());
-                assert!(kind != TypeId::of::<PathBuf>(), "{command}: {name}");
+    fn every_remedy_names_options_that_there_are() {
+        let command = Cli::command();
+        let mut named = 0;
+        for remedy in Remedy::examples() {
+            let words = remedy.worded(Wording::Command);
+            assert!(!words.contains("::"), "{words:?} is of the library");
+            for word in words.split(|char: char| !(char.is_ascii_lowercase() || char == '-')) {
+                if let Some(long) = word.strip_prefix("--") {
+                    assert!(has(&command, long), "{remedy:?}: there is no --{long}");
+                    named += 1;
+                }
             }
-            command.get_subcommands().for_each(check);
         }
-        check(&Cli::command());
+        assert!(named > 50, "{named}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use rankrls::data::{CompleteOutput, Output};
 use serde::{Serialize, Serializer};
 
 use super::args::usage;
-use super::files::OutPath;
+use super::files::Files;
 use super::numbers::printable_lines;
 
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
@@ -41,12 +41,14 @@ pub(crate) struct OutputFile {
 }
 
 impl OutputFile {
-    pub(crate) fn create(path: &OutPath) -> Result<Self> {
+    /// The file that the argument `name` asks for, which is none of the other `files`.
+    pub(crate) fn create(files: &Files, name: &str, path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
             return Err(usage("an output takes the name of a file, not -"));
         }
+        files.writes(name, path)?;
         let output = Output::create(path).with_context(|| refusal(path))?;
-        let special = fs::metadata(&**path).is_ok_and(|metadata| !metadata.is_file());
+        let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         Ok(Self {
             path: path.to_path_buf(),
             opened: special.then_some(output),
@@ -91,8 +93,9 @@ pub(crate) struct Destination(Option<OutputFile>);
 
 impl Destination {
     /// The file that an option names, found writable before the work begins.
-    pub(crate) fn create(path: Option<&OutPath>) -> Result<Self> {
-        Ok(Self(path.map(OutputFile::create).transpose()?))
+    pub(crate) fn create(files: &Files, name: &str, path: Option<&PathBuf>) -> Result<Self> {
+        let file = path.map(|path| OutputFile::create(files, name, path));
+        Ok(Self(file.transpose()?))
     }
 
     /// Writes the file, if there is one, which is to be written again.

@@ -1,6 +1,7 @@
 //! `rankrls predict`.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -8,7 +9,6 @@ use clap::Args;
 use rankrls::Model;
 
 use super::data::{ColumnNames, DataArgs, Wanted};
-use super::files::{DataPath, InPath, OutPath};
 use super::output::{OutputFile, print};
 use super::session::Session;
 
@@ -24,21 +24,30 @@ Examples:
   zstdcat test.svm.zst | rankrls predict model.json - | head")]
 pub(crate) struct PredictArgs {
     /// Model that `select -o` wrote
-    model: InPath,
+    model: PathBuf,
     /// Rows to score; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
-    path: DataPath,
+    path: PathBuf,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
     data: DataArgs,
     /// Write the scores to this file
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
-    output: Option<OutPath>,
+    output: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let output = args.output.as_ref().map(OutputFile::create).transpose()?;
+    let files = &session.files;
+    files.reads("MODEL", [&args.model])?;
+    args.data.name_files(files, [("DATA", &args.path)])?;
+    args.names.name_file(files)?;
+    if args.output.is_none() {
+        files.prints()?;
+    }
+    let output = args.output.as_ref();
+    let output = output.map(|path| OutputFile::create(files, "--output", path));
+    let output = output.transpose()?;
     let model = Model::read(&args.model)?;
     let loaded = args
         .data

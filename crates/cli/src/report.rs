@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rankrls::greedy::job::TestPath;
 use rankrls::greedy::{GreedyRankRls, Selection, Teacher};
-use rankrls::tune::{AutoLambda, Measure, Outcome, Stability};
+use rankrls::metrics::Measure;
+use rankrls::tune::{Outcome, Stability, Tune, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{Dataset, Lambda, StrategyKind};
 use serde::Serialize;
@@ -75,15 +76,16 @@ struct Judged {
 }
 
 impl LambdaChoice {
-    pub(crate) fn new(auto: &AutoLambda, took: Duration) -> Self {
-        let AutoLambda { tuned, options } = auto;
-        let chosen = tuned.chosen();
+    /// For a selection by `asked`.
+    pub(crate) fn new(asked: &GreedyRankRls, tuned: &Tuned, took: Duration) -> Self {
+        let (options, chosen) = (Tune::quick(asked.clone()), tuned.chosen());
         let judged = |outcome: &Outcome| {
-            let choice = options.rule.choose(options.measure, &[outcome.curve()]);
-            let score = choice.map(|choice| outcome.points[choice.k - 1].score);
+            let choice = options.rule.choose(options.measure, &[outcome.scores()]);
+            let k = choice.map(|(_, k)| k);
+            let score = k.map(|k| &outcome.points[k - 1].score);
             Judged {
                 lambda: outcome.lambda.value(),
-                k: choice.map(|choice| choice.k),
+                k,
                 value: score.and_then(|score| score.mean),
                 standard_error: score.and_then(|score| score.standard_error),
             }
@@ -188,7 +190,7 @@ impl<'a> SelectionReport<'a> {
             schema: "rankrls.selection/1",
             selection,
             lambda_choice: None,
-            densities_at: (selection.strategy == Some(StrategyKind::FsEd)).then(|| DensitiesAt {
+            densities_at: (selection.options.strategy == StrategyKind::FsEd).then(|| DensitiesAt {
                 training: validation.is_none(),
                 rows: validation.unwrap_or(dataset).rows(),
             }),
@@ -240,8 +242,7 @@ impl<'a> SelectionReport<'a> {
     pub(crate) fn body(&self) -> String {
         let criterion = self.selection.options.criterion.to_string();
         let mut text = format!("\n{}\n", path_table(&self.steps, &criterion).text());
-        let strategy = self.selection.strategy;
-        if strategy.is_some_and(StrategyKind::distils) {
+        if self.selection.options.strategy.distils() {
             text += BIASED;
         }
         if let Some(sizes) = &self.test {
@@ -283,7 +284,7 @@ pub(crate) fn settings(options: &GreedyRankRls) -> String {
     for (name, value) in options.given() {
         let _ = write!(text, ", {} {}", name.replace('_', " "), setting(&value));
     }
-    if options.target.labels.is_some_and(|labels| !labels.is_raw()) {
+    if options.labels.is_some_and(|labels| !labels.is_raw()) {
         text.push_str(", errors in units of the scaled labels");
     }
     text

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -9,22 +10,19 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rankrls::data::{DataHash, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
-use rankrls::greedy::{Ending, GreedyRankRls, Selection, TargetOptions};
+use rankrls::greedy::{Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::DataSummary;
-use rankrls::tune;
+use rankrls::tune::{self, Each};
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, Error, Kind, Lambda, Model, Ridge, Step};
+use rankrls::{Candidates, Dataset, Error, Lambda, Model, Ridge, Step};
 use rankrls_files::memory;
-use rankrls_plot::Figure;
+use rankrls_plot::Lines;
 
 use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::figures::{
-    PlotArgs, PlotFile, columns, hue, lambda_name, lqo_panels, note, test_panels,
-};
-use super::files::{DataPath, OutPath};
+use super::figures::{PlotArgs, PlotFile, lambda_name, lqo_panels, note, test_panels};
 use super::output::Destination;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
@@ -53,11 +51,11 @@ pub(crate) struct SelectArgs {
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
-    /// Ridge parameter: a number above 0; a share of u, the mean squared norm of a centred row, such as
-    /// 1/64u; or auto. Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It
-    /// takes the one whose models of at most 20 features predict three folds best. This makes some twenty
-    /// short selections; rankrls tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500
-    /// queries on
+    /// Ridge parameter: a number; a share of u, the mean squared norm of a centred row, such as 1/64u; or auto
+    ///
+    /// Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It takes the one whose
+    /// models of at most 20 features predict three folds best. This makes some twenty short selections; rankrls
+    /// tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500 queries on.
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
@@ -70,10 +68,10 @@ pub(crate) struct SelectArgs {
     /// With --strategy fs-ed, compare densities at the values of this data [default: the training
     /// data]
     #[arg(long, value_name = "DATA", help_heading = "Labels and teacher")]
-    validation: Option<DataPath>,
+    validation: Option<PathBuf>,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA", help_heading = "Measures")]
-    test: Option<DataPath>,
+    test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
     #[arg(help = args::measures_help(), value_parser = parse_list, help_heading = "Measures")]
     metrics: std::vec::Vec<Metric>,
@@ -85,7 +83,7 @@ pub(crate) struct SelectArgs {
     resume: bool,
     /// Write the model to this file: once a minute what there is so far, and at the end
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<OutPath>,
+    output: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Print one JSON document
@@ -95,9 +93,14 @@ pub(crate) struct SelectArgs {
 
 pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
+    let files = &session.files;
+    args.teacher.name_files(files)?;
+    let others = [("--validation", &args.validation), ("--test", &args.test)];
+    args.data
+        .name_files(files, others.map(|(name, path)| (name, path.as_ref())))?;
+    let plot = args.plot.create(files)?;
+    let output = Destination::create(files, "--output", args.output.as_ref())?;
     let earlier = args.earlier()?;
-    let output = Destination::create(args.output.as_ref())?;
-    let plot = args.plot.create()?;
     let (input, packed) = args.read(session)?;
     let job = Job {
         args,
@@ -118,15 +121,11 @@ impl SelectArgs {
         let strategies = [options.strategy];
         check_selection(&options, &strategies, &self.rules, measured)?;
         let validation = self.validation.is_some();
-        let checked = GreedyRankRls {
-            target: TargetOptions::default(),
-            ..options
-        };
-        let checked = checked.check_effects(&strategies, false, validation);
+        let checked = GreedyRankRls::default().check_effects(&strategies, false, validation);
         checked.map_err(|error| {
             args::usage(format_args!("{error}; rankrls tune judges models by it"))
         })?;
-        self.teacher.check(&options.target, &strategies)
+        self.teacher.check(&options, &strategies)
     }
 
     /// The options of the selection.
@@ -254,7 +253,7 @@ impl Job<'_> {
         };
         let drawn = plot.write(|| {
             let unit = candidates.unit();
-            figure(&selection, unit, &input.train, tested.path.as_ref())
+            figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
         self.warn(&selection);
         let sizes = Sizes::new(&input.train, &summary);
@@ -290,8 +289,8 @@ impl Job<'_> {
                 "interrupted after {taken} of {asked} features, which are in the report{model}; {left}"
             ));
         }
-        if let (None, Some(strategy)) = (selection.options.sample, selection.strategy) {
-            self.session.warn_of_seed(Some(strategy));
+        if selection.options.sample.is_none() {
+            self.session.warn_of_seed(Some(selection.options.strategy));
         }
     }
 }
@@ -319,23 +318,18 @@ pub(super) fn choose_lambda(
 ) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
     let (begin, console) = (Instant::now(), session.console);
     let mut watch = Watch::named(session, "lambda");
-    let chosen =
-        watch.run(|watch| tune::choose_lambda(options, candidates, &input.train, watch))?;
-    match chosen.unwrap_or_else(|| Err(Error::stopped())) {
-        Ok((lambda, auto)) => {
-            let choice = auto.map(|auto| LambdaChoice::new(&auto, begin.elapsed()));
-            if let Some(choice) = &choice {
-                session.interrupt.leaves(NOTHING.to_owned());
-                choice.tell(console);
-            }
-            Ok(Some((lambda, choice)))
-        }
-        Err(error) if error.kind() == Kind::Stopped => {
-            console.warn(format_args!("interrupted before the first step: {NOTHING}"));
-            Ok(None)
-        }
-        Err(error) => Err(error.into()),
+    let choose =
+        |each: &mut Each<'_>| tune::choose_lambda(options, None, candidates, &input.train, each);
+    let Some((lambda, auto)) = watch.tune(choose)? else {
+        console.warn(format_args!("interrupted before the first step: {NOTHING}"));
+        return Ok(None);
+    };
+    let choice = auto.map(|tuned| LambdaChoice::new(options, &tuned, begin.elapsed()));
+    if let Some(choice) = &choice {
+        session.interrupt.leaves(NOTHING.to_owned());
+        choice.tell(console);
     }
+    Ok(Some((lambda, choice)))
 }
 
 /// Measures the test data, if there are any, after each step.
@@ -397,20 +391,21 @@ fn figure(
     unit: f64,
     train: &Dataset<'_>,
     test: Option<&TestPath<'_>>,
-) -> Figure {
+) -> Lines {
     let strategy = selection.strategy_name();
     let lambda = lambda_name(selection.lambda.value(), unit);
-    let hue = hue(selection.strategy);
-    let lqo = lqo_panels(&selection.steps, hue).into_iter();
-    let tested = test.into_iter().flat_map(|test| test_panels(test, hue));
+    let tested = test.into_iter().flat_map(test_panels);
     let names = selection.steps.iter().map(|step| {
         let name = train.name_of(step.feature).map(str::to_owned);
         name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
     });
-    let figure = Figure::new(format!("Selection by {strategy} at lambda {lambda}"));
-    let figure = lqo.chain(tested).fold(figure, Figure::lines).names(names);
-    let columns = columns(figure.panels.len());
-    figure
-        .columns(columns)
-        .note(test.map_or_else(String::new, |test| note(Some(test))))
+    Lines {
+        title: format!("Selection by {strategy} at lambda {lambda}"),
+        panels: lqo_panels(&selection.steps)
+            .into_iter()
+            .chain(tested)
+            .collect(),
+        names: names.collect(),
+        note: test.map_or_else(String::new, |test| note(Some(test))),
+    }
 }

@@ -16,8 +16,8 @@ use super::output::{print, print_text};
 pub(crate) struct Session<'a> {
     pub(crate) console: Console,
     pub(crate) interrupt: &'a Interrupt,
-    /// The files that the arguments name.
-    pub(crate) files: &'a Files,
+    /// The files that the command named so far.
+    pub(crate) files: Files,
     /// The arguments of the command, with where they come from.
     pub(crate) given: &'a ArgMatches,
 }

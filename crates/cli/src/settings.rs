@@ -1,13 +1,17 @@
 //! The settings of a selection as arguments: those of [`GreedyRankRls`], which has them itself, and
 //! of commands that take some of them.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use clap::{Arg, Args, Command};
-use rankrls::greedy::{Criterion, TargetOptions};
-use rankrls::{GreedyRankRls, QueryWeight, Scale, StrategyKind};
+use rankrls::data::LabelScale;
+use rankrls::greedy::Refit;
+use rankrls::metrics::Measure;
+use rankrls::{GreedyRankRls, Lambdas, QueryWeight, Ridge, Scale, StrategyKind};
 
 use super::args::{RulesArgs, usage};
-use super::files::InPath;
+use super::files::Files;
 
 /// The arguments of all settings.
 fn all() -> Command {
@@ -38,6 +42,36 @@ pub(crate) struct WeightArgs {
     pub(crate) scale: Scale,
 }
 
+/// Labels and teacher.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Labels and teacher", mut_args(setting))]
+pub(crate) struct LabelArgs {
+    #[arg(long)]
+    labels: Option<LabelScale>,
+    #[arg(long)]
+    refit: Option<Refit>,
+    #[arg(long)]
+    refit_lambda: Option<Ridge>,
+    #[arg(long)]
+    blend: Option<f64>,
+    #[arg(long)]
+    teacher_lambda: Option<Lambdas>,
+}
+
+impl LabelArgs {
+    /// The options of a selection that learns from them, all others as usual.
+    pub(crate) fn options(&self) -> GreedyRankRls {
+        GreedyRankRls {
+            labels: self.labels,
+            refit: self.refit,
+            refit_lambda: self.refit_lambda,
+            blend: self.blend,
+            teacher_lambda: self.teacher_lambda.clone(),
+            ..GreedyRankRls::default()
+        }
+    }
+}
+
 /// Help of the options that take ridge parameters.
 pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such as \
     0.25, powers such as 2^-3, ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with steps of 2 in \
@@ -51,20 +85,17 @@ pub(crate) struct TeacherArgs {
     /// Scores of a teacher, one a row, by any ranker that had not seen the row's query: in place of
     /// RankRLS on all columns for --strategy distil and --refit cross-fitted
     #[arg(long, value_name = "FILE")]
-    pub(crate) teacher: Option<InPath>,
+    pub(crate) teacher: Option<PathBuf>,
 }
 
 impl TeacherArgs {
+    /// Names the file.
+    pub(crate) fn name_files(&self, files: &Files) -> Result<()> {
+        files.reads("--teacher", &self.teacher)
+    }
+
     /// Refuses options that `strategies` have no use for.
-    pub(crate) fn check(
-        &self,
-        target: &TargetOptions,
-        strategies: &[Option<StrategyKind>],
-    ) -> Result<()> {
-        let options = GreedyRankRls {
-            target: target.clone(),
-            ..GreedyRankRls::new(1, None)
-        };
+    pub(crate) fn check(&self, options: &GreedyRankRls, strategies: &[StrategyKind]) -> Result<()> {
         let checked = options.check_effects(strategies, self.teacher.is_some(), false);
         checked.map_err(usage)
     }
@@ -74,11 +105,11 @@ impl TeacherArgs {
 /// but the criterion is `measured`.
 pub(crate) fn check_selection(
     options: &GreedyRankRls,
-    strategies: &[Option<StrategyKind>],
+    strategies: &[StrategyKind],
     rules: &RulesArgs,
     measured: bool,
 ) -> Result<()> {
-    rules.check(measured, options.criterion != Criterion::Squared)?;
+    rules.check(measured, options.criterion != Measure::Squared)?;
     strategies.iter().try_for_each(|&strategy| {
         let options = GreedyRankRls {
             strategy,

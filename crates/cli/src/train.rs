@@ -9,25 +9,22 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
-use rankrls::data::read::{PreferenceLine, read_folds, read_preferences};
+use rankrls::data::read::{read_folds, read_preferences};
 use rankrls::data::{Groups, HoldOut, LabelScale, one_query};
 use rankrls::metrics::{Measure, Metric};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
-    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference, Preferences, RankRls,
-    Training,
+    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls, Training,
 };
 use rankrls::warning::Warning;
 use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
 use rankrls_files::memory;
-use rankrls_plot::{AxisScale, Figure, Hue, LinePlot, Series, Tone};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
 use super::data::{Sizes, TrainingData};
-use super::figures::PlotArgs;
-use super::files::{InPath, Named, Names, OutPath};
+use super::files::Files;
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
 use super::output::Destination;
@@ -54,7 +51,7 @@ Examples:
   rankrls train train.svm --lambda 2^-4..2^10:2
   rankrls train train.svm --lambda 1 --features model.json -o given.json
   rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
-  rankrls train train.svm --kernel gaussian:2^-9..2^-1:2 --plot surface.svg
+  rankrls train train.svm --kernel gaussian:2^-9..2^-1:2
   rankrls train train.svm --objective global --holdout lpo --choose-by cindex
   rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {
@@ -69,7 +66,7 @@ pub(crate) struct TrainArgs {
     lambda: Lambdas,
     /// Train on these features only: a model, or a list with an index a line
     #[arg(help_heading = "Training", long, value_name = "FILE")]
-    features: Option<InPath>,
+    features: Option<PathBuf>,
     /// Solver
     #[arg(long, value_name = "NAME", default_value = "auto")]
     #[arg(help_heading = "Training", value_parser = auto_or(Solver::ALL, Solver::name))]
@@ -94,7 +91,7 @@ pub(crate) struct TrainArgs {
     /// Write the hold-out predictions of the model to this file: one a row of DATA, or one a
     /// preference; for lpo, two row numbers and two predictions a line
     #[arg(help_heading = "Hold-out", long, value_name = "FILE")]
-    holdout_scores: Option<OutPath>,
+    holdout_scores: Option<PathBuf>,
     /// What the best of several models is chosen by: squared, the hold-out error, or a measure of the
     /// hold-out predictions
     #[arg(long = "choose-by", value_name = "NAME", default_value = "squared")]
@@ -112,9 +109,7 @@ pub(crate) struct TrainArgs {
     data: TrainingData,
     /// Write the model to this file
     #[arg(help_heading = "Output", short, long, value_name = "FILE")]
-    output: Option<OutPath>,
-    #[command(flatten)]
-    plot: PlotArgs,
+    output: Option<PathBuf>,
     /// Print one JSON document
     #[arg(help_heading = "Output", long)]
     json: bool,
@@ -125,7 +120,7 @@ pub(crate) struct TrainArgs {
 pub(crate) enum HoldoutChoice {
     Named(HoldOut),
     /// A file with the fold of every row.
-    File(InPath),
+    File(PathBuf),
 }
 
 impl FromStr for HoldoutChoice {
@@ -138,20 +133,11 @@ impl FromStr for HoldoutChoice {
         let after = text.strip_prefix("folds:");
         let named = after.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
         let path = named.or(Some(text).filter(|path| Path::new(path).exists()));
-        let file = path.map(|path| Self::File(PathBuf::from(path).into()));
+        let file = path.map(|path| Self::File(PathBuf::from(path)));
         file.ok_or_else(|| {
             let schemes = HoldOut::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
         })
-    }
-}
-
-impl Names for HoldoutChoice {
-    fn named(&self) -> Option<Named<'_>> {
-        match self {
-            Self::Named(_) => None,
-            Self::File(path) => path.named(),
-        }
     }
 }
 
@@ -169,15 +155,16 @@ struct ObjectiveArgs {
         value_name = "FILE",
         help = "Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on"
     )]
-    pairs: Option<InPath>,
+    pairs: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let params = args.params()?;
     let console = session.console;
-    let output = Destination::create(args.output.as_ref())?;
-    let scores = Destination::create(args.holdout_scores.as_ref())?;
-    let plot = args.plot.create()?;
+    let files = &session.files;
+    args.name_inputs(files)?;
+    let scores = Destination::create(files, "--holdout-scores", args.holdout_scores.as_ref())?;
+    let output = Destination::create(files, "--output", args.output.as_ref())?;
     let (train, load_seconds) = args.data.train(console)?;
     let spinner = console.spinner("training");
     let trained = args.train(&train, params, load_seconds);
@@ -190,9 +177,8 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
         Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
         None => Ok(()),
     };
-    let drawn = plot.write(|| report.figure());
     report.warn(args, &train, session);
-    let saved = written.and(held_out).and(drawn);
+    let saved = written.and(held_out);
     session.end(args.json, &report, || report.text(args), saved)
 }
 
@@ -215,8 +201,8 @@ fn write_holdout(
             .try_for_each(|score| writeln!(writer, "{score:.16e}"));
     }
     let input = |row: u32| data.input_rows().map_or(row, |rows| rows[row as usize]) + 1;
-    holdout.pairs.iter().try_for_each(|pair| {
-        let ([first, second], [a, b]) = (pair.rows.map(input), pair.predictions);
+    holdout.pairs.iter().try_for_each(|&(rows, [a, b])| {
+        let [first, second] = rows.map(input);
         writeln!(writer, "{first} {second} {a:.16e} {b:.16e}")
     })
 }
@@ -264,7 +250,7 @@ fn judged(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
             "cindex": holdout.cindex,
             "squared": holdout.error,
             // The largest of the models, if conjugate gradients found them.
-            "residual": holdout.convergence.map(|ended| ended.residual),
+            "residual": holdout.residual,
         });
         if let Some(measure) = cell.measure {
             holdout["measure"] = measure.into();
@@ -285,8 +271,8 @@ fn entry(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
     let mut entry = judged(cell, scheme);
     // No less than the condition number; null if it is beyond all numbers.
     entry["condition"] = cell.condition.into();
-    entry["iterations"] = cell.convergence.map(|ended| ended.iterations).into();
-    entry["residual"] = cell.convergence.map(|ended| ended.residual).into();
+    entry["iterations"] = cell.iterations.into();
+    entry["residual"] = cell.residual.into();
     if let Some(gamma) = cell.kernel.gamma() {
         entry["gamma"] = gamma.into();
     }
@@ -294,6 +280,23 @@ fn entry(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
 }
 
 impl TrainArgs {
+    /// Names the files to read.
+    fn name_inputs(&self, files: &Files) -> Result<()> {
+        self.data.name_files(files, [])?;
+        let folds = match &self.holdout {
+            Some(HoldoutChoice::File(path)) => Some(path),
+            _ => None,
+        };
+        let inputs = [
+            ("--features", self.features.as_ref()),
+            ("--pairs", self.objective.pairs.as_ref()),
+            ("--holdout", folds),
+            ("--basis", self.kernel.basis_file()),
+        ];
+        let mut inputs = inputs.into_iter();
+        inputs.try_for_each(|(name, path)| files.reads(name, path))
+    }
+
     /// All that does not depend on the rows of the data. Refuses mistakes that the parser cannot see.
     fn params(&self) -> Result<RankRls> {
         self.data.read.check([&self.data.path])?;
@@ -331,14 +334,7 @@ impl TrainArgs {
         let memory = self.data.read.memory();
         params.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
         if let Some(path) = &self.objective.pairs {
-            let lines = read_preferences(path, data.rows(), memory)?;
-            let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
-                preferred,
-                other,
-                magnitude,
-                weight,
-            };
-            let list = lines.into_iter().map(preference).collect();
+            let list = read_preferences(path, data.rows(), memory)?;
             let preferences = Preferences::new(list, data);
             params.preferences = Some(preferences.with_context(|| path.display().to_string())?);
         }
@@ -367,7 +363,7 @@ impl TrainArgs {
     /// The columns of `train` that the file at `path` lists, and their classes.
     fn restricted(
         &self,
-        path: &InPath,
+        path: &Path,
         train: &Dataset<'_>,
         params: &RankRls,
     ) -> Result<(Dataset<'static>, ColumnClasses)> {
@@ -422,7 +418,8 @@ impl TrainArgs {
             }
         };
         let outcome = params.train(data, Some(found));
-        let outcome = outcome.map_err(|error| self.told(error, params.models()))?;
+        let models = params.lambdas.count() * params.kernels.len();
+        let outcome = outcome.map_err(|error| self.told(error, models))?;
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
@@ -431,9 +428,9 @@ impl TrainArgs {
         let (cells, scheme) = (outcome.cells.iter(), outcome.held_out.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
-            kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
+            kernel: Some(best.kernel).filter(|kernel| kernel.kind != KernelKind::Linear),
             basis: match &outcome.fit {
-                Fit::Kernel { rows, .. } => Some(rows.len()),
+                Fit::Kernel(coefficients) => Some(coefficients.len()),
                 Fit::Linear(_) => None,
             },
             measure: self.measure.metric(),
@@ -459,44 +456,6 @@ impl TrainArgs {
 }
 
 impl Report {
-    /// The hold-out error, or the measure, of every model: a line for each gamma over lambda.
-    fn figure(&self) -> Figure {
-        let (outcome, metric) = (&self.outcome, self.measure);
-        let value = |cell: &Cell| match metric {
-            None => cell.holdout.as_ref().map(|holdout| holdout.error),
-            Some(_) => cell.measure,
-        };
-        let scheme = outcome
-            .held_out
-            .as_ref()
-            .map_or_else(String::new, HoldOut::to_string);
-        let measured = metric.map_or("hold-out error".to_owned(), |metric| metric.to_string());
-        let label = format!("{measured}, {scheme}");
-        let mut plot = LinePlot::new("lambda", label).scales(AxisScale::Log, AxisScale::Linear);
-        let best = outcome.best();
-        let lines = || outcome.cells.chunk_by(|a, b| a.kernel == b.kernel);
-        let last = (lines().count() - 1).max(1) as f64;
-        for (place, cells) in lines().enumerate() {
-            let kernel = &cells[0].kernel;
-            let gamma = kernel.gamma().filter(|_| lines().count() > 1);
-            let name = gamma.map(|gamma| format!("gamma {}", rankrls_plot::power(gamma)));
-            let tone = if *kernel == best.kernel {
-                Tone::Strong
-            } else {
-                Tone::Faint(place as f64 / last)
-            };
-            let points = cells
-                .iter()
-                .filter_map(|cell| Some((cell.lambda.value(), Some(value(cell)?))));
-            let line = Series::new(name.unwrap_or_default(), points);
-            plot = plot.series(line.tone(tone).stroke(Hue::Blue));
-        }
-        if let Some(y) = value(best) {
-            plot = plot.mark(best.lambda.value(), y, "chosen");
-        }
-        Figure::new("Choice of the ridge parameter").lines(plot)
-    }
-
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
         console.warn_all(self.outcome.warnings());
@@ -529,8 +488,8 @@ impl Report {
         let mut settings = vec![format!("solver {solver}, lambda {lambda}")];
         settings.extend((!objective.is_query()).then(|| format!("objective {objective}")));
         settings.extend(self.kernel.map(|kernel| match kernel.gamma() {
-            None => format!("kernel {}", kernel.kind()),
-            Some(gamma) => format!("kernel {} with gamma {}", kernel.kind(), exact(gamma)),
+            None => format!("kernel {}", kernel.kind),
+            Some(gamma) => format!("kernel {} with gamma {}", kernel.kind, exact(gamma)),
         }));
         if weight.query_weight != QueryWeight::Uniform {
             settings.push(format!("query weight {}", weight.query_weight));
@@ -545,7 +504,7 @@ impl Report {
             if let Some(seed) = scheme.drawn_by() {
                 let _ = write!(text, ", seed {seed}");
             }
-            if holdout.convergence.is_some() {
+            if holdout.residual.is_some() {
                 let _ = write!(text, " by {solver} to {HOLDOUT_TOLERANCE:.0e}");
             }
             let _ = match self.measure {
@@ -575,7 +534,6 @@ impl Report {
             _ => "hold-out",
         };
         let measure = self.measure.filter(|metric| *metric != Metric::Concordance);
-        let ended = |cell: &Cell| cell.convergence;
         Sheet::of(&self.outcome.cells)
             .number("gamma", |cell| cell.kernel.gamma().map(exact))
             .number("lambda", |cell| short(cell.lambda.value()))
@@ -586,8 +544,8 @@ impl Report {
                 cell.holdout.as_ref()?.cindex
             })
             .measures(measure, |cell, _| cell.measure)
-            .number("iterations", |cell| Some(ended(cell)?.iterations))
-            .number("residual", |cell| Some(ended(cell)?.residual))
+            .number("iterations", |cell| cell.iterations)
+            .number("residual", |cell| cell.residual)
             .text()
     }
 }

@@ -3,9 +3,8 @@
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
-use rankrls::Step;
-use rankrls::tune;
-use rankrls::tune::Outcome;
+use rankrls::tune::{Each, Outcome, PathSteps, TuneEvent};
+use rankrls::{Kind, Step};
 
 use super::numbers::{printable, short};
 use super::session::Session;
@@ -103,7 +102,7 @@ impl Watch<'_> {
     }
 
     /// Keeps a selection that is done. One that the disk does not take is lost to another run, not to this one.
-    fn keep(&mut self, finished: &tune::Finished) {
+    fn keep(&mut self, finished: &PathSteps) {
         if let Some(kept) = &mut self.kept
             && let Err(error) = kept.push(finished)
         {
@@ -112,12 +111,23 @@ impl Watch<'_> {
             self.session.console.warn(text);
         }
     }
-}
 
-impl tune::TuneObserver for Watch<'_> {
-    fn event(&mut self, event: tune::TuneEvent<'_>) -> ControlFlow<()> {
+    /// Does `work` on a grid, whose news it sees; `None` if that was interrupted before it had a result.
+    pub(crate) fn tune<T: Send>(
+        &mut self,
+        work: impl FnOnce(&mut Each<'_>) -> rankrls::Result<T> + Send,
+    ) -> anyhow::Result<Option<T>> {
+        match self.run(|watch| work(&mut |event| watch.event(event)))? {
+            None => Ok(None),
+            Some(Err(error)) if error.kind() == Kind::Stopped => Ok(None),
+            Some(found) => Ok(Some(found?)),
+        }
+    }
+
+    /// Sees the news of a grid.
+    fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         match event {
-            tune::TuneEvent::Started {
+            TuneEvent::Started {
                 lambdas,
                 steps,
                 later_steps,
@@ -128,12 +138,12 @@ impl tune::TuneObserver for Watch<'_> {
                 self.begin(steps + later_steps);
                 self.saves();
             }
-            tune::TuneEvent::Stepped { path, number, .. } => {
-                let lambda = short(path.lambda.value());
+            TuneEvent::Stepped(path) => {
+                let (lambda, number) = (short(path.lambda.value()), path.steps.len());
                 self.step(format!(", lambda {lambda} at {number}"));
             }
-            tune::TuneEvent::Selected(finished) => self.keep(finished),
-            tune::TuneEvent::Finished(outcome) => {
+            TuneEvent::Selected(finished) => self.keep(finished),
+            TuneEvent::Finished(outcome) => {
                 let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
                 tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
                 self.end_path(outcome);
@@ -147,7 +157,7 @@ impl tune::TuneObserver for Watch<'_> {
 mod tests {
     use clap::ArgMatches;
     use rankrls::data::sample;
-    use rankrls::tune::Tune;
+    use rankrls::tune::{Tune, Tuning};
     use rankrls::{GreedyRankRls, Lambda, StrategyKind};
 
     use super::*;
@@ -161,14 +171,15 @@ mod tests {
         let session = Session {
             console: Console::new(true, false),
             interrupt: &interrupt,
-            files: &Files::default(),
+            files: Files::default(),
             given: &given,
         };
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
         let selection = GreedyRankRls::new(3, None);
         let options = options(Tune::new(selection, &lambdas));
         let mut watch = Watch::new(&session);
-        tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
+        let tuning = Tuning::new(&data, &options);
+        tuning.run(&mut |event| watch.event(event)).unwrap();
         let bar = watch.bar.unwrap();
         (bar.length(), bar.position())
     }

@@ -41,7 +41,7 @@ pub struct Place {
 
 /// A file that was refused. Its text reads
 /// `file:line:column: expected …, found … (remedy)`, without place or remedy where there is none;
-/// in a file of arrays the place is `file: array[position]`, positions counted from 0.
+/// in a JSON document the place is `file: field`.
 #[derive(Debug, Error)]
 #[error("{}", .0.message())]
 pub struct ReadError(Box<Refusal>);
@@ -59,8 +59,8 @@ impl Refusal {
         if let Some(line) = self.line {
             // Writing to a string cannot fail.
             let _ = write!(text, ":{line}:{}", self.fault.column);
-        } else if !self.fault.element.is_empty() {
-            let _ = write!(text, ": {}", self.fault.element);
+        } else if !self.fault.field.is_empty() {
+            let _ = write!(text, ": {}", self.fault.field);
         }
         let _ = write!(
             text,
@@ -91,9 +91,9 @@ impl ReadError {
         self.0.line.map(|line| Place { line, column })
     }
 
-    /// Where in a file of arrays, such as `indices[17]` or `indices`, if it is in an array.
-    pub fn element(&self) -> Option<&str> {
-        Some(&*self.0.fault.element).filter(|element| !element.is_empty())
+    /// The field of a JSON document, if it is in one.
+    pub fn field(&self) -> Option<&str> {
+        Some(&*self.0.fault.field).filter(|field| !field.is_empty())
     }
 
     /// The text that should have been there.
@@ -119,8 +119,8 @@ pub struct Fault {
     pub kind: ReadErrorKind,
     /// Byte within the line, counted from 1.
     pub column: usize,
-    /// Array and position, in place of line and column.
-    element: Box<str>,
+    /// The field of a JSON document, in place of line and column.
+    field: Box<str>,
     expected: Cow<'static, str>,
     found: String,
     remedy: Option<Remedy>,
@@ -132,7 +132,7 @@ impl Fault {
         Self {
             kind: ReadErrorKind::Malformed,
             column: 1,
-            element: Box::default(),
+            field: Box::default(),
             expected: expected.into(),
             found: found.into(),
             remedy: None,
@@ -199,13 +199,10 @@ impl Fault {
         self
     }
 
-    /// In an array, at a position counted from 0 if it is at one.
+    /// In a field of a JSON document.
     #[must_use]
-    pub fn in_array(mut self, array: &str, position: Option<u64>) -> Self {
-        self.element = position.map_or_else(
-            || array.into(),
-            |position| format!("{array}[{position}]").into(),
-        );
+    pub fn in_field(mut self, field: &str) -> Self {
+        self.field = field.into();
         self
     }
 

@@ -1,11 +1,10 @@
 //! Files in and out: text that may be compressed, read within a limit and refused with its place,
-//! files that appear whole or not at all, journals of long runs, and the memory that is free. It knows
+//! files that appear whole or not at all, the finished work of long runs, and the memory that is free. It knows
 //! nothing of what is in them.
 
 pub mod error;
 pub mod input;
-pub mod journal;
-pub mod lines;
+mod lines;
 mod location;
 pub mod memory;
 mod number;
@@ -17,9 +16,8 @@ pub mod text;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
 pub use input::{read_regular, read_whole};
-pub use journal::{Journal, JournalError};
 pub use lines::{LinePlace, Lines};
-pub use location::{Location, is_stdout};
+pub use location::FilePlace;
 pub use number::{counted, exact, push_integer, push_number, short};
 pub use output::{CompleteOutput, Output};
 pub use remedy::{Parameter, Remedy, Wording};

@@ -1,15 +1,66 @@
 //! Where paths lead: two paths may name one file, and a descriptor is a file without a path.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The identity of a file or folder, by whatever path it is reached.
+/// A file or a pipe, by whatever path or descriptor it is reached, or the place of a file that is not there yet.
+#[derive(Debug, PartialEq, Eq)]
+pub struct FilePlace {
+    /// The file, or the folder of the new one.
+    at: Identity,
+    /// The name of the new file.
+    name: Option<OsString>,
+    /// Whether it is no pipe.
+    is_file: bool,
+}
+
+impl FilePlace {
+    /// Where `path` leads, links followed; `None` for a folder or a device, and where there is no such folder.
+    pub fn of(path: &Path) -> Option<Self> {
+        if let Ok(found) = fs::metadata(path) {
+            return Self::there(path, &found);
+        }
+        let end = end(path).ok()?;
+        let folder = end.parent()?;
+        Some(Self {
+            at: identity(folder, &fs::metadata(folder).ok()?)?,
+            name: end.file_name().map(OsStr::to_owned),
+            is_file: true,
+        })
+    }
+
+    /// What standard input comes from.
+    pub fn stdin() -> Option<Self> {
+        of_descriptor(io::stdin())
+    }
+
+    /// What standard output goes to.
+    pub fn stdout() -> Option<Self> {
+        of_descriptor(io::stdout())
+    }
+
+    /// Whether it is a file, and no pipe, which may be read and written.
+    pub fn is_file(&self) -> bool {
+        self.is_file
+    }
+
+    fn there(path: &Path, found: &Metadata) -> Option<Self> {
+        let is_file = found.is_file();
+        Some(Self {
+            at: identity(path, found).filter(|_| is_file || is_pipe(found))?,
+            name: None,
+            is_file,
+        })
+    }
+}
+
+/// The device and the number of a file.
 #[cfg(unix)]
 type Identity = (u64, u64);
 
-/// The identity of a file or folder: its path without links.
+/// The path of a file without links.
 #[cfg(not(unix))]
 type Identity = PathBuf;
 
@@ -29,86 +80,29 @@ fn identity(path: &Path, _: &Metadata) -> Option<Identity> {
     fs::canonicalize(path).ok()
 }
 
-/// The identity of what is at `path`, links followed.
-fn identity_at(path: &Path) -> Option<Identity> {
-    identity(path, &fs::metadata(path).ok()?)
+#[cfg(unix)]
+fn is_pipe(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+
+    let kind = metadata.file_type();
+    kind.is_fifo() || kind.is_socket()
 }
 
-/// Where a path leads that names a regular file, or one that is not there yet.
-#[derive(Debug, Clone)]
-pub struct Location {
-    /// The path without links; none for a descriptor of a file that has lost its name.
-    path: Option<PathBuf>,
-    /// The folder and the name in it: a hard link has others.
-    entry: Option<(Identity, OsString)>,
-    /// The file, if it is there.
-    file: Option<Identity>,
-    /// Whether it is a descriptor: what is written goes into this file, whatever its names are.
-    descriptor: bool,
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
 }
 
-impl Location {
-    /// Where `path` leads; `None` for a folder, a pipe and a device, and where there is no such
-    /// folder.
-    pub fn of(path: &Path) -> Option<Self> {
-        let end = end(path).ok()?;
-        let metadata = fs::metadata(&end).ok();
-        if metadata.as_ref().is_some_and(|found| !found.is_file()) {
-            return None;
-        }
-        let file = metadata.and_then(|found| identity(&end, &found));
-        let descriptor = is_descriptor(&end);
-        let path = match fs::canonicalize(&end) {
-            Ok(path) => Some(path).filter(|path| !is_descriptor(path)),
-            Err(_) => (!descriptor).then_some(end),
-        };
-        Some(Self::new(path, file, descriptor))
-    }
-
-    fn new(path: Option<PathBuf>, file: Option<Identity>, descriptor: bool) -> Self {
-        let entry = |path: &PathBuf| {
-            let folder = identity_at(path.parent()?)?;
-            Some((folder, path.file_name()?.to_owned()))
-        };
-        Self {
-            entry: path.as_ref().and_then(entry),
-            path,
-            file,
-            descriptor,
-        }
-    }
-
-    /// The regular file that standard input comes from, if it does.
-    pub fn stdin() -> Option<Self> {
-        standard::location(io::stdin(), "/dev/fd/0")
-    }
-
-    /// The regular file that standard output goes to, if it does.
-    pub fn stdout() -> Option<Self> {
-        standard::location(io::stdout(), "/dev/fd/1")
-    }
-
-    /// Whether this file would be lost if `output` were written: it has this name, or it is written
-    /// to directly. Another name of the file, a hard link, is replaced alone.
-    pub fn is_lost_by(&self, output: &Self) -> bool {
-        let name = self.entry.is_some() && self.entry == output.entry;
-        let file = self.file.is_some() && self.file == output.file;
-        name || file && (output.descriptor || self.entry.is_none())
-    }
-
-    /// Whether it is in `folder`, or in a folder of that.
-    pub fn is_within(&self, folder: &Path) -> bool {
-        let (Some(path), Some(folder)) = (&self.path, identity_at(folder)) else {
-            return false;
-        };
-        let mut above = path.ancestors().skip(1).filter_map(identity_at);
-        above.any(|above| above == folder)
-    }
+#[cfg(unix)]
+fn of_descriptor(descriptor: impl std::os::fd::AsFd) -> Option<FilePlace> {
+    let copy = descriptor.as_fd().try_clone_to_owned().ok()?;
+    FilePlace::there(Path::new(""), &fs::File::from(copy).metadata().ok()?)
 }
 
-/// Whether `path` is the descriptor of standard output, or another way to the same file or pipe.
-pub fn is_stdout(path: &Path) -> bool {
-    standard::is_stdout(path)
+/// Standard input and output have no identity here.
+#[cfg(not(unix))]
+fn of_descriptor<D>(_: D) -> Option<FilePlace> {
+    None
 }
 
 /// Links that are followed before they count as a circle.
@@ -137,7 +131,7 @@ pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Whether a path without links is that of a descriptor: `/proc/42/fd/1`, `/dev/fd/1`.
-fn is_descriptor(path: &Path) -> bool {
+pub(crate) fn is_descriptor(path: &Path) -> bool {
     let is_number = |name: &OsStr| {
         let name = name.as_encoded_bytes();
         !name.is_empty() && name.iter().all(u8::is_ascii_digit)
@@ -147,93 +141,6 @@ fn is_descriptor(path: &Path) -> bool {
     };
     let of_process = folder.starts_with("/proc") && folder.ends_with("fd");
     cfg!(unix) && is_number(name) && (of_process || folder == Path::new("/dev/fd"))
-}
-
-/// Opens what `path`, without links, is a descriptor of; `None` if it is of none. What was written
-/// before stays: writing goes on at the end.
-pub(crate) fn open_descriptor(path: &Path) -> io::Result<Option<File>> {
-    if !is_descriptor(path) {
-        return Ok(None);
-    }
-    match standard::opened(path) {
-        Some(file) => file.map(Some),
-        // A descriptor that is opened by its name would begin at the start of the file.
-        None => File::options().append(true).open(path).map(Some),
-    }
-}
-
-/// Standard input and output.
-#[cfg(unix)]
-mod standard {
-    use std::os::fd::AsFd;
-
-    use super::{File, Location, Path, end, fs, identity, identity_at, io, is_descriptor};
-
-    fn duplicate(descriptor: impl AsFd) -> io::Result<File> {
-        descriptor.as_fd().try_clone_to_owned().map(File::from)
-    }
-
-    /// The regular file behind a descriptor of this process that is called `name`, too.
-    pub(super) fn location(descriptor: impl AsFd, name: &str) -> Option<Location> {
-        let name = Path::new(name);
-        let metadata = duplicate(descriptor).ok()?.metadata().ok()?;
-        let file = identity(name, &metadata).filter(|_| metadata.is_file())?;
-        // The name may have gone to another file since.
-        let path = fs::canonicalize(name).ok();
-        let path = path.filter(|path| !is_descriptor(path) && identity_at(path) == Some(file));
-        Some(Location::new(path, Some(file), true))
-    }
-
-    /// The number of a descriptor of this process; `path` is without links.
-    fn own(path: &Path) -> Option<u32> {
-        let process = fs::canonicalize("/proc/self").ok();
-        let own = process.is_some_and(|process| path.starts_with(process));
-        let own = is_descriptor(path) && (own || path.starts_with("/dev/fd"));
-        path.file_name()?.to_str()?.parse().ok().filter(|_| own)
-    }
-
-    /// Another descriptor for standard input, output or error, if `path` is one of them.
-    pub(super) fn opened(path: &Path) -> Option<io::Result<File>> {
-        match own(path)? {
-            0 => Some(duplicate(io::stdin())),
-            1 => Some(duplicate(io::stdout())),
-            2 => Some(duplicate(io::stderr())),
-            _ => None,
-        }
-    }
-
-    pub(super) fn is_stdout(path: &Path) -> bool {
-        use std::os::unix::fs::FileTypeExt;
-
-        let named = end(path).is_ok_and(|path| own(&path) == Some(1));
-        let Some(stdout) = duplicate(io::stdout())
-            .and_then(|file| file.metadata())
-            .ok()
-        else {
-            return named;
-        };
-        // A terminal, or what takes all and keeps nothing, may have any role.
-        let kept = !stdout.file_type().is_char_device();
-        named || kept && identity_at(path).is_some_and(|at| identity(path, &stdout) == Some(at))
-    }
-}
-
-/// Standard input and output have no names here.
-#[cfg(not(unix))]
-mod standard {
-    use super::{File, Location, Path, io};
-
-    pub(super) fn location<D>(_: D, _: &str) -> Option<Location> {
-        None
-    }
-
-    pub(super) fn opened(_: &Path) -> Option<io::Result<File>> {
-        None
-    }
-
-    pub(super) fn is_stdout(_: &Path) -> bool {
-        false
-    }
 }
 
 #[cfg(all(test, unix))]
@@ -255,70 +162,43 @@ mod tests {
         symlink(".", at("here")).unwrap();
         symlink("sub/new", at("dangling")).unwrap();
         symlink("around", at("around")).unwrap();
-        let file = Location::of(&at("file")).unwrap();
+        let place = |name: &str| FilePlace::of(&at(name)).unwrap();
         for name in [
-            "file",
             "./file",
             "sub/../file",
             "link",
             "sub/second",
             "here/link",
+            "hard",
         ] {
-            let same = Location::of(&at(name)).unwrap();
-            assert!(file.is_lost_by(&same), "{name}");
-            assert!(same.is_lost_by(&file), "{name}");
-            assert!(!same.is_within(&at("sub")), "{name}");
-            assert!(same.is_within(&at("here")), "{name}");
+            assert_eq!(place("file"), place(name), "{name}");
         }
-        // The other name of a hard link stays.
-        for name in ["hard", "other", "sub/file", "new"] {
-            let other = Location::of(&at(name)).unwrap();
-            assert!(!file.is_lost_by(&other), "{name}");
+        for name in ["other", "sub/file", "new"] {
+            assert_ne!(place("file"), place(name), "{name}");
         }
-        let new = Location::of(&at("sub/new")).unwrap();
-        assert!(Location::of(&at("dangling")).unwrap().is_lost_by(&new));
-        assert!(new.is_within(&at("sub")));
+        assert_eq!(place("dangling"), place("here/sub/new"));
         for path in [
             at("sub"),
             at("around"),
             at("absent/file"),
             "/dev/null".into(),
         ] {
-            assert!(Location::of(&path).is_none(), "{}", path.display());
+            assert_eq!(FilePlace::of(&path), None, "{}", path.display());
         }
     }
 
     #[test]
     #[cfg(target_os = "linux")]
     fn a_descriptor_is_the_file_that_it_was_opened_by() {
-        use std::io::{Read as _, Write as _};
         use std::os::fd::AsRawFd;
 
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        fs::write(&path, "old\n").unwrap();
-        let hard = folder.path().join("hard");
-        fs::hard_link(&path, &hard).unwrap();
-        let file = File::options().read(true).append(true).open(&path).unwrap();
+        let file = fs::File::create(&path).unwrap();
         for of in ["/dev/fd", "/proc/self/fd", "/proc/thread-self/fd"] {
             let name = Path::new(of).join(file.as_raw_fd().to_string());
-            let descriptor = Location::of(&name).unwrap();
-            let named = Location::of(&path).unwrap();
-            assert!(named.is_lost_by(&descriptor) && descriptor.is_lost_by(&named));
-            // Written to, it changes the file under all its names.
-            let other = Location::of(&hard).unwrap();
-            assert!(other.is_lost_by(&descriptor) && !descriptor.is_lost_by(&other));
-            let mut opened = open_descriptor(&end(&name).unwrap()).unwrap().unwrap();
-            opened.write_all(b"new\n").unwrap();
+            assert_eq!(FilePlace::of(&name), FilePlace::of(&path));
+            assert!(is_descriptor(&end(&name).unwrap()));
         }
-        assert_eq!(fs::read_to_string(&path).unwrap(), "old\nnew\nnew\nnew\n");
-        let name = Path::new("/dev/fd").join(file.as_raw_fd().to_string());
-        fs::remove_file(&path).unwrap();
-        let nameless = Location::of(&name).unwrap();
-        assert!(nameless.is_lost_by(&Location::of(&hard).unwrap()));
-        let mut text = String::new();
-        (&file).read_to_string(&mut text).unwrap();
-        assert_eq!(text.lines().count(), 4);
-        assert!(open_descriptor(&hard).unwrap().is_none());
     }
 }

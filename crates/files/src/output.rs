@@ -7,7 +7,7 @@ use std::path::Path;
 use atomic_write_file::AtomicWriteFile;
 use flate2::write::GzEncoder;
 
-use crate::location::{end, open_descriptor};
+use crate::location::{end, is_descriptor};
 
 /// Level of zstd. It is named, not left to the library, as files are compared byte by byte; they
 /// are compressed on one thread for the same reason.
@@ -52,8 +52,9 @@ enum Target {
 impl Target {
     fn open(path: &Path) -> io::Result<Self> {
         let path = &end(path)?;
-        if let Some(file) = open_descriptor(path)? {
-            return Ok(Self::Direct(file));
+        if is_descriptor(path) {
+            // Behind what was written before.
+            return File::options().append(true).open(path).map(Self::Direct);
         }
         match fs::metadata(path) {
             Ok(metadata) if !metadata.is_file() => {

@@ -1,64 +1,26 @@
-//! Remedies: values that say how a user mends a fault. Each front end words them.
+//! Remedies: how a user mends a fault, in the words of the library, the command and the Python package.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A way to mend a fault, or to answer a warning.
-///
-/// The command words a remedy as an option, the Python package as an argument, and the library as a
-/// method or a field: a user is told what there is to write. A front end calls [`word_by`](Self::word_by) once;
-/// until then the words are those of the library.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Remedy {
-    /// The same words for everybody.
-    Words(Cow<'static, str>),
-    /// Say which rows are one query.
-    GiveQueries,
-    /// Name the column of a table that has the queries.
-    NameQueries,
-    /// Name the column of a table that has the labels.
-    NameLabels,
-    /// Say what to read for missing values.
-    ReadMissing,
-    /// Say that the file counts its columns from 0.
-    CountFromZero,
-    /// Move the rows of a query that comes back to its others.
-    Regroup,
-    /// Leave the column of this name out.
-    Ignore(String),
-    /// Leave a column out.
-    IgnoreColumn,
-    /// Give the ridge parameter, and do not leave it open.
-    GiveLambda,
-    /// Take a larger ridge parameter.
-    RaiseLambda,
-    /// Put numbers in the place of values that are missing.
-    FillGaps,
-    /// Allow more memory.
-    MoreMemory,
-    /// Allow more memory, or take less data.
-    MoreMemoryOrLessData,
-    /// Hand over the scores of a teacher.
-    GiveTeacher,
-    /// Go on with the run that did not end.
-    Resume,
-    /// Leave out a column that is no feature, of this name if it has one.
-    LeaveOut(Option<String>),
-    /// The name of a parameter.
-    Name(Parameter),
-    /// A parameter with a value.
-    Set(Parameter, &'static str),
-    /// Make data with the columns of the training data.
-    SameColumns,
-    /// Write a model, as what was given is none.
-    WriteModel,
+/// Who words remedies: the library as methods and fields, the command as options, the Python package as
+/// arguments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wording {
+    /// Items of Rust.
+    Library,
+    /// Options of the command.
+    Command,
+    /// Arguments of Python.
+    Python,
 }
 
+static WORDING: OnceLock<Wording> = OnceLock::new();
+
 macro_rules! parameters {
-    ($($(#[$doc:meta])* $parameter:ident => $field:literal,)*) => {
-        /// A parameter that messages name, as each front end writes it.
+    ($($(#[$doc:meta])* $parameter:ident => [$library:literal, $command:literal, $python:literal],)*) => {
+        /// A parameter that messages name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Parameter {
@@ -66,13 +28,12 @@ macro_rules! parameters {
         }
 
         impl Parameter {
-            /// All of them.
-            pub const ALL: [Self; [$(Self::$parameter),*].len()] = [$(Self::$parameter),*];
+            const ALL: [Self; [$(Self::$parameter),*].len()] = [$(Self::$parameter),*];
 
-            /// Its name in the library.
-            fn field(self) -> &'static str {
+            /// Its names in the library, the command and the Python package.
+            fn names(self) -> [&'static str; 3] {
                 match self {
-                    $(Self::$parameter => $field,)*
+                    $(Self::$parameter => [$library, $command, $python],)*
                 }
             }
         }
@@ -81,59 +42,59 @@ macro_rules! parameters {
 
 parameters! {
     /// How features are selected.
-    Strategy => "GreedyRankRls::strategy",
+    Strategy => ["GreedyRankRls::strategy", "--strategy", "strategy"],
     /// Candidates to draw in each step.
-    Candidates => "GreedyRankRls::sample",
+    Candidates => ["GreedyRankRls::sample", "--candidates", "n_candidates"],
     /// Seed of random draws.
-    Seed => "GreedyRankRls::seed",
+    Seed => ["GreedyRankRls::seed", "--seed", "random_state"],
     /// The target of weights.
-    Refit => "TargetOptions::refit",
+    Refit => ["GreedyRankRls::refit", "--refit", "refit"],
     /// Ridge parameter of cross-fitted weights.
-    RefitLambda => "TargetOptions::refit_lambda",
+    RefitLambda => ["GreedyRankRls::refit_lambda", "--refit-lambda", "refit_alpha"],
     /// Share of the labels in what is learnt from.
-    Blend => "TargetOptions::blend",
+    Blend => ["GreedyRankRls::blend", "--blend", "blend"],
     /// The ridge parameter.
-    Lambda => "lambda",
+    Lambda => ["lambda", "lambda", "alpha"],
     /// Scores of a teacher.
-    Teacher => "Dataset::with_teacher",
+    Teacher => ["Dataset::with_teacher", "--teacher", "teacher"],
     /// Ridge parameters of a teacher.
-    TeacherLambda => "TargetOptions::teacher_lambda",
+    TeacherLambda => ["GreedyRankRls::teacher_lambda", "--teacher-lambda", "teacher_alpha"],
     /// Rows at whose values densities are compared.
-    Validation => "Dataset::with_validation",
+    Validation => ["Dataset::with_validation", "--validation", "X_validation"],
     /// The divisor of columns.
-    Scale => "GreedyRankRls::scale",
+    Scale => ["GreedyRankRls::scale", "--scale", "scale"],
     /// Which pairs of rows are to be ordered.
-    Objective => "RankRls::objective",
+    Objective => ["RankRls::objective", "--objective", "objective"],
     /// Preferences among rows.
-    Preferences => "RankRls::preferences",
+    Preferences => ["RankRls::preferences", "--pairs FILE", "pairs"],
     /// The weight of a query.
-    QueryWeight => "RankRls::query_weight",
+    QueryWeight => ["RankRls::query_weight", "--query-weight", "query_weight"],
     /// The scale of the labels.
-    Labels => "RankRls::labels",
+    Labels => ["RankRls::labels", "--labels", "labels"],
     /// The kernel.
-    Kernel => "RankRls::kernels",
+    Kernel => ["RankRls::kernels", "--kernel", "kernel"],
     /// Rows that a kernel model is over.
-    Basis => "RankRls::basis",
+    Basis => ["RankRls::basis", "--basis", "basis"],
     /// The hold-outs.
-    Holdout => "RankRls::holdout",
+    Holdout => ["RankRls::holdout", "--holdout", "holdout"],
     /// The format of data.
-    Format => "ReadOptions::format",
+    Format => ["ReadOptions::format", "--format", "format"],
     /// Whether a file counts its columns from 0.
-    ZeroBased => "ReadOptions::zero_based",
+    ZeroBased => ["ReadOptions::zero_based", "--zero-based", "zero_based"],
     /// The column of a table that has the labels.
-    Label => "TableOptions::label",
+    Label => ["TableOptions::label", "--label", "label"],
     /// The column of a table that has the queries.
-    Query => "TableOptions::query",
+    Query => ["TableOptions::query", "--query", "query"],
     /// Columns of a table to leave out.
-    Ignore => "TableOptions::ignore",
+    Ignore => ["TableOptions::ignore", "--ignore", "ignore"],
     /// Conventions of measures.
-    Convention => "Rules::convention",
+    Convention => ["Rules::convention", "--convention", "convention"],
     /// Gain of a grade.
-    Gain => "Rules::gain",
+    Gain => ["Rules::gain", "--gain", "gain"],
     /// The least label of a relevant document.
-    RelevantFrom => "Rules::relevant_from",
+    RelevantFrom => ["Rules::relevant_from", "--relevant-from", "relevant_from"],
     /// The largest grade.
-    MaxGrade => "Rules::max_grade",
+    MaxGrade => ["Rules::max_grade", "--max-grade", "max_grade"],
 }
 
 impl fmt::Display for Parameter {
@@ -142,128 +103,195 @@ impl fmt::Display for Parameter {
     }
 }
 
-/// Words for a remedy, or `None` for those of the library.
-pub type Wording = fn(&Remedy) -> Option<Cow<'static, str>>;
+macro_rules! remedies {
+    ($($(#[$doc:meta])* $remedy:ident => [$library:literal, $command:literal, $python:literal $(,)?],)*) => {
+        /// A way to mend a fault, or to answer a warning: it tells a user what there is to write.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Remedy {
+            $($(#[$doc])* $remedy,)*
+            /// The same words for everybody.
+            Words(Cow<'static, str>),
+            /// Leave the column of this name out.
+            Ignore(String),
+            /// Leave out a column that is no feature, of this name if it has one.
+            LeaveOut(Option<String>),
+            /// The name of a parameter.
+            Name(Parameter),
+            /// A parameter with a value.
+            Set(Parameter, &'static str),
+        }
 
-static WORDING: OnceLock<Wording> = OnceLock::new();
+        impl Remedy {
+            const PLAIN: [Self; [$(Self::$remedy),*].len()] = [$(Self::$remedy),*];
+
+            /// The words of the library, the command and the Python package.
+            fn words(&self) -> [Cow<'static, str>; 3] {
+                match self {
+                    $(Self::$remedy => [$library, $command, $python].map(Cow::Borrowed),)*
+                    Self::Words(words) => [words.clone(), words.clone(), words.clone()],
+                    Self::Name(parameter) => parameter.names().map(Cow::Borrowed),
+                    Self::Ignore(name) => [
+                        format!("leave it out: put {name:?} into TableOptions::ignore"),
+                        format!("leave it out by --ignore {name:?}, or rename it if it is a feature"),
+                        format!("leave it out by ignore=[{name:?}]"),
+                    ]
+                    .map(Cow::Owned),
+                    Self::LeaveOut(None) => {
+                        let data = "leave it out of the data";
+                        [data, data, "leave it out of X"].map(Cow::Borrowed)
+                    }
+                    Self::LeaveOut(Some(name)) => [
+                        format!("leave it out, of a table by putting {name:?} into TableOptions::ignore"),
+                        format!("leave it out, of a table by --ignore {name:?}"),
+                        format!("leave it out, of a file by ignore=[{name:?}]"),
+                    ]
+                    .map(Cow::Owned),
+                    Self::Set(parameter, value) => {
+                        let [library, command, python] = parameter.names();
+                        let library = format!("{library} = {value}").into();
+                        if *parameter == Parameter::ZeroBased {
+                            return [library, command.into(), format!("{python}=True").into()];
+                        }
+                        let command = format!("{command} {value}").into();
+                        [library, command, format!("{python}='{value}'").into()]
+                    }
+                }
+            }
+        }
+    };
+}
+
+remedies! {
+    /// Say which rows are one query.
+    GiveQueries => [
+        "give the queries by ReadOptions::row_queries, for tables by TableOptions::query, for arrays as Queries, or write them into the data",
+        "give the queries by --rows-per-query N or --query-file FILE, for tables by --query COLUMN, or write them into the data: query_id= of scikit-learn's dump_svmlight_file",
+        "pass the query of each row as qid=",
+    ],
+    /// Name the column of a table that has the queries.
+    NameQueries => [
+        "name it by TableOptions::query, or give the queries by ReadOptions::row_queries",
+        "name it by --query COLUMN, or give the queries by --rows-per-query N or --query-file FILE",
+        "pass the name of that column as query=",
+    ],
+    /// Name the column of a table that has the labels.
+    NameLabels => [
+        "give TableOptions::label, and TableOptions::query for the queries",
+        "give --label COLUMN, and --query COLUMN for the queries",
+        "pass the name of that column as label=, and of the queries as query=",
+    ],
+    /// Say what to read for missing values.
+    ReadMissing => [
+        "to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table",
+        "to read missing values as 0, pass --missing 0; as the mean of their query, --missing mean",
+        "to read missing values as 0, pass missing=0; as the mean of their query, missing='mean'",
+    ],
+    /// Say that the file counts its columns from 0.
+    CountFromZero => [
+        "if the file counts its columns from 0, set ReadOptions::zero_based",
+        "if the file counts its columns from 0, pass --zero-based",
+        "if the file counts its columns from 0, pass zero_based=True",
+    ],
+    /// Move the rows of a query that comes back to its others.
+    Regroup => [
+        "sort the rows by query, or merge them by ReadOptions::regroup",
+        "sort the rows by query, or merge them with --regroup",
+        "sort the rows by query, or merge them with regroup=True",
+    ],
+    /// Leave a column out.
+    IgnoreColumn => [
+        "to leave a column out, put its name into TableOptions::ignore",
+        "to leave a column out, pass --ignore COLUMN",
+        "to leave a column out, pass its name in ignore=[...]",
+    ],
+    /// Give the ridge parameter, and do not leave it open.
+    GiveLambda => [
+        "give a lambda",
+        "give one with --lambda",
+        "give a number as alpha",
+    ],
+    /// Take a larger ridge parameter.
+    RaiseLambda => ["raise lambda", "raise --lambda", "raise alpha"],
+    /// Put numbers in the place of values that are missing.
+    FillGaps => [
+        "fill gaps by Missing::fill",
+        "read missing values with --missing",
+        "fill gaps in first, for example with sklearn.impute.SimpleImputer",
+    ],
+    /// Allow more memory.
+    MoreMemory => ["raise max_memory", "raise --max-memory", "raise max_memory"],
+    /// Allow more memory, or take less data.
+    MoreMemoryOrLessData => [
+        "raise max_memory, or select from fewer rows or columns",
+        "raise --max-memory, or select from fewer rows or columns",
+        "raise max_memory, or take fewer rows or columns",
+    ],
+    /// Hand over the scores of a teacher.
+    GiveTeacher => [
+        "by Dataset::with_teacher",
+        "as --teacher FILE, which rankrls train --holdout-scores FILE writes",
+        "as teacher=",
+    ],
+    /// Go on with the run that did not end.
+    Resume => ["resume it", "go on with it (--resume)", "resume it"],
+    /// Make data with the columns of the training data.
+    SameColumns => [
+        "are the data of another corpus? Make them with the columns of the training data",
+        "are the data of another corpus? They need the columns of the training data; a corpus of parses gets them by rankrls build --columns FILE, with the names of these",
+        "are the data of another corpus? Build them with the columns of the training data",
+    ],
+    /// Write a model, as what was given is none.
+    WriteModel => [
+        "Model::write writes models",
+        "write models with `rankrls select -o` or `train -o`",
+        "to_json writes models, and so does the command",
+    ],
+}
 
 impl Remedy {
-    /// From here on, remedies of this process have the words of `wording`. The first call counts.
+    /// From here on, messages of this process have these words. The first call counts; before it, they are
+    /// those of the library.
     pub fn word_by(wording: Wording) {
         // A second front end in one process has nothing to say.
         let _ = WORDING.set(wording);
     }
 
-    /// One remedy of each kind, and each parameter by its name and with a value, for tests of the words
-    /// of front ends.
+    /// One remedy of each kind, and each parameter by its name and with a value, for tests of the words.
     #[doc(hidden)]
-    pub fn examples() -> Vec<Self> {
-        let mut examples = Vec::new();
-        let mut next = Some(Self::Words("words".into()));
-        while let Some(remedy) = next {
-            next = remedy.after();
-            examples.push(remedy);
-        }
-        let parameters = || Parameter::ALL.into_iter();
-        examples.extend(parameters().map(Self::Name));
-        examples.extend(parameters().map(|parameter| Self::Set(parameter, "value")));
-        examples
+    pub fn examples() -> impl Iterator<Item = Self> {
+        let name = "name".to_owned();
+        let columns = [
+            Self::Ignore(name.clone()),
+            Self::LeaveOut(None),
+            Self::LeaveOut(Some(name)),
+        ];
+        let parameters = Parameter::ALL.into_iter();
+        let named = parameters.flat_map(|each| [Self::Name(each), Self::Set(each, "value")]);
+        Self::PLAIN.into_iter().chain(columns).chain(named)
     }
 
-    /// An example of the kind that comes next. A kind that is added is missing here.
-    fn after(&self) -> Option<Self> {
-        Some(match self {
-            Self::Words(_) => Self::GiveQueries,
-            Self::GiveQueries => Self::NameQueries,
-            Self::NameQueries => Self::NameLabels,
-            Self::NameLabels => Self::ReadMissing,
-            Self::ReadMissing => Self::CountFromZero,
-            Self::CountFromZero => Self::Regroup,
-            Self::Regroup => Self::Ignore("name".to_owned()),
-            Self::Ignore(_) => Self::IgnoreColumn,
-            Self::IgnoreColumn => Self::GiveLambda,
-            Self::GiveLambda => Self::RaiseLambda,
-            Self::RaiseLambda => Self::FillGaps,
-            Self::FillGaps => Self::MoreMemory,
-            Self::MoreMemory => Self::MoreMemoryOrLessData,
-            Self::MoreMemoryOrLessData => Self::GiveTeacher,
-            Self::GiveTeacher => Self::Resume,
-            Self::Resume => Self::LeaveOut(None),
-            Self::LeaveOut(None) => Self::LeaveOut(Some("name".to_owned())),
-            Self::LeaveOut(Some(_)) => Self::SameColumns,
-            Self::SameColumns => Self::WriteModel,
-            Self::WriteModel | Self::Name(_) | Self::Set(..) => return None,
-        })
-    }
-
-    /// The words of the library, whoever else words remedies.
-    pub fn method(&self) -> Cow<'static, str> {
-        match self {
-            Self::Words(words) => words.clone(),
-            Self::GiveQueries => "give the queries by ReadOptions::row_queries, for tables by \
-                TableOptions::query, for arrays as Queries, or write them into the data"
-                .into(),
-            Self::NameQueries => "name it by TableOptions::query, or give the queries by \
-                ReadOptions::row_queries"
-                .into(),
-            Self::NameLabels => {
-                "give TableOptions::label, and TableOptions::query for the queries".into()
-            }
-            Self::ReadMissing => {
-                "to read missing values as a number, or as the mean of their query, \
-                set TableOptions::missing and give it to ReadOptions::table"
-                    .into()
-            }
-            Self::CountFromZero => {
-                "if the file counts its columns from 0, set ReadOptions::zero_based".into()
-            }
-            Self::Regroup => "sort the rows by query, or merge them by ReadOptions::regroup".into(),
-            Self::Ignore(name) => {
-                format!("leave it out: put {name:?} into TableOptions::ignore").into()
-            }
-            Self::IgnoreColumn => {
-                "to leave a column out, put its name into TableOptions::ignore".into()
-            }
-            Self::GiveLambda => "give a lambda".into(),
-            Self::RaiseLambda => "raise lambda".into(),
-            Self::FillGaps => "fill gaps by Missing::fill".into(),
-            Self::MoreMemory => "raise max_memory".into(),
-            Self::MoreMemoryOrLessData => {
-                "raise max_memory, or select from fewer rows or columns".into()
-            }
-            Self::GiveTeacher => "by Dataset::with_teacher".into(),
-            Self::Resume => "resume it".into(),
-            Self::LeaveOut(Some(name)) => {
-                format!("leave it out, of a table by putting {name:?} into TableOptions::ignore")
-                    .into()
-            }
-            Self::LeaveOut(None) => "leave it out of the data".into(),
-            Self::Name(parameter) => parameter.field().into(),
-            Self::Set(parameter, value) => format!("{} = {value}", parameter.field()).into(),
-            Self::SameColumns => {
-                "are the data of another corpus? Make them with the columns of the training data"
-                    .into()
-            }
-            Self::WriteModel => "Model::write writes models".into(),
+    /// The words of one front end.
+    #[doc(hidden)]
+    pub fn worded(&self, wording: Wording) -> Cow<'static, str> {
+        let [library, command, python] = self.words();
+        match wording {
+            Wording::Library => library,
+            Wording::Command => command,
+            Wording::Python => python,
         }
     }
 }
 
 impl fmt::Display for Remedy {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let worded = WORDING.get().and_then(|wording| wording(self));
-        formatter.write_str(&worded.unwrap_or_else(|| self.method()))
+        let wording = WORDING.get().copied();
+        formatter.write_str(&self.worded(wording.unwrap_or(Wording::Library)))
     }
 }
 
-impl From<&'static str> for Remedy {
-    fn from(words: &'static str) -> Self {
-        Self::Words(words.into())
-    }
-}
-
-impl From<String> for Remedy {
-    fn from(words: String) -> Self {
+impl<W: Into<Cow<'static, str>>> From<W> for Remedy {
+    fn from(words: W) -> Self {
         Self::Words(words.into())
     }
 }

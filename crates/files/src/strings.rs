@@ -50,6 +50,12 @@ impl Strings {
         self.text.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
+    /// Gives back the memory for strings that do not come.
+    pub fn shrink_to_fit(&mut self) {
+        self.text.shrink_to_fit();
+        self.ends.shrink_to_fit();
+    }
+
     /// Bytes held.
     pub fn memory(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * size_of::<usize>()

@@ -269,6 +269,11 @@ pub fn read_strings(
     strings_of(Source::open(path, limit)?, limit, held, expected)
 }
 
+/// A line of a list without blanks around it, a byte order mark among them.
+pub fn trimmed(line: &str) -> &str {
+    line.trim_matches(|char: char| char.is_ascii_whitespace() || char == '\u{feff}')
+}
+
 /// The lines of a source, as [`read_strings`] reads them.
 pub fn strings_of(
     source: Source<'_>,
@@ -280,7 +285,7 @@ pub fn strings_of(
     each_line(source, limit, |number, line| {
         let decoded = checked(line).and_then(|line| utf8(line, 0, expected));
         let text = decoded.map_err(|fault| (number, fault))?;
-        strings.push(text.trim_ascii());
+        strings.push(trimmed(text));
         Ok(held + strings.memory() as u64)
     })?;
     Ok(strings)

@@ -1,6 +1,5 @@
 //! `rankrls-mpi select`: every rank reads the data, and keeps its own columns.
 
-use std::borrow::Cow;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
@@ -21,7 +20,7 @@ use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::peers::Peers;
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Parameter, Remedy, Ridge, Selection,
+    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Remedy, Ridge, Selection, Wording,
 };
 use rankrls_files::memory;
 use serde::Serialize;
@@ -77,7 +76,7 @@ struct SelectArgs {
 
 /// Parses the arguments and works as one of `peers`, of which the first prints.
 pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
-    Remedy::word_by(option);
+    Remedy::word_by(Wording::Command);
     let ended = failure::run(peers, |peers| {
         let cli = Cli::try_parse().map_err(|error| Failure {
             code: u8::try_from(error.exit_code()).unwrap_or(2),
@@ -97,32 +96,6 @@ pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
             _ => {}
         }
         ExitCode::from(code)
-    })
-}
-
-/// The option that a remedy asks for.
-fn option(remedy: &Remedy) -> Option<Cow<'static, str>> {
-    Some(match remedy {
-        Remedy::GiveTeacher => "as --teacher FILE".into(),
-        Remedy::RaiseLambda => "raise --lambda".into(),
-        Remedy::MoreMemory => "raise --max-memory".into(),
-        Remedy::MoreMemoryOrLessData => "raise --max-memory, or take more ranks".into(),
-        Remedy::Name(parameter) => flag(*parameter)?.into(),
-        Remedy::Set(parameter, value) => format!("{} {value}", flag(*parameter)?).into(),
-        _ => return None,
-    })
-}
-
-fn flag(parameter: Parameter) -> Option<&'static str> {
-    Some(match parameter {
-        Parameter::Strategy => "--strategy",
-        Parameter::Refit => "--refit",
-        Parameter::RefitLambda => "--refit-lambda",
-        Parameter::Blend => "--blend",
-        Parameter::Teacher => "--teacher",
-        Parameter::TeacherLambda => "--teacher-lambda",
-        Parameter::Scale => "--scale",
-        _ => return None,
     })
 }
 

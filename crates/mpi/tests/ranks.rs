@@ -122,7 +122,7 @@ fn models_are_those_of_one_process() {
         .unwrap()
         .dataset;
     let options = |strategy| GreedyRankRls {
-        strategy: Some(strategy),
+        strategy,
         ..GreedyRankRls::new(12, Lambda::new(1.0).unwrap())
     };
     let scaled = GreedyRankRls {

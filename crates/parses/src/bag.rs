@@ -57,15 +57,6 @@ impl Bag {
         self.ends.push(self.entries.len());
     }
 
-    /// Gives the entries of the row that ended last other values than zero, by feature and value.
-    pub(super) fn revalue_last_row(&mut self, value: impl Fn(&str, i32) -> i32) {
-        let before = self.ends.iter().rev().nth(1);
-        let start = before.copied().unwrap_or(0);
-        for (feature, units) in &mut self.entries[start..] {
-            *units = value(self.names.name(*feature), *units);
-        }
-    }
-
     /// The names of the features, in the order of their numbers.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.strings().iter()

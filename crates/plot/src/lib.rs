@@ -1,54 +1,42 @@
-//! Diagrams in SVG: lines against the number of features, bars of weights.
+//! Diagrams in SVG: lines against the number of features, and arcs over the words of a sentence.
 //!
-//! A [`Figure`] is panels under a title: [`LinePlot`] and [`BarPlot`].
+//! [`Lines`] is panels of lines with bands. [`Arcs`] is up to two parses of a sentence, and below them bars of
+//! the features that decide.
 //!
 //! ```
-//! use rankrls_plot::{Figure, LinePlot, Series};
+//! use rankrls_plot::{Hue, Line, Lines, Panel};
 //!
-//! let points = [0.31, 0.38, 0.41].into_iter().enumerate();
-//! let series = Series::new("2^3", points.map(|(step, map)| (step as f64 + 1.0, Some(map))));
-//! let plot = LinePlot::new("features", "validation MAP").series(series);
-//! let svg = Figure::new("Fold 3").lines(plot).to_svg();
+//! let points = [0.31, 0.38, 0.41].map(Some);
+//! let lines = vec![Line::path("MAP", points, Hue::Blue)];
+//! let panels = vec![Panel { x_label: "features".into(), y_label: "MAP".into(), lines }];
+//! let svg = Lines { title: "Fold 3".into(), panels, ..Lines::default() }.to_svg();
 //! assert!(svg.starts_with("<svg ") && svg.contains("<polyline"));
 //! ```
 //!
 //! # Conventions
 //!
-//! * Values that are none, not finite or, on a logarithmic axis, not above 0 break a line.
-//! * Names stand at the ends of lines, a line apart. Lines of one name have one colour and stroke in
-//!   all panels of a figure, unless they say which ([`Series::stroke`]). Colours are those of the
-//!   figures in `docs/`.
-//! * The axes of all panels of lines begin and end at the same distance from the edges.
-//! * Colours follow the reader's preference for dark or light pages (`prefers-color-scheme`). They
-//!   are attributes for light pages, which style sheets override for dark ones, so that programs
-//!   without style sheets draw the light version.
-//! * Names are any text: they are escaped, cut in the middle where they are too long, and whole in
-//!   a tooltip.
+//! * Values that are none or not finite break a line.
+//! * Blue and orange are told apart by all eyes. Colours follow the reader's preference for dark or light pages
+//!   (`prefers-color-scheme`).
+//! * Names are any text. They are escaped, and folded where they are too long: nothing is cut.
 //! * Equal figures are equal bytes.
 //!
 //! # Why the SVG is written here
 //!
 //! `plotters` places everything at whole pixels and takes colours as numbers, which no style
-//! sheet can follow, and has no tooltips. `kuva` writes SVG without a `viewBox`, which cannot
-//! shrink to a phone, `NaN` into paths where there is no value, and black ticks onto dark pages.
-//! The SVG needed here takes a few hundred lines. `rsvg-convert` makes PNG and PDF of it.
+//! sheet can follow. `kuva` writes SVG without a `viewBox`, which cannot shrink to a phone, and black ticks onto dark
+//! pages. Neither draws arcs. The SVG needed here takes a few hundred lines. `rsvg-convert` makes PNG and PDF of it.
 
+mod arcs;
 mod axis;
-mod figure;
-mod labels;
 mod lines;
-mod paint;
-mod panels;
-mod rows;
 mod svg;
-#[cfg(test)]
-mod tests;
 mod text;
 
-pub use axis::AxisScale;
-pub use figure::{BarPlot, Figure, LinePlot, Mark, Panel, Series, Stroke, Tone, power};
-pub use paint::Hue;
-pub use svg::escaped;
+pub use arcs::{Arc, Arcs, Bar, Tree};
+pub use lines::{Line, Lines, Panel};
+pub use svg::Hue;
+pub use text::{number, power};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

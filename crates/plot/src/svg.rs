@@ -1,34 +1,78 @@
-//! Elements and documents of SVG and HTML.
+//! Elements and documents of SVG, and their colours.
 
-use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use super::paint::{PAPER, Paint};
-use super::text::{cut, wrapped};
-
-/// Width of a panel, in the units of the drawing: narrow enough for text of 13 units to be read
-/// on a phone.
-pub(super) const WIDTH: f64 = 440.0;
-
-/// Width of a panel with names below it.
-pub(super) const WIDE: f64 = 760.0;
+use super::text::wrapped;
 
 /// Space at the sides.
-pub(super) const MARGIN: f64 = 14.0;
+pub(super) const MARGIN: f64 = 16.0;
 
-/// The text attributes of titles.
+/// Size of text.
+pub(super) const SMALL: f64 = 13.0;
+
 pub(super) const BOLD: &str = "font-weight=\"600\"";
+pub(super) const MIDDLE: &str = "text-anchor=\"middle\"";
+pub(super) const END: &str = "text-anchor=\"end\"";
 
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, \
                      'DejaVu Sans', sans-serif";
 
-/// Elements, how far they reach down, and their colours.
+/// A colour, on light pages and on dark ones. Text and lines have at least 4.5:1 against their page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hue {
+    /// Text.
+    Ink,
+    /// What steps back.
+    Grey,
+    /// Lines of the grid.
+    Grid,
+    /// The page.
+    Paper,
+    /// What is chosen.
+    Blue,
+    /// What it is held against.
+    Orange,
+}
+
+impl Hue {
+    const ALL: [Self; 6] = [
+        Self::Ink,
+        Self::Grey,
+        Self::Grid,
+        Self::Paper,
+        Self::Blue,
+        Self::Orange,
+    ];
+
+    /// Its class, and what it is on light pages and on dark ones.
+    fn facts(self) -> (&'static str, [&'static str; 2]) {
+        match self {
+            Self::Ink => ("rk-ink", ["#1f2328", "#e6edf3"]),
+            Self::Grey => ("rk-grey", ["#59636e", "#9198a1"]),
+            Self::Grid => ("rk-grid", ["#e4e8ec", "#272d35"]),
+            Self::Paper => ("rk-paper", ["#ffffff", "#0d1117"]),
+            Self::Blue => ("rk-blue", ["#0969da", "#58a6ff"]),
+            Self::Orange => ("rk-orange", ["#bc4c00", "#f0883e"]),
+        }
+    }
+
+    /// The rules of all colours on a light page, 0, or on a dark one, 1.
+    fn rules(page: usize) -> String {
+        let rule = |hue: Self| {
+            let (class, colours) = hue.facts();
+            let colour = colours[page];
+            format!(".{class}{{fill:{colour}}}.{class}-s{{stroke:{colour};fill:none}}")
+        };
+        Self::ALL.map(rule).concat()
+    }
+}
+
+/// Elements, and how far they reach down.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Canvas {
     pub(super) width: f64,
     pub(super) height: f64,
     body: String,
-    paints: BTreeSet<Paint>,
 }
 
 pub(super) type Point = (f64, f64);
@@ -42,153 +86,120 @@ impl Canvas {
     }
 
     /// Puts `other` with its upper left corner at `x`, `y`.
-    pub(super) fn place(&mut self, other: Self, (x, y): Point) {
+    pub(super) fn place(&mut self, other: &Self, (x, y): Point) {
         self.height = self.height.max(y + other.height);
         let (x, y) = (units(x), units(y));
-        let _ = writeln!(self.body, "<g transform=\"translate({x} {y})\">");
-        self.body += &other.body;
-        self.body += "</g>\n";
-        self.paints.extend(other.paints);
-    }
-
-    /// A document of this `size`, described by `label`.
-    pub(super) fn finish(self, label: &str, size: Point) -> String {
-        let [width, height] = [self.width, self.height].map(units);
-        let [wide, high] = [size.0, size.1].map(units);
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" \
-             style=\"max-width:100%;height:auto\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
-             aria-label=\"{}\" font-family=\"{FONTS}\">\n\
-             <style>.rk-series:hover polyline{{stroke-width:4}}\n\
-             @media (prefers-color-scheme:dark){{",
-            escaped(label)
+        let body = &other.body;
+        let _ = writeln!(
+            self.body,
+            "<g transform=\"translate({x} {y})\">\n{body}</g>"
         );
-        for Paint { class, dark, .. } in &self.paints {
-            let _ = write!(svg, ".{class}{{fill:{dark}}}.{class}-s{{stroke:{dark}}}");
+    }
+
+    /// A document, described by `label`. A page of HTML shrinks it to its own width.
+    pub(super) fn finish(self, label: &str) -> String {
+        let [width, height] = [self.width, self.height + 10.0].map(units);
+        let [light, dark] = [0, 1].map(Hue::rules);
+        let (label, body) = (escaped(label), &self.body);
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+             style=\"max-width:100%;height:auto\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-label=\"{label}\" font-family=\"{FONTS}\">\n<style>{light}\
+             @media (prefers-color-scheme:dark){{{dark}}}\
+             .rk-halo{{stroke-width:3px;stroke-linejoin:round;paint-order:stroke}}</style>\n\
+             <rect class=\"rk-paper\" width=\"{width}\" height=\"{height}\"/>\n{body}</svg>\n"
+        )
+    }
+
+    /// Begins a group of elements of a `class`, with a tooltip.
+    pub(super) fn begin(&mut self, class: &str, title: &str) {
+        let _ = write!(self.body, "<g class=\"{class}\">");
+        if !title.is_empty() {
+            let _ = write!(self.body, "<title>{}</title>", escaped(title));
         }
-        svg + "}</style>\n" + &self.body + "</svg>\n"
-    }
-
-    /// Attributes that fill an element.
-    pub(super) fn fill(&mut self, paint: &Paint) -> String {
-        self.paints.insert(paint.clone());
-        format!("class=\"{}\" fill=\"{}\"", paint.class, paint.light)
-    }
-
-    /// Attributes that draw the outline of an element.
-    pub(super) fn stroke(&mut self, paint: &Paint) -> String {
-        self.paints.insert(paint.clone());
-        let Paint { class, light, .. } = paint;
-        format!("class=\"{class}-s\" stroke=\"{light}\" fill=\"none\"")
-    }
-
-    /// Begins a group of elements with `attributes`.
-    pub(super) fn begin(&mut self, attributes: &str, title: &str) {
-        let _ = writeln!(self.body, "<g {attributes}>{}", tooltip(title));
+        self.body.push('\n');
     }
 
     pub(super) fn end(&mut self) {
         self.body += "</g>\n";
     }
 
-    /// Text with further attributes, cut where it is wider than `most`: a tooltip has the whole of it
-    /// then.
-    pub(super) fn text(
-        &mut self,
-        at: Point,
-        size: f64,
-        paint: &Paint,
-        more: &str,
-        text: &str,
-        most: f64,
-    ) {
-        let shown = cut(text, size, most);
-        let fill = self.fill(paint);
-        let [x, y, size] = [at.0, at.1, size].map(units);
-        let title = if shown == text { "" } else { text };
+    /// Text with further attributes.
+    pub(super) fn text(&mut self, at: Point, size: f64, hue: Hue, more: &str, text: &str) {
+        let ([x, y, size], (class, _)) = ([at.0, at.1, size].map(units), hue.facts());
+        let text = escaped(text);
         let _ = writeln!(
             self.body,
-            "<text {fill} x=\"{x}\" y=\"{y}\" font-size=\"{size}\" {more}>{}{}</text>",
-            escaped(&shown),
-            tooltip(title)
+            "<text class=\"{class}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" {more}>{text}</text>"
         );
+    }
+
+    /// Text over lines: the page shines through around it.
+    pub(super) fn halo(&mut self, at: Point, size: f64, hue: Hue, more: &str, text: &str) {
+        let (paper, _) = Hue::Paper.facts();
+        self.begin(&format!("rk-halo {paper}-s"), "");
+        self.text(at, size, hue, more, text);
+        self.end();
     }
 
     /// Text below all that there is, in as many lines as it takes.
-    pub(super) fn paragraph(&mut self, text: &str, size: f64, paint: &Paint, more: &str) {
-        let most = self.width - 2.0 * MARGIN;
-        for line in wrapped(text, size, most) {
+    pub(super) fn paragraph(&mut self, text: &str, size: f64, hue: Hue, more: &str) {
+        for line in wrapped(text, size, self.width - 2.0 * MARGIN) {
             self.height += (size * 1.4).round();
-            self.text((MARGIN, self.height), size, paint, more, &line, most);
+            self.text((MARGIN, self.height), size, hue, more, &line);
         }
     }
 
-    /// Begins text that is readable over data.
-    pub(super) fn begin_halo(&mut self) {
-        let stroke = self.stroke(&PAPER);
-        let more = "stroke-width=\"4\" stroke-linejoin=\"round\" paint-order=\"stroke\"";
-        self.begin(&format!("{stroke} {more}"), "");
+    /// A path through `data`, with further attributes.
+    pub(super) fn path(&mut self, data: &str, width: f64, hue: Hue, more: &str) {
+        let ((class, _), width) = (hue.facts(), units(width));
+        let _ = writeln!(
+            self.body,
+            "<path class=\"{class}-s\" stroke-width=\"{width}\" {more} d=\"{data}\"/>"
+        );
     }
 
     /// A straight line with further attributes.
-    pub(super) fn line(&mut self, from: Point, to: Point, paint: &Paint, more: &str) {
-        let stroke = self.stroke(paint);
-        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(units);
+    pub(super) fn line(&mut self, from: Point, to: Point, width: f64, hue: Hue, more: &str) {
+        let data = format!("M{} L{}", listed(&[from]), listed(&[to]));
+        self.path(&data, width, hue, more);
+    }
+
+    pub(super) fn polyline(&mut self, points: &[Point], width: f64, hue: Hue, more: &str) {
+        let ((class, _), points, width) = (hue.facts(), listed(points), units(width));
         let _ = writeln!(
             self.body,
-            "<line {stroke} {more} x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"
+            "<polyline class=\"{class}-s\" stroke-width=\"{width}\" stroke-linejoin=\"round\" \
+             stroke-linecap=\"round\" {more} points=\"{points}\"/>"
         );
     }
 
-    pub(super) fn polyline(&mut self, points: &[Point], width: f64, dash: &str, paint: &Paint) {
-        let (stroke, points, width) = (self.stroke(paint), listed(points), units(width));
+    /// A filled area with further attributes.
+    pub(super) fn polygon(&mut self, points: &[Point], hue: Hue, more: &str) {
+        let ((class, _), points) = (hue.facts(), listed(points));
         let _ = writeln!(
             self.body,
-            "<polyline {stroke} stroke-width=\"{width}\" stroke-linejoin=\"round\" \
-             stroke-linecap=\"round\" {dash} points=\"{points}\"/>"
+            "<polygon class=\"{class}\" {more} points=\"{points}\"/>"
         );
     }
 
-    /// An area behind a line.
-    pub(super) fn band(&mut self, points: &[Point], paint: &Paint) {
-        let (fill, points) = (self.fill(paint), listed(points));
-        let _ = writeln!(
-            self.body,
-            "<polygon {fill} fill-opacity=\"0.18\" points=\"{points}\"/>"
-        );
-    }
-
-    /// A circle with further attributes, and a tooltip.
-    pub(super) fn circle(&mut self, (x, y): Point, radius: f64, more: &str, title: &str) {
-        let ([x, y, radius], title) = ([x, y, radius].map(units), tooltip(title));
-        let _ = writeln!(
-            self.body,
-            "<circle {more} cx=\"{x}\" cy=\"{y}\" r=\"{radius}\">{title}</circle>"
-        );
-    }
-
-    pub(super) fn rectangle(&mut self, (x, y): Point, (width, height): Point, paint: &Paint) {
-        let fill = self.fill(paint);
-        let [x, y, width, height] = [x, y, width, height].map(units);
-        let _ = writeln!(
-            self.body,
-            "<rect {fill} x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\"/>"
-        );
+    pub(super) fn rectangle(&mut self, (x, y): Point, (width, height): Point, hue: Hue) {
+        let corners = [
+            (x, y),
+            (x + width, y),
+            (x + width, y + height),
+            (x, y + height),
+        ];
+        self.polygon(&corners, hue, "");
     }
 }
 
-fn listed(points: &[Point]) -> String {
+/// Points as paths and polygons have them.
+pub(super) fn listed(points: &[Point]) -> String {
     let points = points
         .iter()
         .map(|&(x, y)| format!("{},{}", units(x), units(y)));
     points.collect::<Vec<_>>().join(" ")
-}
-
-fn tooltip(text: &str) -> String {
-    if text.is_empty() {
-        return String::new();
-    }
-    format!("<title>{}</title>", escaped(text))
 }
 
 /// A length to a hundredth, never minus zero.
@@ -196,9 +207,8 @@ fn units(length: f64) -> f64 {
     (length * 100.0).round() / 100.0 + 0.0
 }
 
-/// `text` for XML and HTML, as content or in quotes. Characters that XML cannot have become
-/// U+FFFD.
-pub fn escaped(text: &str) -> String {
+/// `text` for XML, as content or in quotes. Characters that XML cannot have become U+FFFD.
+fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
         match char {
@@ -236,5 +246,34 @@ mod tests {
         let root = document.root_element();
         assert!(root.attribute("b").unwrap().contains("<&>") || root.text().is_some());
         assert_eq!(escaped("a\x00<\u{ffff}"), "a\u{fffd}&lt;\u{fffd}");
+    }
+
+    /// Contrast of two colours by WCAG.
+    fn contrast(first: &str, second: &str) -> f64 {
+        let luminance = |colour: &str| {
+            let channel = |from: usize| {
+                let value = u8::from_str_radix(&colour[from..from + 2], 16).unwrap();
+                let value = f64::from(value) / 255.0;
+                if value <= 0.04045 {
+                    value / 12.92
+                } else {
+                    ((value + 0.055) / 1.055).powf(2.4)
+                }
+            };
+            0.2126 * channel(1) + 0.7152 * channel(3) + 0.0722 * channel(5) + 0.05
+        };
+        let (first, second) = (luminance(first), luminance(second));
+        first.max(second) / first.min(second)
+    }
+
+    #[test]
+    fn colours_stand_out_on_their_page() {
+        let (_, pages) = Hue::Paper.facts();
+        for hue in [Hue::Ink, Hue::Grey, Hue::Blue, Hue::Orange] {
+            let (_, own) = hue.facts();
+            for page in [0, 1] {
+                assert!(contrast(own[page], pages[page]) >= 4.5, "{hue:?}");
+            }
+        }
     }
 }

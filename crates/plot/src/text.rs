@@ -1,4 +1,4 @@
-//! Text: how wide it is, where it is cut and broken, and numbers.
+//! Text: how wide it is, where lines are broken, and numbers.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -25,42 +25,38 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// `text`, or its beginning and its end about an ellipsis, so that it is no wider than `most`: names
-/// that begin alike differ at the end.
-pub(super) fn cut(text: &str, size: f64, most: f64) -> String {
-    if width(text, size) <= most {
-        return text.to_owned();
-    }
-    let fits = || {
-        let mut left = (most / size - 1.0) / 2.0;
-        move |char: &char| {
-            left -= em(*char);
-            left >= 0.0
-        }
-    };
-    let head: String = text.chars().take_while(fits()).collect();
-    let tail: Vec<char> = text.chars().rev().take_while(fits()).collect();
-    let tail: String = tail.into_iter().rev().collect();
-    format!("{}…{}", head.trim_end(), tail.trim_start())
-}
-
-/// The lines of `text`, broken at blanks: none wider than `most`, unless one word is.
+/// The lines of `text`, broken at blanks, and within a word where it is alone wider than `most`.
 pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(line) if width(line, size) + width(word, size) + 0.34 * size <= most => {
+            Some(line) if width(line, size) + width(word, size) + em(' ') * size <= most => {
                 line.push(' ');
                 line.push_str(word);
             }
-            _ => lines.push(word.to_owned()),
+            _ => lines.extend(pieces(word, size, most)),
         }
     }
     lines
 }
 
+/// The longest pieces of a word that are no wider than `most`, or of one character.
+fn pieces(word: &str, size: f64, most: f64) -> Vec<String> {
+    let (mut pieces, mut free) = (vec![String::new()], most);
+    for char in word.chars() {
+        let own = em(char) * size;
+        if own > free && pieces.last().is_some_and(|piece| !piece.is_empty()) {
+            pieces.push(String::new());
+            free = most;
+        }
+        free -= own;
+        pieces.last_mut().expect("there is one").push(char);
+    }
+    pieces
+}
+
 /// A number of `digits` significant digits, without zeros at its end.
-pub(super) fn number(value: f64, digits: u8) -> String {
+pub fn number(value: f64, digits: u8) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
@@ -83,6 +79,27 @@ fn trimmed(number: &str) -> &str {
     }
 }
 
+const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
+/// A number for a figure: powers of two that are far from 1 as such, others with three digits.
+#[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
+pub fn power(number: f64) -> String {
+    let exponent = number.log2();
+    if exponent.fract() != 0.0 {
+        let digits = format!("{number:.2e}").parse();
+        return digits.unwrap_or(number).to_string();
+    }
+    if (-3.0..=10.0).contains(&exponent) {
+        return number.to_string();
+    }
+    let digit = |char: char| match char.to_digit(10) {
+        Some(digit) => DIGITS[digit as usize],
+        None => '⁻',
+    };
+    let exponent = (exponent as i32).to_string();
+    format!("2{}", exponent.chars().map(digit).collect::<String>())
+}
+
 /// Puts a minus sign in place of a hyphen.
 fn signed(number: &str) -> String {
     number.replace('-', "\u{2212}")
@@ -93,23 +110,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_fits_and_has_both_ends() {
-        let long = "Wörter, die länger sind als ihr Platz 漢字漢字漢字";
-        for most in [20.0, 60.0, 150.0, 260.0] {
-            let cut = cut(long, 13.0, most);
-            assert!(width(&cut, 13.0) <= most && cut.contains('…'), "{cut}");
-        }
-        assert_eq!(cut("short", 13.0, 60.0), "short");
-        assert_eq!(cut("exact, lambda 64", 10.0, 70.0), "exact…da 64");
-        assert_eq!(cut("abc", 13.0, 0.0), "…");
-    }
-
-    #[test]
-    fn lines_are_broken_at_blanks() {
+    fn lines_are_broken_at_blanks_and_nothing_is_lost() {
         let lines = wrapped("one two  three\nfour", 10.0, 50.0);
         assert_eq!(lines, ["one two", "three", "four"]);
         assert!(wrapped("", 10.0, 50.0).is_empty());
-        assert_eq!(wrapped(&"x".repeat(40), 10.0, 50.0).len(), 1);
+        let long = "Donaudampfschifffahrtsgesellschaft 漢字漢字漢字漢字 e\u{301}";
+        for most in [0.0, 20.0, 60.0, 150.0] {
+            let lines = wrapped(long, 13.0, most);
+            assert_eq!(lines.concat().replace(' ', ""), long.replace(' ', ""));
+            let fits = |line: &String| width(line, 13.0) <= most.max(14.0);
+            assert!(lines.iter().all(fits), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn powers_of_two_are_named_as_such() {
+        for (value, text) in [
+            (1.0, "1"),
+            (0.000_976_562_5, "2⁻¹⁰"),
+            (8.0, "8"),
+            (1024.0, "1024"),
+            (0.125, "0.125"),
+            (2_f64.powi(45), "2⁴⁵"),
+            (3.0, "3"),
+            (0.123_456, "0.123"),
+        ] {
+            assert_eq!(power(value), text);
+        }
     }
 
     #[test]

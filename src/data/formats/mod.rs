@@ -24,7 +24,7 @@ mod write;
 
 pub use format::Format;
 pub use lists::{
-    PreferenceLine, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
+    Preference, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,
     write_names,
 };
 pub use options::{Loaded, ReadOptions, RowQueries, TableOptions};

@@ -47,13 +47,6 @@ pub struct TableOptions {
     pub ignore: Vec<String>,
 }
 
-impl TableOptions {
-    /// Whether nothing was said.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// The queries of rows that come without any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowQueries {

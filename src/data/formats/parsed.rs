@@ -27,15 +27,6 @@ pub(super) struct QueryRun {
     pub(super) at: usize,
 }
 
-/// A row without a query identifier.
-#[derive(Debug)]
-pub(super) struct Nameless {
-    /// Counted from 1 in the chunk.
-    pub(super) line: u64,
-    /// The fault of the text in the place of the identifier.
-    pub(super) fault: Fault,
-}
-
 /// The rows of a chunk, up to the first bad line if there is one.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
@@ -48,7 +39,9 @@ pub(super) struct Parsed {
     /// Identifiers of the runs.
     pub(super) ids: Strings,
     pub(super) query_runs: Vec<QueryRun>,
-    pub(super) first_nameless: Option<Nameless>,
+    /// The line of the first row without an identifier, counted from 1 in the chunk, and the fault of the text in
+    /// its place.
+    pub(super) first_nameless: Option<(u64, Fault)>,
     /// One more than the last column seen.
     pub(super) width: usize,
     pub(super) dropped_entries: u64,
@@ -135,10 +128,8 @@ impl Parsed {
 
     fn nameless(&mut self, line: &[u8], at: usize, end: usize) {
         if self.first_nameless.is_none() {
-            self.first_nameless = Some(Nameless {
-                line: self.lines,
-                fault: Fault::token("", at, &line[at..end]).kind(ReadErrorKind::Mismatch),
-            });
+            let fault = Fault::token("", at, &line[at..end]).kind(ReadErrorKind::Mismatch);
+            self.first_nameless = Some((self.lines, fault));
         }
     }
 

@@ -185,16 +185,16 @@ impl Text {
     fn mixed(&mut self, parsed: &mut Parsed) -> Option<(u64, Fault)> {
         let named = parsed.query_runs.first().copied();
         let nameless = parsed.first_nameless.take();
-        let nameless_line = nameless.as_ref().map(|row| self.lines + row.line);
+        let nameless_line = nameless.as_ref().map(|(line, _)| self.lines + line);
         let named_line = named.map(|run| self.lines + run.line);
         self.nameless_line = self.nameless_line.or(nameless_line);
         let without = self.nameless_line?;
         let with = self.groups.first_place().or(named_line)?;
         let remedy = "give every row a qid, or none";
         if with < without {
-            let row = nameless?;
+            let (line, fault) = nameless?;
             let expected = format!("a qid after the label, as on line {with}");
-            return Some((row.line, row.fault.expecting(expected).remedy(remedy)));
+            return Some((line, fault.expecting(expected).remedy(remedy)));
         }
         let expected = format!("no qid, as on line {without}");
         let found = format!("qid:{}", parsed.ids.get(0)?);

@@ -17,7 +17,7 @@
 
 use rayon::prelude::*;
 
-use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
+use crate::greedy::strategy::{Facts, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::linalg::kernels;
 use crate::stop;
@@ -27,16 +27,14 @@ const CHUNK: usize = 512;
 
 pub(super) const FACTS: Facts = Facts {
     name: "backfit",
-    summary: "Back-fitting, another criterion: O(k^2 m- n), m- the non-zeros of a column",
-    properties: &[Property::Samples],
-    sample: None,
+    samples: true,
     // f_Q for every query, and z for each thread.
     memory: |shape| {
         let [queries, threads, k] = [shape.queries, shape.threads, shape.k].map(bytes);
         (bytes(8) * (queries + threads) * k).0
     },
-    cost: Shape::pass,
     build: |_, _| Box::new(Backfit),
+    ..Facts::USUAL
 };
 
 /// Judges candidates with all other weights held.

@@ -32,22 +32,22 @@ use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::criterion::BlockRanking;
 use crate::greedy::gain::{QuerySums, Terms};
-use crate::greedy::strategy::{Facts, Property, bytes, error_left};
+use crate::greedy::strategy::{Facts, bytes, error_left};
 use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
 use crate::linalg::kernels::{self, LANES, Lanes};
 use crate::stop;
 
 pub(super) const FACTS: Facts = Facts {
     name: "dense",
-    summary: "Algorithm 1 with dense caches: exact, O(k m n) time, O(m n) memory",
-    properties: &[Property::Exact, Property::Ranks],
-    sample: None,
+    exact: true,
+    ranks: true,
     memory: |shape| {
         let candidates = shape.candidates.next_multiple_of(LANES);
         (bytes(16) * bytes(shape.rows) * bytes(candidates)).0
     },
     cost: |shape| 0.9e-9 * shape.cells(),
     build: |candidates, state| Box::new(Dense::new(candidates, state)),
+    ..Facts::USUAL
 };
 
 /// `C` and `U` of all candidates; empty once the state has a factor for every query.

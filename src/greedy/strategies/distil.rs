@@ -1,19 +1,18 @@
 //! Forward selection towards what is known of unseen queries.
 //!
 //! The state that this strategy judges by has the target `t = (1 - blend) z + blend y` for labels
-//! ([`crate::greedy::TargetOptions`]), `z` being predictions of a teacher that had not seen the
+//! ([`crate::GreedyRankRls::blend`]), `z` being predictions of a teacher that had not seen the
 //! query. Towards it, it is [`residual`](super::residual): the least regularised training error. A
 //! column gets no credit for the noise of its own queries, which is what spoils the search by labels.
 
 use super::residual::Residual;
-use crate::greedy::strategy::{Facts, Property, Shape};
+use crate::greedy::strategy::Facts;
 
 pub(super) const FACTS: Facts = Facts {
     name: "distil",
-    summary: "Towards the hold-out predictions of RankRLS on all columns; for few queries, many columns",
-    properties: &[Property::Samples, Property::Distils],
-    sample: None,
+    samples: true,
+    distils: true,
     memory: Residual::memory,
-    cost: Shape::pass,
     build: |candidates, _| Box::new(Residual::new(candidates)),
+    ..Facts::USUAL
 };

@@ -23,7 +23,7 @@
 //! validation row has one, the rest is a point, too.
 //!
 //! The scores need the raw values of the columns, so that they are found before the first step, from the
-//! data set that is the [`Target`](crate::greedy::job::Target); the steps only take the next best. A class is
+//! data set; the steps only take the next best. A class is
 //! judged by the column that represents it.
 
 use std::f64::consts::LN_2;
@@ -32,12 +32,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::filter::Filter;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::error::Error;
 use crate::greedy::density::Sample;
-use crate::greedy::strategy::{Facts, Property, Shape, bytes};
+use crate::greedy::strategy::{Facts, bytes};
 use crate::metrics::{Metric, Rules};
 use crate::stop;
 
@@ -52,17 +51,15 @@ const ATOM: f64 = 0.95;
 
 pub(super) const FACTS: Facts = Facts {
     name: "fs-ed",
-    summary: "Baseline: each feature by its own NDCG@10 and by the divergence of its densities from grade to grade",
-    properties: &[Property::Samples, Property::Baseline, Property::NeedsGrades],
-    sample: None,
+    samples: true,
+    baseline: true,
+    needs_grades: true,
     // Scores, and the values of a column on each thread.
     memory: |shape| {
         let [candidates, threads, rows] = [shape.candidates, shape.threads, shape.rows].map(bytes);
         (bytes(8) * (candidates + threads * bytes(10) * rows)).0
     },
-    cost: Shape::pass,
-    // Without data there are no scores.
-    build: |_, _| Filter::given(Arc::default()),
+    ..Facts::USUAL
 };
 
 /// The filter for the columns of a data set; `docs/derivation.md`, section 7, has the formulas.

@@ -24,7 +24,7 @@ use crate::greedy::criterion::BlockRanking;
 use crate::greedy::folds::{Folds, SumsWithout};
 use crate::greedy::gain::{QuerySums, Terms};
 use crate::greedy::matrices::QueryMatrices;
-use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left};
+use crate::greedy::strategy::{Facts, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::linalg::kernels::{self, LANES, Lanes};
 use crate::stop;
@@ -40,12 +40,13 @@ const QUERIES: usize = 1024;
 
 pub(super) const FACTS: Facts = Facts {
     name: "lowmem",
-    summary: "Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory",
-    properties: &[Property::Exact, Property::Samples, Property::Ranks],
-    sample: None,
+    exact: true,
+    samples: true,
+    ranks: true,
     memory: |shape| errors_memory(shape, shape.k).0,
     cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),
     build: |_, _| Box::new(LowMemory),
+    ..Facts::USUAL
 };
 
 /// Bytes of room for a block on every thread, after `k` steps.

@@ -15,12 +15,8 @@ mod residual;
 mod sampled;
 mod univariate;
 
-use std::fmt;
-use std::sync::Arc;
-
 use super::State;
-use super::strategy::{Facts, Property, Shape, Strategy};
-use crate::candidates::Candidates;
+use super::strategy::{Facts, Shape, Strategy};
 use crate::columns::ColumnClasses;
 use crate::names::named;
 
@@ -32,20 +28,25 @@ pub use sampled::Sampler;
 macro_rules! strategies {
     ($($kind:ident => $file:ident),* $(,)?) => {
         /// The strategies, by the names that users give.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
         pub enum StrategyKind {
+            /// `auto`: the fastest exact one that fits into memory. What was selected has the strategy that this
+            /// was; `auto` there is one that the library does not have.
+            #[default]
+            Auto,
             $(
-                #[doc = concat!("`", stringify!($file), "`: [`summary`](Self::summary) says what it does.")]
+                #[doc = concat!("`", stringify!($file), "`: `docs/choosing.md` says what it does.")]
                 $kind,
             )*
         }
 
         impl StrategyKind {
-            /// All strategies: exact ones, others, and baselines.
+            /// All strategies but `auto`: exact ones, others, and baselines.
             pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
 
             fn facts(self) -> &'static Facts {
                 match self {
+                    Self::Auto => &AUTO,
                     $(Self::$kind => &$file::FACTS,)*
                 }
             }
@@ -66,66 +67,66 @@ strategies! {
     Random => random,
 }
 
-impl StrategyKind {
-    /// Candidates that `sampled` draws when nothing else is asked for.
-    pub const DEFAULT_SAMPLE: usize = sampled::DEFAULT_SAMPLE;
+/// Built without a plan, it is the exact one of least memory.
+const AUTO: Facts = Facts {
+    name: "auto",
+    ..lowmem::FACTS
+};
 
+impl StrategyKind {
     /// The name.
     pub fn name(self) -> &'static str {
         self.facts().name
     }
 
-    /// A line about what it does.
-    pub fn summary(self) -> &'static str {
-        self.facts().summary
-    }
-
-    fn has(self, property: Property) -> bool {
-        self.facts().properties.contains(&property)
+    /// This one, or `other` in place of `auto`.
+    #[must_use]
+    pub(crate) fn or(self, other: Self) -> Self {
+        if self == Self::Auto { other } else { self }
     }
 
     /// Whether every step takes the candidate with the least leave-query-out error of all.
     pub fn is_exact(self) -> bool {
-        self.has(Property::Exact)
+        self.facts().exact
     }
 
     /// Whether the strategy can judge a random subset of the candidates.
     pub fn can_sample(self) -> bool {
-        self.has(Property::Samples)
+        self.facts().samples
     }
 
     /// Whether the strategy has every candidate's leave-query-out predictions, and so can judge
     /// by a ranking measure of them.
     pub fn can_rank(self) -> bool {
-        self.has(Property::Ranks)
+        self.facts().ranks
     }
 
     /// Whether the strategy is there to be compared with, because it does without what the
     /// others are for: leave-query-out errors of sets of features.
-    pub fn is_baseline(self) -> bool {
-        self.has(Property::Baseline)
+    pub(crate) fn is_baseline(self) -> bool {
+        self.facts().baseline
     }
 
     /// Whether the strategy selects towards what a teacher predicts, not towards the labels: its
     /// leave-query-out errors are biased, as the teacher has seen all labels.
     pub fn distils(self) -> bool {
-        self.has(Property::Distils)
+        self.facts().distils
     }
 
     /// Whether the strategy compares grades, and takes no other labels: at most 16 different ones, from
-    /// 0 on. It judges columns as the data have them, so that its [`Target`](super::job::Target) is a data set.
+    /// 0 on. It judges columns as the data have them.
     pub fn needs_grades(self) -> bool {
-        self.has(Property::NeedsGrades)
+        self.facts().needs_grades
     }
 
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
-    pub fn default_sample(self) -> Option<usize> {
+    pub(crate) fn default_sample(self) -> Option<usize> {
         self.facts().sample
     }
 
     /// Bytes the strategy will take on top of the data and the candidates, without one factor a query
     /// ([`State::folds_memory`]).
-    pub fn memory(self, shape: &Shape) -> u64 {
+    pub(crate) fn memory(self, shape: &Shape) -> u64 {
         let sample = shape.sample.or(self.default_sample());
         let shape = Shape { sample, ..*shape };
         let own = (self.facts().memory)(&shape);
@@ -134,7 +135,7 @@ impl StrategyKind {
 
     /// Rough seconds for all `k` steps on two of today's cores: to compare strategies, not to
     /// tell time.
-    pub fn cost(self, shape: &Shape) -> f64 {
+    pub(crate) fn cost(self, shape: &Shape) -> f64 {
         let (k, rows) = (shape.k as f64, shape.rows as f64);
         k * ((self.facts().cost)(shape) + 2e-9 * rows * k)
     }
@@ -145,7 +146,7 @@ impl StrategyKind {
     }
 
     /// Names of the strategies with a property, baselines aside: advice.
-    pub fn names_of(property: impl Fn(Self) -> bool) -> String {
+    pub(crate) fn names_of(property: impl Fn(Self) -> bool) -> String {
         let kinds = Self::ALL.into_iter();
         let names = kinds.filter(|&kind| !kind.is_baseline() && property(kind));
         let names: Vec<&str> = names.map(Self::name).collect();
@@ -156,81 +157,18 @@ impl StrategyKind {
     }
 }
 
-named!(StrategyKind, "strategy");
-
-/// A strategy that the library does not have: each selection works with a clone of it.
-#[derive(Clone)]
-pub struct OwnStrategy(Arc<dyn Fn() -> Box<dyn Strategy> + Send + Sync>);
-
-impl OwnStrategy {
-    /// Clones of `strategy`, which has seen no data yet.
-    pub fn new(strategy: impl Strategy + Clone + Sync + 'static) -> Self {
-        Self(Arc::new(move || Box::new(strategy.clone())))
-    }
-
-    /// One before its first step.
-    pub(in crate::greedy) fn begin(&self) -> Box<dyn Strategy> {
-        (self.0)()
-    }
-}
-
-impl fmt::Debug for OwnStrategy {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("OwnStrategy")
-    }
-}
-
-impl PartialEq for OwnStrategy {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-/// The strategy that a [`Plan`](super::job::Plan) is for.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Planned {
-    /// One of the library.
-    Known(StrategyKind),
-    /// Another.
-    Own(OwnStrategy),
-}
-
-impl Planned {
-    /// Which of the library; `None`: another.
-    pub fn kind(&self) -> Option<StrategyKind> {
-        match self {
-            Self::Known(kind) => Some(*kind),
-            Self::Own(_) => None,
-        }
-    }
-
-    /// The strategy, ready for the first step, which takes candidates in the order of `scores` if there are
-    /// any.
-    pub(in crate::greedy) fn build(
-        &self,
-        candidates: &Candidates,
-        state: &State,
-        scores: Option<Arc<[f64]>>,
-    ) -> Box<dyn Strategy> {
-        if let Some(scores) = scores {
-            return Filter::given(scores);
-        }
-        let classes = candidates.classes();
-        match self {
-            Self::Known(kind) => kind.build(classes, state),
-            Self::Own(own) => own.begin(),
-        }
-    }
-}
-
-impl fmt::Display for Planned {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.kind().map_or(OWN, StrategyKind::name))
-    }
-}
+named!(StrategyKind, "strategy", Auto);
 
 /// The name of all strategies that the library does not have.
 pub(crate) const OWN: &str = "own";
+
+/// The name of the strategy of a selection, where `auto` is none of the library.
+pub(crate) fn own_name(strategy: StrategyKind) -> &'static str {
+    match strategy {
+        StrategyKind::Auto => OWN,
+        known => known.name(),
+    }
+}
 
 #[cfg(test)]
 mod tests {

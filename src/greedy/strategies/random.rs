@@ -1,16 +1,15 @@
 //! A random feature in every step: the baseline below which nothing should fall.
 
-use crate::greedy::strategy::{Facts, Property};
+use crate::greedy::strategy::Facts;
 use crate::greedy::{Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
     name: "random",
-    summary: "Baseline: a random feature in every step",
-    properties: &[Property::Baseline],
+    baseline: true,
     sample: Some(1),
-    memory: |_| 0,
     cost: |_| 0.0,
     build: |_, _| Box::new(Random),
+    ..Facts::USUAL
 };
 
 /// Takes what the [`Sampler`](super::Sampler) draws, one candidate a step, without judging.

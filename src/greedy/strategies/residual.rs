@@ -35,7 +35,7 @@ use super::clock::{Clock, SURCHARGE, no_less};
 use super::layout::{CHUNK, Layout, Piece};
 use crate::columns::ColumnClasses;
 use crate::data::Column;
-use crate::greedy::strategy::{Facts, Property, Shape, bytes, error_left, tie_limit};
+use crate::greedy::strategy::{Facts, Shape, bytes, error_left, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
 use crate::linalg::kernels;
 use crate::stop;
@@ -48,12 +48,11 @@ const COARSE: f64 = 1e-2;
 
 pub(super) const FACTS: Facts = Facts {
     name: "residual",
-    summary: "Baseline: the least regularised training error, at most O(nnz) a step",
-    properties: &[Property::Samples, Property::Baseline],
-    sample: None,
+    samples: true,
+    baseline: true,
     memory: Residual::memory,
-    cost: Shape::pass,
     build: |candidates, _| Box::new(Residual::new(candidates)),
+    ..Facts::USUAL
 };
 
 /// Judges candidates by the regularised training error.

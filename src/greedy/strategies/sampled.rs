@@ -8,16 +8,15 @@ use rand::seq::index;
 use serde::{Deserialize, Serialize};
 
 use super::lowmem;
-use crate::greedy::strategy::{Facts, Property, Shape};
+use crate::greedy::strategy::{Facts, Shape};
 
 /// Candidates drawn when nothing else is asked for: one of them is among the best 5% with
 /// probability 0.95.
-pub(super) const DEFAULT_SAMPLE: usize = 59;
+const DEFAULT_SAMPLE: usize = 59;
 
 pub(super) const FACTS: Facts = Facts {
     name: "sampled",
-    summary: "lowmem on a fresh random subset each step: O(k^2 m kappa)",
-    properties: &[Property::Samples, Property::Ranks],
+    exact: false,
     sample: Some(DEFAULT_SAMPLE),
     cost: Shape::pass,
     ..lowmem::FACTS

@@ -7,16 +7,16 @@
 use super::filter::Filter;
 use super::lowmem;
 use crate::greedy::Round;
-use crate::greedy::strategy::{Facts, Property, Shape, bytes};
+use crate::greedy::strategy::{Facts, bytes};
 
 pub(super) const FACTS: Facts = Facts {
     name: "univariate",
-    summary: "Baseline: each feature by its own leave-query-out error, O(nnz + m n)",
-    properties: &[Property::Samples, Property::Ranks, Property::Baseline],
-    sample: None,
+    samples: true,
+    ranks: true,
+    baseline: true,
     memory: |shape| (bytes(12) * bytes(shape.candidates) + lowmem::errors_memory(shape, 0)).0,
-    cost: Shape::pass,
     build: |_, _| Filter::by(alone),
+    ..Facts::USUAL
 };
 
 /// The leave-query-out error of each candidate alone.

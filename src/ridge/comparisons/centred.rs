@@ -9,9 +9,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{
-    Comparisons, Labelled, Loss, Predicted, check_one_query, constant_kernel, pick, weigh,
-};
+use super::{Comparisons, Labelled, Loss, Parts, check_one_query, constant_kernel, pick, weigh};
 use crate::columns::QueryWeight;
 use crate::data::{Dataset, LabelScale, Queries, one_group};
 use crate::error::Result;
@@ -19,7 +17,7 @@ use crate::lambda::Lambda;
 use crate::linalg::centring::{centre_offset, centre_rows};
 use crate::linalg::factor::{Eigen, Square};
 use crate::linalg::kernels::add_scaled;
-use crate::metrics::{mean_concordance, tie_predictions};
+use crate::metrics::{Metric, Rules, score, tie_predictions};
 use crate::names::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
 use crate::ridge::features::{Columns, Features, Mean};
@@ -258,10 +256,16 @@ impl Loss for Centred {
     }
 
     /// The concordance index, averaged over the queries, or parts of them, that were held out together.
-    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64> {
-        let (order, parts) = (&predicted.parts.order, &predicted.parts.queries);
-        let mut tied = pick(predicted.predictions, order);
-        tie_predictions(&mut tied, predicted.labels, parts);
-        mean_concordance(&pick(predicted.as_given, order), &tied, parts)
+    fn concordance(
+        &self,
+        as_given: &[f64],
+        labels: &[f64],
+        predictions: &[f64],
+        parts: &Parts,
+    ) -> Option<f64> {
+        let mut tied = pick(predictions, &parts.order);
+        tie_predictions(&mut tied, labels, &parts.queries);
+        let (metric, labels) = (Metric::Concordance, pick(as_given, &parts.order));
+        score(metric, &labels, &tied, &parts.queries, Rules::default()).mean
     }
 }

@@ -9,8 +9,8 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 
-use super::{Comparisons, Labelled, Loss, Predicted, check_one_query, weigh};
-use crate::data::{Dataset, Queries};
+use super::{Comparisons, Labelled, Loss, Parts, check_one_query, weigh};
+use crate::data::{Dataset, Preference, Queries};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
@@ -19,25 +19,11 @@ use crate::ridge::features::{Columns, Features, Mean};
 use crate::ridge::shape::TrainShape;
 use crate::stop;
 
-/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/rankrls.md`, "All pairs, and
-/// given ones").
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Preference {
-    /// The row `i` that is preferred, 0-based.
-    pub preferred: u32,
-    /// The other row `j`, 0-based.
-    pub other: u32,
-    /// `g_e`, the difference of scores to be learnt, in units of the scores; 1 as a rule.
-    pub magnitude: f64,
-    /// `c_e`, the weight of the preference, without a unit; 1 as a rule.
-    pub weight: f64,
-}
-
 /// Preferences among the rows of a data set. One that comes twice counts twice, opposite ones pull
 /// against each other, cycles are allowed, and a row before itself counts nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preferences {
-    list: Vec<Preference>,
+    pub(in crate::ridge) list: Vec<Preference>,
     rows: usize,
 }
 
@@ -70,11 +56,6 @@ impl Preferences {
             return Err(no_preferences());
         }
         Ok(Self { list, rows })
-    }
-
-    /// The preferences in the order in which they were given, among the rows of the data.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Preference> {
-        self.list.iter()
     }
 
     /// How many there are, at least 1.
@@ -258,8 +239,13 @@ impl Loss for Differences {
 
     /// The share of the preferences, by weight, that come in the right order, without those of magnitude
     /// 0.
-    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64> {
-        let magnitudes = predicted.as_given;
+    fn concordance(
+        &self,
+        magnitudes: &[f64],
+        _: &[f64],
+        predictions: &[f64],
+        _: &Parts,
+    ) -> Option<f64> {
         let larger = |most: f64, one: &f64| most.max(one.abs());
         let largest = magnitudes.iter().fold(0.0, larger);
         let (mut ordered, mut all) = (0.0, 0.0);
@@ -270,7 +256,7 @@ impl Loss for Differences {
             }
             all += weight;
             ordered += weight
-                * match predicted.predictions[row] * magnitude.signum() {
+                * match predictions[row] * magnitude.signum() {
                     near if near.abs() <= PAIR_TIE * largest => 0.5,
                     right if right > 0.0 => 1.0,
                     _ => 0.0,

@@ -25,8 +25,8 @@ use crate::lambda::Lambda;
 use crate::linalg::factor::Square;
 
 pub(crate) use centred::Centred;
+pub use differences::Preferences;
 pub(crate) use differences::{Differences, no_preferences};
-pub use differences::{Preference, Preferences};
 
 /// The rows that a [`Loss`] compares: of the same query, or of a preference.
 #[derive(Debug)]
@@ -100,7 +100,14 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
     fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]);
 
     /// The share of pairs that predictions order as labels do; `None` where no pair has an order.
-    fn concordance(&self, predicted: &Predicted<'_>) -> Option<f64>;
+    /// `as_given` is [`Labelled::as_given`], `labels` are compared but in their own units.
+    fn concordance(
+        &self,
+        as_given: &[f64],
+        labels: &[f64],
+        predictions: &[f64],
+        parts: &Parts,
+    ) -> Option<f64>;
 }
 
 impl dyn Loss {
@@ -160,17 +167,6 @@ pub(crate) struct Labelled<'a> {
     pub(crate) as_given: Cow<'a, [f64]>,
     /// The labels `y^`, compared like the rows.
     pub(crate) labels: Vec<f64>,
-}
-
-/// Predictions for rows that models have not seen.
-#[derive(Debug)]
-pub(crate) struct Predicted<'a> {
-    /// [`Labelled::as_given`].
-    pub(crate) as_given: &'a [f64],
-    /// The labels, compared but in their own units.
-    pub(crate) labels: &'a [f64],
-    pub(crate) predictions: &'a [f64],
-    pub(crate) parts: &'a Parts,
 }
 
 /// The rows that are of one query and held out together.

@@ -6,12 +6,11 @@
 
 mod pairs;
 
-use super::comparisons::{Parts, Predicted, pick};
+use super::comparisons::{Parts, pick};
 use super::problem::RidgeProblem;
-use super::solvers::{Convergence, Model, Residuals, TOLERANCE};
+use super::solvers::{Residuals, Solution};
 use super::system::{System, too_large};
-use super::trained::Trained;
-use crate::data::{Groups, Queries, one_query};
+use crate::data::{Groups, Queries};
 use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::centring::centre;
@@ -29,9 +28,10 @@ pub struct Holdout {
     /// Under preferences, a prediction for every preference: the difference of its rows, in units of the
     /// magnitudes. Empty for leave-pair-out.
     pub predictions: Vec<f64>,
-    /// The predictions for every pair, by leave-pair-out where they were asked for: `n (n - 1) / 2` for each
-    /// query of `n` examples.
-    pub pairs: Vec<LeftPair>,
+    /// Every pair that leave-pair-out left out, where they were asked for, `n (n - 1) / 2` for each query of `n`
+    /// examples: its rows, 0-based and ascending, and the prediction for each by the model without both, in units of
+    /// the labels and relative to the mean of the query.
+    pub pairs: Vec<([u32; 2], [f64; 2])>,
     /// Sum over queries, or the parts of them that are held out together, of the squared centred
     /// residuals, each query weighted as in training; in squared units of the labels. For leave-pair-out, the
     /// sum over the pairs of a query of `((y_i - y_j) - (f_i - f_j))^2`, divided by the number of its examples.
@@ -40,52 +40,15 @@ pub struct Holdout {
     /// of different labels; `None` when none has. For preferences, the share of them, by weight, that come in
     /// the right order, without those of magnitude 0.
     pub cindex: Option<f64>,
-    /// How conjugate gradients ended, if they were the solver: the iterations of all groups, and the largest
-    /// residual.
-    pub convergence: Option<Convergence>,
-}
-
-/// A pair of examples of a query, and the predictions of the model without them, relative to the mean of
-/// the query.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LeftPair {
-    /// The rows, 0-based, ascending.
-    pub rows: [u32; 2],
-    /// The prediction for each, in units of the labels.
-    pub predictions: [f64; 2],
-}
-
-impl Trained<'_> {
-    /// Leaves out every query on its own, as [`leave_out`](Self::leave_out) does: one prediction a row.
-    pub fn leave_query_out(&self) -> Result<Holdout> {
-        let queries = self.problem.system.queries().len();
-        if queries == 1 {
-            return Err(one_query());
-        }
-        self.leave_out(&Groups::queries(queries))
-    }
-
-    /// Predictions for every row, `m`, by models that were trained without its group: exactly, but for rounding
-    /// and the tolerance of `cg`.
-    ///
-    /// `dual` and `primal` take them from the factors of the whole system, in `O(t^2 u + t^3)` time for a group
-    /// of `t` rows and `u` unknowns (Pahikkala et al., 2009; An, Liu and Venkatesh, 2007). `cg` trains again for
-    /// every group, to a residual of [`TOLERANCE`].
-    pub fn leave_out(&self, groups: &Groups) -> Result<Holdout> {
-        let model = Model {
-            lambda: self.lambda,
-            solution: Some(&self.solution),
-        };
-        let holdouts = self.problem.holdouts_of(&[model], groups, TOLERANCE)?;
-        Ok(holdouts.into_iter().next().unwrap_or_default())
-    }
+    /// The largest residual of the models, if conjugate gradients found them, as a share of the labels.
+    pub residual: Option<f64>,
 }
 
 impl RidgeProblem<'_> {
     /// The mean of a `metric` of hold-out predictions over the parts of queries that `groups` hold out together;
     /// `None` where the measure is undefined in every part, for groups of other data, and for a hold-out of
     /// pairs, which has no predictions.
-    pub fn measure(
+    pub(super) fn measure(
         &self,
         holdout: &Holdout,
         groups: &Groups,
@@ -101,48 +64,20 @@ impl RidgeProblem<'_> {
         let labels = pick(&self.system.as_given, &parts.order);
         let scores = pick(&holdout.predictions, &parts.order);
         let found = evaluate(&[metric], &labels, &scores, &parts.queries, rules).ok()?;
-        found.get(metric)?.mean
+        found.first()?.1.mean
     }
 
-    /// [`Trained::leave_out`] for each of `lambdas`, in their order.
+    /// Predictions for every row, `m`, by models that were trained without its group, for each of `lambdas`, in their
+    /// order: exactly, but for rounding and the `tolerance` of `cg`.
     ///
-    /// `dual` and `primal` train with each of `lambdas` and ignore `tolerance`. `cg` trains for all
-    /// `lambdas` and groups side by side, until the residual is within `tolerance`, as a share of
-    /// the norm of the labels: [`HOLDOUT_TOLERANCE`](super::HOLDOUT_TOLERANCE) is enough to compare ridge
-    /// parameters, [`TOLERANCE`] gives the digits of [`Trained::leave_out`].
-    ///
-    /// ```
-    /// use rankrls::data::sample;
-    /// use rankrls::data::Groups;
-    /// use rankrls::ridge::{HOLDOUT_TOLERANCE, RidgeProblem, Solver};
-    /// use rankrls::{Lambda, RankRls};
-    ///
-    /// let data = sample::train();
-    /// let iterated = RankRls { solver: Some(Solver::ConjugateGradients), ..RankRls::default() };
-    /// let problem = RidgeProblem::new(&data, &iterated)?;
-    /// let lambdas = [Lambda::new(4.0)?, Lambda::new(64.0)?];
-    /// let folds = Groups::folds(data.queries().len(), 5, 1)?;
-    /// let holdouts = problem.leave_out(&lambdas, &folds, HOLDOUT_TOLERANCE)?;
-    /// assert_eq!(holdouts[1].predictions.len(), data.rows());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn leave_out(
+    /// `dual` and `primal` take them from the factors of the whole system, of a model that is `known` where it has
+    /// the same ridge parameter, in `O(t^2 u + t^3)` time for a group of `t` rows and `u` unknowns (Pahikkala et al.,
+    /// 2009; An, Liu and Venkatesh, 2007). `cg` trains for all `lambdas` and groups side by side, until the residual
+    /// is within `tolerance`, as a share of the norm of the labels.
+    pub(crate) fn leave_out(
         &self,
         lambdas: &[Lambda],
-        groups: &Groups,
-        tolerance: f64,
-    ) -> Result<Vec<Holdout>> {
-        let model = |&lambda: &Lambda| Model {
-            lambda,
-            solution: None,
-        };
-        let models: Vec<Model<'_>> = lambdas.iter().map(model).collect();
-        self.holdouts_of(&models, groups, tolerance)
-    }
-
-    fn holdouts_of(
-        &self,
-        models: &[Model<'_>],
+        known: Option<&Solution>,
         groups: &Groups,
         tolerance: f64,
     ) -> Result<Vec<Holdout>> {
@@ -150,11 +85,13 @@ impl RidgeProblem<'_> {
         let of_rows = groups.clone().rows(queries)?;
         let rows: Vec<&[usize]> = of_rows.iter().collect();
         let system = &self.system;
-        let by_model = self.solve.leave_out(system, models, &rows, tolerance);
+        let by_lambda = self
+            .solve
+            .leave_out(system, lambdas, known, &rows, tolerance);
         stop::check()?;
-        let by_model = by_model?;
+        let by_lambda = by_lambda?;
         let parts = parts_of(&of_rows, queries)?;
-        let all = by_model.into_iter();
+        let all = by_lambda.into_iter();
         all.map(|residuals| Holdout::of(system, &parts, residuals))
             .collect()
     }
@@ -190,10 +127,7 @@ impl Holdout {
             by_row.map(|(row, value)| value / rows.scale(row)).collect()
         };
         let labels = unscaled(&system.labels);
-        let Residuals {
-            mut values,
-            convergence,
-        } = residuals;
+        let mut values = residuals.values;
         let left = unscaled(&values);
         let pairs = labels.iter().zip(&left);
         let mut predictions: Vec<f64> = pairs.map(|(label, rest)| label - rest).collect();
@@ -208,18 +142,52 @@ impl Holdout {
         if !error.is_finite() {
             return Err(too_large());
         }
-        let cindex = rows.concordance(&Predicted {
-            as_given: &system.as_given,
-            labels: &labels,
-            predictions: &predictions,
-            parts,
-        });
+        let cindex = rows.concordance(&system.as_given, &labels, &predictions, parts);
         Ok(Self {
             cindex,
             pairs: Vec::new(),
             predictions,
             error,
-            convergence,
+            residual: residuals.largest,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::sample;
+    use crate::memory::Memory;
+    use crate::ridge::{RankRls, Solver, TOLERANCE};
+
+    /// Down to the digits that a tolerance gives, which no front end asks for.
+    #[test]
+    fn iterations_come_as_near_to_the_factors_as_they_are_asked_to() {
+        let queries: Vec<usize> = (0..17).collect();
+        let data = sample::train().queries_subset(&queries).unwrap();
+        let lambdas = [Lambda::new(16.0).unwrap()];
+        for groups in [Groups::queries(17), Groups::folds(17, 2, 1).unwrap()] {
+            let by = |solver| {
+                let options = RankRls {
+                    solver: Some(solver),
+                    ..RankRls::default()
+                };
+                let memory = Memory::default();
+                let problem = RidgeProblem::of_columns(&data, None, &options, memory, 0).unwrap();
+                problem
+                    .leave_out(&lambdas, None, &groups, TOLERANCE)
+                    .unwrap()
+            };
+            let exact = by(Solver::Dual);
+            let found = by(Solver::ConjugateGradients);
+            for (found, exact) in found.iter().zip(&exact) {
+                assert!(found.residual <= Some(TOLERANCE));
+                let pairs = found.predictions.iter().zip(&exact.predictions);
+                for (prediction, expected) in pairs {
+                    assert!((prediction - expected).abs() < 1e-8);
+                }
+                assert_eq!(found.cindex, exact.cindex);
+            }
+        }
     }
 }

@@ -20,8 +20,9 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Holdout, LeftPair, Trained, nothing_to_compare};
+use super::{Holdout, RidgeProblem, nothing_to_compare};
 use crate::error::{Error, Result};
+use crate::lambda::Lambda;
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::kernel::row_number;
@@ -41,7 +42,8 @@ struct Tally {
     pairs: usize,
     /// Those in the right order; a tie is half of one.
     ordered: f64,
-    kept: Vec<LeftPair>,
+    /// [`Holdout::pairs`].
+    kept: Vec<([u32; 2], [f64; 2])>,
     singular: bool,
 }
 
@@ -63,21 +65,26 @@ struct Query<'a> {
     keep: bool,
 }
 
-impl Trained<'_> {
+impl RidgeProblem<'_> {
     /// Leaves out every pair of examples of a query: predictions by a model that was trained without both,
     /// exactly, from the factors of the whole model (Pahikkala et al., 2008). `keep` puts them into
-    /// [`Holdout::pairs`], 24 bytes each.
+    /// [`Holdout::pairs`], 24 bytes each. The `whole` model is the one with `lambda`.
     ///
     /// A query of `n` examples goes on with `n - 2`, centred anew; its weight stays. Under the global
     /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
     /// within 1e-10 of the largest label count as equal. `O(n^2)` time after the factorisation and
     /// the inverse of what the query has in it; memory of the block of the query.
-    pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout> {
-        let (problem, system) = (self.problem, &self.problem.system);
-        if self.solution.factored.is_none() {
+    pub(in crate::ridge) fn leave_pair_out(
+        &self,
+        lambda: Lambda,
+        whole: &Solution,
+        keep: bool,
+    ) -> Result<Holdout> {
+        let system = &self.system;
+        if whole.factored.is_none() {
             return Err(Error::options(format!(
                 "solver {} has no hold-outs by lpo: expected lqo or folds:N, or solver {}",
-                self.solver(),
+                self.solver,
                 Solver::factoring()
             )));
         }
@@ -86,13 +93,13 @@ impl Trained<'_> {
             return Err(nothing_to_compare());
         }
         let other;
-        let mut solution = &self.solution;
-        if system.ridge(self.lambda, 2)? != solution.ridge {
-            other = problem.solution(self.lambda, 2)?;
+        let mut solution = whole;
+        if system.ridge(lambda, 2)? != solution.ridge {
+            other = self.train(lambda, 2)?;
             solution = &other;
         }
         let Some(factored) = solution.factored.as_deref() else {
-            return Err(singular(self.lambda));
+            return Err(singular(lambda));
         };
         let tallies = tallies(system, solution, factored, keep);
         stop::check()?;
@@ -100,7 +107,7 @@ impl Trained<'_> {
         let indices: Vec<f64> = ordered.map(|own| own.ordered / own.pairs as f64).collect();
         let sum = tallies.into_iter().fold(Tally::default(), Tally::with);
         if sum.singular {
-            return Err(singular(self.lambda));
+            return Err(singular(lambda));
         }
         if !sum.squares.is_finite() {
             return Err(too_large());
@@ -111,7 +118,7 @@ impl Trained<'_> {
             pairs: sum.kept,
             error: sum.squares,
             cindex: (!indices.is_empty()).then(mean),
-            convergence: None,
+            residual: None,
         })
     }
 }
@@ -212,10 +219,9 @@ impl Query<'_> {
                         let residual = (residual_s + sign * residual_d) / SQRT_2;
                         (self.labels[row] - residual) / self.scale
                     };
-                    tally.kept.push(LeftPair {
-                        rows: [i, j].map(|row| row_number(self.first + row)),
-                        predictions: [prediction(i, 1.0), prediction(j, -1.0)],
-                    });
+                    let rows = [i, j].map(|row| row_number(self.first + row));
+                    let pair = (rows, [prediction(i, 1.0), prediction(j, -1.0)]);
+                    tally.kept.push(pair);
                 }
             }
         }

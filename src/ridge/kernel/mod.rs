@@ -9,13 +9,12 @@ mod values;
 
 use serde::{Deserialize, Serialize};
 
-use super::weights::Weights;
 use crate::data::{Dataset, IndexBase};
 use crate::error::{Error, Result};
 use crate::names::names;
 
-pub use reduced::{Basis, ReducedSet};
-pub use values::KernelMatrix;
+pub use reduced::Basis;
+pub(crate) use reduced::ReducedSet;
 
 /// The kernels, by the names that users give: functions of rows `x` and `z` (Schölkopf and Smola, *Learning with
 /// Kernels*, 2002).
@@ -42,23 +41,12 @@ names!(
     Precomputed => "precomputed",
 );
 
-/// A parameter of kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KernelParameter {
-    /// A whole number above 0.
-    Degree,
-    /// A number from 0 on.
-    Coef0,
-    /// A number above 0.
-    Gamma,
-}
-
 /// The facts about a kernel.
 struct Facts {
     /// The formula, for help.
     formula: &'static str,
     /// The parameters, in the order in which users name them: `gamma`, which may be a list, last.
-    parameters: &'static [KernelParameter],
+    parameters: &'static [&'static str],
     /// Whether scores are linear in the columns of the data.
     linear: bool,
     /// Whether the value of rows vanishes with their distance.
@@ -69,7 +57,6 @@ struct Facts {
 
 impl KernelKind {
     fn facts(self) -> Facts {
-        use KernelParameter::{Coef0, Degree, Gamma};
         match self {
             Self::Linear => Facts {
                 formula: "x.z",
@@ -80,14 +67,14 @@ impl KernelKind {
             },
             Self::Gaussian => Facts {
                 formula: "exp(-gamma |x-z|^2)",
-                parameters: &[Gamma],
+                parameters: &["gamma"],
                 linear: false,
                 local: true,
                 values: gaussian,
             },
             Self::Polynomial => Facts {
                 formula: "(gamma x.z + coef0)^degree",
-                parameters: &[Degree, Coef0, Gamma],
+                parameters: &["degree", "coef0", "gamma"],
                 linear: false,
                 local: false,
                 values: polynomial,
@@ -107,8 +94,9 @@ impl KernelKind {
         self.facts().formula
     }
 
-    /// The parameters, in the order in which users name them. `gamma`, which may be a list, comes last.
-    pub fn parameters(self) -> &'static [KernelParameter] {
+    /// The parameters, in the order in which users name them: `degree`, a whole number above 0, `coef0`, a number from
+    /// 0 on, and `gamma`, a number above 0, which may be a list.
+    pub fn parameters(self) -> &'static [&'static str] {
         self.facts().parameters
     }
 }
@@ -164,7 +152,8 @@ impl Products<'_> {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Kernel {
-    kind: KernelKind,
+    /// The function, without its parameters.
+    pub kind: KernelKind,
     gamma: f64,
     coef0: f64,
     degree: u32,
@@ -205,11 +194,6 @@ impl Kernel {
         Self::new(KernelKind::Gaussian, gamma, 0.0, 1)
     }
 
-    /// `(gamma x . z + coef0)^degree`. `gamma` is in units of one over the squared values.
-    pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
-        Self::new(KernelKind::Polynomial, gamma, coef0, degree)
-    }
-
     /// This kernel, unless one of its parameters is out of range; parameters that its formula does not have are
     /// those of [`LINEAR`](Self::LINEAR).
     pub(crate) fn checked(self) -> Result<Self> {
@@ -221,12 +205,14 @@ impl Kernel {
             kind: self.kind,
             ..Self::LINEAR
         };
-        for parameter in self.kind.parameters() {
-            match parameter {
-                KernelParameter::Degree => kernel.degree = self.degree,
-                KernelParameter::Coef0 => kernel.coef0 = self.coef0,
-                KernelParameter::Gamma => kernel.gamma = self.gamma,
-            }
+        if self.has("degree") {
+            kernel.degree = self.degree;
+        }
+        if self.has("coef0") {
+            kernel.coef0 = self.coef0;
+        }
+        if self.has("gamma") {
+            kernel.gamma = self.gamma;
         }
         if !(kernel.coef0.is_finite() && kernel.coef0 >= 0.0) {
             return refuse("coef0", "a finite number from 0 on", kernel.coef0);
@@ -240,16 +226,13 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// The function, without its parameters.
-    pub fn kind(&self) -> KernelKind {
-        self.kind
-    }
-
     /// `gamma`, where it is a parameter of the kernel.
     pub fn gamma(&self) -> Option<f64> {
-        let parameters = self.kind.parameters();
-        let gamma = parameters.contains(&KernelParameter::Gamma);
-        gamma.then_some(self.gamma)
+        self.has("gamma").then_some(self.gamma)
+    }
+
+    fn has(&self, parameter: &str) -> bool {
+        self.kind.parameters().contains(&parameter)
     }
 
     /// Whether scores are linear in the columns of the data.
@@ -257,33 +240,36 @@ impl Kernel {
         self.kind.facts().linear
     }
 
-    /// Weights of the columns of `dataset`, of a model under a kernel that is linear with these
-    /// coefficients of its `rows`.
+    /// Columns of `dataset`, ascending, each with its weight in a model under a kernel that is linear: of rows with
+    /// their `coefficients`.
     pub(crate) fn weights(
         &self,
         dataset: &Dataset<'_>,
-        rows: &[usize],
-        coefficients: &[f64],
-    ) -> Weights {
-        let pairs = rows.iter().zip(coefficients);
-        match self.kind {
+        coefficients: &[(usize, f64)],
+    ) -> Vec<(u32, f64)> {
+        let mut weights: Vec<(u32, f64)> = match self.kind {
             KernelKind::Precomputed => {
                 let inputs = dataset.input_rows();
                 let input = |row: usize| inputs.map_or(row_number(row), |known| known[row]);
-                Weights::of(pairs.map(|(&row, value)| (input(row), *value)).collect())
+                let rows = coefficients.iter();
+                rows.map(|&(row, value)| (input(row), value)).collect()
             }
             KernelKind::Linear => {
                 let mut of_row = vec![0.0; dataset.rows()];
-                pairs.for_each(|(&row, value)| of_row[row] = *value);
+                for &(row, value) in coefficients {
+                    of_row[row] = value;
+                }
                 let weight = |position: usize| {
                     let entries = dataset.column(position).iter();
                     let weight = entries.map(|(row, value)| value * of_row[row]).sum();
                     (dataset.feature(position), weight)
                 };
-                Weights::of((0..dataset.stored_columns()).map(weight).collect())
+                (0..dataset.stored_columns()).map(weight).collect()
             }
-            _ => Weights::default(),
-        }
+            _ => Vec::new(),
+        };
+        weights.sort_unstable_by_key(|&(feature, _)| feature);
+        weights
     }
 }
 

@@ -14,10 +14,9 @@ use crate::linalg::factor::{Eigen, Panel, Square};
 use crate::linalg::kernels::add_scaled;
 use crate::ridge::comparisons::constant_kernel;
 use crate::ridge::features::LEAST_SQUARES;
-use crate::ridge::weights::Weights;
 use crate::stop;
 
-/// Rows that a model is over: those of a reduced set ([`ReducedSet`]).
+/// Rows that a model is over: those of a reduced set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Basis {
     /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.
@@ -67,27 +66,22 @@ impl Basis {
 /// Everything that linear RankRLS has is there: all solvers, objectives and hold-outs, which keep the
 /// basis whatever they hold out.
 #[derive(Debug)]
-pub struct ReducedSet {
-    /// The rows of the basis, 0-based, ascending.
+pub(crate) struct ReducedSet {
+    /// The rows of the basis, `b`, 0-based, ascending.
     rows: Vec<usize>,
     /// `U diag(s)^-1/2`: basis x columns.
     map: Mat<f64>,
-    /// The data, mapped.
-    mapped: Dataset<'static>,
+    /// `Phi`: the data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
+    pub(crate) mapped: Dataset<'static>,
 }
 
 impl ReducedSet {
     /// Maps the `m` rows of `dataset` by `rows` of it, `b` rows, 0-based, under `kernel`. The columns of
-    /// [`Kernel::PRECOMPUTED`] are all `m`, those of the basis among them.
+    /// [`Kernel::PRECOMPUTED`] are all `m`, those of the basis among them. Rows in messages count from `base`.
     ///
     /// `O(m b^2 + b^3)` time, `O(m b)` memory. A given kernel is checked as a whole first, in
     /// `O(m^3)` time and `O(m^2)` memory.
-    pub fn new(dataset: &Dataset<'_>, kernel: &Kernel, rows: &[usize]) -> Result<Self> {
-        Self::counted(dataset, kernel, rows, IndexBase::One)
-    }
-
-    /// The same, with rows in messages that count from `base`.
-    pub(crate) fn counted(
+    pub(crate) fn new(
         dataset: &Dataset<'_>,
         kernel: &Kernel,
         rows: &[usize],
@@ -119,28 +113,15 @@ impl ReducedSet {
         })
     }
 
-    /// `Phi`: the data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
-    pub fn mapped(&self) -> &Dataset<'static> {
-        &self.mapped
-    }
-
-    /// `alpha`: coefficients of the rows of the basis, `b`, in order, from `weights` of the mapped columns, in
+    /// The rows of the basis, `b`, each with its coefficient `alpha`, from `weights` of the mapped columns, in
     /// units of the labels over those of the kernel: `O(b^2)` time.
-    ///
-    /// # Panics
-    /// For weights of a column that [`mapped`](Self::mapped) does not have.
-    pub fn coefficients(&self, weights: &Weights) -> Vec<f64> {
+    pub(crate) fn coefficients(&self, weights: &[(u32, f64)]) -> Vec<(usize, f64)> {
         let mut coefficients = vec![0.0; self.map.nrows()];
-        for (&feature, weight) in weights.features.iter().zip(&weights.values) {
+        for &(feature, weight) in weights {
             let column = self.map.col_as_slice(feature as usize);
-            add_scaled(&mut coefficients, *weight, column);
+            add_scaled(&mut coefficients, weight, column);
         }
-        coefficients
-    }
-
-    /// The rows of the basis, `b`, 0-based, ascending.
-    pub fn rows(&self) -> &[usize] {
-        &self.rows
+        self.rows.iter().copied().zip(coefficients).collect()
     }
 }
 
@@ -226,8 +207,9 @@ mod tests {
         let x = ndarray::arr2(&[[1.2e154], [1.2e154], [1.2e154]]);
         let queries = Queries::single(3).unwrap();
         let data = Dataset::from_dense(x.view(), &[1.0, 0.0, 0.5], queries).unwrap();
-        let error = ReducedSet::new(&data, &Kernel::LINEAR, &[0, 1, 2]).unwrap_err();
+        let error = ReducedSet::new(&data, &Kernel::LINEAR, &[0, 1, 2], IndexBase::One);
+        let error = error.unwrap_err().to_string();
         let start = "the kernel of the 3 rows of the basis has values up to";
-        assert!(error.to_string().starts_with(start), "{error}");
+        assert!(error.starts_with(start), "{error}");
     }
 }

@@ -12,42 +12,16 @@ use crate::linalg::factor::Square;
 use crate::ridge::features::entries_of;
 use crate::stop;
 
-/// The values of a kernel for all pairs of the `m` rows of a data set, `m` x `m`, symmetric: those of `X X'` under
-/// the linear one, before rows are compared (`docs/rankrls.md`, "Kernels"). [`Kernel::matrix`] makes one, and
-/// [`RidgeProblem::of_kernel`](crate::ridge::RidgeProblem::of_kernel) takes it.
-#[derive(Debug, Clone)]
-pub struct KernelMatrix(Square);
-
-impl KernelMatrix {
-    /// Rows, and columns: `m`.
-    pub fn rows(&self) -> usize {
-        self.0.size()
-    }
-
-    /// Bytes held: `8 m^2`.
-    pub fn memory(&self) -> u64 {
-        size_of_val(self.0.values()) as u64
-    }
-
-    pub(crate) fn into_square(self) -> Square {
-        self.0
-    }
-}
-
 impl Kernel {
-    /// The values of all pairs of the `m` rows of `dataset`, `m` x `m`, in units of the kernel: `8 m^2` bytes.
-    /// Labels and queries do not count. Columns that are the kernel are checked: square, finite, symmetric and
-    /// without a negative eigenvalue, each but for rounding.
+    /// The values of all pairs of the `m` rows of `dataset`, `m` x `m`, in units of the kernel: `8 m^2` bytes, those
+    /// of `X X'` under the linear one (`docs/rankrls.md`, "Kernels"). Columns that are the kernel are checked: square,
+    /// finite, symmetric and without a negative eigenvalue, each but for rounding. Rows in messages count from
+    /// `base`.
     ///
     /// `O(sum over columns of squared entries + m^2)` time, `O(m^3)` for given columns.
-    pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix> {
-        self.counted(dataset, IndexBase::One)
-    }
-
-    /// The same, with rows in messages that count from `base`.
-    pub(crate) fn counted(&self, dataset: &Dataset<'_>, base: IndexBase) -> Result<KernelMatrix> {
+    pub(crate) fn matrix(&self, dataset: &Dataset<'_>, base: IndexBase) -> Result<Square> {
         if self.kind == KernelKind::Precomputed {
-            return given(dataset, base).map(KernelMatrix);
+            return given(dataset, base);
         }
         let size = dataset.rows();
         let mut square = Square::zeros(size);
@@ -55,13 +29,13 @@ impl Kernel {
         let name = |row| named(dataset, base, row);
         stop::check()?;
         check_finite(square.values(), size, |row, other| [name(row), name(other)])?;
-        Ok(KernelMatrix(square))
+        Ok(square)
     }
 
     /// Refuses a gamma with which a model of `matrix` could tell nothing of any row but those it has
     /// seen.
-    pub(crate) fn check_alike(&self, matrix: &KernelMatrix) -> Result<()> {
-        let (values, size) = (matrix.0.values(), matrix.rows());
+    pub(crate) fn check_alike(&self, matrix: &Square) -> Result<()> {
+        let (values, size) = (matrix.values(), matrix.size());
         let alike = |(at, value): (usize, &f64)| at / size != at % size && *value > 0.0;
         if !self.kind.facts().local || size < 2 || values.iter().enumerate().any(alike) {
             return Ok(());

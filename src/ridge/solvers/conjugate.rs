@@ -9,10 +9,11 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::gradients::{Gradients, Operator, Precondition, ROWS, Solved};
+use super::gradients::{Gradients, Operator, ROWS, Solved};
 use super::preconditioner::Preconditioner;
-use super::{Convergence, Facts, Model, Residuals, Solution, Solve, TOLERANCE, size};
+use super::{Facts, Residuals, Solution, Solve, TOLERANCE, size};
 use crate::error::Result;
+use crate::lambda::Lambda;
 use crate::linalg::factor::{Cholesky, Square};
 use crate::linalg::kernels::LANES;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK, solve_blocks};
@@ -74,10 +75,8 @@ impl Task<'_> {
         };
         Solved {
             values: vec![0.0; length],
-            convergence: Convergence {
-                iterations: 0,
-                residual,
-            },
+            iterations: 0,
+            residual,
         }
     }
 }
@@ -85,42 +84,40 @@ impl Task<'_> {
 impl Solve for Conjugate {
     fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution> {
         let solved = self.solve(system, &[Task::whole(ridge)], TOLERANCE).pop()?;
-        tracing::info!(convergence = ?solved.convergence, "trained");
+        let (iterations, residual) = (solved.iterations, solved.residual);
+        tracing::info!(iterations, residual, "trained");
         Some(Solution {
-            convergence: Some(solved.convergence),
+            ended: Some((iterations, residual)),
             ..Solution::of_coefficients(system, ridge, solved.values)
         })
     }
 
-    /// Trains again for every group, from the whole model if it is known or there are many groups.
+    /// Trains again for every group, from the whole model if there are many groups.
     fn leave_out(
         &self,
         system: &System<'_>,
-        models: &[Model<'_>],
+        lambdas: &[Lambda],
+        _: Option<&Solution>,
         groups: &[&[usize]],
         tolerance: f64,
     ) -> Result<Vec<Residuals>> {
-        let wholes = if groups.len() < STARTS_FROM || models.iter().any(|m| m.solution.is_some()) {
+        let wholes = if groups.len() < STARTS_FROM {
             Vec::new()
         } else {
-            let ridges = models.iter().map(|model| system.ridge(model.lambda, 0));
+            let ridges = lambdas.iter().map(|&lambda| system.ridge(lambda, 0));
             let tasks = ridges.map(|ridge| Ok(Task::whole(ridge?)));
             self.solve(system, &tasks.collect::<Result<Vec<_>>>()?, tolerance)
         };
-        let start = |place: usize| {
-            let known = models[place].solution.map(|known| &known.coefficients[..]);
-            known.or_else(|| wholes.get(place).map(|solved| &solved.values[..]))
-        };
-        let mut order: Vec<usize> = (0..models.len()).collect();
+        let mut order: Vec<usize> = (0..lambdas.len()).collect();
         // The longest first, so that no lane ends long after the others.
-        order.sort_by(|&a, &b| models[a].lambda.total_cmp(models[b].lambda));
+        order.sort_by(|&a, &b| lambdas[a].total_cmp(lambdas[b]));
         let mut tasks = Vec::with_capacity(order.len() * groups.len());
         for &place in &order {
             for &out in groups {
                 tasks.push(Task {
-                    ridge: system.ridge(models[place].lambda, out.len())?,
+                    ridge: system.ridge(lambdas[place], out.len())?,
                     out,
-                    start: start(place),
+                    start: wholes.get(place).map(|solved| &solved.values[..]),
                 });
             }
         }
@@ -141,13 +138,10 @@ fn residuals_of(system: &System<'_>, groups: &[&[usize]], solved: &[Solved]) -> 
             values[row] -= prediction;
         }
     }
-    let all = solved.iter().map(|of_group| of_group.convergence);
+    let all = solved.iter().map(|of_group| of_group.residual);
     Residuals {
         values,
-        convergence: Some(Convergence {
-            iterations: all.clone().map(|ended| ended.iterations).sum(),
-            residual: all.map(|ended| ended.residual).fold(0.0, f64::max),
-        }),
+        largest: Some(all.fold(0.0, f64::max)),
     }
 }
 
@@ -382,9 +376,7 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
         }
         values.extend(out.iter().map(|&row| product[row][lane]));
     }
-}
 
-impl<const L: usize> Precondition<L> for Lanes<'_, L> {
     fn precondition(&self, part: usize, residual: &[[f64; L]], scaled: &mut [[f64; L]]) {
         let within = self.parts[part].clone();
         let (blocks, sizes) = (

@@ -27,9 +27,10 @@ use std::ops::Range;
 use faer::MatRef;
 use rayon::prelude::*;
 
-use super::{Model, Residuals, Solution, singular};
+use super::{Residuals, Solution, singular};
 use crate::data::Queries;
 use crate::error::Result;
+use crate::lambda::Lambda;
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::linalg::kernels::add_scaled;
 use crate::ridge::comparisons::pick;
@@ -74,26 +75,27 @@ pub(crate) trait Factored: fmt::Debug + Send + Sync {
 pub(super) fn leave_out(
     system: &System<'_>,
     train: impl Fn(f64) -> Option<Solution>,
-    model: &Model<'_>,
+    lambda: Lambda,
+    known: Option<&Solution>,
     groups: &[&[usize]],
 ) -> Result<Residuals> {
     let mut by_ridge = BTreeMap::<u64, Vec<&[usize]>>::new();
     for &rows in groups {
-        let ridge = system.ridge(model.lambda, rows.len())?;
+        let ridge = system.ridge(lambda, rows.len())?;
         by_ridge.entry(ridge.to_bits()).or_default().push(rows);
     }
     let mut values = vec![0.0; system.labels.len()];
     for (bits, alike) in by_ridge {
         let ridge = f64::from_bits(bits);
         let other;
-        let solution = if let Some(own) = model.solution.filter(|own| own.ridge == ridge) {
+        let solution = if let Some(own) = known.filter(|own| own.ridge == ridge) {
             own
         } else {
-            other = train(ridge).ok_or_else(|| singular(model.lambda))?;
+            other = train(ridge).ok_or_else(|| singular(lambda))?;
             &other
         };
         let all = residuals_of(system, solution, &alike);
-        for (rows, found) in all.ok_or_else(|| singular(model.lambda))? {
+        for (rows, found) in all.ok_or_else(|| singular(lambda))? {
             for (&row, residual) in rows.iter().zip(found) {
                 values[row] = residual;
             }
@@ -101,7 +103,7 @@ pub(super) fn leave_out(
     }
     Ok(Residuals {
         values,
-        convergence: None,
+        largest: None,
     })
 }
 

@@ -3,7 +3,7 @@
 //! side by side.
 //!
 //! A system is `(K + ridge I) a = y^` for an [`Operator`] `K`, a ridge parameter and a right side `y^`, on the
-//! subspace that the operator projects onto; a [`Precondition`]er, module `preconditioner`, stands for its
+//! subspace that the operator projects onto; its preconditioner, module `preconditioner`, stands for the
 //! inverse. In exact arithmetic:
 //!
 //! ```text
@@ -27,7 +27,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::convergence::{Convergence, ITERATIONS};
+/// Most iterations.
+const ITERATIONS: usize = 5_000;
 
 /// Growth of the residual, from its least, that only rounding explains: the error falls in each iteration,
 /// and the residual is at most the root of the condition number further out, of which a double has 1e16.
@@ -55,11 +56,8 @@ pub(super) trait Operator<const L: usize>: Sync {
         product: &[[f64; L]],
         values: &mut Vec<f64>,
     );
-}
 
-/// An approximate inverse of each `K + ridge I`, in two stages.
-pub(super) trait Precondition<const L: usize>: Sync {
-    /// The stage that knows the rows of one part.
+    /// An approximate inverse of each `K + ridge I`: the stage that knows the rows of one part.
     fn precondition(&self, part: usize, residual: &[[f64; L]], scaled: &mut [[f64; L]]);
 
     /// The stage that knows all rows, given the outcome of the first.
@@ -71,7 +69,11 @@ pub(super) trait Precondition<const L: usize>: Sync {
 pub(super) struct Solved {
     /// [`Operator::outcome`] of the best coefficients found.
     pub(super) values: Vec<f64>,
-    pub(super) convergence: Convergence,
+    /// Iterations taken.
+    pub(super) iterations: usize,
+    /// Norm of the residual `y^ - (K + ridge I) a`, as a share of the norm of `y^`: predictions for the training
+    /// rows are off by no more than this share. At 1 nothing was learnt.
+    pub(super) residual: f64,
 }
 
 /// `L` lanes at work. Vectors have a row for each unknown.
@@ -165,7 +167,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
     /// end.
     pub(super) fn round<S>(&mut self, system: &mut S) -> [Option<Solved>; L]
     where
-        S: Operator<L> + Precondition<L>,
+        S: Operator<L>,
     {
         system.apply(&self.direction, &mut self.product);
         let shifts = system.shifts();
@@ -198,7 +200,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
     /// new residual part by part, and returns its squares.
     fn advance<S>(&mut self, system: &S, steps: &[Option<f64>; L]) -> [f64; L]
     where
-        S: Operator<L> + Precondition<L>,
+        S: Operator<L>,
     {
         let vectors = [&mut self.coefficients, &mut self.residual, &mut self.scaled];
         let mut rest = vectors.map(|vector| &mut vector[..]);
@@ -243,15 +245,15 @@ impl<'a, const L: usize> Gradients<'a, L> {
             return Turn::On(along / before);
         }
         let share = now / lane.norm;
-        let closer = share < lane.best.convergence.residual;
+        let closer = share < lane.best.residual;
         if std::mem::take(&mut lane.fresh) && !closer {
             // Nothing is a better start.
             self.set(number, None);
             return Turn::Check;
         }
-        lane.best.convergence.iterations = lane.iterations;
+        lane.best.iterations = lane.iterations;
         if closer {
-            lane.best.convergence.residual = share;
+            lane.best.residual = share;
             // Not before rounding or the end asks for them.
             let values = &mut lane.best.values;
             values.clear();

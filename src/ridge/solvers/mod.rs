@@ -5,7 +5,6 @@
 //! of this folder asks which one it is.
 
 mod conjugate;
-mod convergence;
 mod dual;
 mod factored;
 mod gradients;
@@ -24,8 +23,14 @@ use crate::lambda::Lambda;
 use crate::linalg::factor::BLOCK;
 use crate::names::named;
 
-pub use convergence::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, Shortfall, TOLERANCE};
 pub(crate) use factored::{Factored, batches, blocks};
+
+/// Norm of the residual `y^ - (K + ridge I) a` at which iterations end, as a share of the norm of the labels `y^`.
+/// Rounding keeps it above where the unit is some 1e8 times lambda or more.
+pub(crate) const TOLERANCE: f64 = 1e-10;
+
+/// The same for models that only predict the rows they leave out, to compare ridge parameters.
+pub const HOLDOUT_TOLERANCE: f64 = 1e-6;
 
 /// The facts about a solver that hold for any system.
 pub(crate) struct Facts {
@@ -47,31 +52,24 @@ pub(crate) trait Solve: fmt::Debug + Send + Sync {
     /// The model with this ridge parameter; `None` where the parameter is too small for a factor.
     fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution>;
 
-    /// The residuals that models without each of `groups` leave of its rows, for the ridge parameter of
-    /// each of `models`: by default from the factors that [`train`](Self::train) finds.
+    /// The residuals that models without each of `groups` leave of its rows, for each of `lambdas`: by default from
+    /// the factors that [`train`](Self::train) finds, or those of a model of all rows that is `known`.
     ///
     /// Solvers that iterate end at a residual of `tolerance`, as a share of the labels. Groups are
     /// rows, ascending; every row is in one.
     fn leave_out(
         &self,
         system: &System<'_>,
-        models: &[Model<'_>],
+        lambdas: &[Lambda],
+        known: Option<&Solution>,
         groups: &[&[usize]],
         tolerance: f64,
     ) -> Result<Vec<Residuals>> {
         let _ = tolerance;
         let train = |ridge| self.train(system, ridge);
-        let residuals = |model| factored::leave_out(system, train, model, groups);
-        models.iter().map(residuals).collect()
+        let residuals = |&lambda| factored::leave_out(system, train, lambda, known, groups);
+        lambdas.iter().map(residuals).collect()
     }
-}
-
-/// A model that groups are to be left out of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Model<'s> {
-    pub(crate) lambda: Lambda,
-    /// The model of all rows, where it was trained before.
-    pub(crate) solution: Option<&'s Solution>,
 }
 
 /// A trained model.
@@ -85,8 +83,8 @@ pub(crate) struct Solution {
     pub(crate) totals: Vec<f64>,
     /// The factor of solvers that have one.
     pub(crate) factored: Option<Box<dyn Factored>>,
-    /// The precision of solvers that iterate.
-    pub(crate) convergence: Option<Convergence>,
+    /// The iterations of solvers that iterate, and their residual as a share of the labels.
+    pub(crate) ended: Option<(usize, f64)>,
 }
 
 impl Solution {
@@ -97,7 +95,7 @@ impl Solution {
             totals: system.totals(&coefficients),
             coefficients,
             factored: None,
-            convergence: None,
+            ended: None,
         }
     }
 }
@@ -107,8 +105,8 @@ impl Solution {
 pub(crate) struct Residuals {
     /// One for each row of the system.
     pub(crate) values: Vec<f64>,
-    /// The precision of solvers that iterate.
-    pub(crate) convergence: Option<Convergence>,
+    /// The largest residual of solvers that iterate, as a share of the labels.
+    pub(crate) largest: Option<f64>,
 }
 
 /// Makes the enum of all solvers from their files.
@@ -147,7 +145,7 @@ named!(Solver, "solver");
 impl Solver {
     /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
     /// a solver that factors.
-    pub const PATIENCE: f64 = 20.0;
+    pub(crate) const PATIENCE: f64 = 20.0;
 
     /// The solver of kernels, which needs no columns.
     pub(crate) const OF_KERNELS: Self = Self::Dual;
@@ -159,7 +157,7 @@ impl Solver {
 
     /// Whether the solver factors the system: then the predictions of models without some rows come from the
     /// factors. Conjugate gradients do not, and train again for every group.
-    pub fn factors(self) -> bool {
+    pub(crate) fn factors(self) -> bool {
         self.facts().factors
     }
 
@@ -171,14 +169,14 @@ impl Solver {
 
     /// Bytes the solver will take on top of the data and the column classes: its matrices, the entries
     /// of the classes by row, and a tenth of both.
-    pub fn memory(self, shape: &TrainShape) -> u64 {
+    pub(crate) fn memory(self, shape: &TrainShape) -> u64 {
         let all = (self.facts().matrices)(shape) + Saturating(12) * size(shape.nonzeros);
         (Saturating(11) * all / Saturating(10)).0
     }
 
     /// Rough seconds on two of today's cores, leave-query-out predictions included where the
     /// solver [factors](Self::factors): to compare solvers, not to tell time. `docs/rankrls.md` has the figures.
-    pub fn cost(self, shape: &TrainShape) -> f64 {
+    pub(crate) fn cost(self, shape: &TrainShape) -> f64 {
         (self.facts().cost)(shape)
     }
 

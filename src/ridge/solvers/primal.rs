@@ -64,7 +64,7 @@ impl Solve for Primal {
             coefficients: Vec::new(),
             totals: system.totals_of(&unknowns),
             factored: Some(Box::new(factored)),
-            convergence: None,
+            ended: None,
         })
     }
 }

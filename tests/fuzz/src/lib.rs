@@ -20,8 +20,7 @@ use rankrls::greedy::{GreedyRankRls, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::{Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind};
-use rankrls_files::{Journal, JournalError};
-use rankrls_parses::corpus::Listing;
+use rankrls_files::Lines;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
 use tempfile::TempDir;
 
@@ -50,8 +49,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("lists", lists),
     ("features", features),
     ("model", model),
-    ("manifest", manifest),
-    ("journal", journal),
+    ("lines", lines),
     ("conllu", conllu),
 ];
 
@@ -98,7 +96,7 @@ fn is_compressed(input: &[u8]) -> bool {
 /// An error that helps: what was expected and found, and where. False, as nothing was read.
 fn explained(error: &ReadError, text: &[u8]) -> bool {
     assert!(!error.expected().is_empty() && !error.found().is_empty());
-    let placed = error.place().is_some() || error.element().is_some();
+    let placed = error.place().is_some() || error.field().is_some();
     assert!(
         placed || error.kind() != ReadErrorKind::Malformed,
         "no place: {error}"
@@ -274,8 +272,9 @@ pub fn lists(input: &[u8]) -> bool {
             Ok(())
         }
         2 => read::read_preferences(&path, ROWS, memory).map(|list| {
-            for ([preferred, other], magnitude, weight) in list {
-                assert!(preferred.max(other) < 7 && magnitude.is_finite() && weight > 0.0);
+            for one in list {
+                let last = one.preferred.max(one.other);
+                assert!(last < 7 && one.magnitude.is_finite() && one.weight > 0.0);
             }
         }),
         3 => read::read_rows(&path, ROWS, memory)
@@ -339,12 +338,11 @@ pub fn model(input: &[u8]) -> bool {
 fn replay(options: &GreedyRankRls, steps: &[Step]) {
     let data = tiny();
     let options = GreedyRankRls {
-        strategy: Some(StrategyKind::LowMem),
+        strategy: StrategyKind::LowMem,
         ..options.clone()
     };
     let candidates = Candidates::from(ColumnClasses::new(&data));
-    if let Ok(selection) = select_among(&candidates, data.labels(), &options, steps, &mut unwatched)
-    {
+    if let Ok(selection) = select_among(&candidates, &data, &options, steps, &mut unwatched) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(
             selection
@@ -363,79 +361,59 @@ fn tiny() -> Dataset<'static> {
     Dataset::from_csr(&[0, 2, 3, 4, 5], &indices, &values, 3, labels, queries).expect("valid rows")
 }
 
-/// The manifest of a corpus.
-pub fn manifest(input: &[u8]) -> bool {
-    match within(input, || Listing::parse(input, Path::new(NAME))) {
-        Ok(listing) => {
-            for (_, file) in listing.files() {
-                let path = Path::new(&file.file);
-                assert_eq!(path.file_name(), Some(path.as_os_str()));
-                assert!(!file.file.contains(['/', '\\', '\0']));
-            }
-            true
-        }
-        Err(error) => names_the_file(&error, NAME),
-    }
+/// The first line of a run, as its reader writes it.
+fn first_line() -> serde_json::Value {
+    serde_json::json!({"run": 1, "schema": "fuzz/1"})
 }
 
-const JOURNAL: &str = "fuzz/1";
-
-/// A journal: as it is; or the lines of the input as its records, perhaps after a sound first one.
-pub fn journal(input: &[u8]) -> bool {
+/// The finished work of a run: as it is; or the lines of the input behind their hashes, perhaps after a
+/// sound first one.
+pub fn lines(input: &[u8]) -> bool {
     let Some((&kind, text)) = input.split_first() else {
         return false;
     };
-    let head = format!(r#"{{"schema":"{JOURNAL}","run":1}}"#);
     let written = match kind % 3 {
         0 => text.to_vec(),
-        1 => journal_of(text),
-        _ => journal_of(&[head.as_bytes(), b"\n", text].concat()),
+        1 => hashed(text),
+        _ => hashed(&[first_line().to_string().as_bytes(), b"\n", text].concat()),
     };
-    let path = file("x.journal", &written);
-    let (journal, records) = match within(&written, || resumed(&path)) {
-        Ok(found) => found,
+    let path = file("x.part", &written);
+    let (mut lines, found) = match within(&written, || resumed(&path)) {
+        Ok(resumed) => resumed,
         Err(error) => {
             assert_eq!(fs::read(&path).expect("the file is there"), written);
-            return names_the_file(&error, "x.journal");
+            return explained(&error, &written);
         }
     };
-    let mut journal = journal;
-    journal.append(&records).expect("the folder takes a line");
-    drop(journal);
+    lines.push(&found).expect("the folder takes a line");
+    drop(lines);
     let (_, again) = resumed(&path).expect("what was written can be read");
-    assert_eq!(again[..records.len()], records);
-    assert_eq!(again[records.len()..], [serde_json::Value::from(records)]);
+    assert_eq!(again[..found.len()], found);
+    assert_eq!(again[found.len()..], [serde_json::Value::from(found)]);
     true
 }
 
-/// A journal and its records, each read as the run goes on and once more.
-fn resumed(path: &Path) -> Result<(Journal, Vec<serde_json::Value>), JournalError> {
-    let mut places = Vec::new();
-    let same = |_: &u8| Ok::<_, JournalError>(());
-    let journal = Journal::resume(path, JOURNAL, &1, same, |place, text| {
-        if let Ok(record) = serde_json::from_slice::<serde_json::Value>(text) {
-            places.push((place, record));
+/// The lines of a run that are JSON, each read as the run goes on and once more.
+fn resumed(path: &Path) -> Result<(Lines, Vec<serde_json::Value>), ReadError> {
+    let mut found = Vec::new();
+    let lines = Lines::open(path, &first_line(), true, |place, text| {
+        if let Ok(line) = serde_json::from_slice::<serde_json::Value>(text) {
+            found.push((place, line));
         }
         Ok(())
     })?;
-    let mut records = Vec::new();
-    for (place, record) in places {
-        assert_eq!(journal.read::<serde_json::Value>(place)?, record);
-        records.push(record);
+    for (place, line) in &found {
+        assert_eq!(lines.read::<serde_json::Value>(*place)?, *line);
     }
-    Ok((journal, records))
+    Ok((lines, found.into_iter().map(|(_, line)| line).collect()))
 }
 
-/// The lines as records under right checksums; the last one has its end only where the text has.
-fn journal_of(text: &[u8]) -> Vec<u8> {
-    let (mut written, mut sum) = (Vec::new(), "0".repeat(16));
+/// The lines behind their hashes; the last one has its end only where the text has.
+fn hashed(text: &[u8]) -> Vec<u8> {
+    let mut written = Vec::new();
     for line in text.split_inclusive(|&byte| byte == b'\n') {
-        let record = line.strip_suffix(b"\n").unwrap_or(line);
-        let hash = blake3::hash(&[sum.as_bytes(), record].concat()).to_hex();
-        hash[..16].clone_into(&mut sum);
-        let before = format!(r#"{{"checksum":"{sum}","record":"#);
-        written.extend([before.as_bytes(), record, b"}"].concat());
-        written.extend(&line[record.len()..]);
+        let hash = blake3::hash(line.strip_suffix(b"\n").unwrap_or(line)).to_hex();
+        written.extend([&hash.as_bytes()[..16], b" ", line].concat());
     }
     written
 }
@@ -451,7 +429,7 @@ pub fn conllu(input: &[u8]) -> bool {
             Err(error) => drop(names_the_file(&error, "input:")),
         }
     }
-    columns::with_or_without_trees(input, NAME).for_each(drop);
+    columns::read(input, NAME, true).for_each(drop);
     let mut all = true;
     for group in columns::n_best(input, NAME) {
         match group {

@@ -6,6 +6,7 @@
 
 pub mod precise;
 pub mod problems;
+pub mod training;
 
 use proptest::prelude::ProptestConfig;
 use rankrls::greedy::Step;
@@ -30,7 +31,7 @@ pub fn strategies() -> impl Iterator<Item = StrategyKind> {
 
 pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> GreedyRankRls {
     GreedyRankRls {
-        strategy: Some(strategy),
+        strategy,
         ..GreedyRankRls::new(k, Lambda::new(lambda).unwrap())
     }
 }

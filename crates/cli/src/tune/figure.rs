@@ -1,59 +1,64 @@
 //! The figure of `tune`: which strategy, which lambda, which number of features.
 
 use rankrls::greedy::job::TestPath;
-use rankrls::metrics::Metric;
-use rankrls::tune::{Evidence, Measure, Point, Rule, Tune, Tuned};
-use rankrls::{Step, StrategyKind};
-use rankrls_plot::{Figure, LinePlot, Series, Stroke, Tone};
+use rankrls::metrics::{Measure, Metric};
+use rankrls::tune::{Point, Rule, Tune, Tuned};
+use rankrls::{HoldOut, Step};
+use rankrls_plot::{Hue, Line, Lines, Panel, number};
 
 use super::report;
-use crate::figures::{hue, lambda_name, note, test_panels};
+use crate::figures::{lambda_name, note, panel, test_panels};
 use crate::numbers::counted;
 
 /// Panels of values against the number of features, a line a path, the chosen model marked: the measure
 /// that models were judged by, leave-query-out figures where they are others and comparable, and the
 /// measures of the test data along the chosen path.
-pub(super) fn figure(tuned: &Tuned, options: &Tune, test: Option<&TestPath<'_>>) -> Figure {
-    let judged = panel(judged_by(options), tuned, options, |point| point.score.mean);
-    let judged = with_standard_errors(judged, tuned, options.measure);
-    let judged = with_choice(judged, tuned, options);
-    let strategy = tuned.chosen().options.strategy;
-    let tested = test.into_iter();
-    let tested = tested.flat_map(|test| test_panels(test, hue(strategy)));
-    let others = lqo_panels(tuned, options).into_iter().chain(tested);
-    let figure = Figure::new(title(tuned, options)).lines(judged).columns(2);
-    others
-        .fold(figure, Figure::lines)
-        .note(format!("Thick line: the chosen path. {}", note(test)))
+pub(super) fn figure(tuned: &Tuned, options: &Tune, test: Option<&TestPath<'_>>) -> Lines {
+    let judged = paths(judged_by(options), tuned, options, |point| point.score.mean);
+    let judged = with_choice(
+        with_standard_errors(judged, tuned, options.measure),
+        tuned,
+        options,
+    );
+    let panels = [judged].into_iter().chain(lqo_panels(tuned, options));
+    Lines {
+        title: title(tuned, options),
+        panels: panels
+            .chain(test.into_iter().flat_map(test_panels))
+            .collect(),
+        names: Vec::new(),
+        note: note(test),
+    }
 }
 
 /// The choice, in the words of a title.
 fn title(tuned: &Tuned, options: &Tune) -> String {
     let chosen = tuned.chosen();
     let lambda = lambda_name(chosen.lambda.value(), chosen.unit);
-    let features = counted(tuned.choice.k, "feature");
-    let strategy = chosen.options.strategy.map(|kind| kind.to_string());
+    let features = counted(tuned.k, "feature");
+    let strategy = chosen.options.strategy.to_string();
     let several = !options.labels.is_empty();
     let labels = several.then(|| format!("labels {}", chosen.labels()));
-    let named = strategy.into_iter().chain(labels);
+    let named = [strategy].into_iter().chain(labels);
     let parts = named.chain([format!("lambda {lambda}"), features]);
     format!("Chosen: {}", parts.collect::<Vec<_>>().join(", "))
 }
 
 /// Panels of leave-query-out figures that are not those of the first panel.
-fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<LinePlot> {
-    let judges = |measure: Measure| options.evidence.is_optimistic() && options.measure == measure;
+fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<Panel> {
+    let judges =
+        |metric: Option<Metric>| options.is_optimistic() && options.measure.metric() == metric;
     let panel = |label: &str, value: fn(&Step) -> Option<f64>| {
-        panel(label.to_owned(), tuned, options, |point| value(&point.step))
+        paths(label.to_owned(), tuned, options, |point| value(&point.step))
     };
     let mut panels = Vec::new();
     if !are_comparable(tuned) {
         return panels;
     }
-    if !judges(Measure::SquaredError) {
+    if !judges(None) {
         panels.push(panel("leave-query-out error", |step| Some(step.lqo_error)));
     }
-    if !judges(Measure::Metric(Metric::Concordance)) {
+    if !judges(Some(Metric::Concordance)) {
         let label = "leave-query-out concordance index";
         panels.push(panel(label, |step| step.lqo_cindex));
     }
@@ -66,89 +71,93 @@ fn are_comparable(tuned: &Tuned) -> bool {
     let mut paths = tuned.outcomes.iter();
     let scale = tuned.chosen().labels();
     paths.all(|path| {
-        let distils = path.options.strategy.is_some_and(StrategyKind::distils);
+        let distils = path.options.strategy.distils();
         path.labels() == scale && !distils
     })
 }
 
-/// A line a path of what `value` says of its models: lambdas are shades of the colour of the strategy.
-fn panel(
+/// A line a path of what `value` says of its models, that of the chosen path last. Others are grey if they
+/// differ in lambda alone.
+fn paths(
     label: String,
     tuned: &Tuned,
     options: &Tune,
     value: impl Fn(&Point) -> Option<f64>,
-) -> LinePlot {
-    let lambdas = tuned.outcomes.iter().map(|path| path.lambda.value());
-    let mut lambdas: Vec<f64> = lambdas.collect();
-    lambdas.sort_by(f64::total_cmp);
-    lambdas.dedup();
-    let paths = tuned.outcomes.iter().enumerate();
-    let lines = paths.map(|(position, path)| {
-        let lambda = path.lambda.value();
-        let place = lambdas.partition_point(|other| *other < lambda);
-        let tone = if position == tuned.choice.position {
-            Tone::Strong
+) -> Panel {
+    let chosen = tuned.position;
+    let own = report::name(options, tuned.chosen());
+    let mut others: Vec<String> = Vec::new();
+    let mut lines: Vec<Line> = Vec::new();
+    for (position, path) in tuned.outcomes.iter().enumerate() {
+        let group = report::name(options, path);
+        let is_other = group != own && !others.contains(&group);
+        others.extend(is_other.then(|| group.clone()));
+        let place = others.iter().position(|other| *other == group);
+        let (name, hue) = if position == chosen {
+            ("the chosen path".to_owned(), Hue::Blue)
+        } else if place.is_some() {
+            (group, Hue::Orange)
         } else {
-            Tone::Faint(place as f64 / (lambdas.len() - 1).max(1) as f64)
+            ("other lambdas".to_owned(), Hue::Grey)
         };
-        let scales = options.labels.iter();
-        let dashes = scales.take_while(|scale| **scale != path.labels()).count();
-        let dashes = if options.labels.is_empty() { 0 } else { dashes };
-        // The title names a single path.
-        let name = (tuned.outcomes.len() > 1).then(|| lambda_name(lambda, path.unit));
-        let line = Series::path(name.unwrap_or_default(), path.points.iter().map(&value));
-        line.group(report::name(options, path))
-            .tone(tone)
-            .stroke(Stroke {
-                hue: hue(path.options.strategy),
-                dashes,
-            })
-    });
-    lines.fold(LinePlot::new("features", label), LinePlot::series)
+        lines.push(Line {
+            detail: format!("lambda {}", lambda_name(path.lambda.value(), path.unit)),
+            dashes: place.unwrap_or(0),
+            bold: position == chosen,
+            ..Line::path(name, path.points.iter().map(&value), hue)
+        });
+    }
+    let last = lines.remove(chosen);
+    lines.push(last);
+    panel(label, lines)
 }
 
 /// The measure that models are judged by, and on which predictions.
 fn judged_by(options: &Tune) -> String {
     let measure = match options.measure {
-        Measure::SquaredError => "squared error a query".to_owned(),
-        Measure::Metric(metric) => metric.to_string(),
+        Measure::Squared => "squared error a query".to_owned(),
+        measure @ Measure::Of(..) => measure.to_string(),
     };
     match options.evidence {
-        Evidence::Lqo => format!("leave-query-out {measure}"),
-        Evidence::Validation { .. } => format!("{measure}, validation data"),
-        Evidence::Folds { count, .. } => format!("{measure}, {count} folds"),
+        HoldOut::Data { .. } => format!("{measure}, validation data"),
+        HoldOut::Folds { count, .. } => format!("{measure}, {count} folds"),
+        _ => format!("leave-query-out {measure}"),
     }
 }
 
-/// Marks the chosen model, and says by which rule.
-fn with_choice(panel: LinePlot, tuned: &Tuned, options: &Tune) -> LinePlot {
-    let k = tuned.choice.k;
+/// Marks the chosen model by a line up to it, and says by which rule.
+fn with_choice(mut panel: Panel, tuned: &Tuned, options: &Tune) -> Panel {
+    let k = tuned.k;
     let because = match options.rule {
         Rule::Best => "the best".to_owned(),
         Rule::OneSe => "within one standard error of the best".to_owned(),
         Rule::MinImprovement { least, .. } => format!("the last that improves by {least}"),
     };
-    match tuned.point().score.mean {
-        Some(value) => panel.mark(
-            k as f64,
-            value,
+    let points = panel.lines.iter().flat_map(|line| &line.points);
+    let lowest = points.filter_map(|&(_, y)| y).reduce(f64::min);
+    let ends = [lowest, tuned.point().score.mean].map(|y| (k as f64, y));
+    panel.lines.push(Line {
+        dashes: 2,
+        ..Line::new(
             format!("{}: {because}", counted(k, "feature")),
-        ),
-        None => panel,
-    }
+            ends,
+            Hue::Ink,
+        )
+    });
+    panel
 }
 
 /// The panel of `measure` with the standard error of the chosen path, and the value one standard
 /// error from the best.
-fn with_standard_errors(mut panel: LinePlot, tuned: &Tuned, measure: Measure) -> LinePlot {
+fn with_standard_errors(mut panel: Panel, tuned: &Tuned, measure: Measure) -> Panel {
     let spread = |point: &Point| Some((point.score.mean?, point.score.standard_error?));
-    if let Some(series) = panel.series.get_mut(tuned.choice.position) {
+    if let Some(line) = panel.lines.last_mut() {
         let points = (1..).zip(&tuned.chosen().points);
         let band = points.filter_map(|(features, point)| {
             let (mean, error) = spread(point)?;
             Some((f64::from(features), mean - error, mean + error))
         });
-        series.band = band.collect();
+        line.band = band.collect();
     }
     let points = tuned.outcomes.iter().flat_map(|outcome| &outcome.points);
     let best = points.filter_map(spread).reduce(|best, other| {
@@ -162,5 +171,12 @@ fn with_standard_errors(mut panel: LinePlot, tuned: &Tuned, measure: Measure) ->
         return panel;
     };
     let limit = measure.worsened(mean, error);
-    panel.level(limit, "one standard error from the best")
+    let longest = tuned.outcomes.iter().map(|path| path.points.len()).max();
+    let ends = [1, longest.unwrap_or(1)].map(|k| (k as f64, Some(limit)));
+    let name = format!("one standard error from the best: {}", number(limit, 4));
+    panel.lines.push(Line {
+        dashes: 1,
+        ..Line::new(name, ends, Hue::Grey)
+    });
+    panel
 }

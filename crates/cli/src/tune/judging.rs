@@ -4,13 +4,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
-use rankrls::Dataset;
-use rankrls::tune::{Evidence, Rule};
-
-use crate::files::{DataPath, Named, Names};
-
-/// Folds where their number is not said.
-const FOLDS: usize = 5;
+use rankrls::HoldOut;
+use rankrls::tune::Rule;
 
 #[derive(Debug, Args)]
 pub(super) struct JudgingArgs {
@@ -36,9 +31,10 @@ pub(super) struct JudgingArgs {
 /// The value of `--evidence`.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum EvidenceChoice {
-    Lqo,
-    Folds(usize),
-    Validation(DataPath),
+    /// Rows of the training data.
+    HeldOut(HoldOut),
+    /// Other data.
+    Validation(PathBuf),
 }
 
 impl FromStr for EvidenceChoice {
@@ -46,24 +42,17 @@ impl FromStr for EvidenceChoice {
 
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.strip_prefix("folds:")) {
-            ("lqo", _) => Ok(Self::Lqo),
-            ("folds", _) => Ok(Self::Folds(FOLDS)),
-            (_, Some(count)) => folds(count).map(Self::Folds),
+            ("lqo", _) => Ok(Self::HeldOut(HoldOut::Queries)),
+            ("folds", _) => Ok(Self::FIVE_FOLDS),
+            (_, Some(count)) => {
+                folds(count).map(|count| Self::HeldOut(HoldOut::Folds { count, seed: 1 }))
+            }
             _ if text == "-" || Path::new(text).exists() => {
-                Ok(Self::Validation(PathBuf::from(text).into()))
+                Ok(Self::Validation(PathBuf::from(text)))
             }
             _ => Err(format!(
                 "expected lqo, folds:N, or a file of validation data: there is no file {text}"
             )),
-        }
-    }
-}
-
-impl Names for EvidenceChoice {
-    fn named(&self) -> Option<Named<'_>> {
-        match self {
-            Self::Validation(path) => path.named(),
-            Self::Lqo | Self::Folds(_) => None,
         }
     }
 }
@@ -77,7 +66,7 @@ fn folds(text: &str) -> Result<usize, String> {
 
 impl JudgingArgs {
     /// The file of validation data.
-    pub(super) fn validation(&self) -> Option<&DataPath> {
+    pub(super) fn validation(&self) -> Option<&PathBuf> {
         match &self.evidence {
             Some(EvidenceChoice::Validation(path)) => Some(path),
             _ => None,
@@ -87,16 +76,7 @@ impl JudgingArgs {
 
 impl EvidenceChoice {
     /// The evidence where leave-query-out predictions would be biased.
-    pub(super) const FIVE_FOLDS: Self = Self::Folds(FOLDS);
-
-    /// The evidence, with the `validation` data if they are it.
-    pub(super) fn evidence(self, seed: u64, validation: Option<&Dataset<'_>>) -> Evidence {
-        match self {
-            Self::Lqo => Evidence::Lqo,
-            Self::Folds(count) => Evidence::Folds { count, seed },
-            Self::Validation(_) => validation.map_or(Evidence::Lqo, Evidence::of),
-        }
-    }
+    pub(super) const FIVE_FOLDS: Self = Self::HeldOut(HoldOut::Folds { count: 5, seed: 1 });
 }
 
 #[cfg(test)]
@@ -106,14 +86,15 @@ mod tests {
     #[test]
     fn evidence_is_read() {
         let file = std::env::current_exe().unwrap();
+        let folds = |count| EvidenceChoice::HeldOut(HoldOut::Folds { count, seed: 1 });
         for (text, choice) in [
-            ("lqo", EvidenceChoice::Lqo),
-            ("folds", EvidenceChoice::Folds(5)),
-            ("folds:3", EvidenceChoice::Folds(3)),
-            ("-", EvidenceChoice::Validation(PathBuf::from("-").into())),
+            ("lqo", EvidenceChoice::HeldOut(HoldOut::Queries)),
+            ("folds", folds(5)),
+            ("folds:3", folds(3)),
+            ("-", EvidenceChoice::Validation(PathBuf::from("-"))),
             (
                 file.to_str().unwrap(),
-                EvidenceChoice::Validation(file.clone().into()),
+                EvidenceChoice::Validation(file.clone()),
             ),
         ] {
             assert_eq!(text.parse(), Ok(choice), "{text}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use rankrls::data::DataHash;
-use rankrls::tune::{Finished, Tune};
+use rankrls::tune::{PathSteps, Tune};
 use rankrls_files::Lines;
 use rankrls_files::error::Fault;
 use serde::Serialize;
@@ -37,7 +37,7 @@ impl Kept {
         data: DataHash,
         options: &Tune,
         resume: bool,
-    ) -> Result<(Self, Vec<Finished>)> {
+    ) -> Result<(Self, Vec<PathSteps>)> {
         let mut path = output.as_os_str().to_owned();
         path.push(".part");
         let path = PathBuf::from(path);
@@ -68,7 +68,7 @@ impl Kept {
     }
 
     /// Adds a selection, which outlives this process.
-    pub(crate) fn push(&mut self, finished: &Finished) -> Result<()> {
+    pub(crate) fn push(&mut self, finished: &PathSteps) -> Result<()> {
         if self.lines.is_none() {
             let begun = Lines::open(&self.path, &self.run, false, |_, _| Ok(()))?;
             self.lines = Some(begun);

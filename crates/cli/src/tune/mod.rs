@@ -6,18 +6,17 @@ pub(crate) mod kept;
 mod report;
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use rankrls::data::{DataHash, LabelScale};
-use rankrls::metrics::parse_list;
-use rankrls::tune::{self, Evidence, Finished, Measure, Outcome, PathEnding, Tune, Tuned};
+use rankrls::metrics::{Measure, parse_list};
+use rankrls::tune::{self, Outcome, PathEnding, PathSteps, Tune, Tuned};
 use rankrls::warning::Warning;
-use rankrls::{
-    Candidates, Dataset, Error, GreedyRankRls, Kind, Lambdas, Metric, Model, StrategyKind,
-};
+use rankrls::{Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, StrategyKind};
 use rankrls_files::memory;
 
 pub(crate) use judging::EvidenceChoice;
@@ -32,7 +31,6 @@ use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
 use crate::figures::PlotArgs;
-use crate::files::{DataPath, OutPath};
 use crate::watch::Watch;
 use report::Report;
 
@@ -133,13 +131,13 @@ pub(crate) struct TuneArgs {
     data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA", help_heading = "Measures")]
-    test: Option<DataPath>,
+    test: Option<PathBuf>,
     /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
     #[arg(long, value_name = "FILE", value_parser = report::table_name, help_heading = "Output")]
-    csv: Option<OutPath>,
+    csv: Option<PathBuf>,
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<OutPath>,
+    output: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
     /// Go on from the selections that an interrupted run has kept beside the output; the model is that of an
@@ -159,8 +157,7 @@ impl TuneArgs {
         each_once("scale of labels", &self.settings.labels)?;
         let options = &self.settings.selection;
         check_selection(options, &strategies, &self.rules, true)?;
-        let target = &options.target;
-        self.teacher.check(target, &strategies)?;
+        self.teacher.check(options, &strategies)?;
         let validation = self.judging.validation();
         let others = [validation, self.test.as_ref()].into_iter().flatten();
         self.data
@@ -168,18 +165,18 @@ impl TuneArgs {
             .check([&self.data.path].into_iter().chain(others))
     }
 
-    /// The strategies to choose from; `None`: the fastest exact one.
-    fn strategies(&self) -> Vec<Option<StrategyKind>> {
+    /// The strategies to choose from.
+    fn strategies(&self) -> Vec<StrategyKind> {
         if self.strategies.is_empty() {
             return vec![self.settings.selection.strategy];
         }
-        self.strategies.iter().copied().map(Some).collect()
+        self.strategies.clone()
     }
 
     /// Whether leave-query-out predictions are no evidence.
     fn is_biased(&self) -> bool {
-        let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
-        self.settings.selection.is_biased() || self.strategies().iter().any(distils)
+        let mut all = self.strategies().into_iter();
+        self.settings.selection.is_biased() || all.any(StrategyKind::distils)
     }
 
     /// The evidence that was asked for, or folds where others would be biased.
@@ -206,8 +203,8 @@ impl TuneArgs {
         }
         let classes = candidates.summary().column_classes;
         let queries = candidates.queries().len();
-        options.evidence = Evidence::advised(classes, queries, options.selection.seed());
-        (!options.evidence.is_optimistic()).then(|| {
+        options.evidence = HoldOut::advised(classes, queries, options.selection.seed());
+        (!options.is_optimistic()).then(|| {
             format!(
                 "{classes} column classes for {queries} queries: leave-query-out predictions would \
                  be biased; --evidence lqo takes them, in less time"
@@ -217,8 +214,11 @@ impl TuneArgs {
 
     /// The options to try, with the validation data if they are the evidence.
     fn options(&self, validation: Option<&Dataset<'_>>) -> Tune {
-        let asked = self.evidence().unwrap_or(EvidenceChoice::Lqo);
-        let evidence = asked.evidence(self.settings.selection.seed(), validation);
+        let seed = self.settings.selection.seed();
+        let evidence = match self.evidence() {
+            Some(EvidenceChoice::HeldOut(drawn)) => drawn.seed(seed),
+            _ => validation.map_or(HoldOut::Queries, HoldOut::of),
+        };
         let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
         let selection = GreedyRankRls {
             k: self.k,
@@ -249,7 +249,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let others = [validation, test];
     let (mut input, _) = Input::read(&args.data, false, &args.teacher, others, session)?;
     if let Some(validation) = &input.validation
-        && args.strategies().contains(&Some(StrategyKind::FsEd))
+        && args.strategies().contains(&StrategyKind::FsEd)
     {
         let validation = validation.dataset.clone();
         input.train = input.train.with_validation(validation);
@@ -262,9 +262,16 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
     args.check()?;
-    let table_file = Destination::create(args.csv.as_ref())?;
-    let plot_file = args.plot.create()?;
-    let model_file = Destination::create(args.output.as_ref())?;
+    let files = &session.files;
+    args.teacher.name_files(files)?;
+    let others = [
+        ("--evidence", args.judging.validation()),
+        ("--test", args.test.as_ref()),
+    ];
+    args.data.name_files(files, others)?;
+    let table_file = Destination::create(files, "--csv", args.csv.as_ref())?;
+    let plot_file = args.plot.create(files)?;
+    let model_file = Destination::create(files, "--output", args.output.as_ref())?;
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
@@ -286,41 +293,37 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         given: &given,
         ..tune::Tuning::new(train, &options)
     };
-    let tuned = watch.run(|watch| tuning.run(watch))?;
+    let tuned = watch.tune(|each| tuning.run(each))?;
     let left = match &args.output {
         Some(_) => "--resume goes on after the selections that are done",
         None => "other steps are lost, which -o would have kept",
     };
-    let tuned = match tuned.unwrap_or_else(|| Err(Error::stopped())) {
-        Err(error) if error.kind() == Kind::Stopped => {
-            let text = "interrupted before there was anything to choose from";
-            console.warn(format_args!("{text}; {left}"));
-            return Ok(session.without_results());
-        }
-        tuned => tuned,
+    let Some(tuned) = tuned else {
+        let text = "interrupted before there was anything to choose from";
+        console.warn(format_args!("{text}; {left}"));
+        return Ok(session.without_results());
     };
-    if let (Some(kept), Ok(tuned)) = (watch.kept.take(), &tuned)
+    if let Some(kept) = watch.kept.take()
         && !tuned.interrupted
     {
         kept.remove()?;
     }
-    let tuned = tuned?;
     let cross_validated = cross_validated(&tuning, &tuned, session)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let metrics = args.measures()?;
     let mut test_path = input.test_path(&metrics, args.rules.rules());
     if let Some(path) = &mut test_path {
-        for point in &tuned.chosen().points[..tuned.choice.k] {
+        for point in &tuned.chosen().points[..tuned.k] {
             path.push(point.step.feature, &point.weights)
                 .context("cannot measure the test data")?;
         }
     }
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
-    let folds = cross_validated.is_some() || matches!(options.evidence, Evidence::Folds { .. });
-    if let (false, None, Some(strategy)) = (folds, selection.options.sample, selection.strategy) {
-        session.warn_of_seed(Some(strategy));
+    let folds = cross_validated.is_some() || matches!(options.evidence, HoldOut::Folds { .. });
+    if !folds && selection.options.sample.is_none() {
+        session.warn_of_seed(Some(selection.options.strategy));
     }
     warn(&tuned, left, console);
     let (labels, rules) = (train.labels(), &options.rules);
@@ -337,7 +340,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         if let Some(path) = &args.csv {
             table_file.write(|writer| report.write_table(path, writer))?;
         }
-        plot_file.write(|| figure::figure(&tuned, &options, test_path.as_ref()))?;
+        plot_file.write(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg())?;
         model_file.write(|writer| {
             let mut model = Model::from_selection(&selection, train, &summary);
             model.table = input.table.clone();
@@ -355,7 +358,7 @@ fn finished(
     input: &Input,
     options: &Tune,
     session: &Session<'_>,
-) -> Result<(Option<Kept>, Vec<Finished>)> {
+) -> Result<(Option<Kept>, Vec<PathSteps>)> {
     let Some(output) = args.output.as_ref().filter(|path| is_file(path)) else {
         return Ok((None, Vec::new()));
     };
@@ -371,8 +374,8 @@ fn finished(
 }
 
 /// Whether it is, or will be, a file, and not a pipe or device.
-fn is_file(path: &OutPath) -> bool {
-    fs::metadata(&**path).map_or(true, |metadata| metadata.is_file())
+fn is_file(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
@@ -382,30 +385,28 @@ fn cross_validated(
     session: &Session<'_>,
 ) -> Result<Option<Outcome>> {
     let console = session.console;
-    let few = Evidence::folds(tuning.dataset.queries().len(), 1).is_none();
-    if !tuning.options.evidence.is_optimistic() || tuned.interrupted || few {
+    if !tuning.options.is_optimistic() || tuned.interrupted {
         return Ok(None);
     }
     // The selections without a fold have no part in the choice.
     let mut watch = Watch::new(session);
-    let cross_validated = watch.run(|watch| tuning.judge_by_folds(tuned, watch))?;
     let interrupted = || {
         console.warn("interrupted: the model is chosen, but not judged by folds");
         Ok(None)
     };
-    let cross_validated = match cross_validated.unwrap_or_else(|| Err(Error::stopped())) {
-        Err(error) if error.kind() == Kind::Stopped => return interrupted(),
-        cross_validated => cross_validated?,
+    let judged = watch.tune(|each| tuning.judge_by_folds(tuned, each))?;
+    let Some(cross_validated) = judged else {
+        return interrupted();
     };
-    match &cross_validated.ending {
-        PathEnding::Refused { reason } => {
+    match cross_validated.as_ref().map(|path| &path.ending) {
+        Some(PathEnding::Refused { reason }) => {
             console.warn(format_args!(
                 "folds cannot judge the chosen model: {reason}"
             ));
             Ok(None)
         }
-        PathEnding::Interrupted => interrupted(),
-        _ => Ok(Some(cross_validated)),
+        Some(PathEnding::Interrupted) => interrupted(),
+        _ => Ok(cross_validated),
     }
 }
 

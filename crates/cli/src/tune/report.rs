@@ -4,14 +4,12 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use rankrls::StrategyKind;
 use rankrls::data::LabelScale;
-use rankrls::tune::{
-    Evidence, Measure, Outcome, PathEnding, Point, Rule, Score, Stability, Tune, Tuned, Tuning,
-};
+use rankrls::metrics::Score;
+use rankrls::tune::{Outcome, PathEnding, Point, Rule, Stability, Tune, Tuned, Tuning};
+use rankrls::{HoldOut, StrategyKind};
 use serde::Serialize;
 
-use crate::files::OutPath;
 use crate::numbers::{counted, four, measure, ridge, short};
 use crate::output::{Object, by_name};
 use crate::report::SelectionReport;
@@ -99,7 +97,12 @@ struct Row<'a> {
 /// The strategy of a path, where there are several.
 fn strategy(options: &Tune, outcome: &Outcome) -> Option<StrategyKind> {
     let several = options.strategies.len() > 1;
-    outcome.options.strategy.filter(|_| several)
+    taken(outcome).filter(|_| several)
+}
+
+/// The strategy of a path; `None` where no selection started.
+fn taken(outcome: &Outcome) -> Option<StrategyKind> {
+    Some(outcome.options.strategy).filter(|strategy| *strategy != StrategyKind::Auto)
 }
 
 /// The scale of the labels of a path, where there are several.
@@ -119,7 +122,7 @@ impl<'a> Row<'a> {
     /// The model of `k` features, if the path of `outcome` got there.
     fn new(tuning: &Tuning<'a>, outcome: &Outcome, k: usize) -> Option<Self> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
-        let (step, score, options) = (&point.step, point.score, tuning.options);
+        let (step, score, options) = (&point.step, &point.score, tuning.options);
         Some(Self {
             lambda: outcome.lambda.value(),
             strategy: strategy(options, outcome),
@@ -148,12 +151,12 @@ fn metrics(options: &Tune, point: &Point) -> Object<Option<f64>> {
 impl<'a> PathEntry<'a> {
     fn new(tuning: &Tuning<'a>, outcome: &Outcome) -> Self {
         let by = |rule: Rule| {
-            let choice = rule.choose(tuning.options.measure, &[outcome.curve()])?;
-            Row::new(tuning, outcome, choice.k)
+            let (_, k) = rule.choose(tuning.options.measure, &[outcome.scores()])?;
+            Row::new(tuning, outcome, k)
         };
         Self {
             lambda: outcome.lambda.value(),
-            strategy: outcome.options.strategy,
+            strategy: taken(outcome),
             labels: labels(tuning.options, outcome),
             steps: outcome.points.len(),
             ending: ending(&outcome.ending),
@@ -174,7 +177,7 @@ impl<'a> Report<'a> {
         reason: Option<String>,
         mut selection: SelectionReport<'a>,
     ) -> Self {
-        let (options, chosen, k) = (tuning.options, tuned.chosen(), tuned.choice.k);
+        let (options, chosen, k) = (tuning.options, tuned.chosen(), tuned.k);
         let folds = cross_validated.unwrap_or(chosen);
         let mut stability = folds.stability(k, selection.data.column_classes);
         if let Some(stability) = &mut stability {
@@ -186,7 +189,7 @@ impl<'a> Report<'a> {
         let by_folds = |outcome: &Outcome| {
             let point = outcome.points.get(k - 1)?;
             Some(ByFolds {
-                score: point.score,
+                score: point.score.clone(),
                 metrics: metrics(options, point),
                 count: outcome.folds.len(),
                 seed: options.selection.seed(),
@@ -208,7 +211,7 @@ impl<'a> Report<'a> {
             } else {
                 "higher"
             },
-            optimistic: options.evidence.is_optimistic(),
+            optimistic: options.is_optimistic(),
             evidence_reason: reason,
             interrupted: tuned.interrupted,
             chosen: Row::new(tuning, chosen, k),
@@ -237,13 +240,11 @@ impl<'a> Report<'a> {
 
     fn heading(&self) -> String {
         let evidence = match self.options.evidence {
-            Evidence::Lqo => {
-                "leave-query-out predictions, optimistic: features were chosen by them".to_owned()
-            }
-            Evidence::Validation { rows, queries, .. } => {
+            HoldOut::Data { rows, queries, .. } => {
                 format!("validation data of {rows} rows in {queries} queries")
             }
-            Evidence::Folds { count, seed } => format!("{count} folds, seed {seed}"),
+            HoldOut::Folds { count, seed } => format!("{count} folds, seed {seed}"),
+            _ => "leave-query-out predictions, optimistic: features were chosen by them".to_owned(),
         };
         let reason = self.evidence_reason.as_ref();
         let reason = reason.map_or_else(String::new, |reason| format!("\n          ({reason})"));
@@ -260,9 +261,10 @@ impl<'a> Report<'a> {
 
     /// A line a lambda.
     fn path_table(&self) -> Sheet<'_, PathEntry<'a>> {
-        let value = match self.options.evidence {
-            Evidence::Lqo => "optimistic",
-            _ => "value",
+        let value = if self.optimistic {
+            "optimistic"
+        } else {
+            "value"
         };
         Sheet::of(&self.paths)
             .number("lambda", |path| short(path.lambda))
@@ -278,7 +280,7 @@ impl<'a> Report<'a> {
 
     fn chosen(&self) -> String {
         let point = self.tuned.point();
-        let (measure_name, k) = (self.options.measure, self.tuned.choice.k);
+        let (measure_name, k) = (self.options.measure, self.tuned.k);
         let error = |score: &Score| {
             let error = score.standard_error.map(four);
             error.map_or_else(String::new, |error| format!(", standard error {error}"))
@@ -308,7 +310,7 @@ impl<'a> Report<'a> {
             );
         }
         for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
-            if Measure::Metric(*metric) != measure_name {
+            if Some(*metric) != measure_name.metric() {
                 let (mean, queries) = (four(score.mean), score.queries);
                 let error = error(score);
                 let _ = writeln!(text, "        {metric} {mean}{error}, {queries} queries");
@@ -412,10 +414,10 @@ fn note(path: &Outcome) -> String {
 }
 
 /// Checks the name of a table, which says the format; `.gz` or `.zst` may follow.
-pub(super) fn table_name(text: &str) -> Result<OutPath, String> {
+pub(super) fn table_name(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match extension(&path).as_deref() {
-        Some("csv" | "json") => Ok(path.into()),
+        Some("csv" | "json") => Ok(path),
         _ => Err("expected a name that ends in .csv or .json".to_owned()),
     }
 }
@@ -436,7 +438,7 @@ mod tests {
     #[test]
     fn names_say_the_format() {
         for name in ["a.csv", "a.CSV", "a.csv.gz", "b/a.json", "a.json.zst"] {
-            assert_eq!(table_name(name), Ok(PathBuf::from(name).into()));
+            assert_eq!(table_name(name), Ok(PathBuf::from(name)));
         }
         for name in ["a", "a.txt", "csv", "a.gz", "a.csv.txt", ""] {
             assert!(table_name(name).is_err(), "{name}");

@@ -3,7 +3,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Folder, list, number};
+use crate::support::{Folder, keys, list, number};
 
 /// A sentence in CoNLL-U: forms with parts of speech and heads.
 pub(crate) fn rows(id: &str, words: &[(&str, &str, u32)]) -> String {
@@ -52,12 +52,12 @@ const BUILD: &str = "build gold.conllu --candidates nbest.conllu -o c";
 
 /// What it writes.
 pub(crate) const FILES: [&str; 6] = [
-    "c.svm.zst",
-    "c-test.svm.zst",
-    "c-texts.txt.zst",
-    "c-test-texts.txt.zst",
-    "c-names.txt.zst",
-    "c-manifest.json",
+    "c/train.svm.zst",
+    "c/test.svm.zst",
+    "c/texts.txt.zst",
+    "c/test-texts.txt.zst",
+    "c/names.txt.zst",
+    "c/manifest.json",
 ];
 
 /// A manifest without what was left out.
@@ -68,16 +68,12 @@ fn counts(manifest: &Value, key: &str) -> u64 {
 #[test]
 fn candidates_of_a_file_become_rows() {
     let folder = folder();
-    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
-    let written = folder
-        .list()
-        .into_iter()
-        .filter(|name| name.starts_with('c'));
-    assert_eq!(
-        written.collect::<Vec<_>>(),
-        ["c-manifest.json", "c-names.txt", "c-texts.txt", "c.svm"]
-    );
-    assert_eq!(folder.document("c-manifest.json"), manifest);
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --json"));
+    let files = ["names.txt.zst", "texts.txt.zst", "train.svm.zst"];
+    assert_eq!(keys(&manifest["files"]), files);
+    assert_eq!(folder.list_of("c").len(), files.len() + 1);
+    assert!(!folder.path("c.part").exists());
+    assert_eq!(folder.document("c/manifest.json"), manifest);
     let train = &manifest["train"];
     assert_eq!(train["rows"], 16);
     assert_eq!(train["queries"], 8);
@@ -85,15 +81,17 @@ fn candidates_of_a_file_become_rows() {
     let labels = &train["labels"];
     assert_eq!(labels["largest"], 1.0);
     assert_eq!(labels["least"], 0.75);
-    let [svm, texts, names] = ["c.svm", "c-texts.txt", "c-names.txt"].map(|name| folder.read(name));
+    for name in files {
+        let hash = blake3::hash(&fs::read(folder.path(&format!("c/{name}"))).unwrap());
+        assert_eq!(manifest["files"][name], hash.to_hex().to_string());
+    }
+    let names = folder.unpacked("c/names.txt.zst");
     for name in ["head~mod:pizza%7E1~with", "word:Ö", "word:%25"] {
         assert!(names.lines().any(|line| line == name), "{name}");
     }
-    for (file, text) in [("train", svm), ("texts", texts), ("names", names)] {
-        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
-        assert_eq!(manifest["files"][file]["blake3"], hash);
-    }
-    let document = folder.json("select c.svm --names c-names.txt -k 1 --lambda 1 --json");
+    let document = folder.json("select c/train.svm.zst -k 1 --lambda 1 --json");
+    let name = document["steps"][0]["name"].as_str().unwrap();
+    assert!(names.lines().any(|line| line == name), "{name}");
     assert_eq!(document["data"]["nonzeros"], train["nonzeros"]);
     assert_eq!(document["steps"][0]["lqo_cindex"], 1.0);
 }
@@ -111,6 +109,57 @@ fn the_same_options_give_the_same_bytes() {
 }
 
 #[test]
+fn folders_of_others_are_not_replaced() {
+    let folder = folder();
+    folder.write("c/model.json", "{}");
+    folder.refused(&format!(
+        "{BUILD} => c: expected a folder with nothing but a corpus of rankrls build, found \"model.json\" in it"
+    ));
+    assert_eq!(folder.list_of("c"), ["model.json"]);
+    fs::remove_file(folder.path("c/model.json")).unwrap();
+    folder.refused(&format!(
+        "{BUILD} => c: expected a corpus of rankrls build, found no manifest of one"
+    ));
+    fs::remove_dir(folder.path("c")).unwrap();
+    folder.run(BUILD);
+    // A build does not replace a file that it reads, and no other command replaces a file of a corpus.
+    for line in [
+        "build c/texts.txt.zst --link-grammar -o c",
+        "build gold.conllu --candidates nbest.conllu --columns c/names.txt.zst -o ./c/",
+        "select c/train.svm.zst -k 1 --lambda 1 -o c/manifest.json",
+        "select c/train.svm.zst -k 1 --lambda 1 -o c/names.txt.zst",
+        "select nbest.conllu -k 1 --lambda 1 --test c/test.svm.zst -o c/texts.txt.zst",
+    ] {
+        folder.misused(&format!("{line} => a run reads it does not replace"));
+    }
+    let names = fs::read(folder.path("c/names.txt.zst")).unwrap();
+    folder.write("c/model.json", "{}");
+    folder.refused(&format!("{BUILD} => found \"model.json\" in it"));
+    assert_eq!(fs::read(folder.path("c/names.txt.zst")).unwrap(), names);
+    assert_eq!(folder.list_of("c").len(), FILES.len() + 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_old_corpus() {
+    let folder = folder();
+    let files = || FILES.map(|name| fs::read(folder.path(name)).unwrap());
+    folder.run(BUILD);
+    let before = files();
+    let mut limited = std::process::Command::new("sh");
+    limited.current_dir(folder.path("."));
+    limited.args(["-c", "ulimit -f 1; exec \"$@\"", "sh"]);
+    limited.arg(folder.command("").get_program());
+    limited.args(format!("{BUILD} --seed 5").split_whitespace());
+    let output = limited.output().unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("cannot write"), "{errors}");
+    assert_eq!(files(), before);
+    assert!(!folder.path("c.part").exists());
+}
+
+#[test]
 fn held_out_rows_have_the_columns_of_training() {
     let folder = folder();
     let manifest = folder.json(&format!("{BUILD} --test-share 0.25 --json"));
@@ -121,19 +170,15 @@ fn held_out_rows_have_the_columns_of_training() {
     );
     assert_eq!(test["columns"], train["columns"]);
     assert!(test["unseen_features"].as_u64().unwrap() > 0);
-    let select = "select c.svm.zst --names c-names.txt.zst -k 2 --lambda 1 --test c-test.svm.zst \
-        -o model.json";
+    let select = "select c/train.svm.zst -k 2 --lambda 1 --test c/test.svm.zst -o model.json";
     let (text, errors) = folder.run(select);
     assert!(text.contains("cindex") && errors.is_empty(), "{errors}");
-    // Texts beside the rows, as the manifest lists them.
-    let svm = zstd::decode_all(&fs::read(folder.path("c-test.svm.zst")).unwrap()[..]).unwrap();
-    let svm = String::from_utf8(svm).unwrap();
+    // Texts beside the rows are found.
+    let svm = folder.unpacked("c/test.svm.zst");
     let query = svm.split("qid:").nth(1).unwrap().split(' ').next().unwrap();
-    let explain = format!("explain model.json c-test.svm.zst --query {query} --json");
-    let document = folder.json(&format!("{explain} --texts c-test-texts.txt.zst"));
-    // So do those of the sentences that were trained on.
-    let trained = "explain model.json c.svm.zst s1 --texts c-texts.txt.zst --json";
-    for document in [document, folder.json(trained)] {
+    let explain = format!("explain model.json c/test.svm.zst --query {query} --json");
+    let trained = "explain model.json c/train.svm.zst s1 --json";
+    for document in [folder.json(&explain), folder.json(trained)] {
         let rows = list(&document["rows"]);
         assert_eq!(rows.len(), 2);
         for row in rows {
@@ -143,9 +188,9 @@ fn held_out_rows_have_the_columns_of_training() {
             assert!(text.contains(&format!("{head} -dep-> with")), "{text}");
         }
     }
-    let error = folder.fails(&format!("{explain} --texts c-texts.txt.zst"), 1);
+    let error = folder.fails(&format!("{explain} --texts c/texts.txt.zst"), 1);
     let expected =
-        "c-texts.txt.zst: expected 4 lines, one for each row of c-test.svm.zst, found 12";
+        "c/texts.txt.zst: expected 4 lines, one for each row of c/test.svm.zst, found 12";
     assert!(error.contains(expected), "{error}");
 }
 
@@ -158,7 +203,7 @@ fn malformed_sentences_are_refused_or_left_out() {
         gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t9", 1),
     );
     folder.fails(BUILD, 1);
-    assert!(!folder.path("c-manifest.json").exists());
+    assert!(!folder.path("c/manifest.json").exists());
     let (_, errors) = folder.run(&format!("{BUILD} --skip-malformed"));
     assert!(
         errors.contains("warning: gold.conllu:2: left out, malformed: "),
@@ -173,7 +218,7 @@ fn malformed_sentences_are_refused_or_left_out() {
         errors.contains("warning: nbest.conllu:1: left out, candidates of no"),
         "{errors}"
     );
-    let manifest = folder.document("c-manifest.json");
+    let manifest = folder.document("c/manifest.json");
     assert_eq!(
         (counts(&manifest, "read"), counts(&manifest, "malformed")),
         (8, 1)
@@ -225,7 +270,7 @@ fn treebanks_without_their_text_are_refused() {
         text.lines().map(row).collect::<String>()
     };
     let refused = "expected the forms of the words, found \"";
-    for (form, sentences) in [("_", 8), ("____", 8), ("*", 8), ("_", 6)] {
+    for (form, sentences) in [("_", 8), ("____", 8), ("_", 6)] {
         let (bare, parses) = (
             hidden(&gold, form, sentences),
             hidden(&nbest, form, 2 * sentences),
@@ -242,18 +287,18 @@ fn treebanks_without_their_text_are_refused() {
                 error.contains(&format!("{name}.conllu:1:1: {refused}")),
                 "{error}"
             );
-            assert!(!folder.path("c-manifest.json").exists());
+            assert!(!folder.path("c/manifest.json").exists());
         }
     }
     // Some sentences are left out.
     folder.write("gold.conllu", hidden(&gold, "_", 2));
     folder.write("nbest.conllu", hidden(&nbest, "_", 4));
-    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --json"));
     assert_eq!(
         (counts(&manifest, "textless"), counts(&manifest, "train")),
         (2, 6)
     );
-    assert!(!folder.read("c-names.txt").contains("word:_\n"));
+    assert!(!folder.unpacked("c/names.txt.zst").contains("word:_\n"));
     // An underscore is a word as others are.
     for (name, text) in [("gold", &gold), ("nbest", &nbest)] {
         folder.write(
@@ -261,9 +306,9 @@ fn treebanks_without_their_text_are_refused() {
             text.replace("\tforks\t", "\t_\t"),
         );
     }
-    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --json"));
     assert_eq!(counts(&manifest, "train"), 8);
-    assert!(folder.read("c-names.txt").contains("word:_\n"));
+    assert!(folder.unpacked("c/names.txt.zst").contains("word:_\n"));
 }
 
 #[cfg(unix)]
@@ -301,7 +346,7 @@ fn names_of_files_and_sentences_do_not_reach_the_terminal_raw() {
         told.contains(r"warning: g\u{1b}[31m\u{9b}.conllu:2: left out, malformed"),
         "{told}"
     );
-    assert!(told.contains(r"c\u{1b}[1m.svm.zst: "), "{told}");
+    assert!(told.contains(r"c\u{1b}[1m/train.svm.zst: "), "{told}");
 }
 
 #[test]
@@ -327,7 +372,7 @@ fn other_words_are_reported_and_left_out() {
         errors.contains("warning: gold.conllu:57: left out, without candidates"),
         "{errors}"
     );
-    let manifest = folder.document("c-manifest.json");
+    let manifest = folder.document("c/manifest.json");
     let found = ["misaligned", "single", "missing"].map(|key| counts(&manifest, key));
     assert_eq!(found, [1, 1, 1]);
     assert_eq!(counts(&manifest, "train") + counts(&manifest, "test"), 5);
@@ -357,12 +402,12 @@ fn sentences_without_an_identifier_go_by_a_number_that_is_no_other_identifier() 
     folder.write("gold.conllu", gold.replacen("# sent_id = s3\n", "", 1));
     let nbest = nbest.replace("id = s1\n", "id = 2\n");
     folder.write("nbest.conllu", nbest.replace("id = s3\n", "id = 3\n"));
-    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --json"));
     assert_eq!(counts(&manifest, "train"), 7);
     let skipped = list(&manifest["skipped"]).iter();
     let reasons: Vec<&Value> = skipped.map(|skipped| &skipped["reason"]).collect();
     assert_eq!(reasons, ["unknown", "missing"]);
-    let texts = folder.read("c-texts.txt");
+    let texts = folder.unpacked("c/texts.txt.zst");
     assert!(texts.lines().next().unwrap().contains("They"), "{texts}");
     assert!(texts.lines().nth(2).unwrap().contains("You"), "{texts}");
 }
@@ -374,21 +419,24 @@ fn identifiers_with_control_characters_are_no_queries() {
         let text = folder.read(name);
         folder.write(name, text.replace("id = s1\n", "id = s\x1b[31m1\tx\n"));
     }
-    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --json"));
     assert_eq!(counts(&manifest, "train"), 8);
-    let svm = folder.read("c.svm");
+    let svm = folder.unpacked("c/train.svm.zst");
     assert!(svm.contains(" qid:1 ") && svm.contains(" qid:8 "), "{svm}");
     assert!(svm.chars().all(|char| char == '\n' || !char.is_control()));
-    folder.stdout("select c.svm -k 1 --lambda 1");
+    folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
 }
 
 #[test]
-fn features_are_chosen_cut_off_and_valued() {
+fn features_are_chosen_and_cut_off() {
     let folder = folder();
     let build = |arguments: &str| {
-        let command = format!("{BUILD} --test-share 0 --compression none {arguments}");
+        let command = format!("{BUILD} --test-share 0 {arguments}");
         folder.run(&command);
-        (folder.read("c-names.txt"), folder.read("c.svm"))
+        (
+            folder.unpacked("c/names.txt.zst"),
+            folder.unpacked("c/train.svm.zst"),
+        )
     };
     let (names, _) = build("--templates words,costs");
     assert!(
@@ -403,17 +451,15 @@ fn features_are_chosen_cut_off_and_valued() {
     );
     let few = format!("{BUILD} --test-share 0 --templates words,bigrams");
     folder.warns(&format!("{few} => differ in 0 of"));
-    let (_, svm) = build("--templates labels,costs --values binary");
-    assert!(!svm.contains(":4 ") && svm.contains(":8 "), "{svm}");
-    let (_, svm) = build("--templates words --values share");
-    assert!(svm.contains("1:0.1667 "), "{svm}");
+    let (_, svm) = build("--templates labels,costs");
+    assert!(svm.contains(":4 ") && svm.contains(":8 "), "{svm}");
 }
 
 #[test]
 fn new_sentences_are_ranked_by_a_model() {
     let folder = folder();
     folder.run(&format!("{BUILD} --test-share 0"));
-    folder.run("select c.svm.zst --names c-names.txt.zst -k 2 --lambda 1 -o model.json");
+    folder.run("select c/train.svm.zst -k 2 --lambda 1 -o model.json");
     let new = rows("new", &sentence("Cats", 2));
     let treeless: String = new
         .lines()
@@ -424,23 +470,26 @@ fn new_sentences_are_ranked_by_a_model() {
         .collect();
     folder.write("new.conllu", treeless);
     folder.write("new-nbest.conllu", rows("new", &sentence("Cats", 3)) + &new);
-    let rank = "build new.conllu --candidates new-nbest.conllu --columns c-names.txt.zst \
-        --compression none -o new --json";
+    let rank = "build new.conllu --candidates new-nbest.conllu --columns c/names.txt.zst \
+        -o new --json";
     let manifest = folder.json(rank);
     assert_eq!(manifest["train"], Value::Null);
     assert_eq!(
         (counts(&manifest, "train"), counts(&manifest, "test")),
         (0, 1)
     );
-    assert!(folder.read("new.svm").contains("\n0 qid:new "));
-    let texts = folder.read("new-texts.txt");
+    let files = ["names.txt.zst", "test-texts.txt.zst", "test.svm.zst"];
+    assert_eq!(keys(&manifest["files"]), files);
+    let svm = folder.unpacked("new/test.svm.zst");
+    assert!(svm.contains("\n0 qid:new "));
+    let texts = folder.unpacked("new/test-texts.txt.zst");
     let second = "eat -dep-> Cats; * -root-> eat; eat -dep-> pizza%7E1; eat -dep-> with; \
         with -dep-> forks; eat -dep-> .";
     assert_eq!(texts.lines().nth(1), Some(second));
-    let scores = folder.scores("predict model.json new.svm");
+    let scores = folder.scores("predict model.json new/test.svm.zst");
     assert!(scores.len() == 2 && scores[1] > scores[0], "{scores:?}");
     folder.write("twice.txt", "a\nb\na\n");
-    let twice = rank.replace("c-names.txt.zst", "twice.txt");
+    let twice = rank.replace("c/names.txt.zst", "twice.txt");
     folder.refused(&format!(
         "{twice} => twice.txt: expected different names, found \"a\" twice"
     ));
@@ -468,13 +517,12 @@ fn prepositions_head_their_nouns_in_trees_and_candidates() {
     folder.write("nbest.conllu", ["They", "We"].map(both).concat());
     let build = |heads: &str, prefix: &str| {
         let (_, errors) = folder.run(&format!(
-            "build gold.conllu --candidates nbest.conllu --test-share 0 --compression none \
-             {heads} -o {prefix}"
+            "build gold.conllu --candidates nbest.conllu --test-share 0 {heads} -o {prefix}"
         ));
         // Heads agree: there is nothing to warn of.
         assert!(!errors.contains("warning"), "{errors}");
-        let texts = folder.read(&format!("{prefix}-texts.txt"));
-        let labels = folder.read(&format!("{prefix}.svm"));
+        let texts = folder.unpacked(&format!("{prefix}/texts.txt.zst"));
+        let labels = folder.unpacked(&format!("{prefix}/train.svm.zst"));
         let label = |line: &str| line.split(' ').next().unwrap_or_default().to_owned();
         let labels: Vec<String> = labels.lines().skip(1).map(label).collect();
         (texts.lines().nth(1).unwrap_or_default().to_owned(), labels)
@@ -486,9 +534,8 @@ fn prepositions_head_their_nouns_in_trees_and_candidates() {
          pizza%7E1 -dep-> forks; eat -dep-> ."
     );
     assert_eq!(build("--heads content", "d"), content);
-    for name in ["", "-texts"] {
-        let ending = if name.is_empty() { "svm" } else { "txt" };
-        let file = |prefix| folder.read(&format!("{prefix}{name}.{ending}"));
+    for name in ["train.svm.zst", "texts.txt.zst"] {
+        let file = |prefix| folder.unpacked(&format!("{prefix}/{name}"));
         assert_eq!(file("c"), file("d"));
     }
     let function = build("--heads function", "f");
@@ -501,7 +548,7 @@ fn prepositions_head_their_nouns_in_trees_and_candidates() {
     assert_eq!(content.1, ["1", "0.75", "1", "0.75"]);
     assert_eq!(function.1, content.1);
     assert_eq!(
-        folder.document("f-manifest.json")["options"]["heads"],
+        folder.document("f/manifest.json")["options"]["heads"],
         "function"
     );
 }
@@ -546,9 +593,9 @@ done
     /// With a treebank of forty sentences.
     fn folder() -> Folder {
         let folder = Folder::new();
-        folder.write("parser", PARSER);
+        folder.write("link-parser", PARSER);
         let executable = fs::Permissions::from_mode(0o755);
-        fs::set_permissions(folder.path("parser"), executable).unwrap();
+        fs::set_permissions(folder.path("link-parser"), executable).unwrap();
         let mut gold = String::new();
         for number in 0..40 {
             let word = format!("w{number}");
@@ -558,32 +605,28 @@ done
         folder
     }
 
-    const BUILD: &str = "build gold.conllu --link-grammar --link-parser ./parser";
+    const BUILD: &str = "build gold.conllu --link-grammar";
 
-    fn files(folder: &Folder, prefix: &str) -> [Vec<u8>; 6] {
-        FILES.map(|name| {
-            let bytes = fs::read(folder.path(&name.replacen('c', prefix, 1))).unwrap();
-            match String::from_utf8(bytes) {
-                Ok(text) => text.replace(&format!("\"{prefix}"), "\"").into_bytes(),
-                Err(other) => other.into_bytes(),
-            }
-        })
+    const PARSES: &str = "cut.part/parses";
+
+    fn files(folder: &Folder, name: &str) -> [Vec<u8>; 6] {
+        FILES.map(|file| fs::read(folder.path(&file.replacen('c', name, 1))).unwrap())
     }
 
     fn start(folder: &Folder, prefix: &str) -> Child {
         let arguments = format!("{BUILD} --threads 2 -q -o {prefix}");
         let mut command = folder.command(&arguments);
-        command.env("SLOW", folder.path("parser"));
+        command.env("SLOW", folder.path("link-parser"));
         command.stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().unwrap()
     }
 
-    /// Waits until the journal has some sentences.
-    fn wait_for_journal(folder: &Folder, name: &str) {
+    /// Waits until there are the answers of some sentences.
+    fn wait_for_answers(folder: &Folder) {
         let begin = Instant::now();
-        let long = || fs::metadata(folder.path(name)).is_ok_and(|file| file.len() > 2000);
+        let long = || fs::metadata(folder.path(PARSES)).is_ok_and(|file| file.len() > 2000);
         while !long() {
-            assert!(begin.elapsed() < Duration::from_secs(60), "no journal");
+            assert!(begin.elapsed() < Duration::from_secs(60), "no answers");
             sleep(Duration::from_millis(10));
         }
     }
@@ -592,23 +635,27 @@ done
     fn a_run_that_was_killed_ends_as_a_whole_one() {
         let folder = folder();
         folder.run(&format!("{BUILD} -o whole"));
-        assert!(!folder.path("whole.journal").exists());
         let mut child = start(&folder, "cut");
-        wait_for_journal(&folder, "cut.journal");
+        wait_for_answers(&folder);
         child.kill().unwrap();
         child.wait().unwrap();
-        folder.refused(&format!(
-            "{BUILD} -o cut => cut.journal: expected no file, found the work of a run that did not end"
-        ));
-        folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => cut.journal:1:1: expected the work of a run with linkages 5, found linkages 20"));
-        let torn = fs::read(folder.path("cut.journal")).unwrap();
-        folder.write("cut.journal", &torn[..torn.len() - 3]);
-        folder.run(&format!("{BUILD} --resume --keep-journal -o cut"));
+        assert!(!folder.path("cut").exists());
+        folder.write("n.conllu", rows("s0", &sentence("w0", 2)));
+        for command in [
+            format!("{BUILD} -o cut"),
+            "build gold.conllu --candidates n.conllu --resume -o cut".to_owned(),
+        ] {
+            folder.refused(&format!(
+                "{command} => {PARSES}: expected no file, found the work of a run that did not end"
+            ));
+        }
+        folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => {PARSES}:1:1: expected the work of a run with linkages 5, found linkages 20"));
+        let torn = fs::read(folder.path(PARSES)).unwrap();
+        folder.write(PARSES, &torn[..torn.len() - 3]);
+        folder.write("cut.part/train.svm.zst", "half of it");
+        folder.run(&format!("{BUILD} --resume -o cut"));
         assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
-        // Other features of the same parses.
-        folder.run(&format!("{BUILD} --resume --templates words -o cut"));
-        assert!(!folder.path("cut.journal").exists());
-        assert_ne!(files(&folder, "cut"), files(&folder, "whole"));
+        assert!(!folder.path("cut.part").exists());
     }
 
     #[test]
@@ -633,46 +680,47 @@ done
         let folder = folder();
         folder.run(&format!("{BUILD} -o whole"));
         let child = start(&folder, "cut");
-        wait_for_journal(&folder, "cut.journal");
+        wait_for_answers(&folder);
         signal(&child, "-INT");
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130));
-        assert!(!folder.path("cut-manifest.json").exists());
+        assert!(!folder.path("cut").exists());
         folder.run(&format!("{BUILD} --resume -o cut"));
         assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
     }
 
     #[test]
-    fn a_damaged_journal_is_refused_with_its_place() {
+    fn damaged_answers_are_refused_with_their_place() {
         let folder = folder();
-        folder.run(&format!("{BUILD} --keep-journal -o c"));
-        let whole = files(&folder, "c");
-        let journal = folder.read("c.journal");
-        let lines: Vec<&str> = journal.split_inclusive('\n').collect();
-        assert_eq!(lines.len(), 41);
-        let mut damaged = journal.clone().into_bytes();
-        let sixth: usize = lines[..6].iter().map(|line| line.len()).sum();
-        damaged[sixth + 100] ^= 4;
-        folder.write("c.journal", &damaged);
-        let resume = format!("{BUILD} --resume -o c");
+        folder.run(&format!("{BUILD} -o whole"));
+        let mut child = start(&folder, "cut");
+        wait_for_answers(&folder);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let answers = folder.read(PARSES);
+        let first: usize = answers.lines().take(1).map(|line| line.len() + 1).sum();
+        let mut damaged = answers.clone().into_bytes();
+        damaged[first + 100] ^= 4;
+        folder.write(PARSES, &damaged);
+        let resume = format!("{BUILD} --resume -o cut");
         folder.refused(&format!(
-            "{resume} => c.journal:7:1: expected the line that was written, by its hash, found a \
+            "{resume} => {PARSES}:2:1: expected the line that was written, by its hash, found a \
              damaged one (keep only the lines before it to go on from there, or delete the file"
         ));
-        assert_eq!(fs::read(folder.path("c.journal")).unwrap(), damaged);
-        folder.write("c.journal", lines[..6].concat());
+        assert_eq!(fs::read(folder.path(PARSES)).unwrap(), damaged);
+        folder.write(PARSES, &answers[..first]);
         folder.run(&resume);
-        assert_eq!(files(&folder, "c"), whole);
+        assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
     }
 
     #[test]
-    fn a_second_process_does_not_write_the_journal() {
+    fn a_second_process_does_not_write_the_same_corpus() {
         let folder = folder();
         let mut child = start(&folder, "cut");
-        wait_for_journal(&folder, "cut.journal");
+        wait_for_answers(&folder);
         for resume in ["", "--resume"] {
             folder.refused(&format!(
-                "{BUILD} {resume} -o cut => cut.journal: expected a file that no other process writes"
+                "{BUILD} {resume} -o cut => cut.part: expected a folder that no other process writes"
             ));
         }
         assert!(child.wait().unwrap().success());
@@ -680,33 +728,13 @@ done
         assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
     }
 
-    #[test]
-    fn pipes_are_no_journals() {
-        let folder = folder();
-        let made = std::process::Command::new("mkfifo")
-            .arg(folder.path("c.journal"))
-            .status();
-        assert!(made.unwrap().success());
-        for line in [
-            &format!("{BUILD} -o c => c.journal"),
-            &format!("{BUILD} --resume -o c => c.journal"),
-        ] {
-            let expected = "expected a regular file, found a pipe or a device";
-            folder.refused(&format!("{line}: {expected}"));
-        }
-    }
-
     /// What the processes of a run are to say of themselves, and how the run ends.
     fn ends_with_its_parser(body: &str, end: impl FnOnce(&Child)) -> String {
         let folder = folder();
-        folder.write("parser", format!("#!/bin/sh\necho $$ >> pids\n{body}"));
-        let program = folder.path("parser");
         let pids = folder.path("pids");
-        let text = folder
-            .read("parser")
-            .replace("pids", &pids.display().to_string());
-        folder.write("parser", text);
-        assert!(program.exists());
+        let body = format!("#!/bin/sh\necho $$ >> pids\n{body}");
+        let body = body.replace("pids", &pids.display().to_string());
+        folder.write("link-parser", &body);
         let child = start(&folder, "c");
         let begin = Instant::now();
         while fs::read_to_string(&pids).map_or(0, |text| text.lines().count()) < 2 {
@@ -740,20 +768,18 @@ done
 
     #[test]
     fn parsers_and_their_children_end_with_the_run() {
-        let child = "sleep 1000 & echo $! >> pids\n";
+        let child = "sleep 1000 >&- 2>&- & echo $! >> pids\n";
         let answers = PARSER.trim_start_matches("#!/bin/sh\n");
         for name in ["-INT", "-TERM"] {
             for rest in ["sleep 1000", "exec yes >&2", answers] {
                 ends_with_its_parser(&format!("{child}{rest}"), |run| signal(run, name));
             }
         }
-        for rest in ["exit 1", "exec yes"] {
-            let error = ends_with_its_parser(&format!("{child}{rest}"), |_| {});
-            assert!(
-                error.contains("does not start as the Link Grammar parser does"),
-                "{error}"
-            );
-        }
+        let error = ends_with_its_parser(&format!("{child}exit 1"), |_| {});
+        assert!(
+            error.contains("does not start as the Link Grammar parser does"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -777,7 +803,7 @@ done
             errors.contains("40 read, 19 to train on, 19 held out"),
             "{errors}"
         );
-        let manifest = folder.document("c-manifest.json");
+        let manifest = folder.document("c/manifest.json");
         assert_eq!(
             (counts(&manifest, "failed"), counts(&manifest, "timed_out")),
             (1, 1)
@@ -930,6 +956,47 @@ fn sentences_of_every_kind_are_built() {
     assert_eq!(sum, counts(&manifest, "read"), "{manifest}");
 }
 
+/// The same corpus, whether the parser is asked or what it printed is read.
+#[test]
+fn what_link_grammar_printed_is_read() {
+    if !link_grammar() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("t.conllu", shipped_sentences(12));
+    folder.run("build t.conllu --link-grammar --linkages 5 -o c");
+    let help = folder.stdout("build --help");
+    let (_, from) = help.split_once("link-parser en ").unwrap();
+    let options: Vec<&str> = from.split_whitespace().collect();
+    let mut sentences = String::new();
+    for rows in shipped_sentences(12).split("\n\n") {
+        let words = rows.lines().filter_map(|row| row.split('\t').nth(1));
+        writeln!(sentences, " {}", words.collect::<Vec<_>>().join(" ")).unwrap();
+    }
+    folder.write("s.txt", sentences);
+    let mut parser = std::process::Command::new("link-parser");
+    parser
+        .arg("en")
+        .args(options)
+        .arg("-test=auto-next-linkage:5");
+    parser.stdin(fs::File::open(folder.path("s.txt")).unwrap());
+    folder.write("p.txt", parser.output().unwrap().stdout);
+    folder.run("build t.conllu --candidates p.txt --linkages 5 -o d");
+    for name in &FILES[..5] {
+        let file = |of: &str| fs::read(folder.path(&name.replacen('c', of, 1))).unwrap();
+        assert_eq!(file("c"), file("d"), "{name}");
+    }
+    let labelled = "build t.conllu --candidates p.txt --label labelled -o d";
+    folder.misused(&format!("{labelled} => labelled arcs need candidates"));
+    let text = folder.read("p.txt");
+    let is_echo = |line: &str| line.starts_with(' ') && !line.starts_with("  ");
+    let silent = text.lines().filter(|line| !is_echo(line));
+    folder.write("p.txt", silent.collect::<Vec<_>>().join("\n"));
+    folder.refused(
+        "build t.conllu --candidates p.txt -o d => p.txt: expected each sentence of the treebank before its parses",
+    );
+}
+
 #[test]
 fn link_grammar_parses_a_treebank() {
     if !link_grammar() {
@@ -942,13 +1009,13 @@ fn link_grammar_parses_a_treebank() {
     let used = counts(&manifest, "train") + counts(&manifest, "test");
     assert!(used >= 40, "{manifest}");
     folder.run("build t.conllu --link-grammar --linkages 8 --threads 1 -o d");
-    for name in &FILES[..5] {
-        let file = |prefix| fs::read(folder.path(&name.replacen('c', prefix, 1))).unwrap();
+    for name in FILES {
+        let file =
+            |folder_name| fs::read(folder.path(&name.replacen('c', folder_name, 1))).unwrap();
         assert_eq!(file("c"), file("d"), "{name}");
     }
     let document = folder.json(
-        "select c.svm.zst --names c-names.txt.zst -k 10 --lambda 16 --test c-test.svm.zst \
-         --metrics cindex --json",
+        "select c/train.svm.zst -k 10 --lambda 16 --test c/test.svm.zst --metrics cindex --json",
     );
     assert!(number(&document["steps"][9]["test"]["cindex"]) > 0.5);
 }
@@ -969,14 +1036,13 @@ fn shipped(name: &str) -> String {
 #[test]
 fn the_shipped_parses_are_learnt_from() {
     let folder = Folder::new();
-    let file = |ending: &str| shipped(&format!("link-parses{ending}"));
+    let file = |name: &str| shipped(&format!("link-parses/{name}"));
     let document = folder.json(&format!(
-        "select {} --names {} -k 20 --lambda 16 --test {} --metrics cindex --json",
-        file(".svm.zst"),
-        file("-names.txt.zst"),
-        file("-test.svm.zst")
+        "select {} -k 20 --lambda 16 --test {} --metrics cindex --json",
+        file("train.svm.zst"),
+        file("test.svm.zst")
     ));
-    let manifest = fs::read_to_string(file("-manifest.json")).unwrap();
+    let manifest = fs::read_to_string(file("manifest.json")).unwrap();
     let manifest: Value = serde_json::from_str(&manifest).unwrap();
     for key in ["rows", "queries", "columns", "nonzeros"] {
         assert_eq!(document["data"][key], manifest["train"][key]);
@@ -994,6 +1060,6 @@ fn the_shipped_parses_are_learnt_from() {
 #[test]
 fn the_shipped_parses_are_of_the_shipped_sentences() {
     let hash = blake3::hash(shipped_sentences(usize::MAX).as_bytes());
-    let manifest = fs::read_to_string(shipped("link-parses-manifest.json")).unwrap();
+    let manifest = fs::read_to_string(shipped("link-parses/manifest.json")).unwrap();
     assert!(manifest.contains(hash.to_hex().as_str()));
 }

@@ -36,7 +36,7 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
             "select @parses -k 3 --strategy {strategy} -o model.json"
         ));
         let options = GreedyRankRls {
-            strategy: Some(strategy),
+            strategy,
             ..GreedyRankRls::new(3, None)
         };
         assert_eq!(options.needs_folds(), !strategy.distils());

@@ -20,13 +20,10 @@ fn distil_tells_of_its_teacher_and_that_its_errors_are_biased() {
     }
     let document = folder.json(&format!("{select} --json"));
     assert_eq!(steps(&document), 5);
-    assert_eq!(document["target"]["labels"], "sqrt-sd");
+    assert_eq!(document["labels"], "sqrt-sd");
     let unit = number(&document["data"]["unit"]);
     let tried = [0.015_625, 0.0625, 0.25, 1.0, 4.0].map(|share| share * unit);
-    assert_eq!(
-        document["target"]["teacher_lambda"],
-        serde_json::json!(tried)
-    );
+    assert_eq!(document["teacher_lambda"], serde_json::json!(tried));
     assert!(number(&document["teacher"]["cindex"]) > 0.6);
     let inspected = folder.stdout("inspect model.json");
     assert!(inspected.contains("labels sqrt-sd"), "{inspected}");

@@ -81,13 +81,11 @@ fn rankings_are_compared_in_pairs() {
     assert!(text.contains("95% interval"), "{text}");
     assert!(text.contains("+1.0000 to +1.0000"), "{text}");
     assert!(text.contains("\nA: best.txt\nB: worst.txt\n"), "{text}");
-    let three = folder.json(&format!(
-        "{evaluate} --model model.json --json --seed 7 --resamples 50"
-    ));
+    let three = folder.json(&format!("{evaluate} --model model.json --json --seed 7"));
     assert_eq!(three["rankings"][0]["name"], "model.json");
     assert_eq!(list(&three["comparisons"]).len(), 3);
     assert_eq!(three["seed"], 7);
-    assert_eq!(three["resamples"], 50);
+    assert_eq!(three["resamples"], 10_000);
 }
 
 /// Rows of a query come back after others, and one query has a single row.

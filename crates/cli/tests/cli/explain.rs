@@ -129,3 +129,87 @@ fn texts_stand_beside_the_rows() {
         "{explain} => four.txt:3:1: expected text in UTF-8"
     ));
 }
+
+fn groups(svg: &str, class: &str) -> usize {
+    roxmltree::Document::parse(svg).unwrap();
+    svg.matches(&format!("<g class=\"{class}\">")).count()
+}
+
+/// How often a text stands in a picture.
+fn says(svg: &str, text: &str) -> usize {
+    let svg = roxmltree::Document::parse(svg).unwrap();
+    let texts = svg.descendants().filter(|node| node.has_tag_name("text"));
+    texts.filter(|node| node.text() == Some(text)).count()
+}
+
+#[test]
+fn rows_to_compare_with_have_names() {
+    let folder = folder();
+    let explain = "explain model.json train.svm c --json";
+    let versus = |name: &str| folder.json(&format!("{explain} --versus {name}"))["versus"].clone();
+    assert_eq!(versus("first"), versus("6"));
+    let labels = folder.json(explain);
+    let labels = list(&labels["rows"]).iter();
+    let labels = labels.map(|row| row["label"].as_f64().unwrap());
+    let best = labels.fold(f64::MIN, f64::max);
+    assert_eq!(versus("best")["label"].as_f64(), Some(best));
+    folder.misused(&format!("{explain} --versus last => --versus"));
+    folder.misused(&format!("{explain} --row 6 --versus first => the same row"));
+    folder.write("equal.svm", "1 qid:a 1:1\n1 qid:a 2:1\n");
+    folder.refused("explain model.json equal.svm a --versus best => found equal ones");
+}
+
+#[test]
+fn parses_are_drawn_with_the_features_that_decide() {
+    let folder = folder();
+    folder.write("two.svm", "0 qid:a 1:1 2:1\n1 qid:a 1:2 3:1\n");
+    folder.write(
+        "trees.txt",
+        "eat -s-> they; * -r-> eat; eat -o-> a&lt;b; a&lt;b -m-> with; with -o-> 漢字\n\
+         eat -s-> they; * -r-> eat; eat -o-> a&lt;b; eat -m-> with; with -o-> 漢字\n",
+    );
+    let explain = "explain model.json two.svm a --versus first";
+    let drawn = |texts: &str, more: &str| {
+        let (text, errors) = folder.run(&format!("{explain} --texts {texts} --plot a.svg {more}"));
+        assert_eq!(
+            text,
+            folder.stdout(&format!("{explain} --texts {texts} {more}"))
+        );
+        (folder.read("a.svg"), errors)
+    };
+    let (svg, errors) = drawn("trees.txt", "");
+    assert_eq!((groups(&svg, "rk-arc"), errors.as_str()), (10, ""));
+    for word in ["they", "eat", "a&lt;b", "with", "漢字"] {
+        assert_eq!(says(&svg, word), 2, "{word}");
+    }
+    // The picture labels the arcs that differ.
+    assert_eq!((says(&svg, "m"), says(&svg, "s")), (2, 0));
+    let parts = folder.json(&format!("{explain} --json"));
+    let parts = list(&parts["rows"][0]["contributions"]).len();
+    assert_eq!(groups(&svg, "rk-bar"), parts);
+    let (svg, _) = drawn("trees.txt", "--top 1");
+    assert_eq!(groups(&svg, "rk-bar"), 2);
+    // Without trees there are bars, and texts of other kinds.
+    folder.write("plain.txt", "a document\nanother one\n");
+    let (svg, errors) = drawn("plain.txt", "");
+    assert_eq!((groups(&svg, "rk-arc"), errors.as_str()), (0, ""));
+    assert_eq!(says(&svg, "another one"), 1);
+    folder.write("unsure.txt", "* -r-> a; b -m-> a\n* -r-> a; b -m-> a\n");
+    let (svg, errors) = drawn("unsure.txt", "");
+    assert_eq!((groups(&svg, "rk-arc"), groups(&svg, "rk-bar")), (0, parts));
+    assert!(errors.contains("no trees: the text of row 1 does not say where its word b is"));
+    folder.run("explain model.json two.svm a --plot a.svg");
+    assert!(folder.read("a.svg").contains("the mean"));
+}
+
+#[test]
+fn the_picture_of_readme_is_drawn_by_the_program() {
+    let (folder, root) = (Folder::new(), concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let data = |name: &str| format!("{root}/studies/data/picture{name}");
+    let (model, rows, texts) = (data("-model.json"), data(".svm"), data("-texts.txt"));
+    folder.run(&format!(
+        "explain {model} {rows} letter --versus first --texts {texts} --plot picture.svg"
+    ));
+    let kept = std::fs::read_to_string(format!("{root}/docs/figures/picture.svg")).unwrap();
+    assert_eq!(folder.read("picture.svg"), kept);
+}

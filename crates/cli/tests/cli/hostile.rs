@@ -123,7 +123,15 @@ fn names_in_reports_are_text() {
         "-o=m.json",
     ];
     run(&[&select[..], &["--plot=select.svg"]].concat());
-    run(&["inspect", "m.json", "--plot=inspect.svg"]);
+    folder.write("texts.txt", format!("{NASTY}\n").repeat(8));
+    run(&[
+        "explain",
+        "m.json",
+        &data,
+        "a",
+        "--texts=texts.txt",
+        "--plot=explain.svg",
+    ]);
     run(&[
         "tune",
         &data,
@@ -132,7 +140,7 @@ fn names_in_reports_are_text() {
         "-o=t.json",
         "--plot=tune.svg",
     ]);
-    for page in ["select.svg", "inspect.svg", "tune.svg"] {
+    for page in ["select.svg", "explain.svg", "tune.svg"] {
         let text = folder.read(page);
         assert!(!text.contains("<img"), "{page}");
         assert!(!text.contains("<script"), "{page}");
@@ -141,7 +149,7 @@ fn names_in_reports_are_text() {
             "{page}"
         );
     }
-    assert!(folder.read("inspect.svg").contains("&lt;img src=x"));
+    assert!(folder.read("explain.svg").contains("&lt;img src=x"));
 }
 
 /// A name and an identifier of more characters than a table has columns.
@@ -242,7 +250,7 @@ fn no_text_from_outside_commands_the_terminal() {
         &["compare", &a, "-k2", "--lambda=1", "--strategies=lowmem"],
         &["inspect", "m.json"],
         &["inspect", &model],
-        &["inspect", &model, "--members"],
+        &["inspect", &model],
         &["inspect", "schema.json"],
         &["inspect", &absent],
         &["predict", "m.json", &bad],

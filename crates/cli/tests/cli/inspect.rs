@@ -30,7 +30,7 @@ fn names_cannot_move_the_cursor() {
         .read("model.json")
         .replace("word:a", r"\u001b[2Jword");
     folder.write("model.json", text);
-    let text = folder.stdout("inspect model.json --members");
+    let text = folder.stdout("inspect model.json");
     assert!(
         !text.contains('\x1b') && text.contains("\\u{1b}[2Jword"),
         "{text}"

@@ -43,8 +43,8 @@ impl Job {
     }
 
     fn remove(&self, names: &[&str]) {
-        for name in names {
-            let _ = fs::remove_file(self.folder.path(name));
+        for path in names.iter().map(|name| self.folder.path(name)) {
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
         }
     }
 
@@ -183,12 +183,47 @@ fn tunings_survive() {
     }
 }
 
+/// At any moment there is the old corpus or the new one, whole; or none, where there was none.
 #[test]
-fn corpus_builds_survive() {
+fn corpora_appear_at_once() {
     let folder = Folder::empty();
-    treebank(&folder, 2000);
-    let arguments = "build gold.conllu --candidates nbest.conllu -o c";
-    job_in(folder, arguments, &FILES, &[]).survive(long(5), 20);
+    treebank(&folder, 300);
+    let corpus = || {
+        let read = |name: &&str| fs::read(folder.path(name)).unwrap();
+        let there = folder.path("c").exists();
+        there.then(|| FILES.iter().map(read).collect::<Vec<_>>())
+    };
+    let build = |seed: u64| {
+        let line = format!("build gold.conllu --candidates nbest.conllu --seed {seed} -o c -q");
+        let mut command = folder.command(&line);
+        command.stdin(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    let begin = Instant::now();
+    let whole = [0, 1].map(|seed| {
+        assert!(build(seed).status().unwrap().success());
+        corpus()
+    });
+    let time = begin.elapsed() / 2;
+    let mut random = ChaCha8Rng::seed_from_u64(20);
+    let mut killed = 0;
+    while killed < long(25) {
+        if random.random_ratio(1, 3) {
+            let _ = fs::remove_dir_all(folder.path("c"));
+        }
+        let (before, seed) = (corpus(), killed % 2);
+        let mut child = build(seed as u64).spawn().unwrap();
+        std::thread::sleep(time.mul_f64(random.random_range(0.0..1.1)));
+        child.kill().unwrap();
+        let done = child.wait().unwrap().success();
+        let found = corpus();
+        assert!(found == whole[seed] || !done && found == before);
+        let own =
+            |name: &String| !["c", "c.part", "gold.conllu", "nbest.conllu"].contains(&&**name);
+        assert!(!folder.list().iter().any(own), "{:?}", folder.list());
+        assert!(!done || !folder.path("c.part").exists());
+        killed += usize::from(!done);
+    }
 }
 
 #[test]
@@ -198,7 +233,7 @@ fn builds_by_link_grammar_survive() {
     }
     let folder = Folder::empty();
     let arguments = "build t.conllu --link-grammar --linkages 8 --resume -o c";
-    let job = job_in(folder, arguments, &FILES, &["c.journal"]);
+    let job = job_in(folder, arguments, &FILES, &["c", "c.part"]);
     job.folder.write("t.conllu", shipped_sentences(20));
     job.survive(long(1), 21);
 }

@@ -103,7 +103,7 @@ fn data_of_another_corpus_are_refused_by_their_names() {
         names.join("\n")
     };
     folder.write("a.names.txt", names(0));
-    folder.write("b-names.txt", names(1));
+    folder.write("b.names.txt", names(1));
     for data in ["a.svm", "b-test.svm", "c.svm"] {
         folder.write(data, TEST);
     }
@@ -124,10 +124,10 @@ fn data_of_another_corpus_are_refused_by_their_names() {
     let other = "names.txt: expected \"n";
     for command in [
         "predict model.json b-test.svm",
-        "predict model.json c.svm --names b-names.txt",
+        "predict model.json c.svm --names b.names.txt",
         "evaluate b-test.svm --model model.json",
         "evaluate d.svm --model unnamed.json --model model.json",
-        "evaluate a.svm --model model.json --names b-names.txt",
+        "evaluate a.svm --model model.json --names b.names.txt",
         "explain model.json b-test.svm x",
         "convert b-test.svm --model model.json -o p.svm",
         &format!("{select} --test b-test.svm"),
@@ -137,7 +137,7 @@ fn data_of_another_corpus_are_refused_by_their_names() {
     }
     // A table has names of its own.
     folder.write("t.csv", "n1,n2,n3,n4,n5,n6,n7\n1,2,3,4,5,6,7\n");
-    folder.write("t-names.txt", names(1));
+    folder.write("t.names.txt", names(1));
     folder.stdout("predict model.json t.csv");
 }
 

@@ -59,7 +59,7 @@ fn a_model_grows_to_the_model_of_more_features() {
     }
 }
 
-/// What differs is named, and the model stays.
+/// The refusal names each setting that differs, and the model stays.
 #[test]
 fn other_runs_are_refused() {
     let folder = Folder::new();

@@ -90,10 +90,13 @@ fn memory_that_is_not_there_is_refused_with_what_fits() {
         let row = rows.iter().find(|row| row["strategy"] == name).unwrap();
         row["total_bytes"].as_u64().unwrap()
     };
-    let limit = total("dense") / 100 * 99;
-    let arguments = format!("select big.svm -k 5 --lambda 1 --threads 1 --max-memory {limit}");
+    let needed = total("dense");
+    let select = "select big.svm -k 5 --lambda 1 --threads 1 --max-memory";
+    folder.run(&format!("{select} {needed} --strategy dense"));
+    let arguments = format!("{select} {}", needed - 1);
     let error = folder.fails(&format!("{arguments} --strategy dense -o m.json"), 1);
-    assert!(error.contains("strategy dense needs"), "{error}");
+    let text = format!("strategy dense needs {needed} bytes");
+    assert!(error.contains(&text), "{error}");
     assert!(
         error.contains("these fit: ") && error.contains("lowmem"),
         "{error}"
@@ -281,11 +284,8 @@ fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
         };
         folder.refused(&format!("{without} --resume => {differs}"));
         let place = |document: &serde_json::Value| {
-            let own = document
-                .get(&name)
-                .or_else(|| document["target"].get(&name));
-            own.cloned()
-                .unwrap_or_else(|| panic!("{option}: {document}"))
+            let own = document.get(&name).cloned();
+            own.unwrap_or_else(|| panic!("{option}: {document}"))
         };
         let model = folder.json("inspect model.json --json");
         assert_eq!(place(&model["settings"]), place(&document), "{option}");

@@ -86,6 +86,37 @@ fn a_request_to_end_saves_what_there_is() {
     interrupted("-TERM", 143);
 }
 
+/// The end of a terminal, unless the tests run without one, under nohup.
+#[test]
+fn a_lost_terminal_saves_what_there_is() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = u64::from_str_radix(ignored.unwrap().trim(), 16).unwrap();
+    if ignored & 1 == 0 {
+        interrupted("-HUP", 129);
+    }
+}
+
+/// No more threads than a machine can use, wherever their number is said.
+#[test]
+fn threads_are_a_few_a_core() {
+    let folder = Folder::new();
+    folder.misused("info train.svm --threads 60000 => --threads is 60000: expected at most ");
+    for name in ["RAYON_NUM_THREADS", "RAYON_RS_NUM_CPUS"] {
+        let output = folder
+            .command("info train.svm")
+            .env(name, "60000")
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            errors.starts_with(&format!("error: {name} is 60000: expected at most ")),
+            "{errors}"
+        );
+    }
+}
+
 #[test]
 fn an_interrupt_chooses_among_what_there_is() {
     let folder = Folder::new();

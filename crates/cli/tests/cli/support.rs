@@ -44,9 +44,20 @@ impl Folder {
         folder
     }
 
+    /// The text of a file that is compressed by zstd.
+    pub(crate) fn unpacked(&self, name: &str) -> String {
+        let bytes = fs::read(self.path(name)).unwrap();
+        String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap()
+    }
+
     /// Names of the files in it.
     pub(crate) fn list(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.0.path()).unwrap();
+        self.list_of("")
+    }
+
+    /// Names of the files in a folder of it.
+    pub(crate) fn list_of(&self, name: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(name)).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
         let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
         names.sort_unstable();

@@ -170,12 +170,17 @@ fn the_paths_are_drawn_with_the_choice() {
     let document = roxmltree::Document::parse(&svg).unwrap();
     let lines = document.descendants();
     let lines = lines.filter(|node| node.tag_name().name() == "polyline");
-    assert_eq!(lines.count(), 9, "three lambdas in three panels");
+    let expected = 9 + 2;
+    assert_eq!(
+        lines.count(),
+        expected,
+        "three lambdas in three panels, and two lines of the choice"
+    );
     for label in [
         "cindex, 3 folds",
         "leave-query-out error",
-        ">16<",
-        ": the best",
+        " lambda 16<",
+        ">the chosen path<",
     ] {
         assert!(svg.contains(label), "{label}");
     }
@@ -191,7 +196,7 @@ fn the_paths_are_drawn_with_the_choice() {
     };
     let title = format!("lambda {name}, {} feature", chosen["k"]);
     assert!(svg.contains(&title), "{title} in {text}");
-    // A ring and its words, where models were judged.
+    // In a tooltip, and in the list of lines.
     assert_eq!(svg.matches("features: the best").count(), 2, "{text}");
     // The standard error of the chosen path, and the values within it of the best.
     assert_eq!(svg.matches("<polygon").count(), 1);
@@ -203,7 +208,7 @@ fn the_paths_are_drawn_with_the_choice() {
     ));
     let tested = folder.read("tested.svg");
     // The measure and two more are the same after each step: the note says so, in place of panels.
-    assert_eq!(tested.matches("<polyline").count(), 9);
+    assert_eq!(tested.matches("<polyline").count(), 11);
     assert!(tested.contains("Constant"), "{tested}");
 }
 

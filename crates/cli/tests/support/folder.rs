@@ -1,5 +1,6 @@
 //! A folder in which the program runs.
 
+use std::env;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -29,10 +30,14 @@ impl Folder {
         fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
-    /// The program with arguments separated by blanks.
+    /// The program with arguments separated by blanks. Programs in the folder come before others.
     pub(crate) fn command(&self, arguments: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rankrls"));
+        let others = env::var_os("PATH").unwrap_or_default();
+        let paths = [self.0.path().to_owned()].into_iter();
+        let paths = env::join_paths(paths.chain(env::split_paths(&others)));
         command
+            .env("PATH", paths.unwrap())
             .current_dir(self.0.path())
             .args(arguments.split_whitespace());
         command

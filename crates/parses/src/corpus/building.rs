@@ -7,31 +7,36 @@ use rand::rngs::ChaCha8Rng;
 use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 
-use super::manifest::{Reason, Skipped};
-use super::options::{BuildError, BuildOptions, Share, Values};
-use super::source::{Found, Pool, Treebank};
-
+use super::candidates::Pool;
 use super::columns::{Columns, Counts};
-use super::{label, templates};
-use crate::bag::{Bag, ONE};
+use super::label;
+use super::manifest::{Reason, Skipped};
+use super::options::{BuildOptions, part_of};
+use super::parse::Parse;
+use super::source::Treebank;
+use crate::Error;
+use crate::bag::Bag;
 use crate::treebank::hidden::is_hidden;
 
 /// Sentences described at a time; nothing depends on it.
 const BATCH: usize = 64;
 
-/// The state of a sentence.
+/// A sentence that can be used.
 #[derive(Debug)]
-pub(super) enum Judged {
-    Used { labels: Vec<i32>, test: bool },
-    Unused(Skipped),
+pub(super) struct Used {
+    /// Its position in the treebank.
+    pub(super) number: usize,
+    /// The label of each candidate.
+    pub(super) labels: Vec<i32>,
 }
 
 /// A corpus in the making.
 pub(super) struct Building<'o> {
     pub(super) gold: Treebank,
     pub(super) pool: Pool,
-    pub(super) judged: Vec<Judged>,
     pub(super) options: &'o BuildOptions,
+    used: Vec<Used>,
+    pub(super) unused: Vec<Skipped>,
 }
 
 impl<'o> Building<'o> {
@@ -40,143 +45,100 @@ impl<'o> Building<'o> {
         gold: Treebank,
         pool: Pool,
         options: &'o BuildOptions,
-    ) -> Result<Self, BuildError> {
+    ) -> Result<Self, Error> {
         let mut building = Self {
             gold,
             pool,
-            judged: Vec::new(),
             options,
+            used: Vec::new(),
+            unused: Vec::new(),
         };
-        let judged: Result<_, BuildError> = (0..building.gold.sentences.len())
+        let judged: Result<Vec<_>, Error> = (0..building.gold.sentences.len())
             .into_par_iter()
             .map(|number| building.judge_one(number))
             .collect();
-        building.judged = judged?;
+        for (number, judged) in judged?.into_iter().enumerate() {
+            match judged {
+                Ok(labels) => building.used.push(Used { number, labels }),
+                Err(skipped) => building.unused.push(skipped),
+            }
+        }
         Ok(building)
     }
 
-    pub(super) fn found(&self, number: usize) -> Result<Found, BuildError> {
-        let sentence = &self.gold.sentences[number];
-        self.pool.of(number, sentence, self.options.candidates)
+    fn found(&self, number: usize) -> Result<Result<Vec<Parse>, Skipped>, Error> {
+        self.pool.of(number, &self.gold, self.options.candidates)
     }
 
-    fn judge_one(&self, number: usize) -> Result<Judged, BuildError> {
+    fn judge_one(&self, number: usize) -> Result<Result<Vec<i32>, Skipped>, Error> {
         let sentence = &self.gold.sentences[number];
-        let unused = |reason, place: Option<(String, u64)>, detail| {
-            let of_sentence = || (self.gold.source.file.clone(), sentence.line());
-            let (file, line) = place.unwrap_or_else(of_sentence);
-            Ok(Judged::Unused(Skipped {
-                file,
-                line,
-                id: sentence.id().map(str::to_owned),
-                reason,
-                detail,
-            }))
-        };
+        let unused = |reason, detail| Ok(Err(self.gold.unused(number, reason, detail)));
         if is_hidden(sentence) {
-            let detail = "all its words are _".to_owned();
-            return unused(Reason::Textless, None, detail);
+            return unused(Reason::Textless, "all its words are _");
         }
         let parses = match self.found(number)? {
-            Found::Parses(parses) => parses,
-            Found::None(reason, place, detail) => return unused(reason, place, detail),
+            Ok(parses) => parses,
+            Err(skipped) => return Ok(Err(skipped)),
         };
-        let (test, foreign) = (false, self.options.columns.is_some());
         if !sentence.has_tree() {
-            let labels = vec![0; parses.len()];
-            return Ok(Judged::Used { labels, test });
+            return Ok(Ok(vec![0; parses.len()]));
         }
+        let labels = label::f1(sentence, &parses, self.options.labels);
+        // All sentences are ranked over the columns of another corpus.
+        let foreign = self.options.columns.is_some();
         if parses.len() < 2 && !foreign {
-            return unused(Reason::Single, None, String::new());
+            return unused(Reason::Single, "");
         }
-        let labels = label::f1(
-            sentence,
-            &parses,
-            self.options.labels,
-            self.options.punctuation,
-        );
-        let tied = labels.windows(2).all(|pair| pair[0] == pair[1]);
-        if tied && !foreign {
-            return unused(Reason::Tied, None, String::new());
+        if labels.windows(2).all(|pair| pair[0] == pair[1]) && !foreign {
+            return unused(Reason::Tied, "");
         }
-        Ok(Judged::Used { labels, test })
+        Ok(Ok(labels))
     }
 
-    /// Decides which of the sentences that can be used are held out.
-    pub(super) fn split(&mut self) {
+    /// The sentences to train on, and those held out: none over the columns of another corpus.
+    pub(super) fn split(&self) -> (Vec<&Used>, Vec<&Used>) {
         if self.options.columns.is_some() {
-            return;
+            return (self.used.iter().collect(), Vec::new());
         }
-        let sentences = self.gold.sentences.iter();
-        let mut used: Vec<_> = (self.judged.iter_mut().zip(sentences))
-            .filter_map(|(judged, sentence)| match judged {
-                Judged::Used { test, .. } => Some((test, sentence.text())),
-                Judged::Unused(_) => None,
-            })
-            .collect();
-        let texts: Vec<&str> = used.iter().map(|(_, text)| *text).collect();
-        let drawn = held_out(&texts, self.options.test_share, self.options.seed);
-        for ((test, _), is_held_out) in used.iter_mut().zip(drawn) {
-            **test = is_held_out;
-        }
-    }
-
-    /// Numbers of the sentences on one side of the split.
-    pub(super) fn side(&self, side: bool) -> Vec<usize> {
-        let wanted = |judged: &Judged| matches!(judged, Judged::Used { test, .. } if *test == side);
-        let judged = self.judged.iter().enumerate();
-        judged
-            .filter(|(_, judged)| wanted(judged))
-            .map(|(number, _)| number)
-            .collect()
+        let text = |used: &Used| self.gold.sentences[used.number].text();
+        let texts: Vec<&str> = self.used.iter().map(text).collect();
+        let held_out = held_out(&texts, self.options.test_share, self.options.seed);
+        let mut held_out = held_out.into_iter();
+        self.used
+            .iter()
+            .partition(|_| held_out.next() == Some(false))
     }
 
     /// Describes sentences, in their order: the features of the candidates, and a line of text for
     /// each of them.
     pub(super) fn describe(
         &self,
-        numbers: &[usize],
-        mut take: impl FnMut(usize, &Bag, &str) -> Result<(), BuildError>,
-    ) -> Result<(), BuildError> {
-        for batch in numbers.chunks(BATCH) {
-            let described: Result<Vec<_>, BuildError> = (batch.par_iter())
-                .map(|&number| self.described(number))
+        sentences: &[&Used],
+        mut take: impl FnMut(&Used, &Bag, &str) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for batch in sentences.chunks(BATCH) {
+            let described: Result<Vec<_>, Error> = (batch.par_iter())
+                .map(|used| self.described(used.number))
                 .collect();
-            for (&number, (bag, texts)) in batch.iter().zip(&described?) {
-                take(number, bag, texts)?;
+            for (used, (bag, texts)) in batch.iter().zip(&described?) {
+                take(used, bag, texts)?;
             }
         }
         Ok(())
     }
 
-    fn described(&self, number: usize) -> Result<(Bag, String), BuildError> {
+    fn described(&self, number: usize) -> Result<(Bag, String), Error> {
         let (mut bag, mut texts) = (Bag::default(), String::new());
-        if let Found::Parses(parses) = self.found(number)? {
-            for parse in &parses {
-                // Writing to a string cannot fail.
-                let _ = writeln!(texts, "{parse}");
-                self.options.templates.describe(parse, &mut bag);
-                let words = i32::try_from(parse.words.len()).unwrap_or(i32::MAX);
-                bag.revalue_last_row(|name, units| self.value(name, units, words));
-            }
+        for parse in self.found(number)?.iter().flatten() {
+            // Writing to a string cannot fail.
+            let _ = writeln!(texts, "{parse}");
+            self.options.templates.describe(parse, &mut bag);
         }
         Ok((bag, texts))
     }
 
-    /// The value of a feature that a parse of so many words has `units` of.
-    fn value(&self, name: &str, units: i32, words: i32) -> i32 {
-        if name.starts_with(templates::COST) {
-            return units;
-        }
-        match self.options.values {
-            Values::Count => units,
-            Values::Binary => ONE,
-            Values::Share => (units + words / 2) / words.max(1),
-        }
-    }
-
     /// The columns that are there from the beginning: all, if rare features are left out.
-    pub(super) fn columns(&self, train: &[usize]) -> Result<Columns, BuildError> {
+    pub(super) fn columns(&self, train: &[&Used]) -> Result<Columns, Error> {
         if self.options.min_count == 1 {
             return Ok(Columns::open());
         }
@@ -193,7 +155,7 @@ impl<'o> Building<'o> {
 
 /// Which of the sentences with these texts are held out: their share, drawn by the seed. Sentences
 /// with one text stay together, lest what is tested on be trained on.
-pub(super) fn held_out(texts: &[&str], share: Share, seed: u64) -> Vec<bool> {
+fn held_out(texts: &[&str], share: f64, seed: u64) -> Vec<bool> {
     let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (number, text) in texts.iter().enumerate() {
         members.entry(text).or_default().push(number);
@@ -209,7 +171,7 @@ pub(super) fn held_out(texts: &[&str], share: Share, seed: u64) -> Vec<bool> {
         let other = (u128::from(generator.next_u64()) * (last as u128 + 1)) >> 64;
         groups.swap(last, usize::try_from(other).expect("a position in memory"));
     }
-    let mut left = share.of(texts.len());
+    let mut left = part_of(share, texts.len());
     let mut held_out = vec![false; texts.len()];
     for group in groups {
         if group.len() <= left {
@@ -230,12 +192,12 @@ mod tests {
     fn the_share_is_held_out_and_equal_texts_stay_together() {
         let texts: Vec<String> = (0..100).map(|n| format!("sentence {}", n / 2)).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let half = held_out(&texts, "0.5".parse().unwrap(), 1);
+        let half = held_out(&texts, 0.5, 1);
         assert_eq!(half.iter().filter(|&&test| test).count(), 50);
         assert!(half.chunks(2).all(|pair| pair[0] == pair[1]));
-        assert_eq!(half, held_out(&texts, "0.5".parse().unwrap(), 1));
-        assert_ne!(half, held_out(&texts, "0.5".parse().unwrap(), 2));
-        let none = held_out(&texts, "0".parse().unwrap(), 1);
+        assert_eq!(half, held_out(&texts, 0.5, 1));
+        assert_ne!(half, held_out(&texts, 0.5, 2));
+        let none = held_out(&texts, 0.0, 1);
         assert!(none.iter().all(|&test| !test));
     }
 }

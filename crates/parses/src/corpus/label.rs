@@ -11,8 +11,8 @@
 //!
 //! The pairs of head and modifier among units, each once; the root is no arc. With labels an arc
 //! is a pair with its relation. Links of Link Grammar have no direction, so they, and the gold arcs
-//! they are compared with, are pairs without order. Unless it is kept, arcs at punctuation do not
-//! count: at units all of whose words are punctuation in the treebank.
+//! they are compared with, are pairs without order. Arcs at punctuation do not count: at units all of whose
+//! words are punctuation in the treebank.
 //!
 //! # F1
 //!
@@ -21,7 +21,7 @@
 
 use std::collections::BTreeSet;
 
-use super::options::{LabelKind, Punctuation};
+use super::options::LabelKind;
 use super::parse::Parse;
 use crate::treebank::Sentence;
 
@@ -65,15 +65,10 @@ fn same_words(gold: &Sentence, parse: &Parse) -> bool {
 }
 
 /// F1 of every parse in ten-thousandths.
-pub(super) fn f1(
-    gold: &Sentence,
-    parses: &[Parse],
-    labels: LabelKind,
-    punctuation: Punctuation,
-) -> Vec<i32> {
+pub(super) fn f1(gold: &Sentence, parses: &[Parse], labels: LabelKind) -> Vec<i32> {
     let units = Units::common(gold, parses);
     let comparison = Comparison {
-        counted: counted(gold, &units, punctuation),
+        counted: counted(gold, &units),
         directed: parses.iter().all(|parse| parse.directed),
         labels,
     };
@@ -130,9 +125,8 @@ impl Comparison {
 }
 
 /// Which units count.
-fn counted(gold: &Sentence, units: &Units, punctuation: Punctuation) -> Vec<bool> {
-    let keep = punctuation == Punctuation::Keep;
-    let mut counted = vec![keep; gold.words().len() + 1];
+fn counted(gold: &Sentence, units: &Units) -> Vec<bool> {
+    let mut counted = vec![false; gold.words().len() + 1];
     for (position, word) in gold.words().iter().enumerate() {
         counted[units.of(position, word.letters.start)] |= !word.is_punctuation();
     }
@@ -165,7 +159,7 @@ mod tests {
 
     fn f1_of(gold: &Sentence, parse: &Sentence, labels: LabelKind) -> i32 {
         let parses = [Parse::of_sentence(parse)];
-        f1(gold, &parses, labels, Punctuation::Drop)[0]
+        f1(gold, &parses, labels)[0]
     }
 
     #[test]
@@ -184,9 +178,6 @@ mod tests {
         ]);
         assert_eq!(f1_of(&gold, &other, LabelKind::Unlabelled), 10_000);
         assert_eq!(f1_of(&gold, &other, LabelKind::Labelled), 5000);
-        let parses = [Parse::of_sentence(&other)];
-        let kept = f1(&gold, &parses, LabelKind::Unlabelled, Punctuation::Keep);
-        assert_eq!(kept, [6667]);
         let turned = sentence(&[
             ("a", 0, "x"),
             ("b", 1, "root"),
@@ -198,12 +189,7 @@ mod tests {
             directed: false,
             ..Parse::of_sentence(&turned)
         };
-        let scores = f1(
-            &gold,
-            &[undirected],
-            LabelKind::Unlabelled,
-            Punctuation::Drop,
-        );
+        let scores = f1(&gold, &[undirected], LabelKind::Unlabelled);
         assert_eq!(scores, [10_000]);
     }
 

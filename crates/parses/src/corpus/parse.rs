@@ -141,13 +141,35 @@ impl Parse {
 }
 
 /// Arcs as `head -label-> modifier` with semicolons between, in the order of the modifiers. Words are
-/// written as in the names of features, `*` stands for wall and root.
+/// written as in the names of features, `*` stands for wall and root. Where that does not say which word of the text is
+/// meant, its place among the words with arcs follows, from 1: `that~4`.
 impl fmt::Display for Parse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut links: Vec<_> = self.links.iter().collect();
         links.sort_by_key(|link| (link.modifier, link.head));
-        for (number, link) in links.into_iter().enumerate() {
-            let form = |word: usize| part(&self.words[word].form);
+        let mut modifiers: Vec<usize> = links.iter().map(|link| link.modifier).collect();
+        modifiers.dedup();
+        let heads = links.iter().filter_map(|link| link.head);
+        let mut linked: Vec<usize> = heads.chain(modifiers.iter().copied()).collect();
+        linked.sort_unstable();
+        linked.dedup();
+        let same = |a: usize, b: usize| a != b && self.words[a].form == self.words[b].form;
+        let form = |word: usize| {
+            let written = part(&self.words[word].form);
+            let governs = links.iter().any(|link| link.head == Some(word));
+            let alike = |others: &[usize]| others.iter().any(|other| same(*other, word));
+            let clear = modifiers.binary_search(&word).is_ok_and(|place| {
+                let near = &modifiers[place.saturating_sub(1)..modifiers.len().min(place + 2)];
+                written != "*" && !alike(near) && !(governs && alike(&linked))
+            });
+            let place = linked.partition_point(|other| *other <= word);
+            if clear {
+                written
+            } else {
+                format!("{written}~{place}")
+            }
+        };
+        for (number, link) in links.iter().enumerate() {
             let head = link.head.map_or_else(|| "*".to_owned(), form);
             let (label, modifier) = (part(&link.label), form(link.modifier));
             let separator = if number == 0 { "" } else { "; " };
@@ -242,5 +264,37 @@ mod tests {
         assert_eq!(parse.words[1].connectors, ["subj-", "obj+"]);
         assert_eq!((parse.costs.length, parse.costs.score), (2, Some(-12_500)));
         assert_eq!(parse.links[1].head, None);
+    }
+
+    #[test]
+    fn words_that_are_not_clear_have_their_places() {
+        let words = ["a", "of", "b", "of", "of", "*", "lost"];
+        let links = [
+            (None, 0),
+            (Some(0), 1),
+            (Some(1), 2),
+            (Some(6), 3),
+            (Some(3), 4),
+            (Some(4), 5),
+        ];
+        let mut parse = Parse::of_linkage(&linkage(&[("a", "")], &[]), "a").unwrap();
+        let word = ParsedWord {
+            form: String::new(),
+            ..parse.words.remove(0)
+        };
+        let named = |form: &&str| ParsedWord {
+            form: (*form).to_owned(),
+            ..word.clone()
+        };
+        parse.words = words.iter().map(named).collect();
+        let link = |&(head, modifier): &(Option<usize>, usize)| ParsedLink {
+            head,
+            modifier,
+            label: "X".to_owned(),
+        };
+        parse.links = links.iter().map(link).collect();
+        let written =
+            "* -X-> a; a -X-> of~2; of~2 -X-> b; lost~7 -X-> of~4; of~4 -X-> of~5; of~5 -X-> *~6";
+        assert_eq!(parse.to_string(), written);
     }
 }

@@ -8,14 +8,10 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::Serialize;
-use thiserror::Error;
 
 use super::names::part;
 use super::parse::{Parse, ParsedLink};
 use crate::bag::{Bag, ONE};
-
-/// The first letters of features of dense costs; their values are not counts.
-pub(super) const COST: &str = "num:";
 
 /// The feature of a parse with a score, whatever the templates.
 const SCORE: &str = "num:score";
@@ -108,16 +104,6 @@ pub const TABLE: &[Template] = &[
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Templates(Vec<&'static str>);
 
-/// Text that names no templates.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("expected all, or names of templates with commas between them ({known}), found {found:?}")]
-pub struct UnknownTemplate {
-    /// The name that is none.
-    found: String,
-    /// The names that there are.
-    known: String,
-}
-
 impl Default for Templates {
     fn default() -> Self {
         Self(TABLE.iter().map(|template| template.name).collect())
@@ -125,20 +111,19 @@ impl Default for Templates {
 }
 
 impl FromStr for Templates {
-    type Err = UnknownTemplate;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, UnknownTemplate> {
+    fn from_str(text: &str) -> Result<Self, String> {
         if text == "all" {
             return Ok(Self::default());
         }
         let asked: Vec<&str> = text.split(',').map(str::trim).collect();
         let unknown = |name: &&&str| !TABLE.iter().any(|template| template.name == **name);
-        if let Some(name) = asked.iter().find(unknown) {
-            let known: Vec<_> = TABLE.iter().map(|template| template.name).collect();
-            return Err(UnknownTemplate {
-                found: (*name).to_owned(),
-                known: known.join(", "),
-            });
+        if let Some(found) = asked.iter().find(unknown) {
+            let known = Self::default().0.join(", ");
+            return Err(format!(
+                "expected all, or names of templates with commas between them ({known}), found {found:?}"
+            ));
         }
         let chosen = TABLE
             .iter()
@@ -566,7 +551,7 @@ mod tests {
         let chosen: Templates = "costs, words".parse().unwrap();
         assert_eq!(chosen.to_string(), "words,costs");
         assert_eq!("all".parse(), Ok(Templates::default()));
-        let error = "words,best".parse::<Templates>().unwrap_err().to_string();
+        let error = "words,best".parse::<Templates>().unwrap_err();
         assert!(
             error.contains("label-pairs") && error.contains("\"best\""),
             "{error}"

@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-
 /// A word of a linkage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkedWord {
@@ -25,8 +23,7 @@ pub struct Link {
 }
 
 /// A parse: words and links between them.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Kept", try_from = "Kept")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Linkage {
     /// The words, `LEFT-WALL` and `RIGHT-WALL` among them.
     pub words: Vec<LinkedWord>,
@@ -38,51 +35,6 @@ pub struct Linkage {
     pub cost: i32,
     /// Total length of the links.
     pub length: u32,
-}
-
-/// A linkage as journals have it, in little space: unused words, cost, length, words, links.
-type Kept = (
-    u32,
-    i32,
-    u32,
-    Vec<(String, Option<String>)>,
-    Vec<(usize, usize, String)>,
-);
-
-impl From<Linkage> for Kept {
-    fn from(linkage: Linkage) -> Self {
-        let (words, links) = (linkage.words.into_iter(), linkage.links.into_iter());
-        let connected = words.map(|word| (word.shown, word.connectors));
-        let labelled = links.map(|link| (link.left, link.right, link.label));
-        (
-            linkage.unused,
-            linkage.cost,
-            linkage.length,
-            connected.collect(),
-            labelled.collect(),
-        )
-    }
-}
-
-impl TryFrom<Kept> for Linkage {
-    type Error = &'static str;
-
-    fn try_from((unused, cost, length, words, links): Kept) -> Result<Self, Self::Error> {
-        let within =
-            |&(left, right, _): &(usize, usize, String)| left < right && right < words.len();
-        if !links.iter().all(within) {
-            return Err("a link between words that are not there");
-        }
-        let word = |(shown, connectors)| LinkedWord { shown, connectors };
-        let link = |(left, right, label)| Link { left, right, label };
-        Ok(Self {
-            words: words.into_iter().map(word).collect(),
-            links: links.into_iter().map(link).collect(),
-            unused,
-            cost,
-            length,
-        })
-    }
 }
 
 /// The marks that the parser puts behind words that it guessed, split or corrected.

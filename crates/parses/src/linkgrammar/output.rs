@@ -16,47 +16,79 @@
 //! A parse without links has `[]` for them. Words and links come from the Postscript, whose lines are broken between words and links; the
 //! connectors come from the table, which leaves unlinked words out.
 
-use super::Answer;
+use rankrls_files::quote;
+use serde::{Deserialize, Serialize};
+
 use super::linkage::{LEFT_WALL, Link, Linkage, LinkedWord};
 
-/// The text that was expected, and the line that was found.
-pub(super) type Unknown = (&'static str, String);
-
-/// Reads the lines about one sentence.
-pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
-    if lines.iter().any(|line| line == "Timer is expired!") {
-        return Ok(Answer::TimedOut);
-    }
-    let is_costs = |line: &String| line.contains("cost vector = (");
-    let parts = lines.chunk_by(|_, next| !is_costs(next));
-    let parsed = parts.filter(|part| is_costs(&part[0])).map(linkage);
-    let linkages: Vec<Linkage> = parsed.collect::<Result<_, _>>()?;
-    if linkages.is_empty() {
-        return Ok(Answer::Failed("no linkages".to_owned()));
-    }
-    Ok(Answer::Linkages(linkages))
+/// The outcome of a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Answer {
+    /// The parser printed [`linkages`], cheapest first; at least one.
+    Printed(String),
+    /// There are none, for the reason given.
+    Failed(String),
+    /// The parser ended: how.
+    Ended(String),
+    /// Time ran out.
+    TimedOut,
+    /// The parser printed something that no known version prints: what was expected, and what found.
+    Unreadable(String),
 }
+
+impl Answer {
+    /// The answer in what the parser printed of a sentence.
+    pub(crate) fn of(printed: String) -> Self {
+        if printed.lines().any(|line| line == "Timer is expired!") {
+            return Self::TimedOut;
+        }
+        match linkages(&printed) {
+            Ok(linkages) if linkages.is_empty() => Self::Failed("no linkages".to_owned()),
+            Ok(_) => Self::Printed(printed),
+            Err(unreadable) => Self::Unreadable(unreadable),
+        }
+    }
+}
+
+/// The linkages in what the parser printed of a sentence, or what was expected and what found.
+pub(crate) fn linkages(printed: &str) -> Result<Vec<Linkage>, String> {
+    let lines: Vec<&str> = printed.lines().collect();
+    let is_costs = |line: &str| line.contains("cost vector = (");
+    let parts = lines.chunk_by(|_, next| !is_costs(next));
+    let parsed = parts.filter(|part| is_costs(part[0])).map(linkage);
+    let linkages: Result<_, Unknown> = parsed.collect();
+    linkages.map_err(|(expected, found)| {
+        let found = quote(found.as_bytes());
+        format!("expected {expected}, found {found}")
+    })
+}
+
+/// The text that was expected, and the line that was found.
+type Unknown = (&'static str, String);
 
 /// The text for links where there are none.
 const NO_LINKS: &str = "[]";
 
-fn linkage(lines: &[String]) -> Result<Linkage, Unknown> {
+fn linkage(lines: &[&str]) -> Result<Linkage, Unknown> {
+    let unknown = |expected, line: &str| (expected, line.to_owned());
     let (unused, cost, length) =
-        costs(&lines[0]).ok_or_else(|| ("the costs of a linkage", lines[0].clone()))?;
-    let last = || lines[lines.len() - 1].clone();
+        costs(lines[0]).ok_or_else(|| unknown("the costs of a linkage", lines[0]))?;
+    let last = lines[lines.len() - 1];
     let wall_at = lines
         .iter()
         .position(|line| line.starts_with("[(LEFT-WALL)"));
-    let table_end = wall_at.ok_or_else(|| ("the words of a linkage", last()))?;
+    let table_end = wall_at.ok_or_else(|| unknown("the words of a linkage", last))?;
     let below_table = &lines[table_end..];
-    let is_links = |line: &String| line.starts_with("[[") || line == NO_LINKS;
+    let is_links = |line: &&str| line.starts_with("[[") || *line == NO_LINKS;
     let links_at = below_table.iter().position(is_links);
-    let (words_lines, below) = below_table.split_at(links_at.ok_or_else(|| ("links", last()))?);
+    let (words_lines, below) =
+        below_table.split_at(links_at.ok_or_else(|| unknown("links", last))?);
     let shown = words(&words_lines.concat())?;
     let last_at = below
         .iter()
-        .position(|line| line.ends_with("]]") || line == NO_LINKS);
-    let end = last_at.ok_or_else(|| ("the end of the links, ]]", below[0].clone()))?;
+        .position(|line| line.ends_with("]]") || *line == NO_LINKS);
+    let end = last_at.ok_or_else(|| unknown("the end of the links, ]]", below[0]))?;
     let links = links(&below[..=end].concat(), shown.len())?;
     Ok(Linkage {
         words: with_connectors(shown, &lines[1..table_end]),
@@ -132,7 +164,7 @@ fn links(text: &str, words: usize) -> Result<Vec<Link>, Unknown> {
 }
 
 /// Gives the words the connectors of the table, whose rows are in the order of the words.
-fn with_connectors(shown: Vec<String>, table: &[String]) -> Vec<LinkedWord> {
+fn with_connectors(shown: Vec<String>, table: &[&str]) -> Vec<LinkedWord> {
     let mut rows = table.iter().filter_map(|line| row(line)).peekable();
     let with = |shown: String| {
         let row = rows.next_if(|(word, _)| *word == shown);
@@ -182,16 +214,9 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
 [0]
 ";
 
-    fn read(text: &str) -> Result<Answer, Unknown> {
-        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
-        answer(&lines)
-    }
-
     #[test]
     fn linkages_are_read() {
-        let Ok(Answer::Linkages(linkages)) = read(OUTPUT) else {
-            panic!("{:?}", read(OUTPUT));
-        };
+        let linkages = linkages(OUTPUT).unwrap();
         assert_eq!(linkages.len(), 2);
         let first = &linkages[0];
         assert_eq!((first.unused, first.cost, first.length), (1, -104, 20));
@@ -216,21 +241,21 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
         let text = "Found 1 linkage (1 had no P.P. violations) at null count 3\n\
             \tUnique linkage, cost vector = (UNUSED=4 DIS= 0.00 LEN=0)\n\n\
             [(LEFT-WALL)([Ah.])(RIGHT-WALL)]\n[]\n[0]\n";
-        let Ok(Answer::Linkages(linkages)) = read(text) else {
-            panic!("{:?}", read(text));
-        };
-        assert!(linkages[0].links.is_empty() && linkages[0].words.len() == 3);
-        assert!(read(&text.replace("[]", "[x]")).is_err());
-        assert!(read(&text.replace("[]\n", "")).is_err());
+        let found = linkages(text).unwrap();
+        assert!(found[0].links.is_empty() && found[0].words.len() == 3);
+        assert!(linkages(&text.replace("[]", "[x]")).is_err());
+        assert!(linkages(&text.replace("[]\n", "")).is_err());
     }
 
     #[test]
     fn no_linkages_and_no_time_are_told_apart() {
         let none = "No complete linkages found.\nNo linkages found.\n";
-        assert!(matches!(read(none), Ok(Answer::Failed(_))));
-        assert!(matches!(read(""), Ok(Answer::Failed(_))));
+        let answer = |printed: &str| Answer::of(printed.to_owned());
+        assert!(matches!(answer(none), Answer::Failed(_)));
+        assert!(matches!(answer(""), Answer::Failed(_)));
         let late = format!("Timer is expired!\n{OUTPUT}");
-        assert_eq!(read(&late), Ok(Answer::TimedOut));
+        assert_eq!(answer(&late), Answer::TimedOut);
+        assert_eq!(answer(OUTPUT), Answer::Printed(OUTPUT.to_owned()));
     }
 
     #[test]
@@ -244,14 +269,15 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
             ("(Wa)]]\n[0]\n\n\tU", "(Wa)\n[0]\n\n\tU"),
         ] {
             assert!(OUTPUT.contains(from), "{from}");
-            assert!(read(&OUTPUT.replacen(from, to, 1)).is_err(), "{to}");
+            let other = Answer::of(OUTPUT.replacen(from, to, 1));
+            assert!(matches!(other, Answer::Unreadable(_)), "{to}: {other:?}");
         }
     }
 
     proptest! {
         #[test]
         fn no_output_makes_it_panic(text in "(Linkage 1, cost vector = \\(UNUSED=0 DIS= 0.00 LEN=1\\)\n|\\[\\(LEFT-WALL\\)|\\[\\[0 1 0 \\(A\\)|\\]|\\)|\\(|\n|x 0.1 A+){0,20}") {
-            let _ = read(&text);
+            let _ = linkages(&text);
         }
     }
 }

@@ -33,17 +33,9 @@ pub fn sentences<'t>(
     read(text, name, false)
 }
 
-/// Reads sentences of which one may have `_` for all its heads: it has no tree then, and
-/// [`Sentence::has_tree`] tells.
-pub fn with_or_without_trees<'t>(
-    text: &'t [u8],
-    name: &'t str,
-) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
-    read(text, name, true)
-}
-
-/// The sentences of a text, which may be without trees if that is allowed.
-pub(crate) fn read<'t>(
+/// The sentences of a text, of which one may have `_` for all its heads if `treeless` ones are allowed: it has
+/// no tree then, and [`Sentence::has_tree`] tells.
+pub fn read<'t>(
     text: &'t [u8],
     name: &'t str,
     treeless: bool,
@@ -51,8 +43,9 @@ pub(crate) fn read<'t>(
     blocks(text, name).filter_map(move |lines| Draft::read(&lines, treeless).transpose())
 }
 
-/// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a malformed parse. A malformed parse ends no sentence: it comes
-/// before the sentence whose parses it stands among.
+/// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a
+/// malformed parse. A malformed parse ends no sentence: it comes before the sentence whose parses it stands
+/// among.
 pub fn n_best<'t>(
     text: &'t [u8],
     name: &'t str,
@@ -457,7 +450,7 @@ mod tests {
     fn trees_may_be_missing_where_that_is_allowed() {
         let read = |rows: &str| {
             let text = tabbed(rows);
-            let sentence = with_or_without_trees(text.as_bytes(), "f").next().unwrap();
+            let sentence = super::read(text.as_bytes(), "f", true).next().unwrap();
             sentence.map(|sentence| sentence.has_tree())
         };
         assert!(!read("1 a _ _ _ _ _ _ _ _\n2 b _ _ _ _ _ _ _ _").unwrap());

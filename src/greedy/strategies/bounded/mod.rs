@@ -36,7 +36,7 @@ use rayon::prelude::*;
 use super::layout::{CHUNK, Layout, Piece};
 use super::lowmem::{self, Subject};
 use crate::columns::ColumnClasses;
-use crate::greedy::strategy::{Facts, Property, bytes};
+use crate::greedy::strategy::{Facts, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::stop;
 use bounds::{Passage, Products, Whole};
@@ -53,12 +53,12 @@ const COARSE: f64 = 1e-4;
 
 pub(super) const FACTS: Facts = Facts {
     name: "bounded",
-    summary: "Bounds first: exact, at a cost that grows with the non-zeros, O(nnz + m k) memory",
-    properties: &[Property::Exact, Property::Samples],
-    sample: None,
+    exact: true,
+    samples: true,
     memory,
     cost,
     build: |candidates, _| Box::new(Bounded::new(candidates)),
+    ..Facts::USUAL
 };
 
 /// Seconds of a step, of all `k` on average, on two cores. The bounds lose their grip with the cube of

@@ -1,77 +1,67 @@
 //! A data set in figures.
 
+use rankrls::Dataset;
 use serde::Serialize;
-
-use super::dataset::Dataset;
 
 /// Columns that are listed as the longest.
 const LONGEST: usize = 10;
 
 /// Sizes, labels and entries of a data set. Entries with the value zero do not count.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Description {
+pub(crate) struct Description {
     /// Entries in one of all places, rows times columns; none without columns.
-    pub density: Option<f64>,
+    pub(crate) density: Option<f64>,
     /// Rows of a query.
-    pub query_sizes: Spread<usize>,
+    pub(crate) query_sizes: Spread<usize>,
     /// Entries of a row.
-    pub row_nonzeros: Spread<usize>,
+    pub(crate) row_nonzeros: Spread<usize>,
     /// Entries of a column that has any; none if every column is empty.
-    pub column_nonzeros: Option<Spread<usize>>,
+    pub(crate) column_nonzeros: Option<Spread<usize>>,
     /// The labels.
-    pub labels: Labels,
+    pub(crate) labels: Labels,
     /// Columns with entries, all of them in one query.
-    pub single_query_columns: usize,
-    /// The columns with most entries, longest first, at most ten. They are not serialised: how
-    /// their numbers are written depends on the data.
+    pub(crate) single_query_columns: usize,
+    /// The columns with most entries, longest first, at most ten: their numbers from 0 on, and their entries. They are
+    /// not serialised: how the numbers are written depends on the data.
     #[serde(skip)]
-    pub longest_columns: Vec<LongColumn>,
+    pub(crate) longest_columns: Vec<(u32, usize)>,
 }
 
 /// How labels spread, in all and in each query.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Labels {
+pub(crate) struct Labels {
     /// The least label.
-    pub least: f64,
+    pub(crate) least: f64,
     /// The mean of all labels.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// The largest label.
-    pub largest: f64,
+    pub(crate) largest: f64,
     /// Different labels.
-    pub distinct: usize,
+    pub(crate) distinct: usize,
     /// Queries of which all rows have the same label: there is nothing to rank.
-    pub constant_queries: usize,
+    pub(crate) constant_queries: usize,
     /// Different labels of a query.
-    pub distinct_in_query: Spread<usize>,
+    pub(crate) distinct_in_query: Spread<usize>,
     /// Largest label of a query less its least.
-    pub range_in_query: Spread<f64>,
+    pub(crate) range_in_query: Spread<f64>,
 }
 
 /// Figures of many, each having one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Spread<T> {
+pub(crate) struct Spread<T> {
     /// The least.
-    pub least: T,
+    pub(crate) least: T,
     /// The one in the middle, or the mean of the two that are.
-    pub median: f64,
+    pub(crate) median: f64,
     /// The mean.
-    pub mean: f64,
+    pub(crate) mean: f64,
     /// The largest.
-    pub largest: T,
-}
-
-/// A column with many entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LongColumn {
-    /// 0-based.
-    pub feature: u32,
-    /// Its entries.
-    pub nonzeros: usize,
+    pub(crate) largest: T,
 }
 
 impl Description {
     /// Describes `dataset`, in time linear in its entries.
-    pub fn of(dataset: &Dataset<'_>) -> Self {
+    pub(crate) fn of(dataset: &Dataset<'_>) -> Self {
         let sizes = dataset.queries().ranges().map(|rows| rows.len());
         let query_of_row = dataset.queries().of_rows();
         let mut row_nonzeros = vec![0; dataset.rows()];
@@ -88,15 +78,12 @@ impl Description {
                 row_nonzeros[row] += 1;
             }
             single_query_columns += usize::from(query_of_row[first] == query_of_row[last]);
-            columns.push(LongColumn {
-                feature: dataset.feature(position),
-                nonzeros: rows.count(),
-            });
+            columns.push((dataset.feature(position), rows.count()));
         }
-        let lengths: Vec<usize> = columns.iter().map(|column| column.nonzeros).collect();
+        let lengths: Vec<usize> = columns.iter().map(|&(_, nonzeros)| nonzeros).collect();
         let places = dataset.rows() as f64 * dataset.width() as f64;
         // The first of equally long columns come first.
-        columns.sort_by_key(|column| std::cmp::Reverse(column.nonzeros));
+        columns.sort_by_key(|&(_, nonzeros)| std::cmp::Reverse(nonzeros));
         columns.truncate(LONGEST);
         Self {
             density: (places > 0.0).then(|| lengths.iter().sum::<usize>() as f64 / places),
@@ -174,20 +161,23 @@ fn of_counts(mut counts: Vec<usize>) -> Spread<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Queries, parsed};
+    use rankrls::Queries;
+    use rankrls::data::read::ReadOptions;
+
     use super::*;
 
     #[test]
     fn figures_are_those_of_the_data() {
         let text = "2 qid:a 1:1 2:3 9:1\n0 qid:a 1:1\n-0 qid:a\n1 qid:b 2:2 5:1\n1 qid:b 5:4\n";
-        let found = Description::of(&parsed(text));
+        let data = ReadOptions::new().read_from(text.as_bytes(), "f").unwrap();
+        let found = Description::of(&data.dataset);
         assert_eq!(found.density, Some(7.0 / 45.0));
         let sizes = found.query_sizes;
         assert_eq!((sizes.least, sizes.median, sizes.largest), (2, 2.5, 3));
         assert_eq!(found.row_nonzeros.median, 1.0);
         assert_eq!(found.column_nonzeros.unwrap().mean, 7.0 / 4.0);
         assert_eq!(found.single_query_columns, 3);
-        let longest: Vec<u32> = found.longest_columns.iter().map(|c| c.feature).collect();
+        let longest: Vec<u32> = found.longest_columns.iter().map(|c| c.0).collect();
         assert_eq!(longest, [0, 1, 4, 8]);
         let labels = found.labels;
         assert_eq!((labels.least, labels.largest), (0.0, 2.0));

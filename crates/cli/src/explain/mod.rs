@@ -1,22 +1,25 @@
 //! `rankrls explain`.
 
+mod picture;
+mod tree;
+
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::data::read::read_texts;
-use rankrls::model::{ExplainedRow, Explanation};
+use rankrls::data::read::{read_texts, texts_beside};
+use rankrls::model::{Contribution, ExplainedRow, Explanation};
 use rankrls::{Dataset, Model};
 use serde::Serialize;
 
-use super::args::{at_least_one, usage};
-use super::data::{ColumnNames, DataArgs, Wanted};
-use super::files::{DataPath, InPath};
-use super::numbers::{counted, exact, number, printable};
-use super::session::Session;
-use super::sheet::Sheet;
+use crate::args::{at_least_one, usage};
+use crate::data::{ColumnNames, DataArgs, Wanted};
+use crate::figures::PlotArgs;
+use crate::numbers::{counted, exact, number, printable};
+use crate::session::Session;
+use crate::sheet::Sheet;
 
 /// Features shown of a row where all rows are shown.
 const SHOWN: usize = 5;
@@ -26,20 +29,24 @@ const SHOWN: usize = 5;
 /// Lists the rows of a query in the order of the model, with the contribution of each feature to
 /// the difference between the score of the row and the mean score of the query, or the score of
 /// another row. Rows are counted from 1, as the lines of `rankrls predict`.
+///
+/// With --plot it draws the first of these rows and the row that it is held against: their parses as
+/// arcs over the words, if --texts has parses, and the contributions as bars.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   rankrls explain model.json test.svm y
-  rankrls explain model.json test.svm y --versus 4
+  rankrls explain model.json test.svm y --versus first
   rankrls explain model.json test.svm y --row 3 --versus 4 --texts texts.txt
+  rankrls explain model.json test.svm y --versus best --texts texts.txt --plot y.svg
   rankrls explain model.json test.svm y --json")]
 pub(crate) struct ExplainArgs {
     /// Model that `select -o` or `train -o` wrote
-    model: InPath,
+    model: PathBuf,
     /// Rows with the columns of the model; - is standard input, and @parses-test comes with the
     /// program
     #[arg(value_name = "DATA")]
-    path: DataPath,
+    path: PathBuf,
     /// The query, by its identifier; queries without identifiers are counted from 1. Without it,
     /// --query names the query, not a column
     #[arg(value_name = "QUERY", required_unless_present = "query")]
@@ -47,28 +54,80 @@ pub(crate) struct ExplainArgs {
     /// Explain this row alone [default with --versus: the first of all others]
     #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
     row: Option<usize>,
-    /// Hold the score against that of this row, not against the mean of the query
-    #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
-    versus: Option<usize>,
+    /// Hold the score against that of this row, not against the mean of the query: a number; first, the
+    /// query's first row in the file; or best, the first row of the largest label
+    #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = versus)]
+    versus: Option<Versus>,
     /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
     #[arg(help_heading = "Output", long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
     top: Option<usize>,
-    /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `build`
+    /// Show beside each row its line of this file [default: that of the corpus, as `build` made it]
     #[arg(help_heading = "Output", long, value_name = "FILE")]
-    texts: Option<InPath>,
+    texts: Option<PathBuf>,
     #[command(flatten)]
     names: ColumnNames,
     #[command(flatten)]
     data: DataArgs,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Print one JSON document
     #[arg(help_heading = "Output", long)]
     json: bool,
 }
 
-pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode> {
-    if args.row.is_some() && args.row == args.versus {
-        return Err(usage("--row and --versus name the same row: expected two"));
+/// The row that others are held against.
+#[derive(Debug, Clone, Copy)]
+enum Versus {
+    First,
+    Best,
+    Row(usize),
+}
+
+fn versus(text: &str) -> Result<Versus, String> {
+    match text {
+        "first" => Ok(Versus::First),
+        "best" => Ok(Versus::Best),
+        _ => at_least_one(text).map(Versus::Row),
     }
+}
+
+impl Versus {
+    /// Its number in the file of `data`.
+    fn row(self, data: &Dataset<'_>, query: usize) -> Result<usize> {
+        let number = |row: usize| 1 + data.input_rows().map_or(row, |known| known[row] as usize);
+        let rows = data.queries().range(query);
+        let rows = rows.map(|row| (data.labels()[row], number(row)));
+        let mut rows: Vec<(f64, usize)> = rows.collect();
+        rows.sort_unstable_by_key(|&(_, number)| number);
+        Ok(match self {
+            Self::Row(row) => row,
+            Self::First => rows[0].1,
+            Self::Best => {
+                let best = rows
+                    .iter()
+                    .copied()
+                    .reduce(|best, own| if own.0 > best.0 { own } else { best });
+                let best = best.filter(|best| rows.iter().any(|own| own.0 < best.0));
+                best.context("--versus best: expected rows of different labels, found equal ones")?
+                    .1
+            }
+        })
+    }
+}
+
+pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let same = || usage("--row and --versus name the same row: expected two");
+    if let (Some(row), Some(Versus::Row(versus))) = (args.row, args.versus)
+        && row == versus
+    {
+        return Err(same());
+    }
+    let files = &session.files;
+    files.reads("MODEL", [&args.model])?;
+    args.data.name_files(files, [("DATA", &args.path)])?;
+    args.names.name_file(files)?;
+    files.reads("--texts", &args.texts)?;
+    let plot = args.plot.create(files)?;
     let model = Model::read(&args.model)?;
     let mut reading = args.data.clone();
     let id = args.id.clone().or_else(|| reading.take_query());
@@ -76,8 +135,11 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     let data = &loaded.dataset;
     let query = query(data, &id.unwrap_or_default(), &args.path)?;
     let file = || args.path.display().to_string();
-    let mut explained = model.explain(data, query, args.versus).with_context(file)?;
-    match (args.row, args.versus) {
+    let versus = args.versus.map(|versus| versus.row(data, query));
+    let versus = versus.transpose().with_context(file)?;
+    let mut explained = model.explain(data, query, versus).with_context(file)?;
+    match (args.row, versus) {
+        (Some(row), Some(versus)) if row == versus => return Err(same()),
         (Some(row), _) => explained.keep_row(row).with_context(file)?,
         (None, Some(versus)) => {
             explained.rows.retain(|row| row.row != versus);
@@ -85,7 +147,8 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         }
         (None, None) => {}
     }
-    if let Some(path) = &args.texts {
+    let texts = args.texts.as_deref().map(Path::to_path_buf);
+    if let Some(path) = &texts.or_else(|| texts_beside(&args.path)) {
         let texts = read_texts(path, args.data.memory())?;
         let (rows, found) = (data.rows(), texts.len());
         if rows != found {
@@ -104,8 +167,9 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         schema: "rankrls.explanation/1",
         explained: &explained,
     };
+    let drawn = plot.write(|| picture::picture(&explained, top, session.console).to_svg());
     let text = || text(&explained, &file(), top);
-    session.end(args.json, &document, text, Ok(()))
+    session.end(args.json, &document, text, drawn)
 }
 
 #[derive(Serialize)]
@@ -191,9 +255,9 @@ fn heading(row: &ExplainedRow<'_>) -> String {
 fn table(row: &ExplainedRow<'_>, top: usize, reference: &str) -> String {
     let parts = &row.contributions;
     if parts.is_empty() {
-        return "no feature makes a difference\n".to_owned();
+        return format!("{NO_DIFFERENCE}\n");
     }
-    let (shown, others) = parts.split_at(top.min(parts.len()));
+    let (shown, rest) = parts.split_at(top.min(parts.len()));
     let table = Sheet::of(shown)
         .number("contribution", |part| signed(part.contribution))
         .number("value", |part| exact(part.value))
@@ -202,10 +266,17 @@ fn table(row: &ExplainedRow<'_>, top: usize, reference: &str) -> String {
         .number("feature", |part| part.feature)
         .words("name", |part| part.name);
     let mut text = table.text() + "\n";
-    if !others.is_empty() {
-        let sum: f64 = others.iter().map(|part| part.contribution).sum();
-        let features = counted(others.len(), "feature");
-        let _ = writeln!(text, "{} by {features} more", signed(sum));
+    if let Some((sum, features)) = others(rest) {
+        let _ = writeln!(text, "{} by {features}", signed(sum));
     }
     text
+}
+
+const NO_DIFFERENCE: &str = "no feature makes a difference";
+
+/// The sum of contributions that are not shown, if there are any, and how many they are.
+fn others(parts: &[Contribution<'_>]) -> Option<(f64, String)> {
+    let sum = parts.iter().map(|part| part.contribution).sum();
+    let count = counted(parts.len(), "feature");
+    (!parts.is_empty()).then(|| (sum, format!("{count} more")))
 }

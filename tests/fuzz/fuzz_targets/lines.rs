@@ -1,4 +1,4 @@
 #![no_main]
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    rankrls_fuzz::journal(bytes);
+    rankrls_fuzz::lines(bytes);
 });

@@ -1,0 +1,255 @@
+//! The answers of the parser, kept as [lines](Lines) while a run is unfinished: what became of
+//! each sentence, in the order in which sentences were done.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+use rankrls_files::error::Fault;
+use rankrls_files::{LinePlace, Lines};
+use serde::{Deserialize, Serialize};
+
+use super::observer::BuildObserver;
+use crate::Error;
+use crate::linkgrammar::{Answer, LinkParser, Options, Version};
+use crate::treebank::Sentence;
+
+/// The settings that answers depend on.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Run {
+    schema: &'static str,
+    /// Hash of the treebank's text.
+    treebank: String,
+    sentences: usize,
+    parser: String,
+    dictionary: String,
+    linkages: usize,
+    /// In seconds.
+    time_limit: u64,
+}
+
+impl Run {
+    /// The run of a `version` of the parser on the `sentences` of a treebank with this hash.
+    pub(super) fn new(
+        treebank: &str,
+        sentences: usize,
+        version: &Version,
+        options: &Options,
+    ) -> Self {
+        Self {
+            schema: "rankrls.parses/3",
+            treebank: treebank.to_owned(),
+            sentences,
+            parser: version.parser.clone(),
+            dictionary: version.dictionary.clone(),
+            linkages: options.linkages,
+            time_limit: options.time_limit,
+        }
+    }
+}
+
+/// The outcome of a sentence, as it is kept.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    /// Position of the sentence in the treebank, from 0.
+    sentence: usize,
+    outcome: Answer,
+}
+
+/// The lines, and where in them the sentences are.
+#[derive(Debug)]
+pub(super) struct Answers {
+    lines: Lines,
+    places: Vec<Option<LinePlace>>,
+    /// How many sentences are done.
+    done: usize,
+}
+
+impl Answers {
+    /// Begins the file, or goes on with the one that is there if that is asked for: otherwise it is
+    /// that of an unfinished run.
+    pub(super) fn open(path: &Path, run: &Run, resume: bool) -> Result<Self, Error> {
+        let mut places = vec![None; run.sentences];
+        let lines = Lines::open(path, run, resume, |entry, text| {
+            let fault = |found| {
+                let expected = format!("what became of one of {} sentences", run.sentences);
+                Fault::new(expected, found)
+            };
+            let record: Record =
+                serde_json::from_slice(text).map_err(|error| fault(error.to_string()))?;
+            let sentence = record.sentence;
+            match places.get_mut(sentence) {
+                Some(place @ None) => *place = Some(entry),
+                Some(Some(_)) => return Err(fault(format!("sentence {sentence} again"))),
+                None => return Err(fault(format!("sentence {sentence}"))),
+            }
+            Ok(())
+        })?;
+        Ok(Self {
+            done: places.iter().flatten().count(),
+            lines,
+            places,
+        })
+    }
+
+    /// Keeps what became of a sentence.
+    fn keep(&mut self, sentence: usize, outcome: Answer) -> Result<(), Error> {
+        let kept = self.lines.push(&Record { sentence, outcome });
+        let place = match kept {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                let outcome = Answer::Unreadable(format!("an answer that is too long: {error}"));
+                self.lines.push(&Record { sentence, outcome })
+            }
+            kept => kept,
+        };
+        self.places[sentence] = Some(place.map_err(Error::write(self.lines.path()))?);
+        self.done += 1;
+        Ok(())
+    }
+
+    /// The outcome of a sentence that is done.
+    pub(super) fn of(&self, sentence: usize) -> Result<Answer, Error> {
+        let place = self.places[sentence].expect("all sentences are parsed first");
+        let record: Record = self.lines.read(place)?;
+        Ok(record.outcome)
+    }
+
+    /// Takes the file away: what it was for is done.
+    pub(super) fn remove(self) -> Result<(), Error> {
+        let path = self.lines.path().to_owned();
+        self.lines.remove().map_err(Error::write(&path))
+    }
+
+    /// Parses the sentences that have no answer, with a parser for each thread of the current rayon pool.
+    pub(super) fn parse(
+        &mut self,
+        sentences: &[Sentence],
+        options: &Options,
+        observer: &dyn BuildObserver,
+    ) -> Result<(), Error> {
+        let left = |&sentence: &usize| self.places[sentence].is_none();
+        let left: Vec<usize> = (0..sentences.len()).filter(left).collect();
+        observer.parsed(self.done, sentences.len());
+        let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let (sender, answers) = channel();
+        thread::scope(|scope| {
+            for _ in 0..rayon::current_num_threads().min(left.len()) {
+                let (left, next, stop, sender) = (&left, &next, &stop, sender.clone());
+                scope.spawn(move || {
+                    let mut parser = LinkParser::new(options, stop);
+                    while let Some(&sentence) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let answer = parser.parse(sentences[sentence].text());
+                        // Nobody listens once the build has failed.
+                        if sender.send((sentence, answer)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(sender);
+            let kept = self.keep_all(answers, observer);
+            // Parsers end at the sentences that they are at.
+            stop.store(true, Ordering::Relaxed);
+            kept
+        })
+    }
+
+    /// Keeps answers until all are there, or one of them ends the build.
+    fn keep_all(
+        &mut self,
+        answers: Receiver<(usize, Result<Answer, Error>)>,
+        observer: &dyn BuildObserver,
+    ) -> Result<(), Error> {
+        let (mut tried, mut failed) = (0, 0);
+        for (sentence, answer) in answers {
+            let answer = answer?;
+            tried += 1;
+            if let Answer::Ended(last) | Answer::Unreadable(last) = &answer {
+                failed += 1;
+                if failed >= FAILURES && 3 * failed > tried {
+                    return Err(Error::Failed(format!(
+                        "the parser failed at {failed} of the {tried} sentences tried, more than a third; \
+                         at the last of them: {last}"
+                    )));
+                }
+            }
+            self.keep(sentence, answer)?;
+            observer.parsed(self.done, self.places.len());
+        }
+        Ok(())
+    }
+}
+
+/// Failures that end a build when they are more than a third of the sentences tried: something is wrong with
+/// the parser as a whole. One sentence never ends it.
+const FAILURES: usize = 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Run {
+        Run {
+            schema: "rankrls.parses/3",
+            treebank: "hash".to_owned(),
+            sentences: 5,
+            parser: "p".to_owned(),
+            dictionary: "d".to_owned(),
+            linkages: 20,
+            time_limit: 10,
+        }
+    }
+
+    #[test]
+    fn answers_are_gone_on_with() {
+        let outcomes = [
+            Answer::Printed("a\n\"b\"".to_owned()),
+            Answer::TimedOut,
+            Answer::Unreadable("?".to_owned()),
+            Answer::Failed("no linkages".to_owned()),
+        ];
+        let outcomes = || [3, 1, 0, 4].into_iter().zip(outcomes.clone());
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("parses");
+        let mut answers = Answers::open(&path, &run(), false).unwrap();
+        for (sentence, outcome) in outcomes() {
+            answers.keep(sentence, outcome).unwrap();
+        }
+        drop(answers);
+        let answers = Answers::open(&path, &run(), true).unwrap();
+        assert_eq!((answers.done, answers.places[2]), (4, None));
+        for (sentence, outcome) in outcomes() {
+            assert_eq!(answers.of(sentence).unwrap(), outcome);
+        }
+        answers.remove().unwrap();
+        assert!(!path.exists());
+    }
+
+    /// Their hashes are right, as only who makes them can.
+    #[test]
+    fn records_that_cannot_be_are_refused_with_their_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("parses");
+        let twice = r#"{"sentence":2,"outcome":"timed_out"}"#;
+        for (texts, line) in [
+            (&[r#"{"sentence":5,"outcome":"timed_out"}"#][..], 2),
+            (&[r#"{"sentence":-1,"outcome":"timed_out"}"#], 2),
+            (&[r#"{"outcome":"timed_out"}"#], 2),
+            (&[r#"{"sentence":0,"outcome":"unknown"}"#], 2),
+            (&[twice, twice], 3),
+        ] {
+            let _ = std::fs::remove_file(&path);
+            let mut lines = Lines::open(&path, &run(), false, |_, _| Ok(())).unwrap();
+            for text in texts {
+                let value: serde_json::Value = serde_json::from_str(text).unwrap();
+                lines.push(&value).unwrap();
+            }
+            drop(lines);
+            let error = Answers::open(&path, &run(), true).unwrap_err().to_string();
+            let expected = format!("parses:{line}:1: expected what became of one of 5 sentences");
+            assert!(error.contains(&expected), "{error}");
+        }
+    }
+}

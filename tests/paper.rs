@@ -1,0 +1,70 @@
+//! The paper can be built: its header says title, authors and bibliography, and the bibliography has all that it cites.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+const PAPER: &str = include_str!("../paper/paper.md");
+const BIBLIOGRAPHY: &str = include_str!("../paper/paper.bib");
+
+#[test]
+fn the_header_has_title_authors_and_bibliography() {
+    let header = PAPER.strip_prefix("---\n").expect("a header first");
+    let (header, text) = header.split_once("\n---\n").expect("the header's end");
+    let keys = header.lines().filter(|line| !line.starts_with([' ', '-']));
+    let keys: Vec<&str> = keys
+        .filter_map(|line| Some(line.split_once(':')?.0))
+        .collect();
+    for key in [
+        "title",
+        "tags",
+        "authors",
+        "affiliations",
+        "date",
+        "bibliography",
+    ] {
+        assert!(keys.contains(&key), "{key}: {keys:?}");
+    }
+    assert!(header.contains("\n  - name: "), "{header}");
+    assert!(header.ends_with("\nbibliography: paper.bib"), "{header}");
+    assert!(text.starts_with("\n# Summary\n"));
+}
+
+#[test]
+fn the_bibliography_has_what_is_cited() {
+    let entries = BIBLIOGRAPHY.lines().filter(|line| line.starts_with('@'));
+    let entries = entries.map(|line| line.split(['{', ',']).nth(1).expect("a key"));
+    let entries: BTreeSet<&str> = entries.collect();
+    let cited = PAPER
+        .split(['[', ' ', ';', '\n'])
+        .filter_map(|word| word.strip_prefix('@'));
+    let cited: BTreeSet<&str> = cited
+        .map(|key| key.trim_end_matches([']', '.', ',']))
+        .collect();
+    assert!(cited.len() > 20, "{cited:?}");
+    let absent: Vec<_> = cited.difference(&entries).collect();
+    assert!(absent.is_empty(), "cited without an entry: {absent:?}");
+}
+
+/// Runs where `RANKRLS_PANDOC` is set.
+#[test]
+fn pandoc_builds_it() {
+    if std::env::var_os("RANKRLS_PANDOC").is_none() {
+        return;
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("paper");
+    let mut pandoc = Command::new("pandoc");
+    pandoc.args("paper.md --citeproc --fail-if-warnings --standalone --to html".split(' '));
+    let built = pandoc
+        .current_dir(folder)
+        .output()
+        .expect("pandoc is installed");
+    let (page, errors) = (
+        String::from_utf8_lossy(&built.stdout),
+        String::from_utf8_lossy(&built.stderr),
+    );
+    assert!(built.status.success(), "{errors}");
+    for part in ["<h1 class=\"title\">rankrls: ", "id=\"refs\""] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
