@@ -266,7 +266,8 @@ impl StepTerms {
             let selected = &state.matrices()[query].selected;
             let [f, g] = [p, tp].map(|y| {
                 let mut products = vec![0.0; self.at.steps];
-                selected.add_products_of(y, &mut products);
+                let columns = products.as_chunks_mut::<1>().0;
+                selected.add_products(y.as_chunks::<1>().0, columns);
                 products
             });
             let numbers = |step: u32| (step, [f[step as usize], g[step as usize]]);
