@@ -248,7 +248,7 @@ impl Lambdas {
     }
 
     /// The numbers, for data with this `unit`: in the order of the list.
-    pub fn lambdas(&self, unit: f64) -> Vec<Lambda> {
+    pub(crate) fn lambdas(&self, unit: f64) -> Vec<Lambda> {
         match self {
             Self::Auto => AUTO
                 .map(|below| Ridge::fraction((1, below)).lambda(unit))

@@ -108,12 +108,12 @@ impl ColumnClasses {
     }
 
     /// The weight of queries: their parts of the columns are scaled by its root.
-    pub fn query_weight(&self) -> QueryWeight {
+    pub(crate) fn query_weight(&self) -> QueryWeight {
         self.weight
     }
 
     /// The divisor of the columns.
-    pub fn scale(&self) -> Scale {
+    pub(crate) fn scale(&self) -> Scale {
         self.scale
     }
 
@@ -197,7 +197,7 @@ impl ColumnClasses {
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn factor(&self, candidate: usize) -> f64 {
+    pub(crate) fn factor(&self, candidate: usize) -> f64 {
         f64::from(self.factors.signs[candidate]) / self.divisor(candidate)
     }
 

@@ -208,7 +208,7 @@ impl Queries {
     }
 
     /// Rows of the largest query.
-    pub fn largest(&self) -> usize {
+    pub(crate) fn largest(&self) -> usize {
         self.ranges().map(|range| range.len()).max().unwrap_or(0)
     }
 }

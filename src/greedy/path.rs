@@ -162,7 +162,7 @@ impl<'a> Selecting<'a> {
     }
 
     /// 0-based features selected so far, in order of selection.
-    pub fn features(&self) -> Vec<u32> {
+    pub(crate) fn features(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.feature).collect()
     }
 

@@ -1,6 +1,6 @@
 //! What a selection finds: its steps, and the model of them.
 
-use ndarray::{Array1, ArrayView1};
+use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
 use super::{GreedyRankRls, Teacher, own_name};
@@ -104,11 +104,6 @@ impl Selection {
     /// 0-based features in order of selection.
     pub fn features(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.feature).collect()
-    }
-
-    /// Weights of the selected features in order of selection, `k`.
-    pub fn weights(&self) -> ArrayView1<'_, f64> {
-        ArrayView1::from(&self.weights)
     }
 
     /// Leave-query-out error after each step, `k`.
