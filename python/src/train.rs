@@ -193,7 +193,7 @@ pub(crate) fn train(
         let data = view.dataset()?;
         let several = params.lambdas.count() > 1;
         training.fit(params, &data).map_err(|error| {
-            if several && error == one_query() {
+            if several && error == one_query(data.queries()) {
                 return value(format_args!(
                     "which alpha is best is not known, as {error}; or give a number for alpha"
                 ));

@@ -196,6 +196,11 @@ impl ColumnClasses {
         self.factors.divisor(candidate)
     }
 
+    /// Whether weights of `candidate` are numbers in units of its feature: a divisor below 1e-308 has no reciprocal.
+    pub(crate) fn can_be_divided(&self, candidate: usize) -> bool {
+        self.factor(candidate).is_finite()
+    }
+
     /// 0-based feature that represents `candidate`: the lowest of its class.
     ///
     /// # Panics

@@ -199,9 +199,10 @@ impl<'a> Dataset<'a> {
             let mut entries = self.column(position).iter();
             if let Some((row, value)) = entries.find(|(_, value)| !value.is_finite()) {
                 let column = self.feature(position) as usize;
+                let fill = format!("; {}", Remedy::FillGaps);
+                let fill = if value.is_nan() { &fill } else { "" };
                 return Err(Error::data(format!(
-                    "the value at row {row}, column {column} is {value}: values must be finite; {}",
-                    Remedy::FillGaps
+                    "the value at row {row}, column {column} is {value}: values must be finite{fill}"
                 )));
             }
         }

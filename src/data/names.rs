@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rankrls_files::error::{Fault, quote};
-use rankrls_files::{ReadError, Remedy, Strings};
+use rankrls_files::{ReadError, Strings};
 
 /// The number a data file gives its first column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -114,9 +114,7 @@ impl FeatureNames {
         let (column, name) = (base.written(column), quote(name.as_bytes()));
         let expected = format!("{name} as the name of column {column}, as {owner} has it");
         let fault = Fault::mismatch(expected, quote(found.as_bytes()));
-        Err(fault
-            .remedy(Remedy::SameColumns)
-            .of(&file.display().to_string()))
+        Err(fault.of(&file.display().to_string()))
     }
 
     /// Bytes held.

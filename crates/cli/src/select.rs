@@ -304,7 +304,10 @@ fn candidates(
 ) -> Result<Candidates> {
     match packed {
         Some(packed) => input.unpacked(packed, options, session.console),
-        None => Ok(options.candidates(&input.train)),
+        None => {
+            input.warn_of_units(options, session.console);
+            Ok(options.candidates(&input.train))
+        }
     }
 }
 

@@ -49,9 +49,8 @@ pub fn checked(line: &[u8]) -> Result<&[u8], Fault> {
 fn odd(byte: u8) -> Fault {
     if byte == b'\r' {
         Fault::new("lines that end in LF or CR LF", "CR alone")
-            .remedy("lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n'")
     } else {
-        Fault::new("text", "a NUL byte").remedy("is it a binary file, or was it cut off?")
+        Fault::new("text", "a NUL byte")
     }
 }
 

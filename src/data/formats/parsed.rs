@@ -116,7 +116,7 @@ impl Parsed {
             run.rows += 1;
             return Ok(());
         }
-        let id = token::query_id(id, at, "none")?;
+        let id = token::query_token(id, at)?;
         self.ids.push(id);
         self.query_runs.push(QueryRun {
             rows: 1,
