@@ -270,7 +270,7 @@ impl Taught {
             slope > 0.0 && slope.is_finite(),
             data,
             "the teacher's scores do not rise with the labels: their product with the labels, both \
-             centred within queries, is not above 0; are the rows in another order, or the signs turned?"
+             centred within queries, is not above 0"
         );
         for score in &mut scores {
             *score *= slope;

@@ -103,7 +103,8 @@ fn json_error(text: &[u8], path: &Path, error: &serde_json::Error) -> Error {
     let (path, line, column) = (path.display(), error.line(), error.column());
     let begin = text.trim_ascii_start();
     if !begin.starts_with(b"{") {
-        let found = quote(begin);
+        let line = begin.split(|&byte| byte == b'\n').next();
+        let found = quote(line.unwrap_or_default());
         let text = format!("{path}: expected a model of rankrls in JSON, found {found}");
         return Error::new(Kind::File, text);
     }

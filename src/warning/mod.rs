@@ -399,8 +399,8 @@ fn rounded_identifiers(queries: &Queries) -> Option<Warning> {
     };
     let id = queries.ids()?.iter().find(is_rounded)?;
     Some(warning!(
-        "query identifiers such as {id:?} were rounded, and several may have become one: write them as whole numbers \
-         or as text"
+        "query identifiers such as {id:?} are floats past 2^53, where several whole numbers are one: write them as \
+         whole numbers or as text"
     ))
 }
 
@@ -411,7 +411,7 @@ fn not_judged(labels: &[f64]) -> Option<Warning> {
     let beside = labels.contains(&0.0) && labels.iter().any(|label| *label > 0.0);
     (rows > 0 && beside && labels.iter().all(is_grade)).then(|| {
         warning!(
-            "{} label -1, below the grades from 0 on: -1 often means not judged, and such rows are to be left out",
+            "{} label -1, below the grades from 0 on: -1 often means not judged, and rows that are not are to be left out",
             if rows == 1 { "1 row has the".to_owned() } else { format!("{rows} rows have the") }
         )
     })

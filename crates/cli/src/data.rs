@@ -645,7 +645,7 @@ pub(crate) fn check_labels(
     };
     let below = labels.iter().any(|&label| label < 0.0);
     let remedy = if below && metrics.iter().any(|metric| metric.labels().are_grades()) {
-        " (name them by --metrics; --relevant-from says which labels are relevant)"
+        " (name them by --metrics)"
     } else {
         ""
     };

@@ -54,6 +54,24 @@ fn odd(byte: u8) -> Fault {
     }
 }
 
+/// The line without blanks at the end and its comment, which begins the line or comes after a blank: in `c#` and
+/// `-1.#IND` a `#` is part of a token.
+pub fn without_comment(line: &[u8]) -> &[u8] {
+    let mut marks = memchr::memchr_iter(b'#', line);
+    let comment = marks.find(|&at| at == 0 || is_blank(line[at - 1]));
+    let mut line = &line[..comment.unwrap_or(line.len())];
+    while let [rest @ .., last] = line
+        && is_blank(*last)
+    {
+        line = rest;
+    }
+    line
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
+}
+
 /// `bytes`, which begin after `before` bytes of their line, as text.
 pub fn utf8<'t>(bytes: &'t [u8], before: usize, expected: &'static str) -> Result<&'t str, Fault> {
     std::str::from_utf8(bytes).map_err(|error| {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::Source;
-use rankrls_files::text::{each_item, read_strings, trimmed, utf8};
+use rankrls_files::text::{each_item, read_strings, trimmed, utf8, without_comment};
 
 use crate::data::dataset::Dataset;
 use crate::data::names::FeatureNames;
@@ -127,7 +127,7 @@ pub fn read_preferences(
         Source::open(path, memory.left())?,
         memory,
         |number, line| {
-            let line = token::without_comment(line);
+            let line = without_comment(line);
             let some = token::start(line, 0) < line.len();
             let found = some.then(|| preference(line, rows)).transpose()?;
             Ok(found.map(|found| (number, found)))

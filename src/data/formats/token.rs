@@ -33,14 +33,6 @@ fn ends(line: &[u8], at: usize) -> bool {
     line.get(at).is_none_or(|&byte| is_space(byte))
 }
 
-/// The line without blanks at the end and its comment, which begins the line or comes after a blank: in `c#` and
-/// `-1.#IND` a `#` is part of a token.
-pub(super) fn without_comment(line: &[u8]) -> &[u8] {
-    let mut marks = memchr::memchr_iter(b'#', line);
-    let comment = marks.find(|&at| at == 0 || is_space(line[at - 1]));
-    trim_end(&line[..comment.unwrap_or(line.len())])
-}
-
 pub(super) fn trim_end(line: &[u8]) -> &[u8] {
     let mut line = line;
     while let [rest @ .., b' ' | b'\t'] = line {
@@ -256,6 +248,8 @@ pub(super) fn no_number(
 
 #[cfg(test)]
 mod tests {
+    use rankrls_files::text::without_comment;
+
     use super::*;
 
     #[test]

@@ -94,7 +94,7 @@ impl ReducedSet {
         let eigen = Eigen::new(&own).ok_or_else(|| {
             let largest = own.values().iter().fold(0.0_f64, |most, v| v.abs().max(most));
             Error::numbers(format!(
-                "the kernel of the {size} rows of the basis has values up to {largest:e}, and its eigenvalues were not found: expected eigenvalues that are finite numbers; scale the data, or take another basis"
+                "the kernel of the {size} rows of the basis has values up to {largest:e}, and its eigenvalues were not found: expected eigenvalues that are finite numbers"
             ))
         })?;
         if eigen.largest() < LEAST_SQUARES {
