@@ -116,7 +116,7 @@ mod tests {
                 "2\r\n1\r3\r",
                 "2:2",
                 "lines that end in LF or CR LF",
-                "CR alone (lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n')",
+                "CR alone",
             ),
         ] {
             let message = format!("{place}: expected {expected}, found {found}");

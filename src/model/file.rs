@@ -105,7 +105,7 @@ fn json_error(text: &[u8], path: &Path, error: &serde_json::Error) -> Error {
     if !begin.starts_with(b"{") {
         let line = begin.split(|&byte| byte == b'\n').next();
         let found = quote(line.unwrap_or_default());
-        let text = format!("{path}: expected a model of rankrls in JSON, found {found}");
+        let text = format!("{path}:1:1: expected a model of rankrls in JSON, found {found}");
         return Error::new(Kind::File, text);
     }
     let message = error.to_string();

@@ -15,7 +15,7 @@ use crate::data::{Column, Dataset};
 use crate::linalg::centring::sparse_moments;
 
 /// So many times at most the deviations of one column are those of another in data that are sound.
-const UNITS: f64 = 1e6;
+const UNITS: f64 = 1e7;
 
 /// A deviation that is a smaller share of the largest value is one of rounding.
 const ROUNDING: f64 = 1e-9;

@@ -425,7 +425,7 @@ mod tests {
             (options(), "grade,query,x,x\n", "f.csv:1:1: expected a header with each name once, found \"x\" again"),
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
             (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
-            (options(), "grade;query;x\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"grade;query;x\" "),
+            (options(), "grade;query;x\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"grade;query;x\""),
             (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"1 2 0.5\""),
             (options(), "1,1,,0.5\n", "f.csv:1:1: expected a header with a name for each column, found none for column 3"),
             (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "f.csv:2:5: expected a decimal number in the column \"x\", found \"#DIV/0!\""),
