@@ -140,6 +140,9 @@ impl Training {
                 warnings.extend(Warning::of_folds(groups, data.queries()));
             }
         }
+        if params.kernels.iter().all(Kernel::is_linear) {
+            warnings.extend(Warning::of_units(data, params.scale));
+        }
         warnings.extend(outcome.warnings());
         let (choice, summary) = (FeatureChoice::All, classes.summary());
         let model = Fitted::from_training(&outcome, choice, data, &summary, &params);

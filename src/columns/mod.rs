@@ -29,7 +29,7 @@ mod summary;
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use crate::data::{Column, Columns, Dataset, IndexBase, Queries};
+use crate::data::{Column, Columns, Dataset, Feature, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::Canonicaliser;
 pub(crate) use form_hash::{mix, scattered};
@@ -205,7 +205,7 @@ impl ColumnClasses {
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn feature(&self, candidate: usize) -> u32 {
+    pub fn feature(&self, candidate: usize) -> Feature {
         self.columns.feature(candidate)
     }
 
@@ -214,7 +214,7 @@ impl ColumnClasses {
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn class(&self, candidate: usize) -> &[u32] {
+    pub fn class(&self, candidate: usize) -> &[Feature] {
         self.members.of(candidate)
     }
 

@@ -270,7 +270,10 @@ mod tests {
         let ids = ["a", "b", "a", "b"];
         let error = Queries::from_row_ids(&ids).unwrap_err().to_string();
         assert!(error.contains("begins at row 0 and comes back at row 2"));
-        assert!(error.contains("rows of a query must be contiguous"), "{error}");
+        assert!(
+            error.contains("rows of a query must be contiguous"),
+            "{error}"
+        );
         let moved = dense().select(Axis(0), &[0, 2, 1, 3]);
         let together = Queries::from_row_ids(&["a", "a", "b", "b"]).unwrap();
         let expected = Dataset::from_dense(moved.view(), &[1.0, 2.0, 0.0, 0.5], together).unwrap();

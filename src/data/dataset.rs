@@ -7,7 +7,7 @@ use rankrls_files::Remedy;
 
 use super::columns::{Column, Columns, no_matrix};
 use super::hash::DataHash;
-use super::names::{FeatureNames, IndexBase};
+use super::names::{Feature, FeatureNames, IndexBase};
 use super::queries::Queries;
 use super::{check, packed};
 use crate::error::{Error, Result};
@@ -262,12 +262,12 @@ impl<'a> Dataset<'a> {
     ///
     /// # Panics
     /// When `position >= self.stored_columns()`.
-    pub fn feature(&self, position: usize) -> u32 {
+    pub fn feature(&self, position: usize) -> Feature {
         self.columns.feature(position)
     }
 
     /// The stored column of the 0-based `feature`, if it has one.
-    pub fn position(&self, feature: u32) -> Option<usize> {
+    pub fn position(&self, feature: Feature) -> Option<usize> {
         self.columns.position(feature)
     }
 
@@ -277,7 +277,7 @@ impl<'a> Dataset<'a> {
     ///
     /// # Panics
     /// Unless there are as many weights as features.
-    pub fn scores(&self, features: &[u32], weights: &[f64]) -> Vec<f64> {
+    pub fn scores(&self, features: &[Feature], weights: &[f64]) -> Vec<f64> {
         assert_eq!(features.len(), weights.len(), "one weight a feature");
         let mut scores = vec![0.0; self.rows()];
         for (&feature, weight) in features.iter().zip(weights) {
@@ -307,7 +307,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The name of a 0-based feature, if it has one.
-    pub fn name_of(&self, feature: u32) -> Option<&str> {
+    pub fn name_of(&self, feature: Feature) -> Option<&str> {
         self.names.as_ref()?.of(feature)
     }
 

@@ -11,7 +11,7 @@ use super::shape::TrainShape;
 use super::solvers::{HOLDOUT_TOLERANCE, Solution, Solver, TOLERANCE};
 use super::system::too_large;
 use crate::columns::ColumnClasses;
-use crate::data::{Dataset, Groups, HoldOut, Queries, one_query};
+use crate::data::{Dataset, Feature, Groups, HoldOut, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch};
 use crate::linalg::factor::Square;
@@ -51,7 +51,7 @@ pub struct Cell {
 pub enum Fit {
     /// Features that vary within some query, 0-based and ascending, each with its weight, in units of the labels over
     /// those of the column. The weights of all others are 0.
-    Linear(Vec<(u32, f64)>),
+    Linear(Vec<(Feature, f64)>),
     /// Rows of the training data, 0-based and ascending, all `m` or the `b` of the basis, each with its coefficient
     /// under the kernel, in units of the labels over those of the kernel.
     Kernel(Vec<(usize, f64)>),

@@ -24,8 +24,9 @@ use std::fmt;
 
 use rankrls_files::{Parameter, Remedy, counted, short};
 
+use crate::columns::Scale;
 use crate::data::read::TableOptions;
-use crate::data::{Dataset, FeatureNames, Groups, IndexBase, Preference, Queries};
+use crate::data::{Dataset, Feature, FeatureNames, Groups, IndexBase, Preference, Queries};
 use crate::greedy::{Ending, Selection};
 use crate::lambda::{Lambda, is_flat};
 use crate::metrics::{Gain, LabelUse, Measure, Metric, Rules};
@@ -39,7 +40,7 @@ pub use columns::OddColumns;
 #[non_exhaustive]
 pub struct Warning {
     /// The column that it is about: its number from 0 on, and what the data call it.
-    pub column: Option<(u32, String)>,
+    pub column: Option<(Feature, String)>,
     /// What was seen, and what to do about it; of a column what comes after its name.
     pub text: String,
 }
@@ -106,11 +107,11 @@ impl Warning {
         warnings
     }
 
-    /// Warns of columns in units that differ a lot. Where columns are scaled there is nothing to warn of.
-    pub fn of_units(data: &Dataset<'_>) -> Option<Self> {
+    /// Warns of columns in units that differ a lot, where no `scale` makes them alike.
+    pub fn of_units(data: &Dataset<'_>, scale: Scale) -> Option<Self> {
         let mut odd = OddColumns::default();
         odd.look(data);
-        odd.units(data)
+        odd.units(data).filter(|_| scale.is_none())
     }
 
     /// Warns of the `titles` on a `line` of a table, which may be its first row, as columns of `table` have numbers

@@ -478,13 +478,6 @@ impl Input {
         Ok(classes.into())
     }
 
-    /// Warns of columns in units that differ a lot, where `options` do not scale them.
-    pub(crate) fn warn_of_units(&self, options: &GreedyRankRls, console: Console) {
-        if options.scale.is_none() {
-            console.warn_all(Warning::of_units(&self.train));
-        }
-    }
-
     /// Refuses test data, read from `path`, that the measures cannot be taken of, and warns of
     /// `rules` without effect on any of the measures.
     pub(crate) fn check_measures(

@@ -305,7 +305,8 @@ fn candidates(
     match packed {
         Some(packed) => input.unpacked(packed, options, session.console),
         None => {
-            input.warn_of_units(options, session.console);
+            let units = Warning::of_units(&input.train, options.scale);
+            session.console.warn_all(units);
             Ok(options.candidates(&input.train))
         }
     }

@@ -463,8 +463,8 @@ impl Report {
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
         console.warn_all(self.outcome.warnings());
-        if args.weight.scale.is_none() && args.kernel.is_linear() {
-            console.warn_all(Warning::of_units(train));
+        if args.kernel.is_linear() {
+            console.warn_all(Warning::of_units(train, args.weight.scale));
         }
         let drawn = args.kernel.draws() || scheme.and_then(HoldOut::drawn_by).is_some();
         if !drawn {

@@ -284,7 +284,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut options = args.options(&input.train, validation);
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
-    input.warn_of_units(&options.selection, console);
+    console.warn_all(Warning::of_units(&input.train, options.selection.scale));
     let candidates = options.selection.candidates(&input.train);
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
