@@ -26,6 +26,8 @@ pub(super) enum Cells {
 
 /// The columns, as the header names them.
 pub(super) struct Header {
+    /// The line that it began on.
+    pub(super) line: u64,
     /// Which columns are what; `None` until that is known.
     cells: Vec<Option<Cells>>,
     pub(super) titles: Vec<String>,
@@ -36,7 +38,15 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
+    pub(super) fn new(
+        record: &[Cell<'_>],
+        line: u64,
+        options: &ReadOptions,
+    ) -> Result<Self, Fault> {
+        if options.names.is_some() {
+            let expected = "svmlight text, whose columns have no names, for names in a file";
+            return Err(Fault::mismatch(expected, "a table, which names its own"));
+        }
         let names = options.columns.as_ref();
         // Names after the last column are ignored.
         let width = options.width.unwrap_or(usize::MAX);
@@ -52,6 +62,7 @@ impl Header {
         }
         let titles = titles(record)?;
         let mut header = Self {
+            line,
             cells: vec![None; titles.len()],
             places: places(&titles)?,
             titles,

@@ -140,19 +140,17 @@ pub(super) fn read(
             let delimiter = records.delimiter;
             let cells = cells(&record, delimiter)?;
             let numbers = |place: usize| {
-                let cells = header
-                    .as_ref()
-                    .map(|(_, header): &(u64, Header)| header.cells(place));
+                let cells = header.as_ref().map(|header: &Header| header.cells(place));
                 matches!(cells, Some(Cells::Label | Cells::Values(_)))
             };
             check_lines(&record, delimiter, &cells, numbers)?;
             match &header {
                 None => {
-                    let found = Header::new(&cells, options)?;
+                    let found = Header::new(&cells, began, options)?;
                     rows.text.memory = found.memory();
-                    header = Some((began, found));
+                    header = Some(found);
                 }
-                Some((_, header)) => rows.add(header, &cells, began)?,
+                Some(header) => rows.add(header, &cells, began)?,
             }
             Ok(rows.text.memory)
         };
@@ -161,17 +159,17 @@ pub(super) fn read(
     if let Some((line, fault)) = records.unclosed() {
         return Err(fault.at(&name, line));
     }
-    let Some((line, header)) = header else {
+    let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
     rows.text.packed = rows.packer.finish().into();
     rows.text.width = header.names.len();
     let mut loaded = build(rows.text, IndexBase::One, options)?;
-    if options.names.is_none() && options.columns.is_none() {
+    if options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| Fault::data(&error).of(&name))?;
     }
-    loaded.header = Some((line, header.titles));
+    loaded.header = Some((header.line, header.titles));
     Ok(loaded)
 }
 
