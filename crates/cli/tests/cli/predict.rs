@@ -82,7 +82,6 @@ fn a_text_counts_indices_by_itself_whatever_the_model_did() {
     for command in [
         "predict zero.json zero.svm",
         "evaluate zero.svm --model zero.json",
-        "explain zero.json zero.svm 1",
     ] {
         folder.warns(&format!(
             "{command} => if they are here, too, pass --zero-based"

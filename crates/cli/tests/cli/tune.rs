@@ -35,7 +35,7 @@ fn folds_that_nobody_counts_are_no_more_than_queries() {
             "tune t.svm -k 1 --evidence folds => evidence: {folds} folds"
         ));
     }
-    folder.write("t.svm", rows(12));
+    folder.write("t.svm", rows(15));
     for biased in [
         "--strategies distil",
         "--refit cross-fitted --strategy lowmem",
