@@ -464,7 +464,7 @@ mod tests {
             (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\""),
             (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\""),
             (options(), "grade,query,x\n0,a,\"0,5\"\n", "column \"x\", found \"0,5\" (write a decimal point"),
-            (options(), "grade,query,x\n1,\"a\u{a0}\",1\n", "f.csv:2:3: expected a query identifier of characters that can be seen, found \"a\u{a0}\""),
+            (options(), "grade,query,x\n1,\"a\u{a0}\",1\n", "f.csv:2:3: expected a query identifier of characters that can be seen, found \"a\\u{a0}\""),
             (options(), "grade,query,x\n1,\"a\nb\",1\n", "f.csv:2:3: expected a query identifier of characters that can be seen"),
             (filling(Missing::Mean), "grade,query,x\nNA,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found \"NA\""),
             (options(), "grade,query,x\n\"1\",1,a,0.5\n", "f.csv:2:1: expected 3 cells, as in the header, found 4"),
