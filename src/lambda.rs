@@ -81,6 +81,11 @@ impl fmt::Display for Lambda {
     }
 }
 
+/// Whether results hardly differ from one ridge parameter to the next: by 0.01%.
+pub(crate) fn is_flat(result: f64, next: f64) -> bool {
+    (result - next).abs() <= 1e-4 * result.abs()
+}
+
 /// A ridge parameter as it is asked for.
 ///
 /// ```

@@ -424,9 +424,7 @@ impl<'a> Selecting<'a> {
 }
 
 fn not_finite(number: usize) -> Error {
-    let remedy = Remedy::RaiseLambda;
     Error::numbers(format!(
-        "step {number} leads to numbers that are not finite; select fewer features, {remedy} or scale the \
-         data"
+        "step {number} leads to numbers that are not finite"
     ))
 }

@@ -4,13 +4,14 @@ use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
 use super::{GreedyRankRls, Teacher, own_name};
+use crate::data::Feature;
 use crate::lambda::Lambda;
 
 /// One step of a selection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// 0-based feature that was added.
-    pub feature: u32,
+    pub feature: Feature,
     /// Other columns that centre to the same column up to sign, 0-based, ascending.
     pub identical: Vec<u32>,
     /// Leave-query-out error after the step: sum over queries of the squared centred residuals.

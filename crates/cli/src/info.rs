@@ -11,7 +11,9 @@ use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::memory::Bytes;
-use rankrls::{Candidates, ColumnClasses, Dataset, Kind, Lambda, Ridge, StrategyKind};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, Kind, Lambda, Ridge, Scale, StrategyKind, Warning,
+};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
@@ -123,6 +125,9 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
         .name_files(&session.files, [("DATA", &args.path)])?;
     session.files.reads("--names", &args.names)?;
     let dataset = read_named(&args.data, args.names.as_ref(), &args.path, session.console)?;
+    session
+        .console
+        .warn_all(Warning::of_units(&dataset, Scale::None));
     let report = InfoReport::new(&dataset, args)?;
     session.end(args.json, &report, || report.text(), Ok(()))
 }

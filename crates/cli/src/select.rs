@@ -302,10 +302,12 @@ fn candidates(
     options: &GreedyRankRls,
     session: &Session<'_>,
 ) -> Result<Candidates> {
-    match packed {
-        Some(packed) => input.unpacked(packed, options, session.console),
-        None => Ok(options.candidates(&input.train)),
+    if let Some(packed) = packed {
+        return input.unpacked(packed, options, session.console);
     }
+    let units = Warning::of_units(&input.train, options.scale);
+    session.console.warn_all(units);
+    Ok(options.candidates(&input.train))
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`

@@ -96,7 +96,7 @@ impl ReducedSet {
         if !diagonal().sum::<f64>().is_finite() {
             let largest = diagonal().fold(0.0, f64::max);
             return Err(Error::numbers(format!(
-                "the kernel of the {size} rows of the basis has values up to {largest:e}, and their sum is no finite number: expected smaller values; scale the data, or take another basis"
+                "the kernel of the {size} rows of the basis has values up to {largest:e}, and their sum is no finite number: expected smaller values"
             )));
         }
         if diagonal().all(|value| value < LEAST_SQUARES) {

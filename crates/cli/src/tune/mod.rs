@@ -186,7 +186,7 @@ impl TuneArgs {
 
     /// The evidence that was asked for, or folds where others would be biased.
     fn evidence(&self) -> Option<EvidenceChoice> {
-        let folds = || self.is_biased().then_some(EvidenceChoice::FIVE_FOLDS);
+        let folds = || self.is_biased().then_some(EvidenceChoice::Folds);
         self.judging.evidence.clone().or_else(folds)
     }
 
@@ -217,11 +217,12 @@ impl TuneArgs {
         })
     }
 
-    /// The options to try, with the validation data if they are the evidence.
-    fn options(&self, validation: Option<&Dataset<'_>>) -> Tune {
+    /// The options to try on `train`, with the validation data if they are the evidence.
+    fn options(&self, train: &Dataset<'_>, validation: Option<&Dataset<'_>>) -> Tune {
         let seed = self.settings.selection.seed();
         let evidence = match self.evidence() {
             Some(EvidenceChoice::HeldOut(drawn)) => drawn.seed(seed),
+            Some(EvidenceChoice::Folds) => HoldOut::folds(train.queries()).seed(seed),
             _ => validation.map_or(HoldOut::Queries, HoldOut::of),
         };
         let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
@@ -280,9 +281,10 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let mut options = args.options(validation);
+    let mut options = args.options(&input.train, validation);
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
+    console.warn_all(Warning::of_units(&input.train, options.selection.scale));
     let candidates = options.selection.candidates(&input.train);
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
