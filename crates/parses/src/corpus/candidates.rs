@@ -62,20 +62,34 @@ impl Pool {
         ))
     }
 
+    /// Whether there are scores, and those of each sentence are equal: such scores rank nothing.
+    pub(super) fn scores_tie(&self) -> bool {
+        let Self::Conllu(nbests) = self else {
+            return false;
+        };
+        let groups = nbests.groups.iter().flatten();
+        let scores =
+            |group: &NBest| -> Vec<_> { group.parses.iter().map(Sentence::score).collect() };
+        let mut scored = groups
+            .map(scores)
+            .filter(|scores| scores.len() > 1 && scores[0].is_some());
+        let tie = |scores: Vec<_>| scores.windows(2).all(|pair| pair[0] == pair[1]);
+        scored.next().is_some_and(tie) && scored.all(tie)
+    }
+
     /// Whether candidates are linkages of Link Grammar.
     pub(super) fn is_link_grammar(&self) -> bool {
         !matches!(self, Self::Conllu(_))
     }
 
-    /// The first `limit` candidates of a sentence, or why it is left out.
+    /// The candidates of a sentence, or why it is left out.
     pub(super) fn of(
         &self,
         number: usize,
         gold: &Treebank,
-        limit: usize,
     ) -> Result<Result<Vec<Parse>, Skipped>, Error> {
         let answer = match self {
-            Self::Conllu(nbests) => return Ok(nbests.of(number, gold, limit)),
+            Self::Conllu(nbests) => return Ok(nbests.of(number, gold)),
             Self::Asked(answers) => Some(answers.of(number)?),
             Self::Printed(answers) => answers[number].clone(),
         };
@@ -94,8 +108,7 @@ impl Pool {
             Err(what) => return unused(Reason::Unreadable, &what),
         };
         let letters = gold.sentences[number].letters();
-        let parses = linkages.iter().take(limit);
-        let parses: Option<Vec<Parse>> = parses
+        let parses: Option<Vec<Parse>> = (linkages.iter())
             .map(|linkage| Parse::of_linkage(linkage, letters))
             .collect();
         match parses {
@@ -197,12 +210,12 @@ impl NBests {
         Ok(())
     }
 
-    fn of(&self, number: usize, gold: &Treebank, limit: usize) -> Result<Vec<Parse>, Skipped> {
+    fn of(&self, number: usize, gold: &Treebank) -> Result<Vec<Parse>, Skipped> {
         let sentence = &gold.sentences[number];
         let Some(group) = &self.groups[number] else {
             return Err(gold.unused(number, Reason::Missing, MISSING));
         };
-        let parses = &group.parses[..group.parses.len().min(limit)];
+        let parses = &group.parses;
         let same_words = parses.iter().all(|parse| sentence.same_words(parse));
         let same_text = |parse: &&Sentence| sentence.letters() == parse.letters();
         let other = parses.iter().find(|parse| !same_text(parse));
