@@ -47,8 +47,12 @@ impl Pool {
         let name = path.display().to_string();
         let hash = FileHash::of(path, &text);
         let mut lines = text.split(|&byte| byte == b'\n');
-        // No line of CoNLL-U begins like this.
-        let (pool, format) = if lines.any(|line| line.starts_with(b"[(LEFT-WALL)")) {
+        // No line of CoNLL-U begins like this: with the words of a linkage, or with its costs, behind a tab.
+        let linkage = |line: &[u8]| {
+            let begins = [&b"[(LEFT-WALL)"[..], b"\tLinkage ", b"\tUnique linkage"];
+            begins.iter().any(|begin| line.starts_with(begin))
+        };
+        let (pool, format) = if lines.any(linkage) {
             (Self::Printed(echoed(&text, &name, gold)?), "link-parser")
         } else {
             let file = hash.file.clone();
@@ -132,7 +136,9 @@ fn echoed(text: &[u8], name: &str, gold: &Treebank) -> Result<Vec<Option<Answer>
     }
     let (mut printed, mut at) = (HashMap::<usize, String>::new(), None);
     for line in String::from_utf8_lossy(text).lines() {
-        if let Some(echo) = numbers.get(&*letters_of(line)) {
+        // The parser prints lines that begin like these itself, whatever sentences there are.
+        let is_printed = line.starts_with(['[', '\t']);
+        if let Some(echo) = numbers.get(&*letters_of(line)).filter(|_| !is_printed) {
             at = echo.first().copied();
             printed.extend(at.map(|at| (at, String::new())));
         } else if let Some(said) = at.and_then(|at| printed.get_mut(&at)) {

@@ -204,6 +204,15 @@ impl Writing<'_> {
         sources["columns"] = json!(FileHash::hashed(path, &hasher));
         let names = [folder::TEST, folder::TEST_TEXTS];
         let written = self.rows("new sentences", sentences, names, &mut columns)?;
+        if written.nonzeros == 0 {
+            let found = format!(
+                "names of other columns than all {} of these sentences",
+                written.unseen_features
+            );
+            return Err(Fault::new("the names of a corpus of rankrls build", found)
+                .of(&path.display().to_string())
+                .into());
+        }
         self.names(&columns)?;
         Ok(written)
     }

@@ -165,7 +165,7 @@ impl<'t> Draft<'t> {
             };
         }
         match comment.split_once('=') {
-            Some((key, value)) if key.trim_end() == "sent_id" => {
+            Some((key, value)) if key.trim_end() == "sent_id" && !value.trim().is_empty() => {
                 match self.id.replace(value.trim().to_owned()) {
                     None => Ok(()),
                     Some(_) => Err(twice("sent_id")),

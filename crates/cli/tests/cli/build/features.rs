@@ -71,6 +71,11 @@ fn new_sentences_are_ranked_by_a_model() {
     folder.refused(&format!(
         "{twice} => twice.txt: expected different names, found \"a\" twice"
     ));
+    folder.write("other.txt", "words:They\nwords:eat");
+    for wrong in ["c/texts.txt.zst", "other.txt"] {
+        let other = rank.replace("c/names.txt.zst", wrong);
+        folder.refused(&format!("{other} => {wrong}: expected the names of a corpus of rankrls build, found names of other columns than all"));
+    }
     // To train on, sentences need trees.
     folder.refused(
         "build new.conllu --candidates nbest.conllu -o d \

@@ -88,7 +88,7 @@ fn sentences_of_every_kind_are_built() {
         2.1\tgo\t_\tVERB\t_\t_\t_\t_\t_\t_\n3-4\tdu\t_\t_\t_\t_\t_\t_\t_\t_\n\
         3\tde\t_\tADP\t_\t_\t1\tdep\t_\t_\n4\tle\t_\tDET\t_\t_\t1\tdep\t_\t_\n\n";
     folder.write("t.conllu", treebank);
-    folder.write("names.txt", "word:dog.n\n");
+    folder.write("names.txt", "word:dog\n");
     // Every sentence that is parsed has rows then, however few.
     let manifest = folder.json(
         "build t.conllu --link-grammar --linkages 4 --time-limit 2 --columns names.txt \

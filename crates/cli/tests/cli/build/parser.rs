@@ -30,7 +30,7 @@ while IFS= read -r line; do
         done
         for links in "$chain" "$star"; do
             echo '	Linkage 1, cost vector = (UNUSED=0 DIS= 0.50 LEN=3)'
-            echo; echo "$words(RIGHT-WALL)]"; echo "$links]"; echo '[0]'
+            echo '    LEFT-WALL 0.000 Wd+'; echo; echo "$words(RIGHT-WALL)]"; echo "$links]"; echo '[0]'
         done ;;
     esac
 done

@@ -224,16 +224,46 @@ fn sentences_without_an_identifier_go_by_a_number_that_is_no_other_identifier() 
 }
 
 #[test]
-fn identifiers_with_control_characters_are_no_queries() {
+fn identifiers_that_are_none_of_queries_are_not_written() {
     let folder = folder();
-    for name in ["gold.conllu", "nbest.conllu"] {
-        let text = folder.read(name);
-        folder.write(name, text.replace("id = s1\n", "id = s\x1b[31m1\tx\n"));
+    let texts = ["gold.conllu", "nbest.conllu"].map(|name| (name, folder.read(name)));
+    for id in [
+        "s\x1b[31m1\tx",
+        "s\u{a0}1",
+        "s\u{3000}1",
+        "s\u{200b}1",
+        "MATT_5:1",
+        "d;3:0.5",
+        "NaN",
+        "?",
+        "s#1",
+        "a b",
+    ] {
+        for (name, text) in &texts {
+            folder.write(name, text.replace("id = s1\n", &format!("id = {id}\n")));
+        }
+        let manifest = folder.json(&format!("{BUILD} --test-share 0 --json"));
+        assert_eq!(counts(&manifest, "train"), 8);
+        let svm = folder.unpacked("c/train.svm.zst");
+        assert!(svm.contains(" qid:1 ") && svm.contains(" qid:8 "), "{svm}");
+        folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
     }
-    let manifest = folder.json(&format!("{BUILD} --test-share 0 --json"));
-    assert_eq!(counts(&manifest, "train"), 8);
-    let svm = folder.unpacked("c/train.svm.zst");
-    assert!(svm.contains(" qid:1 ") && svm.contains(" qid:8 "), "{svm}");
-    assert!(svm.chars().all(|char| char == '\n' || !char.is_control()));
-    folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
+    for id in ["verse5:1", "http://a.b/1", "文-1", "a:b"] {
+        for (name, text) in &texts {
+            folder.write(name, text.replace("id = s1\n", &format!("id = {id}\n")));
+        }
+        folder.run(&format!("{BUILD} --test-share 0"));
+        assert!(
+            folder
+                .unpacked("c/train.svm.zst")
+                .contains(&format!(" qid:{id} "))
+        );
+        folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
+    }
+    for (name, text) in &texts {
+        folder.write(name, text.replace("id = s1\n", "id =\n"));
+    }
+    folder.refused(&format!(
+        "{BUILD} => nbest.conllu:1:1: expected a comment \"# sent_id = …\""
+    ));
 }
