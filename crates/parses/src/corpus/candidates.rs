@@ -142,6 +142,12 @@ fn echoed(text: &[u8], name: &str, gold: &Treebank) -> Result<Vec<Option<Answer>
             at = echo.first().copied();
             printed.extend(at.map(|at| (at, String::new())));
         } else if let Some(said) = at.and_then(|at| printed.get_mut(&at)) {
+            // Another answer begins: of a sentence that the treebank does not have.
+            let begins = line.starts_with("Found ") || line.starts_with("No complete linkages");
+            if begins && said.contains("cost vector = (") {
+                at = None;
+                continue;
+            }
             said.push_str(line);
             said.push('\n');
         }

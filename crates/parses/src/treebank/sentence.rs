@@ -20,9 +20,9 @@ pub struct Word {
 
 /// Parts of speech of Universal Dependencies that say that a word is no punctuation: `&` may be a conjunction, and an
 /// apostrophe a particle. `X` says nothing, and is often the tag of all words.
-const WORDS: [&str; 15] = [
-    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON", "PROPN",
-    "SCONJ", "SYM", "VERB",
+const WORDS: [&str; 16] = [
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON",
+    "PROPN", "SCONJ", "SYM", "VERB",
 ];
 
 /// Brackets as the Penn treebank writes them.

@@ -142,6 +142,12 @@ fn what_link_grammar_printed_is_read() {
         let file = |of: &str| fs::read(folder.path(&name.replacen('c', of, 1))).unwrap();
         assert_eq!(file("c"), file("d"), "{name}");
     }
+    // A part of the treebank has its own parses, and no others.
+    folder.write("t.conllu", shipped_sentences(7));
+    folder.run("build t.conllu --link-grammar --linkages 5 -o c");
+    folder.run("build t.conllu --candidates p.txt -o d");
+    let rows = ["c", "d"].map(|of| folder.unpacked(&format!("{of}/train.svm.zst")));
+    assert_eq!(rows[0], rows[1]);
     let relations = "build t.conllu --candidates p.txt --relations -o d";
     folder.misused(&format!(
         "{relations} => expected candidates with the relations of the treebank"
