@@ -308,3 +308,60 @@ fn all_parses_of_a_file_are_used() {
         ));
     }
 }
+
+/// What link-parser prints of a sentence of three words: a chain, and a star.
+fn printed(sentence: &str) -> String {
+    let words = sentence.replace(' ', ")(");
+    let mut text = format!(" {sentence}\nFound 2 linkages (2 had no P.P. violations)\n");
+    for (number, links) in [(1, "[1 2 0 (A)][2 3 0 (A)]"), (2, "[1 2 0 (B)][1 3 0 (B)]")] {
+        let costs = "cost vector = (UNUSED=0 DIS= 0.50 LEN=3)";
+        writeln!(
+            text,
+            "\tLinkage {number}, {costs}\n    LEFT-WALL 0.000 Wd+\n\n[(LEFT-WALL)({words})(RIGHT-WALL)]\n\
+             [[0 1 0 (Wd)]{links}]\n[0]\n"
+        )
+        .unwrap();
+    }
+    text
+}
+
+#[test]
+fn lines_that_the_parser_printed_are_no_sentences() {
+    let folder = Folder::new();
+    let chain = |id, words: [&'static str; 3]| {
+        rows(
+            id,
+            &[(words[0], "_", 0), (words[1], "_", 1), (words[2], "_", 2)],
+        )
+    };
+    let mut gold = chain("s1", ["a", "b", "c"]) + &rows("s2", &[("[0]", "_", 0)]);
+    gold += &(rows("s3", &[("!", "_", 0)]) + &chain("s4", ["d", "e", "f"]));
+    folder.write("gold.conllu", gold);
+    // A sentence of another treebank stands between.
+    let text = ["a b c", "x y z", "d e f"].map(printed).concat();
+    let build = format!("build gold.conllu --candidates p.txt {ALL} -o c --json");
+    for text in [
+        text.clone(),
+        text.replace('\n', "\r\n"),
+        text.clone() + &text,
+    ] {
+        folder.write("p.txt", text);
+        let manifest = folder.json(&build);
+        assert_eq!(
+            (counts(&manifest, "train"), counts(&manifest, "missing")),
+            (2, 2)
+        );
+        assert_eq!(manifest["train"]["rows"], 4);
+        assert_eq!(manifest["train"]["labels"]["mean_first"], 1.0);
+    }
+    for (from, expected) in [
+        (
+            "    LEFT-WALL 0.000 Wd+\n",
+            "expected the connectors of the words, as -disjuncts=1 prints them",
+        ),
+        ("[(LEFT-WALL)", "expected the words of a linkage"),
+    ] {
+        folder.write("p.txt", text.replace(from, ""));
+        folder.refused(&format!("{build} => {expected}"));
+    }
+}
