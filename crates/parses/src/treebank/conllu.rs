@@ -158,7 +158,7 @@ impl<'t> Draft<'t> {
         let comment = comment.trim();
         let twice = |what| line.refuse_field(0, format!("one {what} of a sentence"), comment);
         if let Some(score) = self.scored.then(|| score(comment)).flatten() {
-            let score = score.ok_or_else(|| line.refuse_field(0, SCORE, comment))?;
+            let score = score.map_err(|expected| line.refuse_field(0, expected, comment))?;
             return match self.score.replace(score) {
                 None => Ok(()),
                 Some(_) => Err(twice("score")),
@@ -328,11 +328,8 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// How a score is written.
-const SCORE: &str = "score = NUMBER, as in -12.5 or 3e-7";
-
-/// The score in a comment that is about one, which has none if it is written in another way.
-fn score(comment: &str) -> Option<Option<f64>> {
+/// The score in a comment that is about one, or what is expected, if it is written in another way.
+fn score(comment: &str) -> Option<Result<f64, &'static str>> {
     let word = comment.find(|char: char| char.is_whitespace() || "=:".contains(char));
     let (word, rest) = comment.split_at(word.unwrap_or(comment.len()));
     let rest = rest.trim_start();
@@ -345,7 +342,8 @@ fn score(comment: &str) -> Option<Option<f64>> {
     // A number below the least of all would be none.
     let mantissa = rest.split(['e', 'E']).next().unwrap_or_default();
     let is_nothing = |score| score == 0.0 && mantissa.contains(|char| matches!(char, '1'..='9'));
-    Some(number.filter(|&score| score.is_finite() && !is_nothing(score)))
+    let score = number.filter(|&score| score.is_finite() && !is_nothing(score));
+    Some(score.ok_or("score = NUMBER, as in -12.5 or 3e-7"))
 }
 
 /// The columns of the format.

@@ -34,7 +34,7 @@ impl Word {
     pub fn is_punctuation(&self) -> bool {
         let by_form = || {
             let bracket = |written: &&str| self.form.eq_ignore_ascii_case(written);
-            !self.form.contains(char::is_alphanumeric) || BRACKETS.iter().any(|b| bracket(b))
+            !self.form.contains(char::is_alphanumeric) || BRACKETS.iter().any(bracket)
         };
         match self.tag.as_deref() {
             Some("PUNCT") => true,
