@@ -44,7 +44,7 @@ mod rows;
 mod source;
 mod templates;
 
-use answers::{Answers, Run};
+use answers::Answers;
 use building::Building;
 use candidates::Pool;
 use folder::Part;
@@ -143,14 +143,23 @@ fn pool(
                 time_limit,
             };
             let version = Version::of(&how)?;
-            let run = Run::new(&gold.source.blake3, gold.sentences.len(), &version, &how);
+            let sentences = gold.sentences.len();
+            let run = json!({
+                "schema": "rankrls.parses/3",
+                "treebank": gold.source.blake3,
+                "sentences": sentences,
+                "parser": version.parser,
+                "dictionary": version.dictionary,
+                "linkages": how.linkages,
+                "time_limit": time_limit,
+            });
             sources["parser"] = json!({
                 "version": version.parser,
                 "dictionary": version.dictionary,
                 "linkages": how.linkages,
                 "time_limit": time_limit,
             });
-            let mut answers = Answers::open(&part.parses(), &run, resume)?;
+            let mut answers = Answers::open(&part.parses(), &run, sentences, resume)?;
             answers.parse(&gold.sentences, &how, observer)?;
             Pool::Asked(answers)
         }
