@@ -197,7 +197,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         lambda: args.lambda,
         ..args.labels.options()
     };
-    let candidates = options.candidates(&input.train);
+    let candidates = options.candidates_within(&input.train)?;
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
         return Ok(session.without_results());
     };
@@ -289,7 +289,7 @@ impl CompareArgs {
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
         let found = interrupt.run(|| {
-            let candidates = options.candidates(&input.train);
+            let candidates = options.candidates_within(&input.train)?;
             let memory = plan(&candidates, &input.train, &options)?.memory;
             anyhow::Ok((candidates, memory))
         })?;

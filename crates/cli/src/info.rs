@@ -11,7 +11,9 @@ use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::memory::Bytes;
-use rankrls::{Candidates, ColumnClasses, Dataset, Kind, Lambda, Ridge, StrategyKind};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, Kind, Lambda, QueryWeight, Ridge, Scale, StrategyKind,
+};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
@@ -129,7 +131,9 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
 
 impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
-        let candidates = Candidates::from(ColumnClasses::new(dataset));
+        let (memory, weight) = (args.data.memory(), QueryWeight::Uniform);
+        let classes = ColumnClasses::within(dataset, weight, Scale::None, memory)?;
+        let candidates = Candidates::from(classes);
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
         let description = Description::of(dataset);

@@ -23,7 +23,7 @@ use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lqo_panels, note, test_panels};
-use super::output::Destination;
+use super::output::{Destination, appear};
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
@@ -161,7 +161,7 @@ impl SelectArgs {
             .output
             .as_ref()
             .filter(|path| self.resume && path.exists());
-        Ok(path.map(|path| Model::read(&**path)).transpose()?)
+        Ok(path.map(|path| Model::read_within(path, self.data.read.memory())).transpose()?)
     }
 }
 
@@ -246,15 +246,16 @@ impl Job<'_> {
         let select_seconds = begin.elapsed().as_secs_f64();
         // A run that was interrupted before it was where the earlier one was leaves that one's model.
         let behind = selection.steps.len() < given.len();
-        let saved = if behind {
-            Ok(())
+        let model = if behind {
+            Ok(None)
         } else {
-            output.write(|writer| written(&selection, writer))
+            output.complete(|writer| written(&selection, writer))
         };
-        let drawn = plot.write(|| {
+        let drawn = plot.complete(|| {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
+        let saved = appear([model, drawn]);
         self.warn(&selection);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
@@ -267,7 +268,7 @@ impl Job<'_> {
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
         let text = || report.text();
-        session.end(args.json, &report, text, saved.and(drawn))
+        session.end(args.json, &report, text, saved)
     }
 
     fn warn(&self, selection: &Selection) {
@@ -304,7 +305,7 @@ fn candidates(
 ) -> Result<Candidates> {
     match packed {
         Some(packed) => input.unpacked(packed, options, session.console),
-        None => Ok(options.candidates(&input.train)),
+        None => Ok(options.candidates_within(&input.train)?),
     }
 }
 

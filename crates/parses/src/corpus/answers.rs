@@ -72,7 +72,7 @@ impl Answers {
     /// that of an unfinished run.
     pub(super) fn open(path: &Path, run: &Run, resume: bool) -> Result<Self, Error> {
         let mut places = vec![None; run.sentences];
-        let lines = Lines::open(path, run, resume, |entry, text| {
+        let lines = Lines::open(path, run, resume, None, |entry, text| {
             let fault = |found| {
                 let expected = format!("what became of one of {} sentences", run.sentences);
                 Fault::new(expected, found)
@@ -241,7 +241,7 @@ mod tests {
             (&[twice, twice], 3),
         ] {
             let _ = std::fs::remove_file(&path);
-            let mut lines = Lines::open(&path, &run(), false, |_, _| Ok(())).unwrap();
+            let mut lines = Lines::open(&path, &run(), false, None, |_, _| Ok(())).unwrap();
             for text in texts {
                 let value: serde_json::Value = serde_json::from_str(text).unwrap();
                 lines.push(&value).unwrap();
