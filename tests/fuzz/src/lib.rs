@@ -19,7 +19,6 @@ use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::greedy::{GreedyRankRls, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
-use rankrls::memory::Memory;
 use rankrls::{Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind};
 use rankrls_files::Lines;
 use rankrls_parses::treebank::{Sentence, conllu as columns};

@@ -403,8 +403,8 @@ fn level_0(
 
 #[cfg(test)]
 mod memory_tests {
+    use rand::rngs::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::*;
     use crate::greedy::{Addition, State};

@@ -1,8 +1,8 @@
 //! Every bound against the exact gain, for every candidate of random problems,
 //! and how tight the bounds are.
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use super::bounds::{of_products, pass_over};
 use super::search::Scratch;
