@@ -77,7 +77,8 @@ impl Gathering {
 
     /// Bytes held.
     fn held(&self) -> u64 {
-        let roundings = self.roundings.values().map(Vec::len).sum::<usize>() + 8 * self.roundings.len();
+        let roundings =
+            self.roundings.values().map(Vec::len).sum::<usize>() + 8 * self.roundings.len();
         let lists = 16 * self.hashes.len() + 8 * self.members.len() + self.signs.len();
         (self.columns.memory() + 8 * roundings + lists + 4 * self.query_of_row.len()) as u64
     }

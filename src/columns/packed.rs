@@ -56,7 +56,8 @@ impl ColumnClasses {
         let batch = (packed.entries() / BATCHES).max(LEAST);
         // The classes of a batch are at most as large.
         let batch = batch.min((left / (4 * ENTRY)).max(1 << 16));
-        let mut gathering = Gathering::new(rows, memory.holding(ENTRY * batch.min(packed.entries())));
+        let mut gathering =
+            Gathering::new(rows, memory.holding(ENTRY * batch.min(packed.entries())));
         let (mut content, mut nonzeros) = (Content::new(rows), 0);
         packed.each_batch(rows.width(), batch, |columns| {
             if let Some(order) = rows.input_rows() {

@@ -5,8 +5,8 @@ use super::{PathSteps, Tune};
 use crate::candidates::Candidates;
 use crate::data::{Dataset, Groups, HoldOut};
 use crate::error::{Error, Result, ensure};
-use crate::memory::{Bytes, Memory};
 use crate::greedy::{GreedyRankRls, Selecting, check_several};
+use crate::memory::{Bytes, Memory};
 use crate::stop;
 
 /// The data that a selection sees: all training data, or those without a fold.
@@ -78,11 +78,17 @@ impl Fold {
 fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<()> {
     let data = part.data.memory();
     let mut needs_data = options.selections().into_iter().map(|one| one.needs_data());
-    let kept = if needs_data.any(|needed| needed) { data } else { 0 };
+    let kept = if needs_data.any(|needed| needed) {
+        data
+    } else {
+        0
+    };
     let others = (folds as u64).saturating_sub(1);
     let of_folds = others.saturating_mul(part.candidates.memory().saturating_add(kept));
     let in_use = [data, part.candidates.memory(), data, data, of_folds];
-    let memory = in_use.into_iter().fold(options.selection.memory, Memory::holding);
+    let memory = in_use
+        .into_iter()
+        .fold(options.selection.memory, Memory::holding);
     ensure!(
         memory.allows(0),
         memory,

@@ -11,11 +11,13 @@ use std::thread;
 use std::time::Duration;
 
 use super::numbers::{counted, printable, printable_lines};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::Warning;
+use rankrls::memory::Bytes;
 use rankrls::stop::Stop;
+use rankrls_files::memory;
 use rankrls_parses::linkgrammar;
 use rayon::ThreadPool;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -186,6 +188,12 @@ pub(crate) const NOTHING: &str = "nothing was saved";
 /// How long the steps at work may take once they are to end.
 const GRACE: Duration = Duration::from_millis(300);
 
+/// Bytes of addresses without which nothing can be done.
+const LEAST_ROOM: u64 = 16 << 20;
+
+/// Bytes of addresses that a thread takes.
+const A_THREAD: u64 = 4 << 20;
+
 /// Signals ask to end: the steps at work get a moment to finish, then they end where they are, and what
 /// there is so far is saved. The second signal ends the process. So does the first as long as there
 /// is nothing to save.
@@ -299,13 +307,25 @@ impl Interrupt {
         self.answers(Answer::Finish(what.into(), bar.clone()));
     }
 
-    /// Starts the threads that do all work: so many, or fewer where the system has no more, which is told.
+    /// Starts the threads that do all work: so many, or fewer where the system has no more or memory for no more,
+    /// which is told.
     pub(crate) fn pool(&self, threads: usize, console: Console) -> Result<ThreadPool> {
-        let pool = self.work.pool(threads).context("cannot start threads")?;
+        let room = memory::room().unwrap_or(u64::MAX);
+        let Some(spare) = room.checked_sub(LEAST_ROOM) else {
+            let (least, room) = (Bytes(LEAST_ROOM), Bytes(room));
+            bail!(
+                "the limit of the process (ulimit -v): expected {least} or more to be left, found {room}"
+            );
+        };
+        let most = usize::try_from(spare / A_THREAD).unwrap_or(usize::MAX);
+        let pool = self.work.pool(threads.min(most.max(1)));
+        let pool = pool.context("cannot start threads")?;
         let found = pool.current_num_threads();
         if found < threads {
             let wanted = counted(threads, "thread");
-            console.warn(format_args!("the system has no more than {found} of {wanted}"));
+            console.warn(format_args!(
+                "the system has no more than {found} of {wanted}"
+            ));
         }
         Ok(pool)
     }

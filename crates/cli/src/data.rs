@@ -24,7 +24,7 @@ use serde::Serialize;
 use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
 use super::files::Files;
-use super::numbers::{counted, number, sizes};
+use super::numbers::{counted, exact, number, sizes};
 use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
@@ -708,7 +708,7 @@ impl RulesReport {
     pub(crate) fn text(&self) -> String {
         let mut text = format!("convention {}", self.convention);
         if let Some(least) = self.relevant_from {
-            let _ = write!(text, ", relevant from {least}");
+            let _ = write!(text, ", relevant from {}", exact(least));
         }
         if self.gain != Gain::default() {
             let _ = write!(text, ", {} gain", self.gain);
@@ -717,11 +717,12 @@ impl RulesReport {
             Some(grade) if self.of_data => {
                 let _ = write!(
                     text,
-                    "\nerr: the largest grade is that of these data, {grade}; --max-grade sets it"
+                    "\nerr: the largest grade is that of these data, {}; --max-grade sets it",
+                    exact(grade)
                 );
             }
             Some(grade) => {
-                let _ = write!(text, ", largest grade {grade}");
+                let _ = write!(text, ", largest grade {}", exact(grade));
             }
             None => {}
         }

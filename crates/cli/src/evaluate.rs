@@ -152,7 +152,11 @@ impl Serialize for PerQuery<'_> {
             values
         };
         let queries = per_query.iter();
-        serializer.collect_seq(queries.flat_map(|all| (0..all.len()).map(move |one| (one, all))).map(row))
+        serializer.collect_seq(
+            queries
+                .flat_map(|all| (0..all.len()).map(move |one| (one, all)))
+                .map(row),
+        )
     }
 }
 

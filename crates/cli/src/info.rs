@@ -131,12 +131,13 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
 
 impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
+        // What it takes is free again when classes are looked for.
+        let description = Description::of(dataset);
         let (memory, weight) = (args.data.memory(), QueryWeight::Uniform);
         let classes = ColumnClasses::within(dataset, weight, Scale::None, memory)?;
         let candidates = Candidates::from(classes);
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
-        let description = Description::of(dataset);
         Ok(Self {
             schema: "rankrls.info/1",
             data: Sizes::new(dataset, &summary),

@@ -204,7 +204,9 @@ const FEW: usize = 3;
 fn is_name(arg: &clap::Arg) -> bool {
     let words = "FILE FOLDER DATA MODEL COLUMN COLUMNS NAMES QUERY".split(' ');
     let names = arg.get_value_names().unwrap_or_default();
-    words.into_iter().any(|word| names.iter().any(|name| name == word))
+    words
+        .into_iter()
+        .any(|word| names.iter().any(|name| name == word))
 }
 
 /// The command line, with a short `-h`.
@@ -216,9 +218,14 @@ fn command() -> clap::Command {
         command
             .mut_args(|arg| {
                 let is_basic = arg.is_positional() || BASIC.contains(&arg.get_id().as_str());
-                let refuses = !arg.is_positional() && arg.get_action().takes_values() && !is_name(&arg);
+                let refuses =
+                    !arg.is_positional() && arg.get_action().takes_values() && !is_name(&arg);
                 // A number that is refused, such as -inf, is told as a value, not as an option.
-                let arg = if refuses { arg.allow_hyphen_values(true) } else { arg };
+                let arg = if refuses {
+                    arg.allow_hyphen_values(true)
+                } else {
+                    arg
+                };
                 arg.hide_short_help(!is_basic)
             })
             .after_help(few.join("\n"))

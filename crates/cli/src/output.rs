@@ -129,9 +129,7 @@ pub(crate) struct CompleteFile {
 
 /// Gives files their names, one right after the other, when all are written. Those that could not be are errors,
 /// the first of which counts; they take nothing from the others.
-pub(crate) fn appear(
-    files: impl IntoIterator<Item = Result<Option<CompleteFile>>>,
-) -> Result<()> {
+pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>>>) -> Result<()> {
     let (mut complete, mut all) = (Vec::new(), Ok(()));
     for file in files {
         match file {

@@ -294,7 +294,9 @@ fn setting(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().map(setting).collect::<Vec<_>>().join(","),
-        value => value.as_f64().map_or_else(|| value.to_string(), short),
+        Value::Number(number) if number.is_f64() => number.as_f64().map_or_else(String::new, short),
+        // A seed has many digits.
+        value => value.to_string(),
     }
 }
 

@@ -161,7 +161,9 @@ impl SelectArgs {
             .output
             .as_ref()
             .filter(|path| self.resume && path.exists());
-        Ok(path.map(|path| Model::read_within(path, self.data.read.memory())).transpose()?)
+        Ok(path
+            .map(|path| Model::read_within(path, self.data.read.memory()))
+            .transpose()?)
     }
 }
 

@@ -127,7 +127,9 @@ impl Output {
             Encoder::Gzip(encoder) => encoder.finish()?,
             Encoder::Zstd(encoder) => encoder.finish()?,
         };
-        let mut target = buffer.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let mut target = buffer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
         match &mut target {
             Target::Replaced(file) => file.complete()?,
             Target::Direct(file) => file.flush()?,

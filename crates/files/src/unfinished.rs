@@ -121,15 +121,14 @@ impl Drop for Unfinished {
 }
 
 fn folder(path: &Path) -> &Path {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
 /// The file that `make` makes of a name beside `path` that nothing has. What a killed run has left is taken away.
-fn beside<T>(
-    path: &Path,
-    make: impl Fn(&Path) -> io::Result<T>,
-) -> io::Result<(PathBuf, T)> {
+fn beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
     let own = path.file_name().unwrap_or_default();
     let (mut own, mut number) = (OsString::from(own), 0);
     loop {
@@ -308,10 +307,7 @@ mod tests {
             let mut second = begin(&path);
             second.stand_by().unwrap();
             assert_eq!(first.standby.as_ref(), Some(&left));
-            assert_eq!(
-                names(folder.path()),
-                [".file.rankrls-0", ".file.rankrls-1"]
-            );
+            assert_eq!(names(folder.path()), [".file.rankrls-0", ".file.rankrls-1"]);
             drop((first, second));
             assert!(names(folder.path()).is_empty());
         }

@@ -80,7 +80,11 @@ fn write_rows(
             text.extend_from_slice(id.as_bytes());
         }
         for &(position, value) in by_row.of(row) {
-            push_pair(&mut text, base.written(dataset.feature(position as usize)), value);
+            push_pair(
+                &mut text,
+                base.written(dataset.feature(position as usize)),
+                value,
+            );
         }
         if let Some(last) = last.filter(|_| row == 0) {
             push_pair(&mut text, base.written(last), 0.0);
@@ -151,13 +155,16 @@ impl<'a> ByRow<'a> {
         }
         self.rows = first..first + self.starts.len() - 1;
         self.entries.clear();
-        self.entries.resize(self.starts[self.starts.len() - 1], (0, 0.0));
+        self.entries
+            .resize(self.starts[self.starts.len() - 1], (0, 0.0));
         let mut next = self.starts.clone();
         // Columns count in 32 bits.
         for (taken, position) in self.taken.iter_mut().zip(0_u32..) {
             let column = self.dataset.column(position as usize);
             let (rows, values) = (&column.rows[*taken..], &column.values[*taken..]);
-            let below = rows.iter().take_while(|&&row| (row as usize) < self.rows.end);
+            let below = rows
+                .iter()
+                .take_while(|&&row| (row as usize) < self.rows.end);
             for (&row, &value) in below.zip(values) {
                 let place = &mut next[row as usize - first];
                 self.entries[*place] = (position, value);

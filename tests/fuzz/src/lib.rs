@@ -292,7 +292,9 @@ pub fn lists(input: &[u8]) -> bool {
 pub fn features(input: &[u8]) -> bool {
     const WIDTH: usize = 16;
     let path = file("x.txt", input);
-    let read = within(input, || read_features(&path, IndexBase::One, WIDTH, Memory::default()));
+    let read = within(input, || {
+        read_features(&path, IndexBase::One, WIDTH, Memory::default())
+    });
     match read {
         Ok(mut features) => {
             features.sort_unstable();

@@ -349,7 +349,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         let path = args.csv.as_ref().expect("a table has a name");
         report.write_table(path, writer)
     });
-    let drawn = plot_file.complete(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg());
+    let drawn =
+        plot_file.complete(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg());
     let model = model_file.complete(|writer| {
         let mut model = Model::from_selection(&selection, train, &summary);
         model.table = input.table.clone();
@@ -358,7 +359,9 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut saved = appear([model, table, drawn]);
     let kept = watch.kept.take().filter(|_| !tuned.interrupted);
     if let Some(kept) = kept.filter(|_| saved.is_ok()) {
-        saved = kept.remove().context("cannot take away the finished selections");
+        saved = kept
+            .remove()
+            .context("cannot take away the finished selections");
     }
     session.end(args.json, &report, || report.text(), saved)
 }
