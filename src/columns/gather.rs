@@ -20,6 +20,9 @@ use crate::stop;
 /// Tasks a thread, of new classes that are in memory twice for a moment.
 const TASKS: usize = 4;
 
+/// Entries of such classes where memory is short.
+const LEAST: usize = 1 << 14;
+
 /// Bytes that a column takes while its class is sought: digests, their groups, and the classes found.
 const SOUGHT: u64 = 96;
 
@@ -179,7 +182,9 @@ impl Gathering {
     /// are in memory twice.
     fn adopt(&mut self, columns: &Columns<'_>, new: &[u32]) -> Result<()> {
         let length = |&column: &u32| columns.column(column as usize).rows.len();
-        let at_once = TASKS * PIECE * rayon::current_num_threads();
+        let left = self.memory.holding(self.held()).left().unwrap_or(u64::MAX);
+        let fitting = usize::try_from(left / (2 * ADOPTED)).unwrap_or(usize::MAX);
+        let at_once = (TASKS * PIECE * rayon::current_num_threads()).min(fitting.max(LEAST));
         for round in pieces(new.iter().map(length), at_once) {
             let new = &new[round];
             let entries: usize = new.iter().map(length).sum();

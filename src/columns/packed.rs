@@ -55,7 +55,7 @@ impl ColumnClasses {
         let left = memory.left().unwrap_or(u64::MAX);
         let batch = (packed.entries() / BATCHES).max(LEAST);
         // The classes of a batch are at most as large.
-        let batch = batch.min((left / (4 * ENTRY)).max(1 << 16));
+        let batch = batch.min((left / (4 * ENTRY)).max(1 << 14));
         let mut gathering =
             Gathering::new(rows, memory.holding(ENTRY * batch.min(packed.entries())));
         let (mut content, mut nonzeros) = (Content::new(rows), 0);

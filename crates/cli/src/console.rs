@@ -191,8 +191,8 @@ const GRACE: Duration = Duration::from_millis(300);
 /// Bytes of addresses without which nothing can be done.
 const LEAST_ROOM: u64 = 16 << 20;
 
-/// Bytes of addresses that a thread takes.
-const A_THREAD: u64 = 4 << 20;
+/// Bytes of addresses that a thread takes: its stack, and 64 MiB that the allocator of glibc sets aside.
+const A_THREAD: u64 = 72 << 20;
 
 /// Signals ask to end: the steps at work get a moment to finish, then they end where they are, and what
 /// there is so far is saved. The second signal ends the process. So does the first as long as there

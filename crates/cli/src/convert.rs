@@ -163,22 +163,24 @@ impl Target {
         let Some(outputs) = self.0 else {
             return print(|output| write_svmlight_as_wide(&dataset, base, output));
         };
-        let mut complete = Vec::new();
-        if let Some((known, file)) = dataset.names().zip(outputs.names) {
-            let known = known.iter().take(dataset.width()).collect();
-            complete.push(file.complete(|writer| write_names(&known, writer))?);
-        } else if let Some(path) = outputs.others.filter(|_| dataset.names().is_none()) {
+        let named = dataset.names();
+        if let Some(path) = outputs.others.filter(|_| named.is_none()) {
             let path = printable(&path.display().to_string());
             bail!(
                 "{path}: expected no file, as the data have no names, found names of other data (give another \
                  output, or delete the file; if they are names of these data, pass --names {path})"
             );
         }
+        let data = outputs.data;
+        let data = data.complete(|writer| write_svmlight_as_wide(&dataset, base, writer))?;
+        let mut complete = vec![data];
+        if let Some((known, file)) = named.zip(outputs.names) {
+            let known = known.iter().take(dataset.width()).collect();
+            complete.push(file.complete(|writer| write_names(&known, writer))?);
+        }
         if let Some(file) = outputs.sizes {
             complete.push(file.complete(|writer| write_query_sizes(&queries, writer))?);
         }
-        let data = outputs.data;
-        complete.push(data.complete(|writer| write_svmlight_as_wide(&dataset, base, writer))?);
         appear(complete.into_iter().map(|file| Ok(Some(file))))
     }
 }

@@ -14,11 +14,12 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::args::{self, RulesArgs, usage};
-use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
+use super::data::{self, ColumnNames, DataArgs, Wanted};
 use super::numbers::printable;
 use super::output::{Destination, Object, by_name};
 use super::session::Session;
 use super::sheet::Sheet;
+use super::sizes::RulesReport;
 
 /// Measure how models or files of scores rank data, and compare them
 ///

@@ -19,11 +19,12 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::at_least_one;
-use crate::data::{DataArgs, Sizes, read_named};
+use crate::data::{DataArgs, read_named};
 use crate::description::{Description, Spread};
 use crate::numbers::{counted, exact, number, ridge};
 use crate::session::Session;
 use crate::sheet::Sheet;
+use crate::sizes::Sizes;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 ///
@@ -43,7 +44,7 @@ pub(crate) struct InfoArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
     k: usize,
     /// Ridge parameter, for the same
-    #[arg(long, allow_negative_numbers = true, default_value = "1/16u")]
+    #[arg(long, default_value = "1/16u")]
     lambda: Ridge,
     #[command(flatten)]
     data: DataArgs,

@@ -22,6 +22,7 @@ mod select;
 mod session;
 mod settings;
 mod sheet;
+mod sizes;
 mod train;
 mod tune;
 mod watch;
@@ -200,13 +201,16 @@ const BASIC: [&str; 33] = [
 /// Examples that `-h` shows.
 const FEW: usize = 3;
 
-/// Whether an option takes the name of a file or column, or a text, which may have any letters.
-fn is_name(arg: &clap::Arg) -> bool {
-    let words = "FILE FOLDER DATA MODEL COLUMN COLUMNS NAMES QUERY".split(' ');
+/// An option whose value may begin with a minus, so that -inf is refused as a number and not told as an option. Names
+/// of files and columns are no numbers.
+fn with_minus(arg: clap::Arg) -> clap::Arg {
+    let mut words = "FILE FOLDER DATA MODEL COLUMN COLUMNS NAMES".split(' ');
     let names = arg.get_value_names().unwrap_or_default();
-    words
-        .into_iter()
-        .any(|word| names.iter().any(|name| name == word))
+    let is_name = words.any(|word| names.iter().any(|name| name == word));
+    if arg.is_positional() || !arg.get_action().takes_values() || is_name {
+        return arg;
+    }
+    arg.allow_hyphen_values(true)
 }
 
 /// The command line, with a short `-h`.
@@ -218,20 +222,13 @@ fn command() -> clap::Command {
         command
             .mut_args(|arg| {
                 let is_basic = arg.is_positional() || BASIC.contains(&arg.get_id().as_str());
-                let refuses =
-                    !arg.is_positional() && arg.get_action().takes_values() && !is_name(&arg);
-                // A number that is refused, such as -inf, is told as a value, not as an option.
-                let arg = if refuses {
-                    arg.allow_hyphen_values(true)
-                } else {
-                    arg
-                };
-                arg.hide_short_help(!is_basic)
+                with_minus(arg).hide_short_help(!is_basic)
             })
             .after_help(few.join("\n"))
             .after_long_help(examples)
     }
-    Cli::command().mut_subcommands(brief)
+    let command = Cli::command().mut_args(with_minus);
+    command.mut_subcommands(brief)
 }
 
 fn parse() -> Result<Parsed, clap::Error> {

@@ -127,8 +127,9 @@ pub(crate) struct CompleteFile {
     output: CompleteOutput,
 }
 
-/// Gives files their names, one right after the other, when all are written. Those that could not be are errors,
-/// the first of which counts; they take nothing from the others.
+/// Gives files their names when all are written: the first that could be takes its name between older ones that go and
+/// new ones that come, so that at no moment an older file stands beside a new one. Those that could not be written are
+/// errors, the first of which counts; they take nothing from the others.
 pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>>>) -> Result<()> {
     let (mut complete, mut all) = (Vec::new(), Ok(()));
     for file in files {
@@ -136,6 +137,9 @@ pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>
             Ok(file) => complete.extend(file),
             Err(error) => all = all.and(Err(error)),
         }
+    }
+    for CompleteFile { path, output } in complete.iter().skip(1) {
+        all = all.and(output.make_room().with_context(|| refusal(path)));
     }
     for CompleteFile { path, output } in &mut complete {
         all = all.and(output.appear().with_context(|| refusal(path)));

@@ -14,10 +14,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::console::Console;
-use super::data::{Sizes, TestSizes};
 use super::numbers::{measure, ridge, short};
 use super::output::{Object, by_name};
 use super::sheet::Sheet;
+use super::sizes::{Sizes, TestSizes};
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]

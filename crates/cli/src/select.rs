@@ -21,12 +21,13 @@ use rankrls_plot::Lines;
 
 use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
-use super::data::{Input, Sizes, TestSizes, TrainingData};
+use super::data::{Input, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lqo_panels, note, test_panels};
 use super::output::{Destination, appear};
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
+use super::sizes::{Sizes, TestSizes};
 use super::watch::Watch;
 
 /// Select features by leave-query-out error
@@ -56,7 +57,7 @@ pub(crate) struct SelectArgs {
     /// Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It takes the one whose
     /// models of at most 20 features predict three folds best. This makes some twenty short selections; rankrls
     /// tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500 queries on.
-    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(long, default_value = "auto")]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
     #[command(flatten)]

@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
-use super::data::{Sizes, TrainingData};
+use super::data::TrainingData;
 use super::files::Files;
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
@@ -31,6 +31,7 @@ use super::output::{Destination, appear};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::sheet::Sheet;
+use super::sizes::Sizes;
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///

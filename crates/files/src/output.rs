@@ -139,6 +139,14 @@ impl Output {
 }
 
 impl CompleteOutput {
+    /// Takes away the file that has the name: files that belong together do not stand beside older ones.
+    pub fn make_room(&self) -> io::Result<()> {
+        match &self.0 {
+            Target::Replaced(file) => file.make_room(),
+            Target::Direct(_) => Ok(()),
+        }
+    }
+
     /// Gives the file its name, and does nothing else.
     pub fn appear(&mut self) -> io::Result<()> {
         match &mut self.0 {

@@ -73,6 +73,14 @@ impl Unfinished {
         Ok(())
     }
 
+    /// Takes away what has the name.
+    pub(crate) fn make_room(&self) -> io::Result<()> {
+        fs::remove_file(&self.path).or_else(|error| match error.kind() {
+            ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })
+    }
+
     /// Takes the name.
     pub(crate) fn appear(&mut self) -> io::Result<()> {
         if let Some(name) = &self.standby {

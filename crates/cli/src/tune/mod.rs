@@ -25,11 +25,12 @@ use kept::Kept;
 
 use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
 use super::console::Console;
-use super::data::{Input, Sizes, TestSizes, TrainingData};
+use super::data::{Input, TrainingData};
 use super::output::{Destination, OutputFile, appear};
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
+use super::sizes::{Sizes, TestSizes};
 use crate::figures::PlotArgs;
 use crate::watch::Watch;
 use report::Report;

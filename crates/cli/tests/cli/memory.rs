@@ -133,7 +133,7 @@ fn more_features_than_there_are_take_no_more_memory() {
 #[test]
 fn a_selection_with_a_lambda_holds_no_matrix_of_all_columns() {
     let folder = Folder::new();
-    let select = "select @parses -k 2 --max-memory 3MiB";
+    let select = "select @parses -k 2 --max-memory 4MiB";
     folder.run(&format!("{select} --lambda 16"));
     folder.fails(select, 1);
 }
@@ -174,9 +174,9 @@ fn classes_and_folds_are_refused_before_they_take_memory() {
             "{arguments} --max-memory {within} => the classes of columns need"
         ));
     }
-    let within = data + 3 * bytes("candidate_bytes");
+    let within = data + 2 * bytes("candidate_bytes") + 6_000_000;
     folder.refused(&format!(
-        "select drawn.svm -k 1 --max-memory {within} => give lambda as a number"
+        "select drawn.svm -k 1 --max-memory {within} => give one with --lambda: 3 folds need"
     ));
     folder.run(&format!(
         "select drawn.svm -k 1 --lambda 4 --max-memory {within}"
