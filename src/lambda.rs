@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use rankrls_files::exact;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::{Error, Result, ensure};
@@ -33,7 +34,8 @@ impl Lambda {
         ensure!(
             value.is_finite() && value > 0.0,
             options,
-            "lambda is {value}: expected a finite number above 0"
+            "lambda is {}: expected a finite number above 0",
+            exact(value)
         );
         Ok(Self(value))
     }
@@ -172,9 +174,9 @@ impl fmt::Display for Ridge {
         match self {
             Self::Number(lambda) => lambda.fmt(formatter),
             Self::Share(Lambda(share)) if *share < 1.0 && (1.0 / share).fract() == 0.0 => {
-                formatter.pad(&format!("1/{}u", 1.0 / share))
+                formatter.pad(&format!("1/{}u", exact(1.0 / share)))
             }
-            Self::Share(share) => formatter.pad(&format!("{share}u")),
+            Self::Share(Lambda(share)) => formatter.pad(&format!("{}u", exact(*share))),
         }
     }
 }

@@ -221,6 +221,12 @@ impl GreedyRankRls {
         ColumnClasses::scaled(dataset, self.query_weight, self.scale).into()
     }
 
+    /// The same, where the memory of the options allows it besides `dataset`.
+    pub fn candidates_within(&self, dataset: &Dataset<'_>) -> Result<Candidates> {
+        let (weight, scale) = (self.query_weight, self.scale);
+        ColumnClasses::within(dataset, weight, scale, self.memory).map(Into::into)
+    }
+
     /// Whether candidates are all that the selection needs of the columns. Folds that are to choose lambda need
     /// the data, and so does a strategy that judges columns as the data have them.
     pub fn needs_only_candidates(&self) -> bool {

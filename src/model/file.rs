@@ -15,6 +15,7 @@ use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{GreedyRankRls, StrategyKind, is_default};
 use crate::lambda::Lambda;
+use crate::memory::Memory;
 use crate::names::Objective;
 use crate::ridge::Kernel;
 use rankrls_files::error::{Fault, quote};
@@ -24,13 +25,24 @@ use rankrls_files::{Output, Remedy, read_whole};
 pub(super) const SCHEMA: &str = "rankrls.model/2";
 
 /// Most bytes of text that are taken for a model.
-pub(super) const LARGEST: u64 = 256 << 20;
+const LARGEST: u64 = 256 << 20;
+
+/// Most bytes of text that are taken for a model within `memory`: text, what grows while it is read, and the model.
+pub(super) fn largest(memory: Memory) -> u64 {
+    let left = memory.left().unwrap_or(u64::MAX);
+    LARGEST.min(left / 4)
+}
 
 impl Model {
     /// Reads the model file at `path`, or standard input for `-`; compressed or not, at most 256 MiB of text.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_within(path, Memory::default())
+    }
+
+    /// Reads a model as [`read`](Self::read), of no more text than goes well with `memory`: a quarter of what is left.
+    pub fn read_within(path: impl AsRef<Path>, memory: Memory) -> Result<Self> {
         let path = path.as_ref();
-        Self::parse(&read_whole(path, LARGEST)?, path)
+        Self::parse(&read_whole(path, largest(memory))?, path)
     }
 
     /// Reads the text of a model file, which messages call `path`.

@@ -197,7 +197,7 @@ impl<'a> Tuning<'a> {
     fn outcomes(&self, each: &mut Each<'_>) -> Result<(Vec<Outcome>, bool)> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
-            let candidates = self.options.selection.candidates(self.dataset);
+            let candidates = self.options.selection.candidates_within(self.dataset)?;
             return grid::outcomes(self, &candidates, each);
         };
         grid::outcomes(self, candidates, each)

@@ -1,12 +1,11 @@
 //! The data that users name: how they are read, and how large they are.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::columns::Summary;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
     read_names, read_scores,
@@ -14,17 +13,16 @@ use rankrls::data::read::{
 use rankrls::data::{Packed, sample};
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::TestPath;
-use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
+use rankrls::metrics::{self, Metric, Rules};
 use rankrls::warning::OddColumns;
 use rankrls::{
     Candidates, ColumnClasses, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning,
 };
-use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
-use super::files::Files;
-use super::numbers::{counted, number, sizes};
+use super::files::{Files, sizes_beside};
+use super::numbers::counted;
 use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
@@ -609,21 +607,6 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     );
 }
 
-/// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
-fn sizes_beside(path: &Path) -> Option<String> {
-    let beside = |ending| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        let file = PathBuf::from(name);
-        file.is_file().then_some(file)
-    };
-    let found = [".query", ".group"].into_iter().find_map(beside)?;
-    let file = found.display();
-    Some(format!(
-        "if {file} has the sizes of queries, pass --query-file {file}"
-    ))
-}
-
 /// Refuses labels that the measures cannot be taken of, by their rows in the file.
 pub(crate) fn check_labels(
     metrics: &[Metric],
@@ -643,130 +626,4 @@ pub(crate) fn check_labels(
         ""
     };
     bail!("{}: {error}{remedy}", path.display())
-}
-
-/// Sizes of the data.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Sizes {
-    pub(crate) rows: usize,
-    pub(crate) queries: usize,
-    pub(crate) columns: usize,
-    pub(crate) nonzeros: usize,
-    pub(crate) empty_columns: usize,
-    pub(crate) constant_columns: usize,
-    pub(crate) column_classes: usize,
-    /// The unit of ridge parameters.
-    pub(crate) unit: f64,
-}
-
-impl Sizes {
-    pub(crate) fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
-        Self {
-            rows: dataset.rows(),
-            queries: dataset.queries().len(),
-            columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
-            empty_columns: summary.empty_columns,
-            constant_columns: summary.constant_columns,
-            column_classes: summary.column_classes,
-            unit: summary.unit,
-        }
-    }
-
-    /// Sizes of data that were read in `load` seconds, and the `seconds` of the work that is
-    /// `done`, in lines that fit a narrow terminal.
-    pub(crate) fn heading(&self, load: f64, done: &str, seconds: f64, peak: Option<u64>) -> String {
-        let peak = peak.map_or_else(String::new, |peak| format!(", peak memory {}", Bytes(peak)));
-        let lines = self.lines();
-        format!("{lines}read in {load:.2} s, {done} in {seconds:.2} s{peak}\n")
-    }
-
-    /// Three lines that fit a narrow terminal.
-    pub(crate) fn lines(&self) -> String {
-        let sizes = sizes(self.rows, self.queries, self.columns, self.nonzeros);
-        let constant = counted(self.constant_columns, "column");
-        let classes = counted(self.column_classes, "column class");
-        let unit = number(self.unit);
-        format!(
-            "data: {sizes}\n      {constant} constant in every query, {classes}\n      \
-             u, the mean squared norm of a centred row: {unit}\n"
-        )
-    }
-}
-
-/// How measures read labels and ranks.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct RulesReport {
-    convention: Convention,
-    /// Null: labels above 0 are relevant.
-    relevant_from: Option<f64>,
-    gain: Gain,
-    /// The largest grade, if a measure has a scale.
-    max_grade: Option<f64>,
-    /// Whether it is the largest label of the data for want of another.
-    #[serde(skip)]
-    of_data: bool,
-}
-
-impl RulesReport {
-    /// `rules` of `metrics` for data with these `labels`.
-    pub(crate) fn new(metrics: &[Metric], rules: &Rules, labels: &[f64]) -> Self {
-        let scale = metrics
-            .iter()
-            .any(|metric| metric.labels() == LabelUse::Scale);
-        Self {
-            convention: rules.convention,
-            relevant_from: rules.relevant_from,
-            gain: rules.gain,
-            max_grade: rules.of(labels).max_grade.filter(|_| scale),
-            of_data: rules.max_grade.is_none(),
-        }
-    }
-
-    /// All that is not as usual, and a line on the largest grade if it is of the data.
-    pub(crate) fn text(&self) -> String {
-        let mut text = format!("convention {}", self.convention);
-        if let Some(least) = self.relevant_from {
-            let _ = write!(text, ", relevant from {least}");
-        }
-        if self.gain != Gain::default() {
-            let _ = write!(text, ", {} gain", self.gain);
-        }
-        match self.max_grade {
-            Some(grade) if self.of_data => {
-                let _ = write!(
-                    text,
-                    "\nerr: the largest grade is that of these data, {grade}; --max-grade sets it"
-                );
-            }
-            Some(grade) => {
-                let _ = write!(text, ", largest grade {grade}");
-            }
-            None => {}
-        }
-        text
-    }
-}
-
-/// Test data along the path.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct TestSizes {
-    #[serde(flatten)]
-    pub(crate) rules: RulesReport,
-    pub(crate) rows: usize,
-    pub(crate) queries: usize,
-    pub(crate) dropped_entries: u64,
-    pub(crate) dropped_columns: u64,
-}
-
-impl TestSizes {
-    pub(crate) fn new(loaded: &Loaded, metrics: &[Metric], rules: &Rules) -> Self {
-        Self {
-            rules: RulesReport::new(metrics, rules, loaded.dataset.labels()),
-            rows: loaded.dataset.rows(),
-            queries: loaded.dataset.queries().len(),
-            dropped_entries: loaded.dropped_entries,
-            dropped_columns: loaded.dropped_columns,
-        }
-    }
 }

@@ -14,11 +14,12 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::args::{self, RulesArgs, usage};
-use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
+use super::data::{self, ColumnNames, DataArgs, Wanted};
 use super::numbers::printable;
 use super::output::{Destination, Object, by_name};
 use super::session::Session;
 use super::sheet::Sheet;
+use super::sizes::RulesReport;
 
 /// Measure how models or files of scores rank data, and compare them
 ///
@@ -108,17 +109,56 @@ const FILE_ORDER: &str = "order of the file";
 type Reading = (usize, Option<Missing>);
 
 /// A ranking of the data, and its measures.
-#[derive(Serialize)]
 struct Ranking {
     /// The file of the model or of the scores, or that the order is that of the data.
-    #[serde(skip)]
     name: String,
-    #[serde(flatten, serialize_with = "figures")]
     metrics: Vec<(Metric, Score)>,
-    dropped_entries: u64,
-    dropped_columns: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    per_query: Option<Vec<Object<Value>>>,
+    /// Entries and columns that were dropped.
+    dropped: [u64; 2],
+    /// The queries, where each is to be shown.
+    per_query: Option<Queries>,
+}
+
+impl Serialize for Ranking {
+    /// Means, standard errors and queries without a value by measure; then the measures of each query, which are
+    /// not all in memory at once.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let of_metrics = &self.metrics;
+        map.serialize_entry("metrics", &by_metric(of_metrics, |values| values.mean))?;
+        let errors = by_metric(of_metrics, |values| values.standard_error);
+        map.serialize_entry("standard_errors", &errors)?;
+        map.serialize_entry("left_out", &by_metric(of_metrics, Score::left_out))?;
+        map.serialize_entry("dropped_entries", &self.dropped[0])?;
+        map.serialize_entry("dropped_columns", &self.dropped[1])?;
+        if self.per_query.is_some() {
+            map.serialize_entry("per_query", &PerQuery(self))?;
+        }
+        map.end()
+    }
+}
+
+/// The measures of each query.
+struct PerQuery<'a>(&'a Ranking);
+
+impl Serialize for PerQuery<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Ranking {
+            metrics, per_query, ..
+        } = self.0;
+        let row = |(query, queries): (usize, &Queries)| {
+            let mut values = by_metric(metrics, |values| values.per_query[query].into());
+            let id: Value = query_name(queries, query).into();
+            values.0.insert(0, ("query".to_owned(), id));
+            values
+        };
+        let queries = per_query.iter();
+        serializer.collect_seq(
+            queries
+                .flat_map(|all| (0..all.len()).map(move |one| (one, all)))
+                .map(row),
+        )
+    }
 }
 
 impl EvaluateArgs {
@@ -133,7 +173,7 @@ impl EvaluateArgs {
         let of_rows = |table: &TableOptions| (table.label.clone(), table.query.clone());
         let mut named = None;
         for path in &self.model {
-            let model = Model::read(path)?;
+            let model = Model::read_within(path, self.data.memory())?;
             let table = self.data.table_for(&model, Wanted::Labels)?;
             if by_name && named.get_or_insert_with(|| of_rows(&table)) != &of_rows(&table) {
                 return Err(usage(
@@ -198,25 +238,17 @@ impl EvaluateArgs {
         name: String,
         loaded: &Loaded,
         scores: &[f64],
-        [dropped_entries, dropped_columns]: [u64; 2],
+        dropped: [u64; 2],
     ) -> Result<Ranking> {
         let (measures, rules) = (&self.metrics, self.rules.rules());
         data::check_labels(measures, loaded, &self.path, &rules)?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
         let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?;
-        let row = |query: usize| {
-            let mut values = by_metric(&metrics, |values| values.per_query[query].into());
-            let id = query_name(queries, query).into();
-            values.0.insert(0, ("query".to_owned(), id));
-            values
-        };
-        let per_query = self.per_query;
         Ok(Ranking {
             name,
-            per_query: per_query.then(|| (0..queries.len()).map(row).collect()),
+            per_query: self.per_query.then(|| queries.clone()),
             metrics,
-            dropped_entries,
-            dropped_columns,
+            dropped,
         })
     }
 }
@@ -419,16 +451,6 @@ fn one_or_several<S: Serializer>(rankings: &[Ranking], serializer: S) -> Result<
         ranking,
     });
     serializer.collect_map([("rankings", named.collect::<Vec<_>>())])
-}
-
-/// Writes means, standard errors and queries without a value by measure.
-fn figures<S: Serializer>(metrics: &[(Metric, Score)], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(3))?;
-    map.serialize_entry("metrics", &by_metric(metrics, |values| values.mean))?;
-    let errors = by_metric(metrics, |values| values.standard_error);
-    map.serialize_entry("standard_errors", &errors)?;
-    map.serialize_entry("left_out", &by_metric(metrics, Score::left_out))?;
-    map.end()
 }
 
 fn by_metric<V>(metrics: &[(Metric, Score)], value: impl Fn(&Score) -> V) -> Object<V> {

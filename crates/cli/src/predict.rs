@@ -47,7 +47,7 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     let output = args.output.as_ref();
     let output = output.map(|path| OutputFile::create(files, "--output", path));
     let output = output.transpose()?;
-    let model = Model::read(&args.model)?;
+    let model = Model::read_within(&args.model, args.data.memory())?;
     let loaded = args
         .data
         .read_for(&model, &args.path, &args.names, Wanted::Features, session)?;

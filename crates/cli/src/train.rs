@@ -24,14 +24,15 @@ use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
 use super::console::Console;
-use super::data::{Sizes, TrainingData};
+use super::data::TrainingData;
 use super::files::Files;
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
-use super::output::Destination;
+use super::output::{Destination, appear};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::sheet::Sheet;
+use super::sizes::Sizes;
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -172,14 +173,14 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
-    let written = output.write(|writer| model.write_to(writer));
+    let written = output.complete(|writer| model.write_to(writer));
     let of_rows = args.objective.objective != Objective::Pairs;
     let held_out = match &report.outcome.best().holdout {
-        Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
-        None => Ok(()),
+        Some(holdout) => scores.complete(|writer| write_holdout(&train, of_rows, holdout, writer)),
+        None => Ok(None),
     };
     report.warn(args, &train, session);
-    let saved = written.and(held_out);
+    let saved = appear([written, held_out]);
     session.end(args.json, &report, || report.text(args), saved)
 }
 
@@ -370,7 +371,7 @@ impl TrainArgs {
         train: &Dataset<'_>,
         params: &RankRls,
     ) -> Result<(Dataset<'static>, ColumnClasses)> {
-        let listed = read_features(path, train.index_base(), train.width())?;
+        let listed = read_features(path, train.index_base(), train.width(), params.memory)?;
         let restricted = train.features_subset(&listed)?;
         let classes = params.column_classes(&restricted);
         if classes.is_empty() && self.kernel.is_linear() {

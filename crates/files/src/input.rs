@@ -217,11 +217,11 @@ fn decompress<'r>(
     Ok((compression, text))
 }
 
-/// Logarithm of the largest zstd window: all that the decoder can do, but within `limit` or
+/// Logarithm of the largest zstd window: all that the decoder can do, but within a quarter of the `limit` or
 /// the 8 MiB that the format asks every decoder to have.
 fn window_log(limit: Option<u64>) -> u32 {
     let most = if size_of::<usize>() == 4 { 30 } else { 31 };
-    limit.map_or(most, |limit| limit.max(1).ilog2().clamp(23, most))
+    limit.map_or(most, |limit| (limit / 4).max(1).ilog2().clamp(23, most))
 }
 
 /// The progress of a reader, told across threads.

@@ -91,7 +91,7 @@ const MOST_DRAINED: u64 = 1 << 30;
 
 /// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where a batch
 /// of them would be much of the `limit`. A longer line makes a chunk of its own, unless it takes more
-/// than `limit` bytes.
+/// than an eighth of the `limit`: what is made of a line may be several times as large.
 pub struct Chunks<'r> {
     source: Source<'r>,
     size: usize,
@@ -189,7 +189,7 @@ impl<'r> Chunks<'r> {
         let line = &text[cut.unwrap_or(0)..];
         let length = line.len();
         if let Some(limit) = self.limit
-            && length as u64 > limit
+            && length as u64 > (limit / 8).max(limit.min(LEAST_CHUNK as u64))
             && self.failure.is_none()
         {
             let long = || Fault::too_large(limit, &format!("a line of more than {length} bytes"));

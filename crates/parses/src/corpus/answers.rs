@@ -44,7 +44,7 @@ impl Answers {
         resume: bool,
     ) -> Result<Self, Error> {
         let mut places = vec![None; sentences];
-        let lines = Lines::open(path, run, resume, |entry, text| {
+        let lines = Lines::open(path, run, resume, None, |entry, text| {
             let fault = |found| {
                 let expected = format!("what became of one of {sentences} sentences");
                 Fault::new(expected, found)
@@ -205,7 +205,7 @@ mod tests {
             (&[twice, twice], 3),
         ] {
             let _ = std::fs::remove_file(&path);
-            let mut lines = Lines::open(&path, &run(), false, |_, _| Ok(())).unwrap();
+            let mut lines = Lines::open(&path, &run(), false, None, |_, _| Ok(())).unwrap();
             for text in texts {
                 let value: serde_json::Value = serde_json::from_str(text).unwrap();
                 lines.push(&value).unwrap();
