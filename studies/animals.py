@@ -101,7 +101,11 @@ SHORT = [
     "It has {young}.",
 ]  # fmt: skip
 
-STOP = set("a an and are as at be by can do does i in is it its of on or the their they to what which".split())
+STOP = set(
+    "a an and are as at be by can do does i in is it its of on or the their they to what which".split()
+)
 
 # Words of several as those of one.
-ONE_OF_MANY = {many: one for one, many in MANY.items()} | {f"{one}s": one for one in FACTS if one not in MANY}
+ONE_OF_MANY = {many: one for one, many in MANY.items()} | {
+    f"{one}s": one for one in FACTS if one not in MANY
+}

@@ -154,7 +154,9 @@ def sentences():
             candidates += sentence.conllu(name, heads, -cost)
     (DRAFTS / "sentences.conllu").write_text(gold)
     (DRAFTS / "nbest.conllu").write_text(candidates)
-    command = "build sentences.conllu --candidates nbest.conllu --templates labelled,labels,tag-arcs"
+    command = (
+        "build sentences.conllu --candidates nbest.conllu --templates labelled,labels,tag-arcs"
+    )
     folder = OUT / "sentences"
     subprocess.run([RANKRLS, *command.split(), "-o", folder], cwd=DRAFTS, check=True)
 
@@ -250,7 +252,9 @@ def documents():
         lines, names = [], {}
         for _, question, label, columns, _ in rows_of:
             qid = names.setdefault(question, f"q{len(names) + 1}")
-            cells = sorted((numbers[column], value) for column, value in columns.items() if column in numbers)
+            cells = sorted(
+                (numbers[column], value) for column, value in columns.items() if column in numbers
+            )
             cells = " ".join(f"{column}:{value}" for column, value in cells if value)
             lines.append(f"{label} qid:{qid} {cells}\n")
         written("train.svm" if train else "test.svm", "".join(lines))

@@ -23,7 +23,11 @@ VERBS = {
     ),
     "ate": (
         ["the soup", "a pizza", "the salad", "a cake", "the pie"],
-        [["with a spoon", "with a fork", "with both hands"], ["in the garden", "in the kitchen"], TIMES],
+        [
+            ["with a spoon", "with a fork", "with both hands"],
+            ["in the garden", "in the kitchen"],
+            TIMES,
+        ],
     ),
     "bought": (
         ["the bread", "a bicycle", "a coat", "the lamp", "a map", "the cheese"],
@@ -51,7 +55,12 @@ VERBS = {
     ),
     "repaired": (
         ["the bicycle", "the clock", "the roof", "a boat", "the radio"],
-        [["with a hammer", "with glue", "with wire"], ["in the workshop", "in the garage"], SEASONS, FOR],
+        [
+            ["with a hammer", "with glue", "with wire"],
+            ["in the workshop", "in the garage"],
+            SEASONS,
+            FOR,
+        ],
     ),
     "read": (
         ["the book", "a letter", "the story", "the report", "a poem"],
@@ -59,7 +68,11 @@ VERBS = {
     ),
     "opened": (
         ["the door", "a box", "the window", "the bottle", "the tin"],
-        [["with a key", "with a knife", "with both hands"], ["without permission", "for the guests"], TIMES],
+        [
+            ["with a key", "with a knife", "with both hands"],
+            ["without permission", "for the guests"],
+            TIMES,
+        ],
     ),
     "wrote": (
         ["a letter", "the book", "a poem", "the report", "a story"],

@@ -18,7 +18,9 @@ STEPS = 8
 
 def read(file, width=None):
     packed = HERE.parent.parent / "corpora" / file
-    text = subprocess.run(["zstd", "-dcq", packed], capture_output=True, check=True, text=True).stdout
+    text = subprocess.run(
+        ["zstd", "-dcq", packed], capture_output=True, check=True, text=True
+    ).stdout
     lines = [line.split("#")[0].split() for line in text.splitlines()]
     rows = [line for line in lines if line]
     cells = [[cell.split(":") for cell in row[2:]] for row in rows]
@@ -58,7 +60,10 @@ def errors(X, y, queries, chosen, candidates, ridge):
 def cindex(scores, y, queries):
     found = []
     for rows in queries:
-        order, more = np.sign(np.subtract.outer(scores[rows], scores[rows])), np.subtract.outer(y[rows], y[rows]) > 0
+        order, more = (
+            np.sign(np.subtract.outer(scores[rows], scores[rows])),
+            np.subtract.outer(y[rows], y[rows]) > 0,
+        )
         if more.any():
             found.append((1 + order[more]).mean() / 2)
     return np.mean(found)
