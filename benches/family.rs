@@ -5,8 +5,8 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rankrls::ridge::{Kernel, RankRls};
 use rankrls::{Dataset, HoldOut, Lambda, Lambdas, Objective, Queries};
 

@@ -1,7 +1,7 @@
 //! Sparse data as texts have them: what benchmarks, studies and tests draw.
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rankrls::{Dataset, Queries};
 
 /// Data whose columns follow Zipf's law: the column of rank `r` comes in proportion to

@@ -103,8 +103,8 @@ mod tests {
     use std::thread;
     use std::time::Instant;
 
+    use rand::rngs::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::*;
     use crate::data::read::ReadOptions;

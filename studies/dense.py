@@ -22,7 +22,7 @@ from pages import filled, row
 from sklearn.linear_model import lars_path_gram
 from sklearn.model_selection import GroupKFold
 
-from rankrls import GreedyRankRLS, metrics, read_svmlight
+from rankrls import GreedyRankRLS, metrics, read
 
 PAGE = ROOT / "docs/other-rankers.md"
 WIDTHS, SIZES = [300, 1000], [10, 20, 50]
@@ -35,7 +35,7 @@ def corpus(width):
     """All queries, with products up to so many columns."""
     folder = f"{os.environ['RANKRLS_CORPORA']}/letor-mq2008-fold3"
     parts = [
-        read_svmlight(f"{folder}/{part}.txt.zst", n_features=COLUMNS)
+        read(f"{folder}/{part}.txt.zst", n_features=COLUMNS)
         for part in ["train", "vali", "test"]
     ]
     X = np.concatenate([part.X.toarray() for part in parts])

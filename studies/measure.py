@@ -55,7 +55,8 @@ def select(data, k, *options, runs=1):
 def zipf(folder, rows, queries, columns, nonzeros, shared=85):
     """Drawn data: columns by Zipf's law; rows of a query share so many percent of their entries."""
     file = Path(folder) / "drawn.svm"
-    run("cargo", "xtask", "zipf", rows, queries, columns, nonzeros, shared, file)
+    draw = "cargo run --quiet --release --package rankrls-benches --example draw"
+    run(*draw.split(), rows, queries, columns, nonzeros, shared, file)
     return file
 
 

@@ -25,7 +25,7 @@ import scipy.sparse as sp
 from measure import ROOT, rankrls, run
 from sklearn.datasets import dump_svmlight_file
 
-sys.path.append(str(ROOT / "benches/peers"))
+sys.path.append(str(ROOT / "studies/peers"))
 from peer import read
 
 KEPT = ROOT / "target/quality"
@@ -86,7 +86,7 @@ def by_strategy(folder, selector, labels, ks):
         grid,
         "--quiet",
     ]
-    run(rankrls(), "tune", train, "-k", max(ks), *strategy, "--lambdas", lambdas, *folds)
+    run(rankrls(), "tune", train, "-k", max(ks), *strategy, "--lambda", lambdas, *folds)
     values = pd.read_csv(grid)
     for k in ks:
         best = values[values.k == k].nlargest(1, "value").iloc[0]
@@ -116,7 +116,7 @@ def by_peer(folder, selector, labels, ks):
         dump_svmlight_file(kept.tocsr(), y, str(small), zero_based=False, query_id=queries)
 
     dump_svmlight_file(x[:, columns], y, str(small), zero_based=False, query_id=queries)
-    command = [sys.executable, ROOT / "benches/peers/peer.py", selector, small, small]
+    command = [sys.executable, ROOT / "studies/peers/peer.py", selector, small, small]
     printed = run(*command, ",".join(map(str, ks)), 16, scores, "--labels", labels)
     for line in printed.splitlines():
         write(columns[np.array(json.loads(line)["features"], dtype=int) - 1])

@@ -13,7 +13,7 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot as plt
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, metrics, plot, read_svmlight, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, metrics, plot, read
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 STYLE = {
@@ -28,21 +28,28 @@ STYLE = {
     "svg.hashsalt": "rankrls",
 }
 
-train = read_svmlight(CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst")
-test = read_svmlight(CORPORA / "parses-test.svm.zst", n_features=train.X.shape[1])
+train = read(CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst")
+test = read(CORPORA / "parses-test.svm.zst", n_features=train.X.shape[1])
 X, y, qid, _ = train
 
 with plt.rc_context(STYLE):
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9.4, 3.2), layout="constrained")
 
-    path = select_path(X, y, qid=qid, n_features_to_select=30, alpha=16, X_test=test.X)
+    steps = []
+    path = GreedyRankRLS(30, alpha=16).fit(X, y, qid=qid, callback=steps.append)
     plot.path(path, what="lqo_cindex", ax=left)
     unseen = [
-        metrics.score(test.y, each, qid=test.qid, metric="cindex") for each in path.test_scores.T
+        metrics.score(
+            test.y,
+            test.X[:, path.selected_[: step.number]] @ step.weights,
+            qid=test.qid,
+            metric="cindex",
+        )
+        for step in steps
     ]
     left.plot(range(1, 31), unseen, color="black", linewidth=1)
     left.annotate(
-        "left out", (30, path.lqo_cindex[-1]), (0, 6), textcoords="offset points", ha="right"
+        "left out", (30, steps[-1].lqo_cindex), (0, 6), textcoords="offset points", ha="right"
     )
     left.annotate("unseen", (30, unseen[-1]), (0, 6), textcoords="offset points", ha="right")
     left.set(title="plot.path", ylabel="concordance index")

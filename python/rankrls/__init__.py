@@ -8,16 +8,15 @@ Costs follow the non-zeros of the data: a million columns of text are fine.
 `GreedyRankRLS`        selects features; a scikit-learn selector and regressor
 `GreedyRankRLSCV`      chooses strategy, ridge parameter and number of features by query folds
 `RankRLS`              trains on all features, with hold-out predictions in closed form
-`select_path`          the weights, errors and test scores after each step of a selection
-`read_svmlight`        reads ranking data with query ids; `write_svmlight` writes them
+`read`                 reads ranking data with query ids; `write` writes them
 `rankrls.metrics`      NDCG, MAP, ERR and others, with standard errors and paired tests
 `rankrls.plot`         diagrams of paths, tuning and comparisons, by Matplotlib
 =====================  =====================================================================
 """
 
 from . import metrics
-from ._files import RankingData, read_svmlight, write_svmlight
-from ._greedy import GreedyRankRLS, GreedyRankRLSCV, select_path
+from ._files import RankingData, read, write
+from ._greedy import GreedyRankRLS, GreedyRankRLSCV
 from ._path import SelectionPath, Step, TuneStep
 from ._ranker import Explanation
 from ._rankrls import __version__
@@ -34,7 +33,6 @@ __all__ = [
     "TuneStep",
     "__version__",
     "metrics",
-    "read_svmlight",
-    "select_path",
-    "write_svmlight",
+    "read",
+    "write",
 ]

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
+import sklearn
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
@@ -21,7 +24,7 @@ from sklearn.utils.validation import _get_feature_names
 
 from . import _rankrls
 
-GIVE_QUERIES = "pass qid=, one query id a row, or group=, the sizes of consecutive queries"
+GIVE_QUERIES = "pass qid=, one query id a row; of sizes np.repeat(range(len(sizes)), sizes)"
 # What cross-validation passes on only where it was told to.
 ROUTE_QUERIES = (
     "GridSearchCV and its like drop qid without metadata routing: "
@@ -33,6 +36,8 @@ ROUTE_QUERIES = (
 COUNT: Any = Interval(Integral, 1, 2**63, closed="left")
 NUMBER: Any = Interval(Real, None, None, closed="neither")
 RIDGE: list[Any] = [str, Interval(Real, 0, None, closed="neither")]
+# Types of columns of pandas and polars that have times.
+TIMES = ("date", "time", "duration")
 SEED: list[Any] = [Interval(Integral, 0, 2**64, closed="left"), np.random.RandomState, None]
 SIZE: list[Any] = [str, Interval(Integral, 1, 2**64, closed="left"), None]
 THREADS: list[Any] = [
@@ -47,33 +52,29 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-def sound(X: Any) -> Any:
-    """`X`; if it is sparse, made anew of the same parts, whatever it says of them.
-
-    SciPy's products and conversions believe places and flags. Parts are copied where they are not
-    in one piece, aligned and in the order of bytes of the machine. CSR and CSC keep their format.
-    """
-    if not is_sparse(X):
-        return unmasked(X)
-    if X.ndim != 2:
-        raise ValueError(f"X: expected rows by columns, found an array of shape {X.shape}")
-    found = ""
-    try:
-        if X.format not in ("csr", "csc"):
-            X = X.tocoo()
-            values, rows, columns = (_part(X, name) for name in ("data", "row", "col"))
-            return type(X)((values, (rows, columns)), shape=X.shape).tocsc()
-        values, places, starts = (_part(X, name) for name in ("data", "indices", "indptr"))
-        found = f"; indices are from {places.min(initial=0)} to {places.max(initial=0)}"
-        end = starts.max(initial=0)
-        made = type(X)((values[:end], places[:end], starts), shape=X.shape)
-        made.check_format(full_check=True)
-        # SciPy does not look at them where there are no entries.
-        if (starts[1:] < starts[:-1]).any():
-            raise ValueError("indptr must be a non-decreasing sequence")
-    except ValueError as error:
-        raise ValueError(f"X: not a sound matrix: {error}{found}") from error
-    return made
+def handed(X: Any) -> Any:
+    """`X` as it is handed over, for scikit-learn: its masks are nan, and missing times refused."""
+    if is_sparse(X):
+        if X.format in ("csr", "csc"):
+            # SciPy's own check: its products and conversions believe places.
+            try:
+                X.check_format()
+                # It does not look at bounds where there are no entries.
+                if (X.indptr[1:] < X.indptr[:-1]).any():
+                    raise ValueError("indptr must be a non-decreasing sequence")
+            except ValueError as error:
+                raise ValueError(f"X: not a sound matrix: {error}") from error
+            parts = (X.data.flags, X.indices.flags, X.indptr.flags)
+            if not all(part.aligned and part.c_contiguous for part in parts):
+                return X.copy()
+        return X
+    if hasattr(X, "columns"):
+        for name, kind in zip(X.columns, X.dtypes, strict=True):
+            if str(kind).lower().startswith(TIMES):
+                row_values(X[name], len(X), f"X, column {name!r}")
+    elif getattr(getattr(X, "dtype", None), "kind", "") in "mM":
+        return floats(X, "X")
+    return unmasked(X)
 
 
 def unmasked(values: Any) -> Any:
@@ -101,28 +102,20 @@ def vector(values: Any, name: str) -> Any:
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a frame, or of data that `read_svmlight` has read with names."""
+    """Names of the columns of a frame, or of data that `read` has read with names."""
     names = getattr(X, "feature_names", None) if is_sparse(X) else _get_feature_names(X)
     return None if names is None else list(names)
 
 
-def _part(X: Any, name: str) -> NDArray[Any]:
-    part = np.asarray(unmasked(getattr(X, name)))
-    kinds, what = ("biufOU", "numbers") if name == "data" else ("iu", "whole numbers")
-    if part.ndim != 1 or part.dtype.kind not in kinds:
-        raise ValueError(
-            f"expected one dimension of {what} as {name}, found {part.dtype} of shape {part.shape}"
-        )
-    return np.require(part, part.dtype.newbyteorder("="), ["C", "A"])
-
-
 def canonical(X: Any) -> Any:
-    """A sound matrix in the layout that the compiled part takes.
+    """A matrix in the layout that the compiled part takes.
 
     Compressed matrices in canonical form and aligned arrays stay as they are; others are copied.
     """
     if not is_sparse(X):
         return floats(X, "X", ["A"])
+    if X.dtype.kind == "c":
+        raise ValueError("X: expected numbers: found complex ones")
     if X.dtype != np.float64:
         X = X.astype(np.float64)
     if not X.has_canonical_format:
@@ -134,12 +127,18 @@ def canonical(X: Any) -> Any:
 def floats(
     values: Any, name: str, layout: Sequence[Literal["C", "A"]] = ("C", "A")
 ) -> NDArray[np.float64]:
-    """Numbers of 64 bits, not copied where they have the `layout` of `numpy.require`."""
+    """Numbers of 64 bits, nan for a missing time, not copied where they have the `layout` of
+    `numpy.require`.
+    """
     try:
         array = np.asarray(unmasked(values))
         if array.dtype.kind == "c":
             raise TypeError("found complex ones")
-        return np.require(array, np.float64, layout)
+        found = np.require(array, np.float64, layout)
+        if array.dtype.kind in "mM":
+            # NumPy makes a number of a missing time.
+            found[np.isnat(array)] = np.nan
+        return found
     except (OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{name}: expected numbers: {error}") from error
 
@@ -189,23 +188,8 @@ def filled(X: Any, codes: NDArray[np.int64], missing: str, n_jobs: int) -> Any:
     return X
 
 
-def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[Any]]:
+def queries(qid: Any, rows: int) -> tuple[NDArray[np.int64], list[Any]]:
     """The query of each row, as a position in a list of ids, in order of their first rows."""
-    if qid is not None and group is not None:
-        raise ValueError("qid and group both say what the queries are: pass one of them")
-    if group is not None:
-        sizes = vector(floats(group, "group"), "group")
-        if sizes.ndim != 1 or not ((sizes >= 1) & (sizes == np.floor(sizes))).all():
-            raise ValueError(
-                "group: expected the sizes of consecutive queries, whole numbers from 1 on"
-            )
-        if sizes.sum() != rows:
-            raise ValueError(
-                f"group: expected sizes that add up to {rows}, the rows of X, found "
-                f"{sizes.sum():.0f}"
-            )
-        codes = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes.astype(np.int64))
-        return codes, list(range(len(sizes)))
     if qid is None:
         return np.zeros(rows, dtype=np.int64), [0]
     return numbered(qid, rows, "qid", "row of X")
@@ -220,7 +204,11 @@ def id_texts(ids: list[Any]) -> list[str]:
 
 def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int64], list[Any]]:
     """The position of each id among the different ones, which follow in order of appearance."""
-    array = vector(ids.to_numpy() if hasattr(ids, "to_numpy") else ids, name)
+    if hasattr(ids, "to_numpy"):
+        ids = ids.to_numpy()
+    elif hasattr(ids, "__array__"):
+        ids = np.asanyarray(ids)
+    array = vector(ids, name)
     if isinstance(array, np.ndarray) and array.ndim != 1:
         raise ValueError(
             f"{name}: expected one id for each {one}, found an array of shape {array.shape}"
@@ -229,6 +217,8 @@ def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int6
         raise ValueError(f"{name}: expected one id for each {one}, found {array!r}")
     # Lists go as they are: their items may be tuples.
     items = array.tolist() if isinstance(array, np.ndarray) else list(array)
+    # Scalars of arrays and tensors are told apart by value.
+    items = [item.item() if getattr(item, "ndim", None) == 0 else item for item in items]
     if len(items) != count:
         raise ValueError(f"{name}: expected {count} ids, one for each {one}, found {len(items)}")
     seen: dict[Any, int] = {}
@@ -248,7 +238,6 @@ def training(
     X: Any,
     y: Any,
     qid: Any,
-    group: Any,
     teacher: Any = None,
     validation: Any = None,
     *,
@@ -257,11 +246,9 @@ def training(
     """Training data for the compiled part, of at least so many queries."""
     matrix = canonical(X)
     rows = matrix.shape[0]
-    codes, ids = queries(qid, group, rows)
+    codes, ids = queries(qid, rows)
     if len(ids) < least:
-        remedy = GIVE_QUERIES
-        if qid is None and group is None:
-            remedy += f". {ROUTE_QUERIES}"
+        remedy = GIVE_QUERIES if qid is not None else f"{GIVE_QUERIES}. {ROUTE_QUERIES}"
         raise ValueError(
             f"leave-query-out needs at least {least} queries, found {len(ids)}: {remedy}"
         )
@@ -276,14 +263,14 @@ def training(
     }
 
 
-def row_numbers(values: Any, rows: int, name: str) -> NDArray[np.int64]:
+def row_numbers(values: Any, rows: int, name: str, remedy: str = "") -> NDArray[np.int64]:
     """Rows of `X`, from 0."""
     found = floats(values, name)
     wrong = ~((found >= 0) & (found < rows) & (found == np.floor(found)))
     if wrong.any():
         raise ValueError(
             f"{name}: expected rows of X, whole numbers from 0 to {rows - 1}, "
-            f"found {found[wrong][0]:g}"
+            f"found {found[wrong][0]:g}{remedy}"
         )
     return found.astype(np.int64)
 
@@ -299,6 +286,12 @@ def basis(values: Any, rows: int) -> int | list[int] | None:
     return rows_of_basis
 
 
+_SPLIT = (
+    ". Cross-validation fits on a part of the rows, where the same numbers are other rows: split "
+    "the pairs, and fit on each part"
+)
+
+
 def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
     """Preferred row, other row, magnitude and weight of each pair."""
     given = floats(pairs, "pairs")
@@ -307,7 +300,7 @@ def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
             "pairs: expected the columns preferred, other, and perhaps magnitude and weight, "
             f"found an array of shape {given.shape}"
         )
-    compared = row_numbers(given[:, :2], rows, "pairs")
+    compared = row_numbers(given[:, :2], rows, "pairs", _SPLIT)
     amounts = np.ones((len(given), 2))
     amounts[:, : given.shape[1] - 2] = given[:, 2:]
     return list(zip(*compared.T.tolist(), *amounts.T.tolist(), strict=True))
@@ -360,39 +353,16 @@ def text(value: Any, name: str) -> str:
     return found
 
 
-def is_same(value: Any, other: Any) -> bool:
-    """Whether a parameter is as another, of the same type."""
-    return value is other or (type(value) is type(other) and not is_array(value) and value == other)
-
-
-def is_array(value: Any) -> bool:
-    """Whether `value` is an array or a column of a frame."""
-    return hasattr(value, "__array__") and np.ndim(value) > 0
-
-
 def plain(value: Any) -> Any:
-    """A parameter as JSON has it; a tuple is marked as such, an array becomes a list."""
-    if is_array(value):
-        return plain(np.asarray(value).tolist())
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, tuple):
-        return {"tuple": [plain(each) for each in value]}
-    if isinstance(value, Iterable):
-        return [plain(each) for each in value]
-    return value.item() if isinstance(value, np.generic) else float(value)
+    """A parameter as JSON has it: an array becomes a list."""
+    if hasattr(value, "__array__"):
+        return np.asarray(value).tolist()
+    return list(value) if isinstance(value, Iterable) else float(value)
 
 
 def document(options: dict[str, Any]) -> str:
     """Options for the compiled part, which reads them from JSON."""
     return json.dumps(options, default=plain)
-
-
-def from_plain(value: Any) -> Any:
-    """A parameter from what `plain` has made of it."""
-    if isinstance(value, dict):
-        return tuple(from_plain(each) for each in value["tuple"])
-    return [from_plain(each) for each in value] if isinstance(value, list) else value
 
 
 def check_memory(bytes_needed: int, what: str) -> None:
@@ -412,3 +382,27 @@ def items(values: Any, name: str) -> list[str]:
     elif isinstance(values, Real):
         values = [values]
     return [text(each, name).strip() for each in values]
+
+
+def listed(values: Any, name: str) -> str | None:
+    """The same in one text, or None."""
+    return None if values is None else ",".join(items(values, name))
+
+
+# Python itself passes over frames of packages from 3.12 on.
+_CALLER: dict[str, Any] = {"stacklevel": 3}
+if sys.version_info >= (3, 12):
+    _CALLER = {
+        "skip_file_prefixes": tuple(str(Path(file).parent) for file in (__file__, sklearn.__file__))
+    }
+
+
+def tell(found: Iterable[Sequence[Any]], names: Sequence[str] | None = None) -> None:
+    """Gives warnings to whoever called the caller: each is a text, and the column that it is about.
+
+    A column is called by its name where there are `names`.
+    """
+    for message, column in found:
+        if column is not None and names is not None:
+            message = f"column {str(names[column])!r} {message.removeprefix(f'column {column} ')}"
+        warnings.warn(message, UserWarning, **_CALLER)

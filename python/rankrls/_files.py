@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from . import _data, _rankrls
-from ._warnings import tell
 
 
 class RankingData(NamedTuple):
     """Ranking data as they were read.
 
-    The first three fields are what `fit` takes, so that ``X, y, qid, *_ = read_svmlight(path)``
+    The first three fields are what `fit` takes, so that ``X, y, qid, *_ = read(path)``
     goes with ``fit(X, y, qid=qid)``.
     """
 
@@ -49,12 +48,11 @@ _READING: dict[str, list[Any]] = {
     "query": [str, None],
     "ignore": [str, "array-like"],
     "missing": [str, _data.NUMBER, None],
-    "query_size": [_data.COUNT, None],
     "max_memory": _data.SIZE,
 }
 
 
-def read_svmlight(
+def read(
     path: str | os.PathLike[str],
     *,
     n_features: int | None = None,
@@ -66,8 +64,6 @@ def read_svmlight(
     query: str | None = None,
     ignore: Sequence[str] = (),
     missing: float | Literal["mean"] | None = None,
-    queries: str | os.PathLike[str] | None = None,
-    query_size: int | None = None,
     max_memory: int | str | None = None,
 ) -> RankingData:
     r"""Reads svmlight / LETOR text with query ids, or a table with a header.
@@ -102,10 +98,6 @@ def read_svmlight(
     missing : float or "mean", optional
         What to read for missing values, which are refused without it: a number, or the mean of
         their query.
-    queries : path-like, optional
-        For data without queries: a file with the query of each row, one a line.
-    query_size : int, optional
-        For data without queries: so many rows after each other are one.
     max_memory : int or str, optional
         Bytes, or a size such as "8GiB", that the data may take. By default what the machine has
         left.
@@ -130,14 +122,11 @@ def read_svmlight(
     >>> import rankrls, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "train.svm"
     >>> _ = path.write_text("2 qid:a 1:0.5 3:1\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b 3:2\n")
-    >>> data = rankrls.read_svmlight(path)
+    >>> data = rankrls.read(path)
     >>> data.X.shape, data.y.tolist(), data.qid.tolist()
     ((4, 3), [2.0, 0.0, 1.0, 0.0], ['a', 'a', 'b', 'b'])
     """
-    validate_parameter_constraints(_READING, locals(), "read_svmlight")
-    if queries is not None and query_size is not None:
-        raise ValueError("queries and query_size both say what the queries are: pass one of them")
-
+    validate_parameter_constraints(_READING, locals(), "read")
     reading = {
         "zero_based": zero_based,
         "regroup": regroup,
@@ -148,12 +137,10 @@ def read_svmlight(
         "query": query,
         "ignore": [ignore] if isinstance(ignore, str) else _data.items(ignore, "ignore"),
         "missing": None if missing is None else _data.text(missing, "missing"),
-        "queries": None if queries is None else Path(queries),
-        "query_size": query_size,
         "max_memory": _data.size(max_memory),
     }
     found = _rankrls.read(Path(path), reading)
-    tell(found["warnings"])
+    _data.tell(found["warnings"])
     X = sp.csc_array((found["data"], found["indices"], found["indptr"]), shape=found["shape"])
     sizes = np.diff(found["offsets"].astype(np.int64))
     feature_names = None if found["names"] is None else np.array(found["names"], dtype=object)
@@ -174,13 +161,12 @@ def _ids(ids: list[str] | None, count: int) -> NDArray[Any]:
     return whole if [str(number) for number in whole.tolist()] == ids else np.array(ids)
 
 
-def write_svmlight(
+def write(
     path: str | os.PathLike[str],
     X: Any,
     y: Any,
     *,
     qid: Any = None,
-    group: Any = None,
     zero_based: bool = False,
 ) -> None:
     """Writes svmlight / LETOR text with query ids.
@@ -198,8 +184,6 @@ def write_svmlight(
         Labels.
     qid : array-like of shape (m,), optional
         The query of each row. Rows of a query that comes back are moved to its others.
-    group : array-like of int, optional
-        Sizes of consecutive queries, in place of `qid`.
     zero_based : bool, default=False
         Whether the first feature is written as 0, not 1.
 
@@ -214,13 +198,13 @@ def write_svmlight(
     --------
     >>> import numpy as np, rankrls, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "data.svm"
-    >>> rankrls.write_svmlight(path, np.array([[0.0, 2.0], [1.0, 0.0]]), [1, 0], qid=["q", "q"])
+    >>> rankrls.write(path, np.array([[0.0, 2.0], [1.0, 0.0]]), [1, 0], qid=["q", "q"])
     >>> print(path.read_text(), end="")
     1 qid:q 2:2
     0 qid:q 1:1
     """
-    matrix = _data.canonical(_data.sound(X))
+    matrix = _data.canonical(_data.handed(X))
     if matrix.ndim != 2:
         raise ValueError(f"X: expected rows by columns, found an array of shape {matrix.shape}")
-    data = _data.training(matrix, y, qid, group, least=0)
-    _rankrls.write_svmlight(Path(path), data, zero_based)
+    data = _data.training(matrix, y, qid, least=0)
+    _rankrls.write(Path(path), data, zero_based)

@@ -1,8 +1,9 @@
-"""Selection of features: the estimators, and the path of one."""
+"""Selection of features."""
 
 from __future__ import annotations
 
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
@@ -13,55 +14,56 @@ from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _rankrls
-from ._path import SelectionPath, Step, TuneStep, reporting
+from ._path import SelectionPath, Step, TuneStep, told
 from ._ranker import Labels, QueryWeight, Ranker, Scale
-from ._settings import SETTINGS, documented, given
-from ._warnings import tell
 
 if TYPE_CHECKING:
     import pandas as pd
     from typing_extensions import Self
 
+Refit = Literal["labels", "cross-fitted"]
+Convention = Literal["standard", "letor"]
+Alphas = float | str | Sequence[float | str]
 
-@dataclass(eq=False, repr=False)
+
 class _Selecting(SelectorMixin, Ranker):
-    """What both selectors share: a parameter is a field.
+    """What both selectors share. Each lists its parameters."""
 
-    `_search` returns what there is, the model if there is one, and what ended it early.
-    """
-
-    _search: ClassVar[Callable[..., tuple[SelectionPath, Any, BaseException | None]]]
+    # Rows that do not go with those of X: nothing hands them on.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"X_validation": UNUSED}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
         "n_features_to_select": [_data.COUNT],
         "criterion": [str],
         "convention": [StrOptions({"standard", "letor"})],
+        "n_candidates": [_data.COUNT, None],
         "refit": [str, None],
         "refit_alpha": [*_data.RIDGE, None],
         "blend": [Interval(Real, 0, 1, closed="both"), None],
         "teacher_alpha": [*_data.RIDGE, "array-like", None],
-        "n_candidates": [_data.COUNT, None],
-        "verbose": ["verbose"],
     }
-    n_features_to_select: int = 10
-    _: KW_ONLY
-    criterion: str = "squared"
-    convention: Literal["standard", "letor"] = "standard"
-    labels: Labels | None = None
-    scale: Scale = "none"
-    query_weight: QueryWeight = "uniform"
-    refit: Literal["labels", "cross-fitted"] | None = None
-    refit_alpha: float | str | None = None
-    blend: float | None = None
-    teacher_alpha: float | str | Sequence[float | str] | None = None
-    n_candidates: int | None = None
-    max_memory: int | str | None = None
-    n_jobs: int | None = None
-    random_state: Any = None
-    verbose: int = 0
+    n_features_to_select: int
+    criterion: str
+    convention: Convention
+    query_weight: QueryWeight
+    scale: Scale
+    n_candidates: int | None
+    labels: Labels | None
+    refit: Refit | None
+    refit_alpha: float | str | None
+    blend: float | None
+    teacher_alpha: Alphas | None
+    random_state: Any
+
+    @abstractmethod
+    def _search(
+        self, data: dict[str, Any], options: dict[str, Any], callback: Callable[[Any], Any] | None
+    ) -> tuple[dict[str, Any], Any, BaseException | None]:
+        """What there is, the model if there is one, and what ended the search early."""
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -94,7 +96,7 @@ class _Selecting(SelectorMixin, Ranker):
         """
         check_is_fitted(self)
         known = self._check_names(X, _data.column_names(X))
-        return super().transform(_data.sound(known))
+        return super().transform(_data.handed(known))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the selected columns, in the order of `X`.
@@ -167,40 +169,30 @@ class _Selecting(SelectorMixin, Ranker):
         """Whether anything but the criterion is a measure."""
         return False
 
-    @staticmethod
-    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        known = given(facts["settings"])
-        criterion, _, convention = known.pop("criterion", "squared").partition(" (")
-        return {
-            **{name: known[name] for name in SETTINGS if name in known and name != "strategy"},
-            "n_features_to_select": max(1, known.get("n_features_to_select", 1)),
-            "criterion": criterion,
-            "convention": convention.removesuffix(")") or "standard",
-        }
-
     def _options(self, columns: int) -> dict[str, Any]:
-        """`GreedyRankRls` of the compiled part."""
-        options: dict[str, Any] = {
-            "k": min(self.n_features_to_select, columns),
-            "max_memory": _data.size(self.max_memory),
-        }
-        for name, setting in SETTINGS.items():
-            # Strategies are for one estimator to say.
-            value = None if name == "strategy" else getattr(self, name)
-            if name == "random_state":
-                value = _data.seed(value)
-            elif name.endswith("alpha") and value is not None:
-                value = ",".join(_data.items(value, name))
-            if value is not None:
-                options[setting["name"]] = value
+        """`GreedyRankRls` of the compiled part, which knows the defaults of None."""
+        criterion = self.criterion
         if self.convention != "standard":
-            if self.criterion != "squared":
-                options["criterion"] += f" ({self.convention})"
+            if criterion != "squared":
+                criterion += f" ({self.convention})"
             elif not self._measures():
                 raise ValueError(
                     "convention has nothing to measure: it goes with a measure as criterion"
                 )
-        return options
+        return {
+            "k": min(self.n_features_to_select, columns),
+            "criterion": criterion,
+            "query_weight": self.query_weight,
+            "scale": self.scale,
+            "candidates": self.n_candidates,
+            "seed": _data.seed(self.random_state),
+            "max_memory": _data.size(self.max_memory),
+            "labels": self.labels,
+            "refit": self.refit,
+            "blend": self.blend,
+            "refit_lambda": _data.listed(self.refit_alpha, "refit_alpha"),
+            "teacher_lambda": _data.listed(self.teacher_alpha, "teacher_alpha"),
+        }
 
     def fit(
         self,
@@ -208,7 +200,6 @@ class _Selecting(SelectorMixin, Ranker):
         y: Any,
         *,
         qid: Any = None,
-        group: Any = None,
         teacher: Any = None,
         X_validation: Any = None,
         callback: Callable[[Any], Any] | None = None,
@@ -228,20 +219,19 @@ class _Selecting(SelectorMixin, Ranker):
             Labels: more is better.
         qid : array-like of shape (m,), optional
             The query of each row: integers, text or other hashables. Rows of a query need not be
-            next to each other.
-        group : array-like of int, optional
-            Sizes of consecutive queries, as LightGBM has them, in place of `qid`.
+            next to each other. Of sizes of queries, ``np.repeat(range(len(sizes)), sizes)``.
         teacher : array-like of shape (m,), optional
             Scores by another model that has not seen the labels of the row's query. For strategy
             "distil" and cross-fitted weights. By default RankRLS on all columns teaches.
         X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
             Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
+            Nothing routes them: cross-validation would cut them as it cuts `X`.
         callback : callable, optional
             Called with each `Step` of `GreedyRankRLS`, or `TuneStep` of every selection of
             `GreedyRankRLSCV`. A true result ends the selection there, or all selections. The choice
             is made among what there is.
         **refused
-            Nothing: other arguments are refused, `sample_weight` with the reason.
+            Nothing: other arguments are refused, but for `sample_weight` that is None.
 
         Returns
         -------
@@ -257,27 +247,21 @@ class _Selecting(SelectorMixin, Ranker):
             Where the strategy takes more than `max_memory`: the message names strategies that fit.
         """
         self._refuse(y, refused)
-        data, options = self._prepared(X, y, qid, group, teacher, X_validation)
-        path, model, ended = self._search(data, options, callback)
-        if ended is not None:
-            self.partial_ = path
-            raise ended
-        self._adopt(self._made(model, X, random_state=options["seed"]))
-        self.path_ = path
-        return self
-
-    def _prepared(
-        self, X: Any, y: Any, qid: Any, group: Any, teacher: Any, X_validation: Any
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Training data and parameters as the compiled part takes them."""
         self._validate_params()
         matrix = self._checked(X, fit=True)
         validation = None if X_validation is None else self._checked(X_validation, fit=False)
-        data = _data.training(matrix, y, qid, group, teacher, validation)
-        return data, self._options(matrix.shape[1])
+        data = _data.training(matrix, y, qid, teacher, validation)
+        found, model, ended = self._search(data, self._options(matrix.shape[1]), callback)
+        path = SelectionPath._of(found)
+        if ended is not None:
+            self.partial_ = path
+            raise ended
+        _data.tell(found["warnings"], getattr(self, "feature_names_in_", None))
+        self._adopt(self._named(model, X))
+        self.path_ = path
+        return self
 
 
-@documented
 @dataclass(eq=False, repr=False)
 class GreedyRankRLS(_Selecting):
     """Selects features by exact leave-query-out error, and ranks by them.
@@ -300,9 +284,33 @@ class GreedyRankRLS(_Selecting):
         RankRLS on all columns, for few queries and many columns. "sampled", "residual", "backfit",
         "univariate", "fs-ed" and "random" are cheaper or there to compare. "fs-ed" takes labels of
         at most 16 grades.
-    {settings}
+    criterion : str, default="squared"
+        What each step improves most: "squared" is the leave-query-out error; a measure such as
+        "cindex", "map", "mrr", "p@5" or "ndcg@10" is of the leave-query-out predictions.
     convention : {"standard", "letor"}, default="standard"
         Conventions of the measure that is the criterion.
+    query_weight : {"uniform", "pairs", "size"}, default="uniform"
+        Weight of a query of n rows: 1, n or 1/n. Rows, pairs or queries then count alike.
+    scale : {"none", "sd", "max"}, default="none"
+        What columns, centred within queries, are divided by: their root mean square, or their
+        largest absolute value. Weights stay in the units of the data.
+    n_candidates : int, optional
+        Candidates to judge in a step, drawn at random. By default all, and 59 with "sampled".
+    labels : {"raw", "sqrt-sd", "unit"}, optional
+        Scale of the labels within each query: "sqrt-sd" divides by the root of their standard
+        deviation, "unit" by the deviation. Errors are in its units. By default "raw", and
+        "sqrt-sd" with "distil".
+    refit : {"labels", "cross-fitted"}, optional
+        What weights are fitted to: labels, or three quarters of what a teacher predicts and a
+        quarter of the labels. By default "labels", and "cross-fitted" with "distil".
+    refit_alpha : float or str, optional
+        The ridge parameter of cross-fitted weights, as `alpha`. By default "1/64u".
+    blend : float, optional
+        Share of the labels in what "distil" selects by, from 0 to 1; the rest is the teacher's. By
+        default 0.2, and 0.4 from 500 queries on.
+    teacher_alpha : float, str or sequence of them, optional
+        Ridge parameters of the teacher, RankRLS on all columns, which takes that of the least
+        hold-out error. By default "1/64u..4u:2", and on past an edge while that is best.
     max_memory : int or str, optional
         Bytes, or a size such as "8GiB". By default what the machine has left.
     n_jobs : int, optional
@@ -310,8 +318,6 @@ class GreedyRankRLS(_Selecting):
         joblib.
     random_state : int, RandomState or None, default=None
         Seed of random draws. None is seed 1: equal calls give equal results.
-    verbose : int, default=0
-        Whether to show progress: by tqdm if it is installed, else in lines on standard error.
 
     Attributes
     ----------
@@ -377,9 +383,23 @@ class GreedyRankRLS(_Selecting):
         "alpha": _data.RIDGE,
         "strategy": [str],
     }
+    n_features_to_select: int = 10
     _: KW_ONLY
     alpha: float | str = "auto"
     strategy: str = "auto"
+    criterion: str = "squared"
+    convention: Convention = "standard"
+    query_weight: QueryWeight = "uniform"
+    scale: Scale = "none"
+    n_candidates: int | None = None
+    labels: Labels | None = None
+    refit: Refit | None = None
+    refit_alpha: float | str | None = None
+    blend: float | None = None
+    teacher_alpha: Alphas | None = None
+    max_memory: int | str | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _options(self, columns: int) -> dict[str, Any]:
         options = super()._options(columns)
@@ -389,108 +409,15 @@ class GreedyRankRLS(_Selecting):
             options["strategy"] = self.strategy
         return options
 
-    @staticmethod
-    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        known = _Selecting._params_of(facts)
-        alpha, strategy = facts["settings"]["lambda"], facts["strategy"]
-        # Columns that were given, or all, are none that a strategy selects.
-        selects = {} if strategy in ("all", "given") else {"strategy": strategy}
-        return {"alpha": alpha, **selects, **known}
-
     def _search(
-        self,
-        data: dict[str, Any],
-        options: dict[str, Any],
-        callback: Callable[[Step], Any] | None,
-        *,
-        keep_path: bool = False,
-        test: Any = None,
-    ) -> tuple[SelectionPath, Any, BaseException | None]:
+        self, data: dict[str, Any], options: dict[str, Any], callback: Callable[[Step], Any] | None
+    ) -> tuple[dict[str, Any], Any, BaseException | None]:
         how = _data.document({"selection": options, "asked": self.n_features_to_select})
         threads = _data.threads(self.n_jobs)
-        with reporting(callback, self.verbose, options["k"], "features", Step) as told:
-            text, model, weights, scores, ended = _rankrls.select(
-                data, how, threads, keep_path, test, told
-            )
-        found = json.loads(text)
-        path = SelectionPath._of(found, weights_path=weights, test_scores=scores)
-        tell(found.get("warnings", ()), getattr(self, "feature_names_in_", None))
-        return path, model, ended
+        text, model, ended = _rankrls.select(data, how, threads, told(callback, Step))
+        return json.loads(text), model, ended
 
 
-def select_path(
-    X: Any,
-    y: Any,
-    *,
-    qid: Any = None,
-    group: Any = None,
-    X_test: Any = None,
-    n_features_to_select: int = 10,
-    teacher: Any = None,
-    X_validation: Any = None,
-    callback: Callable[[Step], Any] | None = None,
-    **params: Any,
-) -> SelectionPath:
-    """Selects features and returns every model on the way.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (m, n)
-        Examples by features, as in `GreedyRankRLS.fit`.
-    y : array-like of shape (m,)
-        Labels: more is better.
-    qid : array-like of shape (m,), optional
-        The query of each row.
-    group : array-like of int, optional
-        Sizes of consecutive queries, in place of `qid`.
-    X_test : {array-like, sparse matrix} of shape (m_test, n), optional
-        Rows to score after each step.
-    n_features_to_select : int, default=10
-        Steps to take, k.
-    teacher : array-like of shape (m,), optional
-        Scores by another model, as in `GreedyRankRLS.fit`.
-    X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
-        Rows at whose values strategy "fs-ed" compares densities.
-    callback : callable, optional
-        Called with each `Step`; a true result ends the selection.
-    **params
-        Other parameters of `GreedyRankRLS`: `alpha`, `strategy`, `criterion`, `convention`,
-        `labels`, `scale`, `query_weight`, `refit`, `refit_alpha`, `blend`, `teacher_alpha`,
-        `n_candidates`, `max_memory`, `n_jobs`, `random_state` and `verbose`.
-
-    Returns
-    -------
-    SelectionPath
-        With `weights_path`, and with `test_scores` if there is `X_test`.
-
-    Raises
-    ------
-    ValueError, MemoryError
-        As `GreedyRankRLS.fit`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rankrls import select_path
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 8))
-    >>> y = X[:, 3] - 0.5 * X[:, 5] + 0.1 * rng.normal(size=60)
-    >>> path = select_path(X, y, qid=np.repeat(range(12), 5), n_features_to_select=3)
-    >>> path.features[:2].tolist()
-    [3, 5]
-    >>> path.weights_path.shape
-    (3, 3)
-    """
-    estimator = GreedyRankRLS(n_features_to_select, **params)
-    data, options = estimator._prepared(X, y, qid, group, teacher, X_validation)
-    test = None if X_test is None else _data.canonical(estimator._checked(X_test, fit=False))
-    path, _, ended = estimator._search(data, options, callback, keep_path=True, test=test)
-    if ended is not None:
-        raise ended
-    return path
-
-
-@documented
 @dataclass(eq=False, repr=False)
 class GreedyRankRLSCV(_Selecting):
     """Chooses ridge parameter, number of features and strategy by query folds.
@@ -517,17 +444,22 @@ class GreedyRankRLSCV(_Selecting):
         Measures to report besides.
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
-    {settings}
+    criterion : str, default="squared"
+        As in `GreedyRankRLS`: what steps are chosen by.
     convention : {"standard", "letor"}, default="standard"
         Conventions of all measures.
-    max_memory : int or str, optional
+    query_weight, scale : str, default="uniform", "none"
         As in `GreedyRankRLS`.
-    n_jobs : int, optional
+    n_candidates : int, optional
+        As in `GreedyRankRLS`.
+    labels, refit : str, optional
+        As in `GreedyRankRLS`.
+    refit_alpha, blend, teacher_alpha : float, optional
+        As in `GreedyRankRLS`.
+    max_memory, n_jobs : int, optional
         As in `GreedyRankRLS`.
     random_state : int, RandomState or None, default=None
         Seed of random draws, also of the folds. None is seed 1: equal calls give equal results.
-    verbose : int, default=0
-        As in `GreedyRankRLS`.
 
     Attributes
     ----------
@@ -593,18 +525,25 @@ class GreedyRankRLSCV(_Selecting):
     }
     n_features_to_select: int = 20
     _: KW_ONLY
-    alphas: str | Sequence[float | str] = "auto"
+    alphas: Alphas = "auto"
     strategies: Sequence[str] = ("auto",)
     cv: int | Literal["lqo"] = 5
     scoring: str = "squared"
     metrics: Sequence[str] = ()
     rule: Literal["best", "one-se"] = "best"
-
-    @staticmethod
-    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        known = GreedyRankRLS._params_of(facts)
-        strategies = (known.pop("strategy", "auto"),)
-        return {"alphas": (known.pop("alpha"),), "strategies": strategies, **known}
+    criterion: str = "squared"
+    convention: Convention = "standard"
+    query_weight: QueryWeight = "uniform"
+    scale: Scale = "none"
+    n_candidates: int | None = None
+    labels: Labels | None = None
+    refit: Refit | None = None
+    refit_alpha: float | str | None = None
+    blend: float | None = None
+    teacher_alpha: Alphas | None = None
+    max_memory: int | str | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
         facts = super()._adopt(model)
@@ -638,23 +577,18 @@ class GreedyRankRLSCV(_Selecting):
         data: dict[str, Any],
         options: dict[str, Any],
         callback: Callable[[TuneStep], Any] | None,
-    ) -> tuple[SelectionPath, Any, BaseException | None]:
-        grid = self._grid(options)
-        # "auto" may try more past an edge.
-        steps = options["k"] * (1 + grid["evidence"].get("count", 0))
-        total = _rankrls.alphas(grid["lambdas"]) * max(1, len(grid["strategies"])) * steps
-        threads = _data.threads(self.n_jobs)
-        with reporting(callback, self.verbose, total, "steps", TuneStep, steps) as told:
-            text, model, ended = _rankrls.tune(data, _data.document(grid), threads, told)
+    ) -> tuple[dict[str, Any], Any, BaseException | None]:
+        grid, threads = self._grid(options), _data.threads(self.n_jobs)
+        tuned = _rankrls.tune(data, _data.document(grid), threads, told(callback, TuneStep))
+        text, model, ended = tuned
         found = json.loads(text)
         if ended is None:
-            tell(found["warnings"], getattr(self, "feature_names_in_", None))
             outcomes, choice = found["outcomes"], found["choice"]
             position, k = choice["position"], choice["k"]
             self.best_score_ = outcomes[position]["points"][k - 1]["score"]["mean"]
             self.stability_ = found["stability"][position]
             self.cv_results_ = self._results(outcomes, grid["metrics"])
-        return SelectionPath._of(found), model, ended
+        return found, model, ended
 
     def _results(self, outcomes: list[dict[str, Any]], names: list[str]) -> dict[str, NDArray[Any]]:
         rows = [

@@ -1,10 +1,8 @@
-"""The path of a selection, and who is told of its steps."""
+"""The path of a selection, and its steps for callbacks."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,6 +21,8 @@ class Step(NamedTuple):
     """Leave-query-out error with it, in squared units of the labels."""
     lqo_cindex: float | None
     """Concordance index of the leave-query-out predictions, if a query has a pair to order."""
+    weights: NDArray[np.float64]
+    """Weights of the features so far, in order of selection."""
 
 
 class TuneStep(NamedTuple):
@@ -68,10 +68,6 @@ class SelectionPath:
         By how much rounding may be amplified in errors and weights; nan as above.
     teacher : tuple or None
         Solver, ridge parameter and concordance index of the teacher, if there was one.
-    weights_path : ndarray of shape (k, k) or None
-        Row ``t`` has the weights after ``t + 1`` steps, in order of selection.
-    test_scores : ndarray of shape (m_test, k) or None
-        Scores of test rows after each step.
     """
 
     features: NDArray[np.int64]
@@ -84,8 +80,6 @@ class SelectionPath:
     unit: float = np.nan
     condition: float = np.nan
     teacher: tuple[str | None, float | None, float | None] | None = None
-    weights_path: NDArray[np.float64] | None = None
-    test_scores: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
         return len(self.features)
@@ -94,8 +88,8 @@ class SelectionPath:
         return f"SelectionPath({len(self)} features, {self.strategy!r}, alpha={self.alpha:.6g})"
 
     @classmethod
-    def _of(cls, found: dict[str, Any], **arrays: Any) -> SelectionPath:
-        """What the compiled part found, and the weights and scores that were asked for."""
+    def _of(cls, found: dict[str, Any]) -> SelectionPath:
+        """What the compiled part found."""
 
         def each(name: str) -> NDArray[np.float64]:
             return np.array([step.get(name) for step in found["steps"]], dtype=np.float64)
@@ -113,61 +107,13 @@ class SelectionPath:
             # There is no infinity in JSON.
             condition=np.inf if condition is None else condition,
             teacher=teacher and (teacher["solver"], teacher["lambda"], teacher["cindex"]),
-            **arrays,
         )
 
 
-@contextmanager
-def reporting(
-    callback: Callable[[Any], Any] | None,
-    verbose: int,
-    total: int,
-    unit: str,
-    kind: type[Step] | type[TuneStep],
-    more: int = 1,
-) -> Iterator[Callable[..., bool] | None]:
-    """What the compiled part calls after a step: it shows progress and asks `callback`.
-
-    Where there are more steps than the `total` that was foreseen, there are so many `more`.
-    """
-    if callback is not None and not callable(callback):
+def told(callback: Any, kind: type[Step] | type[TuneStep]) -> Callable[..., Any] | None:
+    """What the compiled part calls after a step: it asks `callback`."""
+    if callback is None:
+        return None
+    if not callable(callback):
         raise ValueError(f"callback: expected something to call with each step, found {callback!r}")
-    bar, done = _bar(total, unit) if verbose else None, 0
-
-    def told(*values: Any) -> bool:
-        nonlocal done
-        if bar is not None:
-            done += 1
-            if done > bar.total:
-                bar.total += more
-            bar.update(1)
-        return bool(callback is not None and callback(kind(*values)))
-
-    try:
-        yield None if callback is None and bar is None else told
-    finally:
-        if bar is not None:
-            bar.close()
-
-
-def _bar(total: int, unit: str) -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return _Lines(total, unit)
-    return tqdm(total=total, unit=f" {unit}", leave=False)
-
-
-class _Lines:
-    """Progress in ten lines, where tqdm is not installed."""
-
-    def __init__(self, total: int, unit: str) -> None:
-        self.total, self.unit, self.done = total, unit, 0
-
-    def update(self, steps: int) -> None:
-        before, self.done = self.done, self.done + steps
-        if 10 * self.done // self.total > 10 * before // self.total:
-            print(f"{self.done}/{self.total} {self.unit}", file=sys.stderr, flush=True)
-
-    def close(self) -> None:
-        pass
+    return lambda *values: callback(kind(*values))

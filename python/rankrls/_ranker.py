@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
 
@@ -84,9 +84,6 @@ class Explanation:
 class Ranker(RegressorMixin, BaseEstimator):
     """Checks, scores, and models as files."""
 
-    objective: str = "query"
-    # Parameters of the machine, which belong to no model.
-    _OF_MACHINE: ClassVar = ("max_memory", "n_jobs", "verbose")
     # What each parameter may be; of text the compiled part knows more.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "labels": [str, None],
@@ -96,6 +93,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         "n_jobs": _data.THREADS,
         "random_state": _data.SEED,
     }
+    n_jobs: int | None
+    max_memory: int | str | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -120,8 +119,13 @@ class Ranker(RegressorMixin, BaseEstimator):
 
     def _fitted(self, name: str, *, linear: bool = False) -> _rankrls.Model:
         """The model, for the attribute of this name."""
-        if "model_" not in self.__dict__ or (linear and not self._linear):
+        if "model_" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        if linear and not self._linear:
+            raise AttributeError(
+                f"{name} is there for kernel='linear' alone: other kernels have dual_coef_ and "
+                "support_"
+            )
         return self.model_
 
     def _of_columns(self, name: str, others: Any, values: Any) -> NDArray[Any]:
@@ -146,7 +150,7 @@ class Ranker(RegressorMixin, BaseEstimator):
             "ensure_all_finite": False,
             "ensure_min_samples": 2 if fit else 1,
         }
-        return validate_data(self, _data.sound(X), reset=fit, **options)
+        return validate_data(self, _data.handed(X), reset=fit, **options)
 
     def _rows(self, X: Any) -> Any:
         """Rows to score, as `_checked` has them. The columns of the features alone are enough where
@@ -154,13 +158,10 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         names = _data.column_names(X)
         if names is not None and self._are_features(X, names):
-            columns = check_array(
-                X[self._feature_names()], dtype=np.float64, ensure_all_finite=False
-            )
-            rows, features = columns.shape[0], self.model_.features
-            starts = np.arange(0, columns.size + 1, len(features), dtype=np.int64)
-            parts = (columns.ravel(), np.tile(features, rows), starts)
-            return sp.csr_array(parts, shape=(rows, self.n_features_in_))
+            known = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
+            columns = sp.csr_array(check_array(X[self._feature_names()], **known))
+            places = self.model_.features[columns.indices], columns.indptr
+            return sp.csr_array((columns.data, *places), shape=(len(X), self.n_features_in_))
         return self._checked(self._check_names(X, names), fit=False)
 
     def _feature_names(self) -> list[str | None]:
@@ -211,13 +212,14 @@ class Ranker(RegressorMixin, BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        if "sample_weight" in others:
+        if others.pop("sample_weight", None) is not None:
             raise TypeError(
                 "sample_weight is not supported: queries are left out whole, so that only queries "
                 "can weigh differently; choose their weights with query_weight="
             )
         for name in others:
-            raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+            remedy = f": {_data.GIVE_QUERIES}" if name == "group" else ""
+            raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
 
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
         """The attributes of a fitted model. Returns what else is known of it."""
@@ -225,54 +227,18 @@ class Ranker(RegressorMixin, BaseEstimator):
         self.model_ = model
         self.n_features_in_ = facts["columns"]
         self._linear = facts["kernel"] is None
+        # A model of a file may have another than the parameter says.
+        self._objective = facts["objective"]
         if not self._linear:
             self.dual_coef_ = model.coefficients
         return facts
 
-    def _made(self, model: _rankrls.Model, X: Any, **used: Any) -> _rankrls.Model:
-        """The model with the names that `X` has for its columns, and with the parameters of this
-        estimator: those `used` as they were, where a parameter may be anything.
-        """
-        if _data.is_sparse(X) and (names := _data.column_names(X)) is not None:
-            model = model.with_names(names)
-        kind = self._kind()
-        defaults = kind().get_params(deep=False)
-        given = {
-            name: used.get(name, getattr(self, name))
-            for name, default in defaults.items()
-            if name not in self._OF_MACHINE and not _data.is_same(getattr(self, name), default)
-        }
-        parameters = {name: _data.plain(value) for name, value in given.items()}
-        # Those that the settings of the model say are not written twice.
-        said = {
-            name: _data.plain(value)
-            for name, value in kind._params_of(json.loads(model.facts)).items()
-            if value != defaults[name]
-        }
-        if said == parameters:
-            return model
-        return model.with_estimator(json.dumps({"class": kind.__name__, "parameters": parameters}))
+    def _named(self, model: _rankrls.Model, X: Any) -> _rankrls.Model:
+        """The model with the names that sparse `X` has for its columns."""
+        names = _data.column_names(X) if _data.is_sparse(X) else None
+        return model if names is None else model.with_names(names)
 
-    @classmethod
-    def _kind(cls) -> type[Ranker]:
-        """The class of this package whose parameters it has."""
-        package = __name__.partition(".")[0]
-        return next(kind for kind in cls.__mro__ if kind.__module__.partition(".")[0] == package)
-
-    @classmethod
-    def _parameters(cls, facts: dict[str, Any]) -> dict[str, Any]:
-        """Parameters that make the model: those that were given, if this class has made it."""
-        kind, made_by = cls._kind(), facts["estimator"] or {"class": None}
-        if made_by["class"] != kind.__name__:
-            known: dict[str, Any] = kind._params_of(facts)
-            return known
-        parameters: dict[str, Any] = made_by["parameters"]
-        unknown = sorted(set(parameters) - set(kind._get_param_names()))
-        if unknown:
-            raise ValueError(f"estimator: {kind.__name__} has no parameter {unknown[0]!r}")
-        return {name: _data.from_plain(value) for name, value in parameters.items()}
-
-    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, qid: Any = None) -> NDArray[np.float64]:
         """Scores rows: a higher score is a better place in the ranking of the query.
 
         Parameters
@@ -280,7 +246,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (m, n)
             Rows with the columns of the training data. Of a frame, the selected columns are enough.
             A model of the command that was trained with missing values takes the same for nan.
-        qid, group : array-like, optional
+        qid : array-like of shape (m,), optional
             Queries, as in `fit`. Only needed for rows with nan, if the model takes the mean of
             their query for it.
 
@@ -293,22 +259,30 @@ class Ranker(RegressorMixin, BaseEstimator):
         ------
         ValueError
             For another number of columns, for columns with other names than those of the model, and
-            for values that are not finite.
+            for values and scores that are not finite.
         """
         check_is_fitted(self)
-        matrix = self._filled(self._rows(X), qid, group)
-        # Other numbers are refused by the compiled part, which says where they are.
-        if _data.is_sparse(matrix) or not self._linear or not np.isfinite(matrix.sum()):
-            threads = _data.threads(self.n_jobs)
-            scored: NDArray[np.float64] = self.model_.scores(_data.canonical(matrix), threads)
-            return scored
-        # Its sums, without a copy: in the order of the features.
-        scores = np.zeros(matrix.shape[0])
-        for feature, weight in zip(self.model_.features, self.model_.weights, strict=True):
-            scores += weight * matrix[:, feature]
-        return scores
+        matrix = self._filled(self._rows(X), qid)
+        if self._linear and not _data.is_sparse(matrix):
+            # Its sums, without a copy: in the order of the features.
+            scores = np.zeros(matrix.shape[0])
+            with np.errstate(all="ignore"):
+                for feature, weight in zip(self.model_.features, self.model_.weights, strict=True):
+                    scores += weight * matrix[:, feature]
+                if np.isfinite(scores).all() and np.isfinite(matrix.sum()):
+                    return scores
+        # The compiled part says where numbers are not finite.
+        scored: NDArray[np.float64] = self.model_.scores(
+            _data.canonical(matrix), _data.threads(self.n_jobs)
+        )
+        row = int(np.argmin(np.isfinite(scored)))
+        if not np.isfinite(scored[row]):
+            raise ValueError(
+                f"X: expected a score for row {row}, found {scored[row]}: scale the data"
+            )
+        return scored
 
-    def _filled(self, X: Any, qid: Any, group: Any) -> Any:
+    def _filled(self, X: Any, qid: Any) -> Any:
         """The matrix with numbers for nan, where the model says which."""
         values = X.data if _data.is_sparse(X) else X
         if not np.isnan(values.sum()):
@@ -316,17 +290,14 @@ class Ranker(RegressorMixin, BaseEstimator):
         missing = json.loads(self.model_.facts)["missing"]
         if missing is None:
             return X
-        if missing == "mean" and qid is None and group is None:
+        if missing == "mean" and qid is None:
             raise ValueError(
-                "X has missing values, for which the model takes the mean of their query: pass qid "
-                "or group"
+                "X has missing values, for which the model takes the mean of their query: pass qid"
             )
-        codes, _ = _data.queries(qid, group, X.shape[0])
+        codes, _ = _data.queries(qid, X.shape[0])
         return _data.filled(X, codes, str(missing), _data.threads(self.n_jobs))
 
-    def score(
-        self, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: None = None
-    ) -> float:
+    def score(self, X: Any, y: Any, *, qid: Any = None, sample_weight: None = None) -> float:
         """The mean concordance index of the predictions.
 
         Parameters
@@ -335,7 +306,7 @@ class Ranker(RegressorMixin, BaseEstimator):
             Rows.
         y : array-like of shape (m,)
             Labels.
-        qid, group : array-like, optional
+        qid : array-like of shape (m,), optional
             Queries, as in `fit`; for objective "global" and "pairs" all rows are one without them.
         sample_weight : None
             There for `sklearn.pipeline.Pipeline`, which passes it on; refused if it is not None.
@@ -353,10 +324,10 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         if sample_weight is not None:
             self._refuse(y, {"sample_weight": sample_weight})
-        if self.objective != "query" and qid is None and group is None:
-            group = [_num_samples(X)]
-        scores = self.predict(X, qid=qid, group=group)
-        return metrics.score(y, scores, qid=qid, group=group, metric="cindex")
+        scores = self.predict(X, qid=qid)
+        if qid is None and self._objective != "query":
+            qid = np.zeros(len(scores))
+        return metrics.score(y, scores, qid=qid, metric="cindex")
 
     def explain(
         self,
@@ -365,7 +336,6 @@ class Ranker(RegressorMixin, BaseEstimator):
         *,
         query: Any = None,
         qid: Any = None,
-        group: Any = None,
         versus: int | None = None,
     ) -> Explanation:
         """Why the rows of a query are in their order.
@@ -377,9 +347,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         y : array-like of shape (m,), optional
             Labels, to show beside the rows.
         query : hashable, optional
-            An id of `qid`, or with `group` the number of a query, from 0. Not needed where all rows
-            are one query.
-        qid, group : array-like, optional
+            An id of `qid`. Not needed where all rows are one query.
+        qid : array-like of shape (m,), optional
             Queries, as in `fit`; without them all rows are one.
         versus : int, optional
             A row of `X` in the query, from 0, to compare the scores with. By default their mean.
@@ -399,10 +368,10 @@ class Ranker(RegressorMixin, BaseEstimator):
         matrix = self._rows(X)
         if not self._linear:
             raise ValueError("a kernel model has no features to explain an order by")
-        matrix = self._filled(matrix, qid, group)
+        matrix = self._filled(matrix, qid)
         rows = matrix.shape[0]
         labels = np.zeros(rows) if y is None else y
-        data = _data.training(matrix, labels, qid, group, least=0)
+        data = _data.training(matrix, labels, qid, least=0)
         ids = data["known"]
         if query is None and len(ids) > 1:
             raise ValueError(f"query: there are {len(ids)} queries: name one")
@@ -476,11 +445,11 @@ class Ranker(RegressorMixin, BaseEstimator):
 
     @classmethod
     def from_json(cls, source: str | os.PathLike[str]) -> Any:
-        """A fitted estimator from a model of the command or of `to_json`.
+        """A fitted predictor from a model of the command or of `to_json`.
 
-        It has the parameters and the names of columns that the model was fitted with, but for those
-        of the machine: `max_memory`, `n_jobs` and `verbose`. What the model does not need is not in
-        the file, such as hold-out predictions and `cv_results_`.
+        It predicts, explains and knows the names of its columns. Its parameters are the usual ones:
+        `alpha_`, `strategy_` and the like say what the model was made with. Pickle keeps
+        parameters, hold-out predictions and `cv_results_`, too.
 
         Parameters
         ----------
@@ -502,8 +471,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         else:
             name = os.fsencode(source).decode(errors="replace")
             model = _rankrls.Model.from_json(Path(source).read_bytes(), name)
-        facts = json.loads(model.facts)
-        estimator = cls(**cls._parameters(facts))
+        estimator = cls()
         estimator._adopt(model)
         names = model.column_names
         if names:

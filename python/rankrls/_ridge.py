@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from numbers import Integral, Real
-from types import FrameType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import Interval
+from sklearn.utils.metadata_routing import UNUSED
 
 from . import _data, _rankrls
 from ._ranker import Labels, QueryWeight, Ranker, Scale
-from ._settings import given
-from ._warnings import tell
-
-
-def _is_validated() -> bool:
-    """Whether scikit-learn's cross-validation is what fits."""
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__") == "sklearn.model_selection._validation":
-            return True
-        frame = frame.f_back
-    return False
 
 
 @dataclass(eq=False, repr=False)
@@ -145,6 +132,8 @@ class RankRLS(Ranker):
     True
     """
 
+    # They count rows of this X: nothing hands them on with a part of the rows.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"pairs": UNUSED}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
         "alpha": [*_data.RIDGE, "array-like"],
@@ -177,16 +166,6 @@ class RankRLS(Ranker):
     n_jobs: int | None = None
     random_state: Any = None
 
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name == "coef_" and "dual_coef_" in self.__dict__ and not self._linear:
-                raise AttributeError(
-                    "coef_ is there for kernel='linear' alone: other kernels have dual_coef_ and "
-                    "support_"
-                )
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -199,7 +178,6 @@ class RankRLS(Ranker):
         y: Any = None,
         *,
         qid: Any = None,
-        group: Any = None,
         pairs: Any = None,
         **refused: Any,
     ) -> RankRLS:
@@ -212,17 +190,14 @@ class RankRLS(Ranker):
         y : array-like of shape (m,)
             Labels: more is better. Not needed for objective "pairs".
         qid : array-like of shape (m,), optional
-            The query of each row. Needed for objective "query", as is `group` in its place.
-        group : array-like of int, optional
-            Sizes of consecutive queries, in place of `qid`; ``group=[m]`` compares all rows.
+            The query of each row, needed for objective "query"; ``np.zeros(m)`` compares all rows.
         pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
             For objective "pairs". A row has the preferred and the other row of `X`, from 0. A third
             column says by how much, in units of the scores. A fourth has the weight of the pair.
-            Both are 1 by default. Rows count
-            in this `X`: cross-validation of scikit-learn hands over parts of the rows, where the
-            same numbers are other rows, and is refused.
+            Both are 1 by default. Rows count in this `X`, of which cross-validation and samplers
+            hand over a part, where the same numbers are other rows: nothing routes `pairs` there.
         **refused
-            Nothing: other arguments are refused, `sample_weight` with the reason.
+            Nothing: other arguments are refused, but for `sample_weight` that is None.
 
         Returns
         -------
@@ -240,20 +215,15 @@ class RankRLS(Ranker):
         self._validate_params()
         if (self.objective == "pairs") != (pairs is not None):
             raise ValueError("objective='pairs' and pairs= of fit go together")
-        if pairs is not None and _is_validated():
-            raise ValueError(
-                "pairs: rows count in all of X, and cross-validation fits on a part of its rows, "
-                "where the same numbers are other rows: split the pairs and fit on each part"
-            )
         self._refuse(pairs if y is None else y, refused)
         matrix = self._checked(X, fit=True)
         rows = matrix.shape[0]
-        if self.objective == "query" and qid is None and group is None:
+        if self.objective == "query" and qid is None:
             raise ValueError(
                 f"only rows of one query are compared: {_data.GIVE_QUERIES}; "
-                f"group=[{rows}] compares all rows. {_data.ROUTE_QUERIES}"
+                f"qid=np.zeros({rows}) compares all rows. {_data.ROUTE_QUERIES}"
             )
-        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=0)
+        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, least=0)
         preferences = None if pairs is None else _data.preferences(pairs, rows)
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
         training = {
@@ -278,11 +248,8 @@ class RankRLS(Ranker):
         }
         found = _rankrls.train(data, _data.document(training), _data.threads(self.n_jobs))
         report = json.loads(found["report"])
-        tell(report["warnings"], getattr(self, "feature_names_in_", None))
-        given = ("holdout", "basis")
-        used = {name: training[name] for name in given if not isinstance(training[name], str)}
-        model = self._made(found["model"], X, random_state=training["seed"], **used)
-        self._adopt(model)
+        _data.tell(report["warnings"], getattr(self, "feature_names_in_", None))
+        self._adopt(self._named(found["model"], X))
         self.unit_ = report["unit"]
         self.solver_ = report["solver"]
         # There is no infinity in JSON.
@@ -306,24 +273,7 @@ class RankRLS(Ranker):
         facts = super()._adopt(model)
         self.alpha_ = facts["settings"]["lambda"]
         if self.kernel == "precomputed":
-            # Its columns are rows.
+            # Its columns are rows: of a file, they are columns.
             self._linear = False
             self.support_, self.dual_coef_ = model.features, model.weights
         return facts
-
-    @staticmethod
-    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
-        known = given(facts["settings"])
-        kernel = facts["kernel"] or {"kind": "linear"}
-        reduced = facts["basis"] is not None and facts["basis"] < facts["rows"]
-        return {
-            **{
-                name: known[name]
-                for name in ("alpha", "labels", "scale", "query_weight")
-                if name in known
-            },
-            "objective": facts["objective"],
-            "kernel": kernel.pop("kind"),
-            **kernel,
-            **({"basis": facts["basis"]} if reduced else {}),
-        }

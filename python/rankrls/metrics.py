@@ -24,7 +24,6 @@ from sklearn.utils._param_validation import (
 from sklearn.utils.validation import _num_samples
 
 from . import _data, _rankrls
-from ._warnings import tell
 
 __all__ = ["Comparison", "Measured", "evaluate", "paired", "score"]
 
@@ -99,7 +98,6 @@ def evaluate(
     y_score: Any,
     *,
     qid: Any = None,
-    group: Any = None,
     metrics: Sequence[str] | str = ("map", "ndcg@10", "mean-ndcg", "cindex"),
     convention: Literal["standard", "letor"] = "standard",
     gain: Literal["exponential", "linear"] = "exponential",
@@ -114,10 +112,8 @@ def evaluate(
         Labels: more is better.
     y_score : array-like of shape (m,)
         Scores.
-    qid : array-like of shape (m,), optional
+    qid : array-like of shape (m,)
         The query of each row: any hashable ids.
-    group : array-like of int, optional
-        Sizes of consecutive queries, in place of `qid`.
     metrics : sequence of str, default=("map", "ndcg@10", "mean-ndcg", "cindex")
         Measures, as a list or separated by commas.
     convention : {"standard", "letor"}, default="standard"
@@ -138,7 +134,7 @@ def evaluate(
     ------
     ValueError
         For unknown measures, lengths that disagree, numbers that are not finite, labels below 0
-        where a measure needs grades, and where neither `qid` nor `group` says what the queries are.
+        where a measure needs grades, and without `qid`.
 
     Examples
     --------
@@ -149,13 +145,13 @@ def evaluate(
     (0.3333, [0.6667, 0.0])
     """
     validate_parameter_constraints(_RULES, locals(), "evaluate")
-    if qid is None and group is None:
+    if qid is None:
         raise ValueError(
             f"only rows of one query are compared: {_data.GIVE_QUERIES}. {_data.ROUTE_QUERIES}"
         )
     rows = _num_samples(y_score)
     labels = _data.row_values(y_true, rows, "y_true")
-    codes, _ = _data.queries(qid, group, rows)
+    codes, _ = _data.queries(qid, rows)
     scores = _data.row_values(y_score, rows, "y_score")
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes).tolist()
@@ -164,8 +160,8 @@ def evaluate(
     rules.update({name: value for name, value in given.items() if value is not None})
     names = ",".join(_data.items(metrics, "metrics"))
     ordered = labels[order], scores[order], sizes
-    found, warned = _rankrls.evaluate(names, *ordered, _data.document(rules))
-    tell(warned)
+    found, warned = _rankrls.evaluate(names, *ordered, _data.document(rules), _data.threads(None))
+    _data.tell(warned)
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
 
 
@@ -174,7 +170,6 @@ def score(
     y_score: Any,
     *,
     qid: Any = None,
-    group: Any = None,
     metric: str = "ndcg@10",
     **rules: Any,
 ) -> float:
@@ -184,7 +179,7 @@ def score(
     ----------
     y_true, y_score : array-like of shape (m,)
         Labels and scores.
-    qid, group : array-like, optional
+    qid : array-like of shape (m,)
         Queries, as in `evaluate`.
     metric : str, default="ndcg@10"
         The measure.
@@ -205,11 +200,11 @@ def score(
     --------
     >>> from sklearn.metrics import make_scorer
     >>> from rankrls import metrics
-    >>> metrics.score([1, 0, 0, 1], [0.3, 0.1, 0.5, 0.9], group=[2, 2], metric="mrr")
+    >>> metrics.score([1, 0, 0, 1], [0.3, 0.1, 0.5, 0.9], qid=[1, 1, 2, 2], metric="mrr")
     1.0
     >>> scorer = make_scorer(metrics.score, metric="ndcg@10")
     """
-    found = evaluate(y_true, y_score, qid=qid, group=group, metrics=[metric], **rules)
+    found = evaluate(y_true, y_score, qid=qid, metrics=[metric], **rules)
     return next(iter(found.values())).mean
 
 
@@ -269,7 +264,7 @@ def paired(
             f"{ours.shape} and {theirs.shape}"
         )
     seed = _data.seed(random_state)
-    found = _known(_rankrls.paired(ours, theirs, resamples, confidence, seed))
+    found = _known(_rankrls.paired(ours, theirs, resamples, confidence, seed, _data.threads(None)))
     interval = np.broadcast_to(found.pop("interval"), 2)
     return Comparison(**found, interval=tuple(interval.tolist()))
 

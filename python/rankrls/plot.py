@@ -195,9 +195,9 @@ def comparison(
     Examples
     --------
     >>> from rankrls import metrics, plot
-    >>> y, queries = [1, 0, 1, 0], [2, 2]
-    >>> first = metrics.evaluate(y, [2, 1, 2, 1], group=queries)
-    >>> second = metrics.evaluate(y, [1, 2, 2, 1], group=queries)
+    >>> y, qid = [1, 0, 1, 0], [1, 1, 2, 2]
+    >>> first = metrics.evaluate(y, [2, 1, 2, 1], qid=qid)
+    >>> second = metrics.evaluate(y, [1, 2, 2, 1], qid=qid)
     >>> ax = plot.comparison({"a": first, "b": second}, measure="cindex")
     >>> [text.get_text() for text in ax.get_yticklabels()], ax.get_xlabel()
     (['a', 'b'], 'cindex, with two standard errors')

@@ -5,8 +5,8 @@ use std::io::{self, ErrorKind};
 use std::result;
 
 use numpy::AsSliceError;
+use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
-use pyo3::{PyErr, pyfunction};
 use rankrls::Kind;
 use rankrls::data::read::{ReadError, ReadErrorKind};
 use serde::de::DeserializeOwned;
@@ -89,8 +89,7 @@ const NAMES: [(&str, &str); 10] = [
 ];
 
 /// The name that Python has for an option of the library.
-#[pyfunction]
-pub(crate) fn parameter(option: &str) -> &str {
+fn parameter(option: &str) -> &str {
     let renamed = NAMES.iter().find(|(ours, _)| *ours == option);
     renamed.map_or(option, |(_, theirs)| theirs)
 }

@@ -7,9 +7,7 @@ use numpy::ToPyArray;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::data::read::{
-    Format, ReadOptions, RowQueries, TableOptions, names_beside, read_names,
-};
+use rankrls::data::read::{Format, ReadOptions, TableOptions, names_beside, read_names};
 use rankrls::data::{Dataset, Output};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::{IndexBase, Warning};
@@ -33,8 +31,6 @@ pub(crate) struct Reading {
     query: Option<String>,
     ignore: Vec<String>,
     missing: Option<String>,
-    queries: Option<PathBuf>,
-    query_size: Option<usize>,
     max_memory: Option<u64>,
 }
 
@@ -55,14 +51,12 @@ impl Reading {
         })?;
         let missing = self.missing.as_deref().map(str::parse).transpose();
         let missing = missing.map_err(|error| value(format_args!("missing: {error}")))?;
-        let file = self.queries.clone().map(RowQueries::File);
         Ok(ReadOptions::new()
             .format(format)
             .zero_based(self.zero_based)
             .regroup(self.regroup)
             .width(self.width)
             .names(self.names.clone())
-            .row_queries(file.or(self.query_size.map(RowQueries::Size)))
             .table(TableOptions {
                 label: self.label.clone(),
                 query: self.query.clone(),
@@ -176,12 +170,7 @@ fn bounds<T: Copy + Default + TryFrom<usize>>(data: &Dataset<'_>) -> Option<Vec<
 /// Writes svmlight text, compressed if the name ends in `.gz` or `.zst`; the file appears whole or
 /// not at all.
 #[pyfunction]
-pub(crate) fn write_svmlight(
-    py: Python<'_>,
-    path: PathBuf,
-    data: Data<'_>,
-    zero_based: bool,
-) -> Result<()> {
+pub(crate) fn write(py: Python<'_>, path: PathBuf, data: Data<'_>, zero_based: bool) -> Result<()> {
     let view = data.view()?;
     let base = if zero_based {
         IndexBase::Zero

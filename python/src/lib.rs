@@ -26,19 +26,17 @@ mod _rankrls {
     use super::{Bound, PyModule, PyResult};
 
     #[pymodule_export]
-    use super::errors::parameter;
-    #[pymodule_export]
-    use super::files::{read, write_svmlight};
+    use super::files::{read, write};
     #[pymodule_export]
     use super::measures::{evaluate, paired};
     #[pymodule_export]
     use super::model::{Model, fill};
     #[pymodule_export]
-    use super::select::{free_memory, memory_size, select, settings};
+    use super::select::{free_memory, memory_size, select};
     #[pymodule_export]
     use super::train::train;
     #[pymodule_export]
-    use super::tune::{alphas, tune};
+    use super::tune::tune;
 
     #[pymodule_init]
     #[expect(clippy::unnecessary_wraps, reason = "the signature that PyO3 takes")]

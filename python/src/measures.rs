@@ -22,12 +22,13 @@ pub(crate) fn evaluate(
     scores: PyReadonlyArray1<'_, f64>,
     sizes: Vec<usize>,
     rules: &str,
+    threads: usize,
 ) -> Result<(Vec<Measured>, Vec<Told>)> {
     let metrics = parse_list(metrics)?;
     let rules: Rules = serde_json::from_str(rules)?;
     let queries = Queries::from_sizes(&sizes)?;
     let (labels, scores) = (labels.as_slice()?, scores.as_slice()?);
-    let found = job::finish(py, 0, || {
+    let found = job::finish(py, threads, || {
         let found = rankrls::metrics::evaluate(&metrics, labels, scores, &queries, rules);
         Ok(found?)
     });
@@ -52,6 +53,7 @@ pub(crate) fn paired(
     resamples: usize,
     confidence: f64,
     seed: u64,
+    threads: usize,
 ) -> Result<String> {
     let values = |array: &PyReadonlyArray1<'_, f64>| -> Result<Vec<Option<f64>>> {
         let values = array.as_slice()?.iter();
@@ -65,7 +67,7 @@ pub(crate) fn paired(
         confidence,
         seed,
     };
-    let found = job::finish(py, 0, || {
+    let found = job::finish(py, threads, || {
         Ok(rankrls::metrics::paired(&first, &second, &options)?)
     })?;
     Ok(serde_json::to_string(&found)?)

@@ -59,13 +59,6 @@ impl Model {
         Self(self.0.clone().with_names(&names))
     }
 
-    /// The model with the parameters of the estimator that made it, a document of its own.
-    fn with_estimator(&self, text: &str) -> Result<Self> {
-        let mut model = self.0.clone();
-        model.estimator = Some(serde_json::from_str(text)?);
-        Ok(Self(model))
-    }
-
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let text = slf.get().to_json(slf.py(), None)?;
         let arguments = (text,).into_pyobject(slf.py())?;
@@ -124,10 +117,7 @@ impl Model {
             "settings": model.settings,
             "kernel": model.expansion.as_ref().map(|basis| basis.kernel),
             "missing": model.table.missing,
-            "rows": model.data.rows,
             "columns": model.data.columns,
-            "basis": model.expansion.as_ref().map(|basis| basis.rows.len()),
-            "estimator": model.estimator,
             "path": features.iter().map(measured).collect::<Vec<_>>(),
             "identical": identical.collect::<Vec<_>>(),
         });

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use rankrls::greedy::job::plan;
 use rankrls::tune::{Outcome, PathSteps, Tune, TuneEvent, Tuning};
-use rankrls::{Candidates, Dataset, IndexBase, Kind, Lambdas, Model as Fitted, Warning};
+use rankrls::{Candidates, Dataset, IndexBase, Kind, Model as Fitted, Warning};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::data::Data;
-use crate::errors::{self, Result, value};
+use crate::errors::{self, Result};
 use crate::job::{self, Watch};
 use crate::model::Model;
 use crate::select::{self, checked};
@@ -26,17 +26,6 @@ fn check_memory(data: &Dataset<'_>, candidates: &Candidates, options: &Tune) -> 
         }
     }
     Ok(())
-}
-
-/// How many ridge parameters a grid has to begin with.
-#[pyfunction]
-pub(crate) fn alphas(grid: &str) -> Result<usize> {
-    let grid: rankrls::Result<Lambdas> = grid.parse();
-    let worded = |error: rankrls::Error| {
-        let text = error.to_string().replace("lambda", "alpha");
-        value(format!("alphas: {text}"))
-    };
-    Ok(grid.map_err(worded)?.count())
 }
 
 /// The chosen selection, and all that were judged.

@@ -29,9 +29,9 @@ def test_selections_are_those_of_the_command(strategy, parses, command):
 
 
 def facts(path):
-    """A model without the names of other columns and the parameters, which the package adds."""
+    """A model without the names of other columns, which the package adds."""
     model = json.loads(path.read_text())
-    return {key: model[key] for key in model if key not in ("estimator", "column_names")}
+    return {key: model[key] for key in model if key != "column_names"}
 
 
 @pytest.mark.parametrize("strategy", ["auto", *EXACT, *OTHERS])
@@ -59,15 +59,11 @@ def test_each_loads_the_models_of_the_other(parses, command, tmp_path):
     model.to_json(ours)
     names = CORPORA / "parses.names.txt.zst"
     command("select", TRAIN, "-k", 5, "--lambda", 16, "--names", names, "-o", theirs)
-    document = json.loads(ours.read_text())
-    # The strategy was not given.
-    made_by = document.pop("estimator")
-    assert made_by["parameters"] == {"n_features_to_select": 5, "alpha": 16.0}
-    assert document == json.loads(theirs.read_text())
+    assert ours.read_text() == theirs.read_text()
     loaded = GreedyRankRLS.from_json(theirs)
     assert loaded.selected_.tolist() == model.selected_.tolist()
     assert loaded.strategy_ == model.strategy_
-    assert loaded.alpha == 16.0
+    assert loaded.alpha_ == 16.0
     for path in (ours, theirs):
         scores = np.loadtxt(command("predict", path, TEST).splitlines())
         assert np.array_equal(scores, model.predict(test.X))
@@ -101,7 +97,7 @@ def test_missing_values_are_what_they_were_in_training(missing, command, tmp_pat
         assert np.allclose(explained.scores, scores[explained.rows], rtol=1e-12)
     assert np.isnan(X).any()
     if missing == "mean":
-        with pytest.raises(ValueError, match="pass qid or group"):
+        with pytest.raises(ValueError, match="pass qid"):
             model.predict(X)
     else:
         assert np.allclose(model.predict(X), scores, rtol=1e-12)
@@ -129,7 +125,7 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
     options = [
         "-k",
         6,
-        "--lambdas",
+        "--lambda",
         "4,16",
         "--strategies",
         "bounded,distil",

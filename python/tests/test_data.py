@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from conftest import PAIRS
 from sklearn.exceptions import DataConversionWarning
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _data, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _data
 
 
 def fitted(X, y, **queries):
@@ -84,12 +84,26 @@ def test_other_numbers_are_converted(kind, small):
         lambda qid: polars.Series(qid),
         lambda qid: qid.astype(np.uint8),
         lambda qid: [frozenset([each]) for each in qid.tolist()],
+        lambda qid: [Tensor(each) for each in qid],
+        lambda qid: Tensor(qid),
     ],
 )
 def test_queries_are_any_hashable_ids(form, small):
     X, y, qid = small
     assert fitted(X, y, qid=form(qid)) == fitted(X, y, qid=qid)
-    assert fitted(X, y, group=[6] * 15) == fitted(X, y, qid=qid)
+
+
+class Tensor:
+    """Values that hash by identity, as PyTorch has them."""
+
+    def __init__(self, values):
+        self.values, self.ndim = values, np.ndim(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray(self.values, dtype)
+
+    def item(self):
+        return self.values.item()
 
 
 def test_rows_of_a_query_may_be_anywhere(small):
@@ -108,10 +122,11 @@ def test_rows_of_a_query_may_be_anywhere(small):
     assert np.array_equal(model.lqo_predictions_[back], expected_of_row)
     teacher = y + np.random.default_rng(2).normal(size=90)
     options = {"strategy": "distil", "n_features_to_select": 4}
-    one = select_path(X, y, qid=qid, teacher=teacher, **options)
-    two = select_path(X.tocsr()[order], y[order], qid=qid[order], teacher=teacher[order], **options)
-    assert one.features.tolist() == two.features.tolist()
-    assert np.allclose(one.weights, two.weights, rtol=1e-9)
+    one, two = GreedyRankRLS(**options), GreedyRankRLS(**options)
+    one.fit(X, y, qid=qid, teacher=teacher)
+    two.fit(X.tocsr()[order], y[order], qid=qid[order], teacher=teacher[order])
+    assert one.selected_.tolist() == two.selected_.tolist()
+    assert np.allclose(one.weights_, two.weights_, rtol=1e-9)
 
 
 LARGE = """
@@ -146,8 +161,8 @@ def test_a_fit_takes_little_more_memory_than_the_data():
 @pytest.mark.parametrize(
     ("part", "place", "value", "message"),
     [
-        ("indices", 5, 10**9, "must be < .*indices are from 0 to 1000000000"),
-        ("indices", 5, -1, "must be >= 0; indices are from -1"),
+        ("indices", 5, 10**9, "X: .* must be <"),
+        ("indices", 5, -1, "X: .* must be >= 0"),
         ("indptr", -1, 10**6, "Last value of index pointer should be"),
     ],
 )
@@ -182,6 +197,8 @@ def test_values_that_are_not_finite_are_named(form, value, small):
 
 
 K = np.eye(90)
+TIMES = pd.DataFrame({"a": range(90), "b": pd.to_timedelta(range(90), "s")})
+TIMES.loc[3, "b"] = pd.NaT
 K[3, 5] = 0.5
 DATA = [
     ({"y": np.ones(89)}, "y: expected 90 numbers, one a row of X, found 89"),
@@ -197,7 +214,6 @@ DATA = [
     ({"y": np.ma.array(np.ones(90, int), mask=np.arange(90) == 4)}, "row 4 is nan"),
     ({"teacher": np.ma.array(np.ones(90), mask=np.arange(90) == 4)}, "teacher: row 4 is nan"),
     ({"X": np.ma.array(np.ones((90, 3)), mask=np.eye(90, 3))}, "row 0, column 0 is NaN"),
-    ({"qid": None, "group": np.ma.array([45, 45], mask=[0, 1])}, "whole numbers from 1 on"),
     ({"qid": [None] + [1] * 89}, "an id for each row of X, found None at 0"),
     ({"qid": [1.0] * 89 + [float("nan")]}, "an id for each row of X, found nan at 89"),
     ({"qid": [[1]] + [[2]] * 89}, "expected a hashable id at 0"),
@@ -206,13 +222,12 @@ DATA = [
     ({"qid": pd.Series([None, 1] * 45, dtype="Int64")}, "qid: expected .* at 0"),
     ({"qid": ["\ud800", "b"] * 45}, "qid: expected text that UTF-8 can hold"),
     ({"qid": [10**5000, 1] * 45}, "qid: expected text"),
-    ({"group": [90]}, "pass one of them"),
-    ({"qid": None, "group": [45, 44]}, "sizes that add up to 90, the rows of X, found 89"),
-    ({"qid": None, "group": [2**63 - 1, 2**63 - 1, 92]}, "sizes that add up to 90"),
-    ({"qid": None, "group": [90, 0]}, "whole numbers from 1 on"),
-    ({"qid": None, "group": [45.5, 44.5]}, "whole numbers from 1 on"),
-    ({"qid": None, "group": [6j] * 15}, "group: expected numbers: found complex ones"),
-    ({"qid": None, "group": ["a"]}, "group: expected numbers: could not convert"),
+    ({"y": pd.Series([pd.NaT, *pd.to_timedelta(range(89), "s")])}, "y: row 0 is nan"),
+    ({"teacher": np.array(["NaT", *range(89)], "m8[s]")}, "teacher: row 0 is nan"),
+    ({"X": np.array([["NaT", 1], *[[1, 2]] * 89], "m8[s]")}, "row 0, column 0 is NaN"),
+    ({"X": TIMES}, "X, column 'b': row 3 is nan"),
+    ({"X": polars.from_pandas(TIMES)}, "X, column 'b': row 3 is nan"),
+    ({"qid": np.array(["NaT"] * 90, "M8[s]")}, "found None at 0"),
     ({"teacher": np.ones(3)}, "teacher: expected 90 numbers"),
     ({"teacher": np.full(90, np.nan)}, "teacher: row 0 is nan"),
     ({"teacher": np.ones(90)}, "they teach nothing"),
@@ -227,7 +242,6 @@ PARAMETERS = [
     ),
     ({"n_jobs": 0}, "'n_jobs' parameter of GreedyRankRLS must be an int .*Got 0"),
     ({"n_jobs": 1.5}, "'n_jobs' parameter of GreedyRankRLS must be an int .*Got 1.5"),
-    ({"verbose": "no"}, "'verbose' parameter .* must be an int .* 'bool'.*Got 'no'"),
     ({"alpha": None}, "'alpha' parameter .* must be .* a float .*Got None"),
     (
         {"teacher_alpha": object()},
@@ -283,8 +297,8 @@ GRIDS = [
     ({"scoring": "ndcg@10"}, "needs grades, from 0 on"),
 ]
 RIDGE = [
-    ({}, {"qid": None}, "group=\\[90\\] compares all rows"),
-    ({}, {"qid": None, "group": [90]}, "is not known, as .*or give a number for alpha"),
+    ({}, {"qid": None}, r"qid=np.zeros\(90\) compares all rows"),
+    ({}, {"qid": np.zeros(90)}, "is not known, as .*or give a number for alpha"),
     ({"solver": "lu"}, {}, "solver: "),
     ({"alpha": None}, {}, "'alpha' parameter of RankRLS must be .*Got None"),
     ({"keep_pairs": "yes"}, {}, "'keep_pairs' .*'bool'.*Got 'yes'"),
@@ -359,6 +373,9 @@ def test_sample_weights_are_refused_with_the_reason(small):
         GreedyRankRLS(2).fit(X, y, qid=qid, sample_weight=np.ones(90))
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         RankRLS().fit(X, y, qid=qid, weights=np.ones(90))
+    with pytest.raises(TypeError, match=r"'group': pass qid=, .* np.repeat"):
+        RankRLS().fit(X, y, group=[6] * 15)
+    assert GreedyRankRLS(2).fit(X, y, qid=qid, sample_weight=None).n_features_ == 2
 
 
 def test_degenerate_data(small):
@@ -369,6 +386,8 @@ def test_degenerate_data(small):
         GreedyRankRLS(2).fit(X, y, qid=qid).predict(X[:, :29])
     model = GreedyRankRLS(2).fit(X, np.zeros(90), qid=qid)
     assert not model.coef_.any()
+    with pytest.raises(ValueError, match="score"):
+        RankRLS(1e-3).fit(X, y, qid=qid).predict(np.full((1, 30), 1e308))
     with pytest.raises(ValueError, match="column 7 has values too large"):
         GreedyRankRLS(2).fit(broken(X, 3, 7, 1e60), y, qid=qid)
 
@@ -384,9 +403,8 @@ def test_degenerate_data(small):
 )
 def test_queries_may_be_a_column_as_labels_may(form, small):
     X, y, qid = small
-    for queries in ({"qid": form(qid)}, {"group": np.full((15, 1), 6)}):
-        with pytest.warns(DataConversionWarning, match="a column was passed"):
-            assert fitted(X, y, **queries) == fitted(X, y, qid=qid)
+    with pytest.warns(DataConversionWarning, match="a column was passed"):
+        assert fitted(X, y, qid=form(qid)) == fitted(X, y, qid=qid)
 
 
 def brute_filled(X, qid, missing):
@@ -428,7 +446,7 @@ def test_missing_values_are_filled_as_defined(missing, apart):
 
 
 HOLES = """
-import numpy as np, resource, scipy.sparse as sp, time
+import numpy as np, resource, scipy.sparse as sp
 from rankrls import _data
 rows, columns = 3000, 1_000_000
 rng = np.random.default_rng(1)
@@ -437,10 +455,9 @@ X = sp.csr_array((rng.normal(size=columns), places), shape=(rows, columns))
 codes = np.arange(rows) // 3
 for holes in (1, columns):
     X.data[:holes] = np.nan
-    begin, peak = time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     found = _data.filled(X, codes, "mean", 1)
     assert not np.isnan(found.data).any()
-    assert time.process_time() - begin < 20
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak < 300_000
 """
 

@@ -5,26 +5,26 @@ import pathlib
 
 import pytest
 
-from rankrls import GreedyRankRLS, RankRLS, read_svmlight
+from rankrls import GreedyRankRLS, RankRLS, read
 
 TABLE = pathlib.Path(__file__).parents[2] / "tests" / "support" / "faults.json"
 FAULTS = json.loads(TABLE.read_text())
 
 
 def fitted(estimator, path):
-    data = read_svmlight(path)
+    data = read(path)
     return estimator.fit(data.X, data.y, qid=data.qid)
 
 
 MADE = {
-    "a missing value": lambda path: read_svmlight(path, label="grade", query="query"),
+    "a missing value": lambda path: read(path, label="grade", query="query"),
     "a share of labels without a teacher": lambda path: fitted(
         GreedyRankRLS(1, alpha=1.0, blend=0.5), path
     ),
     "weights of queries where none are compared": lambda path: fitted(
         RankRLS(alpha=1.0, objective="global", query_weight="size"), path
     ),
-    "little memory": lambda path: read_svmlight(path, max_memory=16),
+    "little memory": lambda path: read(path, max_memory=16),
     "a query left out of one": lambda path: fitted(RankRLS(alpha=1.0, holdout="lqo"), path),
 }
 

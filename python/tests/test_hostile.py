@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import rankrls
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics
 
 EXAMPLES = os.environ.get("RANKRLS_EXAMPLES")
 hostile = settings(
@@ -40,16 +40,11 @@ MODELS = {
 FITTED = {name: model().fit(SOUND, Y, qid=QID) for name, model in MODELS.items()}
 
 
-def path(X, y, qid=None, group=None):
-    found = select_path(X, y, qid=qid, group=group, X_test=X, alpha=1.0, n_jobs=1)
-    return found.features, found.weights, found.test_scores
-
-
-def written(X, y, qid=None, group=None):
+def written(X, y, qid=None):
     with tempfile.TemporaryDirectory() as folder:
         place = os.path.join(folder, "data.svm")
-        rankrls.write_svmlight(place, X, y, qid=qid, group=group)
-        again = rankrls.read_svmlight(place, n_features=COLUMNS)
+        rankrls.write(place, X, y, qid=qid)
+        again = rankrls.read(place, n_features=COLUMNS)
     return again.X.toarray(), again.y, np.flatnonzero(again.qid[1:] != again.qid[:-1])
 
 
@@ -57,7 +52,7 @@ def written(X, y, qid=None, group=None):
 FITS = {
     name: lambda *data, make=make, **queries: make().fit(*data, **queries).predict(SOUND)
     for name, make in MODELS.items()
-} | {"path": path, "written": written}
+} | {"written": written}
 USES = {
     f"{use} {name}": getattr(model, use)
     for name, model in FITTED.items()
@@ -192,8 +187,9 @@ def test_a_matrix_made_by_hand_is_refused_or_means_what_its_parts_mean(made, use
     labels = (Y,) if use in FITS else ()
     expected = None if dense is None else answer(call, dense, *labels, **queries)
     found = answer(call, X, *labels, **queries)
-    # Text and objects may be refused, whatever they hold.
-    if found is not None or made[1]["data"].dtype.kind not in "OU":
+    # SciPy makes places of numbers of other types.
+    whole = all(made[1][name].dtype.kind in "iu" for name in ("indices", "indptr"))
+    if found is not None and whole:
         same(found, expected)
 
 
@@ -254,15 +250,6 @@ def test_query_ids_are_refused_or_taken_for_what_they_are(qid, use):
         ids = qid.ravel().tolist() if isinstance(qid, np.ndarray) else qid
         first = list(dict.fromkeys(ids))
         same(found, answer(FITS[use], SOUND, Y, qid=[first.index(each) for each in ids]))
-
-
-@hostile
-@given(vectors([3, 3, 3, 3]), st.sampled_from(sorted(FITS)))
-def test_sizes_are_refused_or_taken_for_what_they_are(group, use):
-    copy = plain(group)
-    if not (isinstance(group, np.ndarray) and group.dtype.kind == "M"):
-        expected = None if copy is None else answer(FITS[use], SOUND, Y, group=copy)
-        same(answer(FITS[use], SOUND, Y, group=group), expected)
 
 
 @hostile
@@ -337,4 +324,5 @@ def test_dense_arrays_in_any_layout_are_the_same(use):
         lambda X: X.astype("g"),
     ):
         same(answer(USES[use], layout(SOUND)), answer(USES[use], SOUND))
-        same(answer(path, layout(SOUND), Y, QID), answer(path, SOUND, Y, QID))
+        fit = FITS["greedy"]
+        same(answer(fit, layout(SOUND), Y, qid=QID), answer(fit, SOUND, Y, qid=QID))

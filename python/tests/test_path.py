@@ -12,22 +12,9 @@ from sklearn.metrics import ndcg_score
 
 import rankrls
 import rankrls.plot
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics
 
 matplotlib.use("Agg")
-
-
-def test_a_path_has_every_model_on_the_way(small):
-    X, y, qid = small
-    path = select_path(X, y, qid=qid, X_test=X[:7], n_features_to_select=4, alpha=0.5)
-    for k in range(1, 5):
-        model = GreedyRankRLS(k, alpha=0.5).fit(X, y, qid=qid)
-        assert path.features[:k].tolist() == model.selected_.tolist()
-        assert path.weights_path[k - 1, :k].tolist() == model.weights_.tolist()
-        assert np.array_equal(path.test_scores[:, k - 1], model.predict(X[:7]))
-    assert not path.weights_path[0, 1:].any()
-    assert (len(path), path.alpha) == (4, 0.5)
-    assert repr(path) == f"SelectionPath(4 features, {path.strategy!r}, alpha=0.5)"
 
 
 def test_alpha_is_chosen_where_it_is_not_given(parses):
@@ -111,7 +98,7 @@ def test_ridge_holds_out_what_was_asked_for(small):
     assert not hasattr(folds, "lqo_predictions_")
     assert folds.holdout_predictions_.shape == (90,)
     assert not hasattr(RankRLS(1.0, solver="cg").fit(X, y, qid=qid), "holdout_error_")
-    single = RankRLS(1.0).fit(X, y, group=[90])
+    single = RankRLS(1.0).fit(X, y, qid=np.zeros(90))
     assert not hasattr(single, "lqo_predictions_")
 
 
@@ -187,16 +174,16 @@ def test_files_read_back_as_they_were_written(small, tmp_path):
         ("b.svm.gz", [f"q{each}" for each in qid]),
         ("c.svm.zst", qid),
     ):
-        rankrls.write_svmlight(tmp_path / name, X, y, qid=ids)
-        again = rankrls.read_svmlight(tmp_path / name, n_features=30)
+        rankrls.write(tmp_path / name, X, y, qid=ids)
+        again = rankrls.read(tmp_path / name, n_features=30)
         assert (again.X != X).nnz == 0
         assert np.array_equal(again.y, y)
         assert again.qid.tolist() == list(ids)
         assert again.feature_names is None
-    rankrls.write_svmlight(tmp_path / "zero.svm", X, y, group=[90], zero_based=True)
-    again = rankrls.read_svmlight(tmp_path / "zero.svm", zero_based=True, n_features=30)
+    rankrls.write(tmp_path / "zero.svm", X, y, qid=np.ones(90), zero_based=True)
+    again = rankrls.read(tmp_path / "zero.svm", zero_based=True, n_features=30)
     assert (again.X != X).nnz == 0
-    assert rankrls.read_svmlight(tmp_path / "a.svm", n_features=5).X.shape == (90, 5)
+    assert rankrls.read(tmp_path / "a.svm", n_features=5).X.shape == (90, 5)
     assert gzip.decompress((tmp_path / "b.svm.gz").read_bytes())
 
 
@@ -204,20 +191,20 @@ def test_files_that_are_refused(tmp_path, small):
     path = tmp_path / "bad.svm"
     path.write_text("1 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 2:x\n")
     with pytest.raises(ValueError, match=r"bad\.svm:3:"):
-        rankrls.read_svmlight(path)
+        rankrls.read(path)
     path.write_text("1 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 2:5\n")
     with pytest.raises(ValueError, match="regroup"):
-        rankrls.read_svmlight(path)
-    assert rankrls.read_svmlight(path, regroup=True).qid.tolist() == [1, 1, 2]
+        rankrls.read(path)
+    assert rankrls.read(path, regroup=True).qid.tolist() == [1, 1, 2]
     with pytest.raises(FileNotFoundError):
-        rankrls.read_svmlight(tmp_path / "none.svm")
+        rankrls.read(tmp_path / "none.svm")
     X, y, _ = small
     with pytest.raises(OSError, match="none"):
-        rankrls.write_svmlight(tmp_path / "none" / "a.svm", X, y, group=[90])
+        rankrls.write(tmp_path / "none" / "a.svm", X, y, qid=np.ones(90))
     with pytest.raises(ValueError, match=r"row \d, column 0 is NaN"):
-        rankrls.write_svmlight(tmp_path / "a.svm", X * np.nan, y, group=[90])
-    with pytest.raises(ValueError, match="X: .* numbers as data, found complex128"):
-        rankrls.write_svmlight(tmp_path / "a.svm", X * 1j, y, group=[90])
+        rankrls.write(tmp_path / "a.svm", X * np.nan, y, qid=np.ones(90))
+    with pytest.raises(ValueError, match="found complex"):
+        rankrls.write(tmp_path / "a.svm", X * 1j, y, qid=np.ones(90))
     assert not (tmp_path / "a.svm").exists()
 
 
@@ -255,9 +242,9 @@ def test_diagrams(small, tmp_path):
 
 
 def test_a_comparison_takes_what_evaluate_returns():
-    y, queries = [1, 0, 1, 0], [2, 2]
+    y, queries = [1, 0, 1, 0], [1, 1, 2, 2]
     several = {
-        name: metrics.evaluate(y, scores, group=queries, metrics="cindex,mrr")
+        name: metrics.evaluate(y, scores, qid=queries, metrics="cindex,mrr")
         for name, scores in (("a", [2, 1, 2, 1]), ("b", [1, 2, 2, 1]))
     }
     shown = rankrls.plot.comparison(several, measure="mrr")
@@ -283,7 +270,7 @@ def test_a_comparison_takes_what_evaluate_returns():
 
 
 def test_rules_without_effect_are_told():
-    given = {"y_true": [1, 0], "y_score": [2, 1], "group": [2], "metrics": "cindex"}
+    given = {"y_true": [1, 0], "y_score": [2, 1], "qid": [1, 1], "metrics": "cindex"}
     for rule in ({"relevant_from": 1}, {"gain": "linear"}, {"max_grade": 4}):
         with pytest.warns(UserWarning, match=f"{next(iter(rule))} has no effect"):
             metrics.evaluate(**given, **rule)
@@ -294,7 +281,7 @@ def test_rules_without_effect_are_told():
 
 
 def test_labels_of_first_rows_may_be_any_number():
-    given = {"y_true": [-2.5, 4, 1], "y_score": [1, 1, 3], "group": [2, 1]}
+    given = {"y_true": [-2.5, 4, 1], "y_score": [1, 1, 3], "qid": [1, 1, 2]}
     for convention, mean in (("standard", 0.875), ("letor", -0.75)):
         assert metrics.score(**given, metric="label@1", convention=convention) == mean
 
@@ -306,41 +293,35 @@ def test_tables_are_read_as_the_command_reads_them(tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(TABLE)
     columns = {"label": "grade", "query": "query", "ignore": ["id"]}
-    data = rankrls.read_svmlight(path, **columns, missing=-1)
+    data = rankrls.read(path, **columns, missing=-1)
     assert data.feature_names.tolist() == ["a", "b"]
     assert data.qid.tolist() == ["x", "x", "y", "y"]
     assert data.X.toarray().tolist() == [[1, -1], [2, 3], [0, 4], [5, -1]]
-    mean = rankrls.read_svmlight(path, **columns, missing="mean").X.toarray()
+    mean = rankrls.read(path, **columns, missing="mean").X.toarray()
     assert mean.tolist() == [[1, 3], [2, 3], [0, 4], [5, 4]]
     path.rename(tmp_path / "data.txt")
-    again = rankrls.read_svmlight(tmp_path / "data.txt", **columns, missing=-1, format="csv")
+    again = rankrls.read(tmp_path / "data.txt", **columns, missing=-1, format="csv")
     assert again.X.toarray().tolist() == data.X.toarray().tolist()
     path.write_text(TABLE)
     for given, message in (
         ({}, "pass the name of that column as label="),
         ({"label": "grade", "query": "query"}, "pass missing=0; as the mean"),
         ({"missing": "median", **columns}, "missing: expected a finite number, or mean"),
-        ({"missing": np.nan, **columns}, "'missing' parameter of read_svmlight must be .*Got nan"),
+        ({"missing": np.nan, **columns}, "'missing' parameter of read must be .*Got nan"),
         ({"format": "arff"}, 'format: expected one of auto, svmlight, .* found "arff"'),
-        ({"queries": path, "query_size": 2}, "pass one of them"),
-        ({"query_size": 0}, "'query_size' .*an int in the range .*Got 0"),
         ({"regroup": "no"}, "'regroup' .*'bool'.*Got 'no'"),
         ({"max_memory": "much"}, "max_memory: "),
     ):
         with pytest.raises(ValueError, match=message):
-            rankrls.read_svmlight(path, **given)
+            rankrls.read(path, **given)
 
 
-def test_queries_may_be_given_beside_data(tmp_path):
-    path, ids = tmp_path / "data.svm", tmp_path / "ids.txt"
+def test_data_without_queries_are_one(tmp_path):
+    path = tmp_path / "data.svm"
     path.write_text("1 1:1\n0 2:1\n1 1:2\n0 2:3\n")
-    ids.write_text("b\nb\na\na\n")
-    assert rankrls.read_svmlight(path, queries=ids).qid.tolist() == ["b", "b", "a", "a"]
-    assert rankrls.read_svmlight(path, query_size=2).qid.tolist() == [1, 1, 2, 2]
+    assert rankrls.read(path).qid.tolist() == [1, 1, 1, 1]
     with pytest.raises(FileNotFoundError, match="none"):
-        rankrls.read_svmlight(path, queries=tmp_path / "none")
-    with pytest.raises(FileNotFoundError, match="none"):
-        rankrls.read_svmlight(path, names=tmp_path / "none")
+        rankrls.read(path, names=tmp_path / "none")
 
 
 LARGE_INDEX = """
@@ -349,7 +330,7 @@ import rankrls
 limit, given = int(sys.argv[2]), eval(sys.argv[3])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
-    print(rankrls.read_svmlight(sys.argv[1], **given).X.shape)
+    print(rankrls.read(sys.argv[1], **given).X.shape)
 except MemoryError as error:
     print("MemoryError", error)
 """

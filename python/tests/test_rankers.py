@@ -1,4 +1,4 @@
-"""The example that trains other rankers: its own learner, its statistics and its table."""
+"""The study that trains other rankers: its own learner, its statistics and its table."""
 
 import csv
 import sys
@@ -9,9 +9,9 @@ import scipy.sparse as sp
 from conftest import ROOT
 from sklearn.tree import DecisionTreeRegressor
 
-from rankrls import write_svmlight
+from rankrls import write
 
-sys.path.insert(0, str(ROOT / "python" / "examples"))
+sys.path.insert(0, str(ROOT / "studies"))
 import rankers
 
 
@@ -97,7 +97,7 @@ def collection(tmp_path):
     for file, queries in zip(files, (32, 12), strict=True):
         X = rng.random((6 * queries, 6)).round(3)
         y = np.digitize(X[:, 1] - X[:, 4] + 0.1 * rng.normal(size=len(X)), [0, 0.4])
-        write_svmlight(file, X, y, qid=np.repeat(range(queries), 6))
+        write(file, X, y, qid=np.repeat(range(queries), 6))
     return [str(files[0]), "--test", str(files[1])]
 
 
@@ -128,6 +128,6 @@ def test_table_and_file(collection, tmp_path, capsys):
 def test_labels_above_0_need_a_threshold(tmp_path):
     rng = np.random.default_rng(1)
     path = tmp_path / "train.svm"
-    write_svmlight(path, rng.random((40, 3)), 1 + rng.random(40), qid=np.repeat(range(8), 5))
+    write(path, rng.random((40, 3)), 1 + rng.random(40), qid=np.repeat(range(8), 5))
     with pytest.raises(SystemExit, match=r"error: all labels are above 0.*--relevant-from"):
         rankers.main([str(path), "--test", str(path)])

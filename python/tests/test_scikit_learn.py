@@ -1,6 +1,5 @@
 """What scikit-learn asks of an estimator."""
 
-import pickle
 import subprocess
 import sys
 
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
@@ -31,12 +31,11 @@ def queries_of(X):
 class WithQueries:
     """Supplies queries where a check has none."""
 
-    def fit(self, X, y, *, qid=None, group=None, **others):
-        qid = queries_of(X) if qid is None and group is None else qid
-        return super().fit(X, y, qid=qid, group=group, **others)
+    def fit(self, X, y, *, qid=None, **others):
+        return super().fit(X, y, qid=queries_of(X) if qid is None else qid, **others)
 
-    def score(self, X, y, *, qid=None, group=None, sample_weight=None):
-        return super().score(X, y, qid=queries_of(X) if qid is None else qid, group=group)
+    def score(self, X, y, *, qid=None, sample_weight=None):
+        return super().score(X, y, qid=queries_of(X) if qid is None else qid)
 
 
 class Greedy(WithQueries, GreedyRankRLS):
@@ -79,16 +78,6 @@ def test_parameters_survive_a_clone(kind):
     assert repr(estimator) == f"{kind.__name__}(max_memory='1GiB', random_state=3)"
 
 
-@pytest.mark.parametrize("kind", [GreedyRankRLS, GreedyRankRLSCV, RankRLS])
-def test_fitted_estimators_can_be_pickled(kind, small, tmp_path):
-    X, y, qid = small
-    model = kind().fit(X, y, qid=qid)
-    joblib.dump(model, tmp_path / "model.joblib")
-    for again in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
-        assert np.array_equal(again.predict(X), model.predict(X))
-        assert again.to_json() == model.to_json()
-
-
 def test_names_and_frames_go_through(small):
     X, y, qid = small
     names = [f"word {column}" for column in range(30)]
@@ -127,6 +116,14 @@ def test_names_stand_beside_their_weights(kind, small, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="pip install pandas"):
         model.to_frame()
+
+
+def test_sparse_columns_of_a_frame_are_enough(small):
+    X, y, qid = small
+    frame = pd.DataFrame.sparse.from_spmatrix(X, columns=[f"word {each}" for each in range(30)])
+    model = GreedyRankRLS(3).fit(frame, y, qid=qid)
+    chosen = frame[[frame.columns[column] for column in model.selected_]]
+    assert np.array_equal(model.predict(chosen), model.predict(frame))
 
 
 def test_names_that_no_file_can_hold_are_refused_there(small):
@@ -186,22 +183,29 @@ def test_ids_that_do_not_arrive_are_said_to_need_routing(estimator, small):
         search.fit(X, y, qid=qid)
 
 
-def test_pairs_of_other_rows_are_refused(small):
-    X, y, _ = small
-    pairs = np.column_stack([np.arange(90), np.arange(90)[::-1]])[:60]
-    for given in (pairs, np.column_stack([np.arange(90), np.arange(90)[::-1]])):
-        for n_jobs in (1, 2):
-            search = GridSearchCV(
-                RankRLS(objective="pairs"),
-                {"alpha": [1.0, 2.0]},
-                error_score="raise",
-                n_jobs=n_jobs,
-            )
-            with pytest.raises(ValueError, match="the same numbers are other rows"):
-                search.fit(X, y, pairs=given)
+def test_rows_of_another_part_are_refused(small):
+    X, y, qid = small
+    pairs = np.column_stack([np.arange(90), np.arange(90)[::-1]])
+    for given in (pairs[:60], pairs):
+        search = GridSearchCV(
+            RankRLS(objective="pairs"), {"alpha": [1.0, 2.0]}, error_score="raise"
+        )
+        with pytest.raises(ValueError, match="the same numbers are other rows"):
+            search.fit(X, y, pairs=given)
     # The whole of X, as a pipeline hands it over.
     pipeline = make_pipeline(MaxAbsScaler(), RankRLS(1.0, objective="pairs"))
     pipeline.fit(X, y, rankrls__pairs=pairs)
+    # Routing would hand them to parts of X and to rows that were drawn.
+    with sklearn.config_context(enable_metadata_routing=True):
+        for estimator, name in ((RankRLS(), "pairs"), (GreedyRankRLS(), "X_validation")):
+            with pytest.raises(TypeError, match=f"Unexpected args: {{{name!r}}}"):
+                estimator.set_fit_request(**{name: True})
+        with pytest.raises(TypeError, match="pairs"):
+            BaggingRegressor(RankRLS(1.0, objective="pairs")).fit(X, y, pairs=pairs)
+        bagged = BaggingRegressor(RankRLS(1.0).set_fit_request(qid=True), 3, random_state=0)
+        assert (
+            metrics.score(y, bagged.fit(X, y, qid=qid).predict(X), qid=qid, metric="cindex") > 0.8
+        )
 
 
 WORKERS = """
@@ -214,7 +218,7 @@ X = np.random.default_rng(1).normal(size=(60, 8))
 def fit(n_jobs):
     from rankrls import _data
     warnings.simplefilter("error")
-    model = GreedyRankRLS(2, alpha=1.0, n_jobs=n_jobs).fit(X, X[:, 3], group=[5] * 12)
+    model = GreedyRankRLS(2, alpha=1.0, n_jobs=n_jobs).fit(X, X[:, 3], qid=np.arange(60) // 5)
     return model.selected_.tolist(), _data.threads(n_jobs)
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """The library's warnings and refusals, given by Python as by the command."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 
 import rankrls
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics
 
 
 def ranked(rows=48):
@@ -19,11 +20,12 @@ def ranked(rows=48):
 
 
 def told(work):
-    """What `work` warns of, all of it from this file."""
+    """What `work` warns of; from Python 3.12 on, all of it from this file."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         work()
-    assert all(warning.filename == __file__ for warning in found), [w.filename for w in found]
+    if sys.version_info >= (3, 12):
+        assert all(warning.filename == __file__ for warning in found), [w.filename for w in found]
     assert all(warning.category is UserWarning for warning in found)
     return [str(warning.message) for warning in found]
 
@@ -120,10 +122,10 @@ def test_names_that_are_shifted_are_told(tmp_path):
     data, names = tmp_path / "x.svm", tmp_path / "names.txt"
     data.write_text("1 qid:a 1:1 3:2\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b 3:2\n")
     names.write_text("bias\nprice\nage\nsize\n")
-    (message,) = told(lambda: rankrls.read_svmlight(data, names=names))
+    (message,) = told(lambda: rankrls.read(data, names=names))
     assert message.startswith("there are 4 names for 3 columns")
     assert message.endswith("pass zero_based=True")
-    assert told(lambda: rankrls.read_svmlight(data, names=names, zero_based=True)) == []
+    assert told(lambda: rankrls.read(data, names=names, zero_based=True)) == []
 
 
 def test_folds_that_cut_queries_are_told():
@@ -156,8 +158,6 @@ def test_parameters_without_effect_are_refused(given, params, message):
     ]:
         with pytest.raises(ValueError, match=message):
             estimator.fit(X, y, qid=qid, **extra)
-    with pytest.raises(ValueError, match=message):
-        select_path(X, y, qid=qid, n_features_to_select=1, alpha=1.0, **extra, **params)
 
 
 def test_a_row_a_query_is_the_cause():

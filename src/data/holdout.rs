@@ -6,8 +6,8 @@ use std::hash::Hash;
 use std::str::FromStr;
 
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::index;
-use rand_chacha::ChaCha8Rng;
 use rankrls_files::Remedy;
 use serde::{Deserialize, Serialize};
 

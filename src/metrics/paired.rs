@@ -22,8 +22,8 @@
 //! Draws depend on the seed alone, not on the number of threads. `O(n)` time a draw for `n`
 //! queries.
 
+use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -9,7 +9,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
-use super::{BasisRow, DataSummary, Estimator, Expansion, FeatureChoice, Model, SelectedFeature};
+use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature};
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
@@ -131,8 +131,6 @@ struct Document {
     #[serde(serialize_with = "written")]
     steps: Vec<SelectedFeature>,
     data: DataSummary,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    estimator: Option<Estimator>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     column_names: Vec<String>,
 }
@@ -201,7 +199,6 @@ impl Document {
             }),
             steps: model.features.clone(),
             data: model.data,
-            estimator: model.estimator.clone(),
             column_names: model.column_names.clone(),
         };
         document.recount(|column| *column += base.first());
@@ -276,7 +273,6 @@ impl Document {
             expansion,
             data: self.data,
             column_names: self.column_names,
-            estimator: self.estimator,
         })
     }
 

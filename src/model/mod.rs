@@ -63,19 +63,6 @@ pub struct Model {
     /// Names of all columns of the training data; empty where they are not known, as only those of the
     /// features are kept of data in files.
     pub column_names: Vec<String>,
-    /// The estimator that made the model, if it said so.
-    pub estimator: Option<Estimator>,
-}
-
-/// The parameters of an estimator as they were given, where they are not the settings of its model:
-/// `auto`, or a grid. The library keeps them for the package that wrote them.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Estimator {
-    /// The class.
-    pub class: String,
-    /// Its parameters, by their names.
-    pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A feature of a model: a step of its path, where it was selected. Its columns are 0-based here, and counted
@@ -184,7 +171,6 @@ impl Model {
             expansion: None,
             data,
             column_names: Vec::new(),
-            estimator: None,
         }
     }
 
@@ -237,7 +223,6 @@ impl Model {
                 ..DataSummary::new(dataset, summary)
             },
             column_names: Vec::new(),
-            estimator: None,
         }
     }
 

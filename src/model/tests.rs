@@ -97,12 +97,7 @@ fn every_choice_of_features_reads_back() {
 #[test]
 fn models_read_back_with_all_that_they_keep() {
     let names = ["a", "b", "", "d \u{1}", "e"].map(str::to_owned);
-    let parameters = json!({"alpha": "1/64u", "cv": {"tuple": [1, 2.5]}});
     let mut whole = model().with_column_names(names.to_vec());
-    whole.estimator = Some(Estimator {
-        class: "GreedyRankRLS".to_owned(),
-        parameters: parameters.as_object().unwrap().clone(),
-    });
     whole.table = TableOptions {
         label: Some("grade".to_owned()),
         missing: Some(Missing::Value(0.5)),

@@ -7,13 +7,11 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::commands::{command, root, run, target, tool};
-use crate::python;
 
 /// The reference of the Python package: its source, and its page in the book.
 const REFERENCE: (&str, &str) = ("python/reference/index.rst", "python/index.html");
 
-/// Makes the book in `target/book`, with the reference of the Python package where the package is
-/// installed. A page that is not listed is an error, and so is a link that leads nowhere.
+/// Makes the book in `target/book`; `cargo xtask python` adds the reference of the Python package. A page that is not listed is an error, and so is a link that leads nowhere.
 pub(crate) fn build() -> Result<()> {
     let (docs, book) = (root().join("docs"), target().join("book"));
     let listed = fs::read_to_string(docs.join("SUMMARY.md"))?;
@@ -30,10 +28,6 @@ pub(crate) fn build() -> Result<()> {
     }
     run(command(tool("mdbook")?, "build --dest-dir").arg(&book))?;
     println!("book: all links lead somewhere, in {}", book.display());
-    if let Some(python) = python::installed() {
-        return python::reference(&python);
-    }
-    println!("NOT MADE: the reference of the Python package; `cargo xtask python` makes it");
     Ok(())
 }
 
@@ -60,9 +54,9 @@ fn prepare(item: &mut Value) -> Result<()> {
         _ => format!("docs/{path}"),
     };
     let text = fs::read_to_string(root().join(&file))?;
-    let text = page(&text, &file).and_then(|text| pictures(&text, &file));
-    let text = text.with_context(|| file)?;
-    chapter["content"] = text.into();
+    let text = page(&text, &file).with_context(|| file)?;
+    // The README stands in the folder above the other pages.
+    chapter["content"] = text.replace("=\"docs/figures/", "=\"figures/").into();
     let inner = chapter["sub_items"].as_array_mut();
     inner.into_iter().flatten().try_for_each(prepare)
 }
@@ -112,24 +106,6 @@ fn linked(prose: &str, own: &str) -> Result<String> {
             }
         }
         out += rest;
-    }
-    Ok(out)
-}
-
-/// The files of pictures of the page `own`, which are in `docs/`, as the book has them.
-fn pictures(text: &str, own: &str) -> Result<String> {
-    // The README stands in the folder above the other pages.
-    let folder = if own == "README.md" { "docs/" } else { "" };
-    let mut parts = text.split("figures/");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        if let Some(before) = out.strip_suffix(&format!("=\"{folder}")) {
-            let file = part.split('"').next().unwrap_or_default();
-            let there = root().join("docs/figures").join(file).exists();
-            ensure!(there, "docs/figures/{file} does not exist");
-            out = format!("{before}=\"");
-        }
-        out.extend(["figures/", part]);
     }
     Ok(out)
 }

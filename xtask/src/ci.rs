@@ -1,22 +1,23 @@
 //! The checks of continuous integration, and the parts of it that can be run alone.
 
 use std::env;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::commands::{built, cargo, command, corpora, find, program, run, script, target};
-use crate::{book, python, release};
+use crate::commands::{cargo, command, find, program, run, script, target};
+use crate::{book, lines, python, release};
 
 /// Everything, in the order in which it fails soonest.
 pub(crate) fn run_all() -> Result<()> {
-    match corpora() {
-        Ok(folder) => println!("RANKRLS_CORPORA: {}", folder.display()),
+    match env::var("RANKRLS_CORPORA") {
+        Ok(folder) => println!("RANKRLS_CORPORA: {folder}"),
         Err(_) => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
     }
+    step("lines by folder");
+    lines::print()?;
     step("format");
     run(&mut cargo("fmt --all --check"))?;
     step("lints");
@@ -109,19 +110,4 @@ pub(crate) fn figures() -> Result<()> {
 /// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
 pub(crate) fn interop(program: &Path) -> Result<()> {
     run(command(python::current()?, "tests/interop/interop.py").arg(program))
-}
-
-/// Times other selectors beside rankrls, the Python package among them.
-pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
-    let data = [fs::canonicalize(train)?, fs::canonicalize(test)?];
-    let mut compare = script("benches/peers/compare.py")?;
-    let python = PathBuf::from(compare.get_program());
-    python::install(&python, &python::wheel(&python, "release")?)?;
-    run(compare.arg(built("release")?).args(data).args(rest))
-}
-
-/// Times RLScore's `QueryRankRLS` beside `rankrls train`.
-pub(crate) fn rlscore(data: &str, rest: &[&str]) -> Result<()> {
-    let mut training = script("benches/peers/training.py")?;
-    run(training.arg(built("release")?).arg(data).args(rest))
 }

@@ -85,7 +85,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// The folder of an environment of Python: `target/NAME`, or what `RANKRLS_NAME_VENV` names.
-pub(crate) fn venv(name: &str) -> PathBuf {
+fn venv(name: &str) -> PathBuf {
     let variable = format!("RANKRLS_{}_VENV", name.to_uppercase());
     env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from)
 }
@@ -122,10 +122,4 @@ pub(crate) fn script(file: &str) -> Result<Command> {
 pub(crate) fn tool(name: &str) -> Result<PathBuf> {
     let python = environment("publishing", &root().join("xtask/requirements.txt"))?;
     Ok(python.with_file_name(name))
-}
-
-/// The folder of corpora that are not part of the repository.
-pub(crate) fn corpora() -> Result<PathBuf> {
-    let folder = env::var_os("RANKRLS_CORPORA").map(PathBuf::from);
-    folder.context("RANKRLS_CORPORA: expected the folder of corpora")
 }

@@ -167,7 +167,7 @@ remedies! {
     GiveQueries => [
         "give the queries by ReadOptions::row_queries, for tables by TableOptions::query, for arrays as Queries, or write them into the data",
         "give the queries by --rows-per-query N or --query-file FILE, for tables by --query COLUMN, or write them into the data: query_id= of scikit-learn's dump_svmlight_file",
-        "pass the query of each row as qid=, or sizes of queries as group=",
+        "pass the query of each row as qid=",
     ],
     /// Name the column of a table that has the queries.
     NameQueries => [

@@ -12,7 +12,7 @@ use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
+use rand::rngs::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::{GreedyRankRls, Lambda, Model, Scale, StrategyKind};
@@ -40,7 +40,7 @@ fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
 }
 
 /// Time in which a job ends that has lost a rank.
-const PATIENCE: Duration = Duration::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rankrls-mpi");
 

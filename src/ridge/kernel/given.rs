@@ -128,8 +128,8 @@ fn check_given(square: &Square, name: impl Fn(usize) -> usize) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use rand::rngs::ChaCha8Rng;
     use rand::{RngExt, SeedableRng};
-    use rand_chacha::ChaCha8Rng;
 
     use super::*;
 

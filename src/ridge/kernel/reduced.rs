@@ -3,8 +3,8 @@
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};
 use rand::SeedableRng;
+use rand::rngs::ChaCha8Rng;
 use rand::seq::index;
-use rand_chacha::ChaCha8Rng;
 
 use super::given::given;
 use super::{Kernel, KernelKind, check_finite, named, row_number};

@@ -9,8 +9,8 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
 
 use crate::build::{FILES, link_grammar, rows, shipped_sentences};
@@ -173,7 +173,7 @@ fn tunings_survive() {
     .enumerate()
     {
         let arguments = format!(
-            "tune data.svm -k 10 --lambdas 2^0..2^4:2 {evidence} -o model.json --resume"
+            "tune data.svm -k 10 --lambda 2^0..2^4:2 {evidence} -o model.json --resume"
         );
         let outputs: &[&str] = match table {
             "table.csv" => &["model.json", "table.csv"],

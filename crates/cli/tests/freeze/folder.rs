@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Output;
 
-use crate::steady::steady;
+use crate::steady::{shape, steady};
 pub(crate) use crate::support::Folder;
 
 impl Folder {
@@ -20,7 +20,7 @@ impl Folder {
         folder
     }
 
-    fn output(&self, line: &str) -> Output {
+    pub(crate) fn output(&self, line: &str) -> Output {
         let (arguments, input) = line.split_once(" < ").unwrap_or((line, ""));
         let mut command = self.command(arguments);
         command
@@ -35,51 +35,34 @@ impl Folder {
         command.output().unwrap()
     }
 
-    /// What a line of a shell would show: the command, its exit code, and both of its outputs.
-    /// Known are `cat FILE`, and all else is `rankrls` with these arguments, of which `< FILE`
-    /// at the end is its standard input.
+    /// What a line of a shell would show: the command, its exit code, and both of its outputs; of a document
+    /// its keys, with the type of each. `< FILE` at the end is standard input.
     pub(crate) fn run(&self, line: &str) -> String {
-        if let Some(file) = line.strip_prefix("cat ") {
-            let bytes = fs::read(self.path(file)).unwrap();
-            let text = zstd::decode_all(&bytes[..]).unwrap_or(bytes);
-            return format!("$ {line}\n{}", steady(&String::from_utf8(text).unwrap()));
-        }
         let output = self.output(line);
         let code = output.status.code().unwrap();
         let mut text = format!("$ rankrls {line}\nexit: {code}\n");
-        for (name, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
-            if !bytes.is_empty() {
-                let shown = steady(&String::from_utf8(bytes).unwrap());
+        let printed = String::from_utf8(output.stdout).unwrap();
+        if let Ok(document) = serde_json::from_str(&printed) {
+            return text + &shape(&document, 0);
+        }
+        for (name, shown) in [
+            ("stdout", printed),
+            ("stderr", String::from_utf8(output.stderr).unwrap()),
+        ] {
+            if !shown.is_empty() {
+                let shown = steady(&shown);
                 writeln!(text, "--- {name}\n{}", shown.trim_end_matches('\n')).unwrap();
             }
         }
         text
     }
 
-    /// The command and the message that it is refused with. A mistake in the arguments (`code` 2)
-    /// also shows the usage, which is left out here.
-    pub(crate) fn refused(&self, code: i32, line: &str) -> String {
-        let output = self.output(line);
-        assert_eq!(output.status.code(), Some(code), "{line}");
-        assert!(output.stdout.is_empty(), "{line}");
-        let mut message = String::from_utf8(output.stderr).unwrap();
-        if code == 2 {
-            let end = message.find("\n\nUsage: rankrls").expect(line);
-            message.truncate(end);
-        }
-        format!("$ rankrls {line}\n{}\n", message.trim_end_matches('\n'))
-    }
-
     /// What the commands of a snapshot show now.
     pub(crate) fn again(&self, name: &str) -> String {
         let snapshot = format!("tests/freeze/snapshots/{name}.snap");
         let snapshot = fs::read_to_string(snapshot).unwrap();
-        let lines = snapshot.lines().filter_map(|line| line.strip_prefix("$ "));
-        let lines = lines.map(|line| line.strip_prefix("rankrls ").unwrap_or(line));
-        let code = if name == "error-usage" { 2 } else { 1 };
-        if name.starts_with("error-") {
-            return lines.map(|line| self.refused(code, line)).collect();
-        }
+        let lines = snapshot.lines();
+        let lines = lines.filter_map(|line| line.strip_prefix("$ rankrls "));
         let shown: Vec<String> = lines.map(|line| self.run(line)).collect();
         shown.join("\n")
     }

@@ -6,7 +6,7 @@ queries and rank the rest. The order of the selectors should not depend on the u
 and of tf-idf times 100 cannot, as every default lambda of rankrls is a share of the mean squared
 norm of a centred row.
 
-    python python/examples/units.py --rows 2000 --queries 150
+    python studies/units.py --rows 2000 --queries 150
 """
 
 import argparse

@@ -22,9 +22,9 @@ import numpy as np
 import scipy.sparse as sp
 from rankers import holm
 
-from rankrls import RankRLS, metrics, read_svmlight
+from rankrls import RankRLS, metrics, read
 
-LINK = Path(__file__).resolve().parents[2] / "corpora" / "link-parses"
+LINK = Path(__file__).resolve().parents[1] / "corpora" / "link-parses"
 ALPHAS = (4, 16, 64, 256, 1024)
 UNION_ALPHAS, SOURCE_WEIGHTS = (64, 256), (0.03, 0.3)
 FOLDS, DRAWS = 4, 4
@@ -107,12 +107,12 @@ def main():
     parser.add_argument("--target", type=Path, metavar="FOLDER", default=LINK)
     parser.add_argument("--source", type=Path, metavar="FOLDER")
     arguments = parser.parse_args()
-    pool = read_svmlight(arguments.target / "train.svm.zst")
-    test = read_svmlight(arguments.target / "test.svm.zst", n_features=pool.X.shape[1])
+    pool = read(arguments.target / "train.svm.zst")
+    test = read(arguments.target / "test.svm.zst", n_features=pool.X.shape[1])
     ids = np.unique(pool.qid)
     sizes, draws = (10, 20, 50, len(ids)), DRAWS
     if arguments.source:
-        source = in_columns_of(pool, read_svmlight(arguments.source / "train.svm.zst"))
+        source = in_columns_of(pool, read(arguments.source / "train.svm.zst"))
     else:
         source, ids, sizes, draws = drawn(pool, ids[::2]), ids[1::2], (10, 20), 1
     model = best(source.X, source.y, source.qid, holdout=f"folds:{FOLDS}")

@@ -232,13 +232,13 @@ def of_rankrls(train, test, k, lam, scores):
     """The Python package on the sparse data as they are; it centres them itself."""
     import rankrls
 
-    x, y, qid, _ = rankrls.read_svmlight(train)
+    x, y, qid, _ = rankrls.read(train)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     begin = time.perf_counter()
     model = rankrls.GreedyRankRLS(k, alpha=lam, strategy="bounded").fit(x, y, qid=qid)
     seconds = time.perf_counter() - begin
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    z = rankrls.read_svmlight(test, n_features=x.shape[1]).X
+    z = rankrls.read(test, n_features=x.shape[1]).X
     np.savetxt(scores, model.predict(z), fmt="%.17g")
     return {
         "features": (model.selected_ + 1).tolist(),
