@@ -31,7 +31,7 @@ def part(fold, name):
 
 
 def greedy(train, validation, test):
-    options = ["-k", 10_000, "--lambdas", "2^-10..2^10", "--evidence", validation]
+    options = ["-k", 10_000, "--lambda", "2^-10..2^10", "--evidence", validation]
     found = report("tune", train, *options, "--choose-by", "map", "--test", test, *RULES)
     steps = found["selection"]["steps"]
     features = [step["feature"] for step in steps]

@@ -86,7 +86,7 @@ def by_strategy(folder, selector, labels, ks):
         grid,
         "--quiet",
     ]
-    run(rankrls(), "tune", train, "-k", max(ks), *strategy, "--lambdas", lambdas, *folds)
+    run(rankrls(), "tune", train, "-k", max(ks), *strategy, "--lambda", lambdas, *folds)
     values = pd.read_csv(grid)
     for k in ks:
         best = values[values.k == k].nlargest(1, "value").iloc[0]

@@ -125,7 +125,7 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
     options = [
         "-k",
         6,
-        "--lambdas",
+        "--lambda",
         "4,16",
         "--strategies",
         "bounded,distil",

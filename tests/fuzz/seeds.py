@@ -53,7 +53,7 @@ def own(program, folder):
         "b": ["select", "tiny.svm", "-k2", "--lambda=1", "--strategy=sampled", "--candidates=2"],
         "c": ["select", "tiny.svm", "-k2", "--lambda=1", "--criterion=cindex"],
         "d": ["train", "tiny.svm", "--lambda=1"],
-        "e": ["tune", "tiny.svm", "--lambdas=1,2", "-k2"],
+        "e": ["tune", "tiny.svm", "--lambda=1,2", "-k2"],
     }
     for name, options in models.items():
         run(*options, "-q", "-o", name)

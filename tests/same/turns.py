@@ -35,8 +35,8 @@ JOBS = {
     "tune-folds": "tune {small} -k 50 --lambdas 4,16,64 --evidence folds:5",
     "train": "train {small} --lambda 16",
     "train-list": "train {small} --lambda 1,4,16,64",
-    "read-small": "corpus info {small}",
-    "read-large": "corpus info {large}",
+    "read-small": "info {small}",
+    "read-large": "info {large}",
 }
 # What a row shows, in the order of a run's numbers.
 SHOWN = ("whole s", "reading s", "work s", "peak MiB")

@@ -136,11 +136,6 @@ impl DataArgs {
         files.reads("--query-file", &self.queries)
     }
 
-    /// Takes the column of queries away, where its name was given for something else.
-    pub(crate) fn take_query(&mut self) -> Option<String> {
-        self.query.take()
-    }
-
     /// Whether the columns of the data at `path` are found by their names.
     pub(crate) fn by_name(&self, path: &Path) -> bool {
         self.format.is_table(path)

@@ -47,10 +47,9 @@ pub(crate) struct ExplainArgs {
     /// program
     #[arg(value_name = "DATA")]
     path: PathBuf,
-    /// The query, by its identifier; queries without identifiers are counted from 1. Without it,
-    /// --query names the query, not a column
-    #[arg(value_name = "QUERY", required_unless_present = "query")]
-    id: Option<String>,
+    /// The query, by its identifier; queries without identifiers are counted from 1
+    #[arg(value_name = "QUERY")]
+    id: String,
     /// Explain this row alone [default with --versus: the first of all others]
     #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
     row: Option<usize>,
@@ -129,11 +128,10 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     files.reads("--texts", &args.texts)?;
     let plot = args.plot.create(files)?;
     let model = Model::read(&args.model)?;
-    let mut reading = args.data.clone();
-    let id = args.id.clone().or_else(|| reading.take_query());
-    let loaded = reading.read_for(&model, &args.path, &args.names, Wanted::Queries, session)?;
+    let wanted = Wanted::Queries;
+    let loaded = (args.data).read_for(&model, &args.path, &args.names, wanted, session)?;
     let data = &loaded.dataset;
-    let query = query(data, &id.unwrap_or_default(), &args.path)?;
+    let query = query(data, &args.id, &args.path)?;
     let file = || args.path.display().to_string();
     let versus = args.versus.map(|versus| versus.row(data, query));
     let versus = versus.transpose().with_context(file)?;

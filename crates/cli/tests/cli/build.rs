@@ -176,7 +176,7 @@ fn held_out_rows_have_the_columns_of_training() {
     // Texts beside the rows are found.
     let svm = folder.unpacked("c/test.svm.zst");
     let query = svm.split("qid:").nth(1).unwrap().split(' ').next().unwrap();
-    let explain = format!("explain model.json c/test.svm.zst --query {query} --json");
+    let explain = format!("explain model.json c/test.svm.zst  {query} --json");
     let trained = "explain model.json c/train.svm.zst s1 --json";
     for document in [folder.json(&explain), folder.json(trained)] {
         let rows = list(&document["rows"]);

@@ -69,7 +69,7 @@ fn scores_of_a_file_teach() {
 #[test]
 fn distil_is_tuned_by_folds_and_compared() {
     let folder = Folder::new();
-    let tune = "tune @parses -k 4 --strategy distil --lambdas 4,16 --choose-by cindex";
+    let tune = "tune @parses -k 4 --strategy distil --lambda 4,16 --choose-by cindex";
     let document = folder.json(&format!("{tune} --json"));
     assert_eq!(document["options"]["evidence"]["kind"], "folds");
     folder.refused(&format!("{tune} --evidence lqo => biased"));

@@ -136,8 +136,8 @@ fn labels_of_first_rows_are_measured_everywhere() {
     let folder = Folder::new();
     for arguments in [
         "select train.svm -k 2 --lambda 1 --criterion label@1 --test test.svm --metrics label@1",
-        "tune train.svm -k 2 --lambdas 1,4 --choose-by label@1 --metrics cindex",
-        "tune train.svm -k 2 --lambdas 1,4 --evidence test.svm --choose-by label@1",
+        "tune train.svm -k 2 --lambda 1,4 --choose-by label@1 --metrics cindex",
+        "tune train.svm -k 2 --lambda 1,4 --evidence test.svm --choose-by label@1",
         "train train.svm --lambda 1,4 --choose-by label@1",
         "compare train.svm -k 2 --lambda 1 --test test.svm --metrics label@1",
     ] {

@@ -15,7 +15,7 @@ fn rows_that_were_moved_have_their_numbers_in_the_file() {
         "split.svm",
         "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a 3:1\n1 qid:b 1:1\n",
     );
-    let explain = "explain model.json split.svm --regroup --query";
+    let explain = "explain model.json split.svm --regroup";
     let document = folder.json(&format!("{explain} b --json"));
     let mut rows: Vec<u64> = document["rows"]
         .as_array()
@@ -44,11 +44,9 @@ fn the_column_of_queries_is_named_as_elsewhere() {
     folder.refused(&format!(
         "explain named.json {read} 19 => called \"19\"; the first are 17, 18"
     ));
-    // Alone it names the query, in tables, too: the model knows the column.
-    let one = "explain named.json table.csv --json";
-    let alone = folder.json(&format!("{one} --query 17"));
+    // The model knows the column.
+    let alone = folder.json("explain named.json table.csv 17 --json");
     assert_eq!(alone["rows_of_query"], 2);
-    assert_eq!(alone, folder.json(&format!("{one} 17")));
 }
 
 #[test]
@@ -82,11 +80,11 @@ fn mistakes_are_refused() {
     huge["steps"][0]["weight"] = serde_json::json!(1e300);
     folder.write("huge.json", huge.to_string());
     folder.stdout("train train.svm --lambda 1 --kernel gaussian:0.1 -o kernel.json");
-    folder.refused("explain huge.json huge.svm --query a --versus 2 => no finite number");
-    folder.refused("explain kernel.json train.svm --query a => a kernel model has no features");
+    folder.refused("explain huge.json huge.svm  a --versus 2 => no finite number");
+    folder.refused("explain kernel.json train.svm  a => a kernel model has no features");
     assert!(
         folder
-            .stdout("explain model.json one.svm --query 1")
+            .stdout("explain model.json one.svm  1")
             .contains("number 2")
     );
 }
@@ -96,7 +94,7 @@ fn texts_stand_beside_the_rows() {
     let folder = folder();
     let texts = [1, 2, 3, 4, 5, 6, 7, 8].map(|row| format!("text {row}\n"));
     folder.write("texts.txt.gz", gz(&texts.concat()));
-    let explain = "explain model.json train.svm --query c --texts texts.txt.gz";
+    let explain = "explain model.json train.svm  c --texts texts.txt.gz";
     let text = folder.stdout(explain);
     for row in 6..9 {
         let (_, below) = text.split_once(&format!(": row {row}, ")).unwrap();
@@ -114,7 +112,7 @@ fn texts_stand_beside_the_rows() {
         "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a 3:1\n1 qid:b 1:1\n",
     );
     folder.write("four.txt", "one\ntwo\nthree\n<four>\x07");
-    let explain = "explain model.json split.svm --regroup --query b --texts four.txt";
+    let explain = "explain model.json split.svm --regroup  b --texts four.txt";
     let text = folder.stdout(explain);
     assert!(text.contains("text: <four>\\u{7}\n"), "{text}");
     for row in folder.json(&format!("{explain} --json"))["rows"]

@@ -136,7 +136,7 @@ fn names_in_reports_are_text() {
         "tune",
         &data,
         "-k2",
-        "--lambdas=1,2",
+        "--lambda=1,2",
         "-o=t.json",
         "--plot=tune.svg",
     ]);
@@ -170,7 +170,7 @@ fn tables_of_long_texts_end() {
         "select long.svm -k 2 --lambda 1 --names names.txt -o m.json",
         "inspect m.json",
         "inspect all.json",
-        "tune long.svm -k 2 --lambdas 1 --names names.txt --csv t.csv",
+        "tune long.svm -k 2 --lambda 1 --names names.txt --csv t.csv",
         "compare long.svm -k 2 --lambda 1 --names names.txt --strategies lowmem,random",
         "evaluate long.svm --model m.json --model all.json --per-query --csv e.csv",
         &format!("evaluate long.svm --model m.json --metrics {measures}"),
@@ -242,7 +242,7 @@ fn no_text_from_outside_commands_the_terminal() {
         &["select", &a, "-k2", "--lambda=1", "--plot", &page],
         &["select", &a, "-k2", "--lambda=1", "--resume", "-o", &b],
         &["tune", &a, "-k2", "--evidence", EVIL],
-        &["tune", &a, "-k2", "--lambdas=1", "--evidence=lqo"],
+        &["tune", &a, "-k2", "--lambda=1", "--evidence=lqo"],
         &["tune", &a, "-k2", "--csv", EVIL],
         &["train", &a, "--lambda=1", "--holdout", EVIL],
         &["train", &a, "--lambda=1", "--kernel", EVIL],
@@ -295,7 +295,7 @@ fn a_full_disk_leaves_no_half_file() {
             "out.svg",
         ),
         ("train large.svm --lambda 1 -o out.json", "out.json"),
-        ("tune large.svm --lambdas 1 -k 20 --plot out.svg", "out.svg"),
+        ("tune large.svm --lambda 1 -k 20 --plot out.svg", "out.svg"),
         ("convert large.svm -o out.svm", "out.svm"),
         ("convert large.svm -o out.svm.gz", "out.svm.gz"),
         ("convert large.svm -o old.svm", "old.svm"),
@@ -341,7 +341,7 @@ fn answers_that_lose_digits_come_with_a_warning() {
         "1 qid:1 1:1 2:1.00000001\n0 qid:1\n0.5 qid:1 1:0.5 2:0.5\n\
          1 qid:2 1:2 2:2\n0 qid:2 2:0.00000001\n0.25 qid:2 1:1 2:1\n",
     );
-    let tune = "tune near.svm -k 2 --lambdas 1e-10 --rule min-improvement:0 --json";
+    let tune = "tune near.svm -k 2 --lambda 1e-10 --rule min-improvement:0 --json";
     folder.warns(&format!("{tune} => the condition number is"));
     let condition = |lambda: &str| {
         let select = format!("select near.svm -k 2 --lambda {lambda} --json -q");

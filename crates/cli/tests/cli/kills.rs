@@ -173,7 +173,7 @@ fn tunings_survive() {
     .enumerate()
     {
         let arguments = format!(
-            "tune data.svm -k 10 --lambdas 2^0..2^4:2 {evidence} -o model.json --resume"
+            "tune data.svm -k 10 --lambda 2^0..2^4:2 {evidence} -o model.json --resume"
         );
         let outputs: &[&str] = match table {
             "table.csv" => &["model.json", "table.csv"],

@@ -131,7 +131,7 @@ fn the_model_is_written_while_it_grows() {
     assert_eq!(folder.read("model.json"), folder.read("whole.json"));
 }
 
-const TUNE: &str = "tune big.svm -k 5 --lambdas 0.5,2^3 --evidence folds:3";
+const TUNE: &str = "tune big.svm -k 5 --lambda 0.5,2^3 --evidence folds:3";
 
 #[test]
 fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {

@@ -218,7 +218,7 @@ fn without_a_lambda_one_is_chosen_and_says_how() {
         "{errors}"
     );
     // The same as tune by these folds, and as select with this lambda.
-    let tuned = folder.json("tune data.svm -k 3 --lambdas auto --evidence folds:3 --json");
+    let tuned = folder.json("tune data.svm -k 3 --lambda auto --evidence folds:3 --json");
     assert_eq!(tuned["chosen"]["lambda"], document["lambda"]);
     assert_eq!(tuned["chosen"]["value"], least);
     let lambda = &document["lambda"];

@@ -280,7 +280,7 @@ fn a_model_remembers_what_it_was_trained_on() {
         let scores = folder.stdout("predict model.json holes-test.csv");
         let given = "predict model.json holes-test.csv --query topic --missing mean";
         assert_eq!(folder.stdout(given), scores);
-        let explained = folder.json("explain model.json holes-test.csv --query x --json");
+        let explained = folder.json("explain model.json holes-test.csv x --json");
         assert_eq!(explained["rows_of_query"], 2);
         let mut rows = list(&explained["rows"]).iter();
         assert!(rows.any(|row| row["label"] != 0.0), "{explained}");

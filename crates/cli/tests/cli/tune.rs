@@ -47,23 +47,23 @@ fn evidence_may_be_validation_data_or_folds() {
     assert_eq!(found["metrics"]["ndcg@10"], document["chosen"]["value"]);
     let same = tuned(&folder, "-k 3 --evidence other.svm --choose-by ndcg@10");
     assert_eq!(same["table"], document["table"]);
-    let folds = tuned(&folder, "-k 3 --evidence folds:3 --seed 4 --lambdas 1,4");
+    let folds = tuned(&folder, "-k 3 --evidence folds:3 --seed 4 --lambda 1,4");
     assert_eq!(
         folds["options"]["evidence"],
         serde_json::json!({"kind": "folds", "count": 3, "seed": 4})
     );
-    let rule = "-k 3 --evidence lqo --lambdas 1 --rule min-improvement:0.02:3";
+    let rule = "-k 3 --evidence lqo --lambda 1 --rule min-improvement:0.02:3";
     let rule = &tuned(&folder, rule)["options"]["rule"];
     assert_eq!(rule["least"], 0.02);
     assert_eq!(rule["patience"], 3);
-    let five = tuned(&folder, "-k 3 --evidence folds --lambdas 1");
+    let five = tuned(&folder, "-k 3 --evidence folds --lambda 1");
     assert_eq!(five["options"]["evidence"]["count"], 5);
 }
 
 #[test]
 fn scales_of_labels_are_an_axis_of_the_grid() {
     let folder = folder();
-    let options = "-k 2 --evidence folds:3 --lambdas 1,4 --strategy dense --labels raw,unit";
+    let options = "-k 2 --evidence folds:3 --lambda 1,4 --strategy dense --labels raw,unit";
     let cindex = format!("tune train.svm {options} --choose-by cindex --csv models.csv");
     folder.prints(&format!("{cindex} => chosen: labels "));
     assert!(folder.read("models.csv").starts_with("lambda,labels,k,"));
@@ -77,9 +77,9 @@ fn test_data_have_no_part_in_the_choice() {
     let folder = folder();
     let with = tuned(
         &folder,
-        "-k 4 --lambdas 1,8 --test other.svm --metrics cindex",
+        "-k 4 --lambda 1,8 --test other.svm --metrics cindex",
     );
-    let without = tuned(&folder, "-k 4 --lambdas 1,8 --metrics cindex");
+    let without = tuned(&folder, "-k 4 --lambda 1,8 --metrics cindex");
     assert_eq!(
         (&with["chosen"], &with["table"]),
         (&without["chosen"], &without["table"])
@@ -87,7 +87,7 @@ fn test_data_have_no_part_in_the_choice() {
     let steps = list(&with["selection"]["steps"]);
     assert!(steps.iter().all(|step| step["test"]["cindex"].is_number()));
     assert_eq!(without["selection"]["steps"][0].get("test"), None);
-    let text = folder.stdout("tune train.svm -k 2 --lambdas 1 --test other.svm");
+    let text = folder.stdout("tune train.svm -k 2 --lambda 1 --test other.svm");
     assert!(
         text.contains("test data: 60 rows") && text.contains("mean-ndcg"),
         "{text}"
@@ -97,7 +97,8 @@ fn test_data_have_no_part_in_the_choice() {
 #[test]
 fn tables_are_written() {
     let folder = folder();
-    let document = tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --csv t.csv");
+    let document = tuned(&folder, "-k 3 --lambda 1,8 --metrics map --csv t.csv");
+    // Scripts may still say `--lambdas`.
     tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --csv t.json");
     let json = folder.document("t.json");
     assert_eq!(json, document["table"]);
@@ -128,7 +129,7 @@ fn a_lambda_in_trouble_is_a_row_that_says_so() {
         "1e150 qid:1 1:1e-160\n-1e150 qid:1 2:1\n1e150 qid:2 2:1\n-1e150 qid:2 1:1e-160\n\
          1e150 qid:3\n0 qid:3 2:1\n1e150 qid:4 1:1\n1e149 qid:4\n",
     );
-    let arguments = "tune train.svm -k 2 --lambdas 1e-300,1";
+    let arguments = "tune train.svm -k 2 --lambda 1e-300,1";
     let document = folder.json(&format!("{arguments} --json --csv t.csv"));
     assert_eq!(document["paths"][0]["ending"], "refused");
     assert_eq!(document["paths"][1]["ending"], "complete");
@@ -155,7 +156,7 @@ fn data_without_a_choice_is_refused() {
 #[test]
 fn a_seed_without_effect_is_a_warning() {
     let folder = folder();
-    let tune = "tune train.svm -k 2 --lambdas 1 --evidence train.svm";
+    let tune = "tune train.svm -k 2 --lambda 1 --evidence train.svm";
     for seed in [1, 3] {
         folder.warns(&format!("{tune} --seed {seed} => --seed has no effect"));
     }
@@ -164,7 +165,7 @@ fn a_seed_without_effect_is_a_warning() {
 #[test]
 fn the_paths_are_drawn_with_the_choice() {
     let folder = folder();
-    let tune = "tune train.svm -k 4 --lambdas 0.5,3,2^4 --choose-by cindex --evidence folds:3";
+    let tune = "tune train.svm -k 4 --lambda 0.5,3,2^4 --choose-by cindex --evidence folds:3";
     let (text, _) = folder.run(&format!("{tune} --plot paths.svg"));
     let svg = folder.read("paths.svg");
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -186,7 +187,7 @@ fn the_paths_are_drawn_with_the_choice() {
     }
     let chosen = tuned(
         &folder,
-        "-k 4 --lambdas 0.5,3,2^4 --choose-by cindex --evidence folds:3",
+        "-k 4 --lambda 0.5,3,2^4 --choose-by cindex --evidence folds:3",
     );
     let chosen = &chosen["chosen"];
     let name = match number(&chosen["lambda"]) {
@@ -215,7 +216,7 @@ fn the_paths_are_drawn_with_the_choice() {
 #[test]
 fn the_measure_of_the_choice_is_on_the_test_path() {
     let folder = Folder::new();
-    let tune = "tune train.svm -k 2 --lambdas 1 --choose-by map --test test.svm";
+    let tune = "tune train.svm -k 2 --lambda 1 --choose-by map --test test.svm";
     let document = folder.json(&format!("{tune} --metrics mrr,map,mrr --json"));
     let step = &document["selection"]["steps"][0];
     for key in ["test", "standard_errors"] {
@@ -240,7 +241,7 @@ fn the_measure_of_the_choice_is_on_the_test_path() {
 #[test]
 fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
     let folder = folder();
-    let document = tuned(&folder, "-k 4 --lambdas 1,16,64 --metrics cindex");
+    let document = tuned(&folder, "-k 4 --lambda 1,16,64 --metrics cindex");
     assert_eq!(document["options"]["evidence"]["kind"], "lqo");
     assert_eq!(document["optimistic"], true);
     let by_folds = &document["chosen_by_folds"];
@@ -248,7 +249,7 @@ fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
     assert!(promised.as_f64() < likely.as_f64(), "{document}");
     // The same as folds for this path alone.
     let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
-    let folds = format!("-k {k} --lambdas {lambda} --evidence folds --metrics cindex");
+    let folds = format!("-k {k} --lambda {lambda} --evidence folds --metrics cindex");
     let folds = tuned(&folder, &folds);
     assert_eq!(folds["optimistic"], false);
     assert!(folds["chosen_by_folds"].is_null());
@@ -257,7 +258,7 @@ fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
     assert_eq!(by_folds["mean"], last["value"]);
     assert_eq!(by_folds["standard_error"], last["standard_error"]);
     assert_eq!(by_folds["metrics"], last["metrics"]);
-    let text = folder.stdout("tune train.svm -k 4 --lambdas 1,16");
+    let text = folder.stdout("tune train.svm -k 4 --lambda 1,16");
     for part in [
         "optimistic: features were",
         "(optimistic)\n",
@@ -271,15 +272,15 @@ fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
 fn many_candidates_are_judged_by_folds_unless_somebody_asks_otherwise() {
     let folder = Folder::new();
     folder.write("train.svm", generated(60, 200));
-    let document = tuned(&folder, "-k 3 --lambdas 4,16");
+    let document = tuned(&folder, "-k 3 --lambda 4,16");
     assert_eq!(document["options"]["evidence"]["kind"], "folds");
     assert_eq!(document["options"]["evidence"]["count"], 5);
     let reason = document["evidence_reason"].as_str().unwrap();
     assert!(reason.contains("column classes for 6 queries"), "{reason}");
-    let text = folder.stdout("tune train.svm -k 3 --lambdas 4,16");
+    let text = folder.stdout("tune train.svm -k 3 --lambda 4,16");
     assert!(text.contains("evidence: 5 folds, seed 1\n"), "{text}");
     assert!(text.contains("--evidence lqo takes them"), "{text}");
-    let document = tuned(&folder, "-k 3 --lambdas 4,16 --evidence lqo");
+    let document = tuned(&folder, "-k 3 --lambda 4,16 --evidence lqo");
     assert_eq!(document["options"]["evidence"]["kind"], "lqo");
     assert!(document["evidence_reason"].is_null());
 }
@@ -287,7 +288,7 @@ fn many_candidates_are_judged_by_folds_unless_somebody_asks_otherwise() {
 #[test]
 fn the_folds_that_select_a_feature_are_counted() {
     let folder = folder();
-    let document = tuned(&folder, "-k 4 --lambdas 16 --evidence folds:4 --seed 3");
+    let document = tuned(&folder, "-k 4 --lambda 16 --evidence folds:4 --seed 3");
     let stability = &document["stability"];
     assert_eq!(stability["selections"], 4);
     let index = number(&stability["index"]);
@@ -308,6 +309,6 @@ fn the_folds_that_select_a_feature_are_counted() {
         assert_eq!(step["folds"], expected);
     }
     folder.prints(
-        "tune train.svm -k 4 --lambdas 16 --evidence folds:4 => stability of the features over 4 folds: ",
+        "tune train.svm -k 4 --lambda 16 --evidence folds:4 => stability of the features over 4 folds: ",
     );
 }
