@@ -14,7 +14,7 @@ from style import ROOT, colour, label, printed, versions
 DATA = ROOT / "studies/data"
 PAGE = ROOT / "docs/evidence.md"
 FOUR = 4  # draws of queries
-GUM, ALL_OF_GUM, LETOR = "four times 112 queries of GUM", "all queries of GUM", "MQ2008, fold 3"
+GUM, ALL_OF_GUM = "four times 112 queries of GUM", "all queries of GUM"
 
 
 def read(name):
@@ -233,12 +233,10 @@ def funnel(figure):
 
 
 def tables(page):
-    """The page with a table for each group, and the share of all columns' gain that is kept."""
+    """The page with a table for each group of GUM, and the share of all columns' gain that is kept."""
     data = read("quality")
-    for number, (group, labels) in enumerate(
-        [(GUM, "sqrt-sd"), (ALL_OF_GUM, "sqrt-sd"), (LETOR, "best")], 1
-    ):
-        own = data[(data.group == group) & (data.labels == labels)]
+    for number, group in enumerate([GUM, ALL_OF_GUM], 1):
+        own = data[(data.group == group) & (data.labels == "sqrt-sd")]
         ks = own.k.unique()
         lines = [row(["selector", *(f"k = {k}" for k in ks)]), "|---|" + "---|" * len(ks)]
         for place, (selector, found) in enumerate(own.groupby("selector", sort=False)):

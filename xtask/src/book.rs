@@ -72,7 +72,7 @@ fn page(text: &str, file: &str) -> Result<String> {
     parts.collect()
 }
 
-/// Prose whose formulas stand between a dollar and a backtick, as GitHub has them, as MathJax wants them.
+/// Prose whose formulas stand between a dollar and a backtick, as GitHub has them, as `MathJax` wants them.
 fn formulas(prose: &str) -> String {
     let mut parts = prose.split("$`");
     let mut out = parts.next().unwrap_or_default().to_owned();

@@ -34,6 +34,7 @@ fn parts(page: &str) -> Vec<Part<'_>> {
         }
         if let Some(file) = prompt.and_then(|line| line.strip_prefix("cat ")) {
             parts.push(Part::File(file, below));
+            continue;
         }
         let programs = ["rankrls ", "cargo run --release -- "];
         if let Some(rest) = programs.iter().find_map(|name| command.strip_prefix(name)) {
