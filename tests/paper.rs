@@ -51,7 +51,9 @@ fn the_bibliography_has_what_is_cited() {
 /// Whether `written` is `found`, rounded to the decimals that it has.
 fn rounds(written: &str, found: &str) -> bool {
     let number = |text: &str| text.parse::<f64>().expect(text);
-    let decimals = written.split_once('.').map_or(0, |(_, digits)| digits.len());
+    let decimals = written
+        .split_once('.')
+        .map_or(0, |(_, digits)| digits.len());
     (number(written) - number(found)).abs() <= 0.501 * 0.1_f64.powi(decimals as i32)
 }
 
@@ -65,10 +67,15 @@ fn the_table_has_the_figures_of_the_page() {
             panic!("{row}");
         };
         let name = name.split('`').nth(1).expect(row);
-        let line = PAGE.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let line = PAGE
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
         let mut lines = line.filter(|words| words.len() == 8 && words[0] == name);
         let found = lines.next().expect(name);
-        assert!(rounds(memory.trim_end_matches(" MiB"), found[1]), "{row}: {found:?}");
+        assert!(
+            rounds(memory.trim_end_matches(" MiB"), found[1]),
+            "{row}: {found:?}"
+        );
         assert!(error == "-" || rounds(error, found[3]), "{row}: {found:?}");
         assert!(rounds(cindex, found[5]), "{row}: {found:?}");
         compared += 1;

@@ -49,14 +49,21 @@ fn the_recipes_apply() {
         }
         let source = fs::read_to_string(&file).expect(path);
         let found = applied(&source, &lines);
-        assert!(found.is_some(), "{path}: does not apply:\n{}", lines.join("\n"));
+        assert!(
+            found.is_some(),
+            "{path}: does not apply:\n{}",
+            lines.join("\n")
+        );
     }
 }
 
 #[test]
 fn lines_that_are_not_there_once_are_no_recipe() {
     let source = "\na\nb\nc\nb\n";
-    assert_eq!(applied(source, &[" a", "-b", "+d"]).as_deref(), Some("\na\nd\nc\nb\n"));
+    assert_eq!(
+        applied(source, &[" a", "-b", "+d"]).as_deref(),
+        Some("\na\nd\nc\nb\n")
+    );
     for lines in [&[" a", " c", "+d"][..], &[" b", "+d"], &["-e", "+d"]] {
         assert_eq!(applied(source, lines), None, "{lines:?}");
     }

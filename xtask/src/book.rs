@@ -64,11 +64,13 @@ fn prepare(item: &mut Value) -> Result<()> {
 /// A page of the book: its links and formulas, but not what stands in blocks of code.
 fn page(text: &str, file: &str) -> Result<String> {
     let parts = text.split("```").enumerate();
-    let parts = parts.map(|(place, part)| match (place % 2, part.strip_prefix("math\n")) {
-        (0, _) => linked(part, file).map(|prose| formulas(&prose)),
-        (_, Some(formula)) => Ok(tex('[', formula.trim(), ']')),
-        _ => Ok(format!("```{part}```")),
-    });
+    let parts = parts.map(
+        |(place, part)| match (place % 2, part.strip_prefix("math\n")) {
+            (0, _) => linked(part, file).map(|prose| formulas(&prose)),
+            (_, Some(formula)) => Ok(tex('[', formula.trim(), ']')),
+            _ => Ok(format!("```{part}```")),
+        },
+    );
     parts.collect()
 }
 

@@ -40,7 +40,11 @@ fn parts(page: &str) -> Vec<Part<'_>> {
         if let Some(rest) = programs.iter().find_map(|name| command.strip_prefix(name)) {
             let end = rest.find([']', '|', '#']).unwrap_or(rest.len());
             // Another program prints what stands below a pipe.
-            let below = if rest.contains('|') { Vec::new() } else { below };
+            let below = if rest.contains('|') {
+                Vec::new()
+            } else {
+                below
+            };
             parts.push(Part::Command(rest[..end].to_owned(), below));
         }
     }
