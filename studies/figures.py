@@ -1,4 +1,4 @@
-"""Draws the figures of docs/ and fills in the tables of docs/quality.md, from the files in data/.
+"""Draws the figures of docs/ and fills in the tables of docs/evidence.md, from the files in data/.
 
 python studies/figures.py            # writes what changed
 python studies/figures.py --check    # writes nothing, and fails if something would change
@@ -12,9 +12,9 @@ from pages import filled, row
 from style import ROOT, colour, label, printed, versions
 
 DATA = ROOT / "studies/data"
-PAGE = ROOT / "docs/quality.md"
+PAGE = ROOT / "docs/evidence.md"
 FOUR = 4  # draws of queries
-GUM, ALL_OF_GUM, LETOR = "four times 112 queries of GUM", "all queries of GUM", "MQ2008, fold 3"
+GUM, ALL_OF_GUM = "four times 112 queries of GUM", "all queries of GUM"
 
 
 def read(name):
@@ -233,20 +233,18 @@ def funnel(figure):
 
 
 def tables(page):
-    """The page with a table for each group, and the share of all columns' gain that is kept."""
+    """The page with a table for each group of GUM, and the share of all columns' gain that is kept."""
     data = read("quality")
-    for number, (group, labels) in enumerate(
-        [(GUM, "sqrt-sd"), (ALL_OF_GUM, "sqrt-sd"), (LETOR, "best")], 1
-    ):
-        own = data[(data.group == group) & (data.labels == labels)]
+    for number, group in enumerate([GUM, ALL_OF_GUM], 1):
+        own = data[(data.group == group) & (data.labels == "sqrt-sd")]
         ks = own.k.unique()
         lines = [row(["selector", *(f"k = {k}" for k in ks)]), "|---|" + "---|" * len(ks)]
         for place, (selector, found) in enumerate(own.groupby("selector", sort=False)):
-            cells = [
-                f"{one.cindex:.3f}"
-                + (f" ({one.ahead:+.3f} ± {one.standard_error:.3f})" if place else "")
-                for one in found.itertuples()
-            ]
+            cells = [f"{one.cindex:.3f}" for one in found.itertuples()]
+            if place:
+                stars = ["*" * (abs(one.ahead) > 2 * one.standard_error) for one in found.itertuples()]
+                ahead = [f" ({one:+.3f}{star})" for one, star in zip(found.ahead, stars)]
+                cells = [cell + more for cell, more in zip(cells, ahead)]
             lines.append(row([selector, *cells]))
         page = filled(page, f"quality {number}", lines)
         if number == 1:

@@ -6,6 +6,8 @@ use std::process::Command;
 
 const PAPER: &str = include_str!("../paper/paper.md");
 const BIBLIOGRAPHY: &str = include_str!("../paper/paper.bib");
+/// The listing of `compare` stands there, and a test runs it.
+const PAGE: &str = include_str!("../docs/paper.md");
 
 #[test]
 fn the_header_has_title_authors_and_bibliography() {
@@ -44,6 +46,41 @@ fn the_bibliography_has_what_is_cited() {
     assert!(cited.len() > 20, "{cited:?}");
     let absent: Vec<_> = cited.difference(&entries).collect();
     assert!(absent.is_empty(), "cited without an entry: {absent:?}");
+}
+
+/// Whether `written` is `found`, rounded to the decimals that it has.
+fn rounds(written: &str, found: &str) -> bool {
+    let number = |text: &str| text.parse::<f64>().expect(text);
+    let decimals = written
+        .split_once('.')
+        .map_or(0, |(_, digits)| digits.len());
+    (number(written) - number(found)).abs() <= 0.501 * 0.1_f64.powi(decimals as i32)
+}
+
+#[test]
+fn the_table_has_the_figures_of_the_page() {
+    let rows = PAPER.lines().filter(|line| line.contains(" MiB |"));
+    let mut compared = 0;
+    for row in rows {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let [_, name, memory, error, cindex, _] = cells[..] else {
+            panic!("{row}");
+        };
+        let name = name.split('`').nth(1).expect(row);
+        let line = PAGE
+            .lines()
+            .map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let mut lines = line.filter(|words| words.len() == 8 && words[0] == name);
+        let found = lines.next().expect(name);
+        assert!(
+            rounds(memory.trim_end_matches(" MiB"), found[1]),
+            "{row}: {found:?}"
+        );
+        assert!(error == "-" || rounds(error, found[3]), "{row}: {found:?}");
+        assert!(rounds(cindex, found[5]), "{row}: {found:?}");
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
 }
 
 /// Runs where `RANKRLS_PANDOC` is set.

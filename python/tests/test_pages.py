@@ -46,6 +46,10 @@ def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
     assert "model" in names
 
 
+def test_the_reference_is_that_of_the_docstrings():
+    subprocess.run([sys.executable, ROOT / "python/reference.py", "--check"], check=True)
+
+
 def said(notebook):
     """The text that each cell of code has printed, and its value as text."""
     return {

@@ -131,6 +131,16 @@ impl ColumnClasses {
         self.columns.starts[candidate + 1] - self.columns.starts[candidate]
     }
 
+    /// How many entries the so many longest columns have together.
+    pub(crate) fn longest(&self, count: usize) -> usize {
+        let mut entries: Vec<usize> = (0..self.len()).map(|own| self.entries_of(own)).collect();
+        if count < entries.len() {
+            entries.select_nth_unstable_by(count, |a, b| b.cmp(a));
+            entries.truncate(count);
+        }
+        entries.iter().sum()
+    }
+
     /// The columns of all candidates, `m` x candidates.
     pub(crate) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
         self.columns.matrix()

@@ -60,18 +60,18 @@ impl Basis {
 /// learning*, ICML 2000), with the penalty of the Nyström approximation (Williams and Seeger, *Using the
 /// Nyström method to speed up kernel machines*, NIPS 13, 2001).
 ///
-/// Let `kappa` be the kernel, and `kappa_bb = U diag(s) U'` its values among the rows of the basis, `b` x `b`. The
-/// data are mapped to `Phi = kappa_mb U diag(s)^-1/2`, a column for each eigenvalue that is not rounding: RankRLS
-/// on these columns minimises over all `f = sum_b alpha_b kappa(x_b, .)`, and `alpha = U diag(s)^-1/2 w`.
+/// Let `kappa` be the kernel, and `kappa_bb = U Sigma U'` its values among the rows of the basis, `b` x `b`. The
+/// data are mapped to `kappa_mb U Sigma^-1/2`, a column for each eigenvalue that is not rounding: RankRLS
+/// on these columns minimises over all `f = sum_b alpha_b kappa(x_b, .)`, and `alpha = U Sigma^-1/2 w`.
 /// Everything that linear RankRLS has is there: all solvers, objectives and hold-outs, which keep the
 /// basis whatever they hold out.
 #[derive(Debug)]
 pub(crate) struct ReducedSet {
     /// The rows of the basis, `b`, 0-based, ascending.
     rows: Vec<usize>,
-    /// `U diag(s)^-1/2`: basis x columns.
+    /// `U Sigma^-1/2`: basis x columns.
     map: Mat<f64>,
-    /// `Phi`: the data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
+    /// The data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
     pub(crate) mapped: Dataset<'static>,
 }
 
