@@ -39,7 +39,7 @@ const ALL: &str = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residu
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
-  rankrls compare @parses -k 10 --lambda 16 --test @parses-test
+  rankrls compare @sentences -k 10 --test @sentences-test
   rankrls compare train.svm -k 20 --lambda 16 --strategies bounded,backfit,sampled:500
   rankrls compare train.svm -k 20 --lambda 16 --strategies sampled,random --seed 2 --json")]
 pub(crate) struct CompareArgs {
@@ -65,7 +65,7 @@ pub(crate) struct CompareArgs {
     teacher: TeacherArgs,
     #[command(flatten)]
     data: TrainingData,
-    /// Measure this data after every step; @parses-test goes with @parses
+    /// Measure this data after every step; @sentences-test goes with @sentences
     #[arg(help_heading = "Measures", long, value_name = "DATA")]
     test: Option<PathBuf>,
     #[arg(

@@ -7,11 +7,12 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::Summary;
+use rankrls::data::Packed;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
     read_names, read_scores,
 };
-use rankrls::data::{Packed, sample};
+use rankrls::data::sample::{self, Sample};
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
@@ -281,8 +282,8 @@ impl ColumnNames {
         if let Some(file) = self.names.clone().or_else(|| names_beside(path)) {
             return Ok(same(&read_names(&file, memory)?, &file)?);
         }
-        if embedded(path).is_some() {
-            same(&sample::names(), path)?;
+        if let Some(sample) = embedded(path) {
+            same(&sample::names(sample), path)?;
         }
         Ok(())
     }
@@ -291,8 +292,8 @@ impl ColumnNames {
 /// Training data, and how all data of the command are read.
 #[derive(Debug, Args)]
 pub(crate) struct TrainingData {
-    /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
-    /// small corpus that comes with the program
+    /// Training data, plain or compressed by gzip or zstd; - is standard input, and
+    /// @sentences and @documents are small corpora that come with the program
     #[arg(value_name = "DATA", help_heading = None::<&str>)]
     pub(crate) path: PathBuf,
     #[command(flatten)]
@@ -486,11 +487,11 @@ impl Input {
 }
 
 /// Data that come with the program.
-const EMBEDDED: [(&str, &[u8]); 2] = [("@parses", sample::TRAIN), ("@parses-test", sample::TEST)];
+const EMBEDDED: &[Sample] = sample::CORPORA.as_flattened();
 
-fn embedded(path: &Path) -> Option<&'static [u8]> {
-    let of_name = |(name, _): &&(&str, _)| Path::new(name) == path;
-    EMBEDDED.iter().find(of_name).map(|(_, bytes)| *bytes)
+pub(crate) fn embedded(path: &Path) -> Option<Sample> {
+    let named = |sample: &&Sample| Path::new(sample.name) == path;
+    EMBEDDED.iter().find(named).copied()
 }
 
 /// Refuses what looks like the name of data that come with the program, but is neither that nor a
@@ -502,18 +503,18 @@ fn check_name(path: &Path) -> Result<()> {
     if embedded(path).is_some() || path.exists() {
         return Ok(());
     }
-    let names = EMBEDDED.map(|(name, _)| name);
+    let names: Vec<&str> = EMBEDDED.iter().map(|sample| sample.name).collect();
     let common = |known: &str| {
         let pairs = name.chars().zip(known.chars());
         pairs.take_while(|(a, b)| a == b).count()
     };
     // The first of the names that have the most in common.
-    let nearest = names.into_iter().rev().max_by_key(|known| common(known));
+    let nearest = names.iter().rev().max_by_key(|known| common(known));
     let hint = match nearest.filter(|known| common(known) > 2) {
         Some(known) => format!("did you mean {known}?"),
         None => format!(
             "the data that come with the program are {}",
-            names.join(" and ")
+            names.join(", ")
         ),
     };
     bail!("there is no file {name}: {hint}")
@@ -525,7 +526,7 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     let spinner = console.spinner(&format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
     let read = match embedded(path) {
-        Some(bytes) => options.read_from(bytes, &path.to_string_lossy()),
+        Some(sample) => options.read_from(sample.rows, sample.name),
         None => options.read(path),
     };
     spinner.finish_and_clear();
@@ -557,9 +558,9 @@ fn load_named(
     let beside = || names_beside(path).filter(|_| !reading.by_name(path));
     let options = options.names(names.cloned().or_else(beside));
     let mut loaded = read(&options, path, console)?;
-    if names.is_none() && embedded(path).is_some() {
+    if let (None, Some(sample)) = (names, embedded(path)) {
         // The test data end with fewer columns.
-        let (known, columns) = (sample::names(), loaded.dataset.width());
+        let (known, columns) = (sample::names(sample), loaded.dataset.width());
         let names = known.iter().take(columns).collect();
         loaded.dataset = loaded.dataset.with_names(names)?;
     }

@@ -38,7 +38,7 @@ Examples:
   rankrls evaluate test.svm --model model.json --metrics err,ndcg@10 --max-grade 4
   rankrls evaluate test.svm --model model.json --csv queries.csv --json")]
 pub(crate) struct EvaluateArgs {
-    /// Labelled data; - is standard input, and @parses-test comes with the program
+    /// Labelled data; - is standard input, and @sentences-test comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
     /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are

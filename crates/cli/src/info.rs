@@ -31,10 +31,10 @@ use crate::sheet::Sheet;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rankrls info @parses
+  rankrls info @sentences
   rankrls info train.svm -k 100 --lambda 16 --json")]
 pub(crate) struct InfoArgs {
-    /// Data to describe; - is standard input, and @parses comes with the program
+    /// Data to describe; - is standard input, and @sentences comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
     /// Features to select, for the memory that this takes

@@ -53,7 +53,7 @@ use session::Session;
 #[command(name = "rankrls", version, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
-  rankrls select @parses -k 10 --lambda 16
+  rankrls select @sentences -k 10
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls tune train.svm -k 50 --rule one-se -o model.json
   rankrls evaluate test.svm --model model.json

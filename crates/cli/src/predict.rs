@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct PredictArgs {
     /// Model that `select -o` wrote
     model: PathBuf,
-    /// Rows to score; - is standard input, and @parses-test comes with the program
+    /// Rows to score; - is standard input, and @sentences-test comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
     #[command(flatten)]

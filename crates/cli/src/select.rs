@@ -38,13 +38,13 @@ use super::watch::Watch;
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
-  rankrls select @parses -k 10 --lambda 16 --test @parses-test
+  rankrls select @sentences -k 10 --test @sentences-test
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls select grades.csv --label grade --query query -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
-  rankrls select @parses -k 50 --strategy distil
+  rankrls select @sentences -k 50 --strategy distil
   rankrls select train.svm -k 80 --lambda 16 -o model.json --resume
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg")]
 pub(crate) struct SelectArgs {
@@ -69,7 +69,7 @@ pub(crate) struct SelectArgs {
     /// data]
     #[arg(long, value_name = "DATA", help_heading = "Labels and teacher")]
     validation: Option<PathBuf>,
-    /// Measure this data after every step; @parses-test goes with @parses
+    /// Measure this data after every step; @sentences-test goes with @sentences
     #[arg(long, value_name = "DATA", help_heading = "Measures")]
     test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]

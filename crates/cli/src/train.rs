@@ -45,7 +45,7 @@ use super::sheet::Sheet;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rankrls train @parses --lambda 16
+  rankrls train @sentences --lambda 16
   rankrls train train.svm --lambda 1 -o model.json.zst
   rankrls train train.svm --lambda 0.25,1,4,16 --json
   rankrls train train.svm --lambda 2^-4..2^10:2

@@ -83,12 +83,12 @@ impl FromArgMatches for Settings {
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
-  rankrls tune @parses -k 20
+  rankrls tune @sentences -k 20
   rankrls tune train.svm -k 50 --lambda 2^-2..2^8:2 --rule one-se -o model.json
   rankrls tune train.svm -k 50 --evidence vali.svm --choose-by ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambda 0.5,4,32 --evidence folds:3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
-  rankrls tune @parses -k 20 --strategies bounded,distil --lambda 4,16,64 --choose-by cindex
+  rankrls tune @sentences -k 20 --strategies bounded,distil --lambda 4,16,64 --choose-by cindex
   rankrls tune train.svm -k 200 --evidence folds:3 -o model.json --resume
   rankrls tune train.svm -k 50 --rule min-improvement:0.01:3 --json")]
 pub(crate) struct TuneArgs {
