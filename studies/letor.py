@@ -1,7 +1,7 @@
 """Repeats the experiment of the Greedy RankRLS paper on folds of the LETOR collections.
 
 python studies/letor.py MQ2008/Fold*                # seconds a fold; RANKRLS names the program
-python studies/letor.py --lightgbm FILE MQ2008/Fold3    # scores of LightGBM for test.txt, one a line
+python studies/letor.py --lightgbm FILE MQ2008/Fold3    # scores of LightGBM for test.txt
 
 A fold is a folder with train.txt, vali.txt and test.txt, plain, .gz or .zst. Greedy RankRLS is
 `rankrls tune` with the validation data as evidence: all features, every lambda of 2^-10..2^10, and the

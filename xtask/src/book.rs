@@ -14,6 +14,9 @@ const ELSEWHERE: [(&str, &str); 2] = [
     ("python-reference.md", "python/REFERENCE.md"),
 ];
 
+/// Most words of a sentence.
+const WORDS: usize = 25;
+
 /// Makes the book in `target/book`. A page that is not listed is an error, and so is a link that leads nowhere.
 pub(crate) fn build() -> Result<()> {
     let (docs, book) = (root().join("docs"), target().join("book"));
@@ -54,11 +57,45 @@ fn prepare(item: &mut Value) -> Result<()> {
     let elsewhere = ELSEWHERE.iter().find(|(page, _)| *page == path);
     let file = elsewhere.map_or_else(|| format!("docs/{path}"), |(_, file)| (*file).to_owned());
     let text = fs::read_to_string(root().join(&file))?;
-    let text = page(&text, &file).with_context(|| file)?;
+    let text = short(&text)
+        .and_then(|()| page(&text, &file))
+        .with_context(|| file)?;
     // The README stands in the folder above the other pages.
     chapter["content"] = text.replace("=\"docs/figures/", "=\"figures/").into();
     let inner = chapter["sub_items"].as_array_mut();
     inner.into_iter().flatten().try_for_each(prepare)
+}
+
+/// Refuses sentences of more words than `WORDS`. Code counts for none.
+fn short(text: &str) -> Result<()> {
+    for block in text.split("```").step_by(2) {
+        let spoken = |line: &&str| !line.starts_with("    ") && !line.starts_with('<');
+        let begins = |line: &str| line.is_empty() || line.starts_with(['#', '|', '-']);
+        let mut sentence = Vec::new();
+        for line in block.lines().filter(spoken) {
+            if begins(line) {
+                sentence.clear();
+            }
+            for cell in line.split('|') {
+                if line.starts_with('|') {
+                    sentence.clear();
+                }
+                let prose: Vec<&str> = cell.split('`').step_by(2).collect();
+                for word in prose.join(" ").split_whitespace() {
+                    if word.chars().any(char::is_alphanumeric) {
+                        sentence.push(word.to_owned());
+                    }
+                    let long = sentence.len() > WORDS;
+                    ensure!(!long, "more than {WORDS} words: {}", sentence.join(" "));
+                    let end = word.trim_end_matches([')', '"', '*']);
+                    if end.ends_with(['.', '?', '!', ':', ';']) {
+                        sentence.clear();
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
 }
 
 /// A page of the book: its links and formulas, but not what stands in blocks of code.
