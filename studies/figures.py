@@ -180,14 +180,13 @@ def scaling(figure):
     """How time and memory of `bounded` grow, and those of `dense`."""
     data = read("scaling")
     data["megabytes"] = data.peak_bytes / 1e6
-    real = (data.study == "real") & (data["data"] == "train_20000") & (data["lambda"] == 16)
     seconds, memory = "select_seconds", "megabytes"
     rows, entries = data.study == "rows", data.study == "non-zeros"
     panels = [
         (rows, "rows", seconds, "rows", [1e3, 1e4, 1e5, 1e6]),
         (entries, "nonzeros", seconds, "non-zeros, 4,000 rows", [1e6, 2e6, 4e6]),
         (data.study == "queries", "queries", seconds, "queries, 4,000 rows", [50, 200, 1000]),
-        (real, "k", seconds, "features of train_20000", [10, 50, 200, 1000]),
+        (data.study == "k", "k", seconds, "features, 8,000 rows", [5, 20, 80]),
         (rows, "rows", memory, "rows", [1e3, 1e4, 1e5, 1e6]),
     ]
     *areas, last = figure.subplots(2, 3).flat
