@@ -218,6 +218,7 @@ def scaling(figure):
 def cost(figure):
     """Time against memory of a selection: a dot for each tool, full if it is Algorithm 1's."""
     axes, peers = figure.subplots(), read("peers")
+    peers = peers[peers.drawn == "yes"]
     places = {  # of labels: beside the dot but for these
         "rankrls bounded": (0, -14, "center"),
         "rankrls lowmem": (0, 13, "center"),
@@ -327,7 +328,9 @@ def tables(page):
         for place, (selector, found) in enumerate(own.groupby("selector", sort=False)):
             cells = [f"{one.cindex:.3f}" for one in found.itertuples()]
             if place:
-                stars = ["*" * (abs(one.ahead) > 2 * one.standard_error) for one in found.itertuples()]
+                stars = [
+                    "*" * (abs(one.ahead) > 2 * one.standard_error) for one in found.itertuples()
+                ]
                 ahead = [f" ({one:+.3f}{star})" for one, star in zip(found.ahead, stars)]
                 cells = [cell + more for cell, more in zip(cells, ahead)]
             lines.append(row([selector, *cells]))
@@ -342,7 +345,32 @@ def tables(page):
                 ]
                 lines.append(row([selector, *cells]))
             page = filled(page, "quality kept", lines)
-    return page
+    return filled(page, "peers", peers())
+
+
+def peers():
+    """Rows of the table of other packages: `ahead` is of exact selection, `shared` columns are its own."""
+    titles = [
+        "selector",
+        "selection",
+        "peak memory",
+        "test cindex",
+        "less the exact",
+        "shared columns",
+    ]
+    yield row(titles)
+    yield "|---" + "|---:" * 5 + "|"
+    for one in read("peers").itertuples():
+        seconds = f"{one.seconds:g} s"
+        if one.extrapolated == "yes":
+            yield row(
+                [one.selector, f"about {one.seconds / 3600:.0f} h", f"{one.peak_mib:,} MiB", *"---"]
+            )
+            continue
+        error = f" ± {one.standard_error:.3f}" if one.standard_error else ""
+        name = one.selector + (", exact" if one.exact == "yes" else "")
+        figures = [f"{one.peak_mib:,} MiB", f"{one.cindex:.4f}", f"{one.ahead:+.3f}{error}"]
+        yield row([name, seconds, *figures, f"{one.shared:.0f} of 10"])
 
 
 FIGURES = [
