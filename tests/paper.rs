@@ -8,6 +8,9 @@ const PAPER: &str = include_str!("../paper/paper.md");
 const BIBLIOGRAPHY: &str = include_str!("../paper/paper.bib");
 /// The listing of `compare` stands there, and a test runs it.
 const PAGE: &str = include_str!("../docs/paper.md");
+const README: &str = include_str!("../README.md");
+/// `studies/figures.py` fills in its tables.
+const EVIDENCE: &str = include_str!("../docs/evidence.md");
 
 #[test]
 fn the_header_has_title_authors_and_bibliography() {
@@ -82,6 +85,31 @@ fn the_table_has_the_figures_of_the_page() {
         compared += 1;
     }
     assert_eq!(compared, 6);
+}
+
+#[test]
+fn shares_and_times_are_those_of_evidence() {
+    let shares = README.split_whitespace().chain(PAPER.split_whitespace());
+    let shares: BTreeSet<&str> = shares
+        .map(|word| word.trim_end_matches([',', '.']))
+        .filter(|word| word.ends_with('%'))
+        .collect();
+    assert!(shares.len() > 8, "{shares:?}");
+    for share in shares {
+        assert!(EVIDENCE.contains(&format!(" {share} (")), "{share}");
+    }
+    let (_, table) = README
+        .split_once("| | seconds |")
+        .expect("a table of times");
+    let (table, _) = table.split_once("\n\n").expect("its end");
+    let mut compared = 0;
+    for row in table.lines().skip(2) {
+        let seconds = row.split('|').nth(2).expect(row).trim();
+        let found = EVIDENCE.contains(&format!("| {seconds} s |"));
+        assert!(found || seconds.ends_with("extrapolated"), "{row}");
+        compared += usize::from(found);
+    }
+    assert!(compared > 4, "{table}");
 }
 
 /// Runs where `RANKRLS_PANDOC` is set.

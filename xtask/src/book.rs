@@ -76,8 +76,9 @@ fn short(text: &str) -> Result<()> {
             if begins(line) {
                 sentence.clear();
             }
-            for cell in line.split('|') {
-                if line.starts_with('|') {
+            let in_table = line.starts_with('|');
+            for cell in line.split(|char| in_table && char == '|') {
+                if in_table {
                     sentence.clear();
                 }
                 let prose: Vec<&str> = cell.split('`').step_by(2).collect();
