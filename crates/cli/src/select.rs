@@ -22,7 +22,8 @@ use rankrls_plot::Lines;
 use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::figures::{PlotArgs, PlotFile, lambda_name, lqo_panels, note, test_panels};
+use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
+use super::numbers::counted;
 use super::output::Destination;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
@@ -394,17 +395,16 @@ fn figure(
 ) -> Lines {
     let strategy = selection.strategy_name();
     let lambda = lambda_name(selection.lambda.value(), unit);
+    let features = counted(selection.steps.len(), "feature");
+    let lead = test.map_or_else(String::new, lead);
     let tested = test.into_iter().flat_map(test_panels);
     let names = selection.steps.iter().map(|step| {
         let name = train.name_of(step.feature).map(str::to_owned);
         name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
     });
     Lines {
-        title: format!("Selection by {strategy} at lambda {lambda}"),
-        panels: lqo_panels(&selection.steps)
-            .into_iter()
-            .chain(tested)
-            .collect(),
+        title: format!("{features} by {strategy} at lambda {lambda}{lead}"),
+        panels: tested.chain(lqo_panels(&selection.steps)).collect(),
         names: names.collect(),
         note: test.map_or_else(String::new, |test| note(Some(test))),
     }
