@@ -30,7 +30,7 @@ fn hunks(page: &str) -> Vec<Hunk<'_>> {
 fn applied(source: &str, lines: &[&str]) -> Option<String> {
     let text = |without: char| -> String {
         let kept = lines.iter().filter(|line| !line.starts_with(without));
-        kept.map(|line| format!("{}\n", &line[1..])).collect()
+        kept.flat_map(|line| [&line[1..], "\n"]).collect()
     };
     let (before, after) = (format!("\n{}", text('+')), format!("\n{}", text('-')));
     (source.matches(&before).count() == 1).then(|| source.replacen(&before, &after, 1))
