@@ -16,7 +16,7 @@ use crate::error::{Error, Result, ensure};
 
 /// The rows to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
 /// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query; `auto`,
-/// the one of these that takes seconds; `none` (`docs/rankrls.md`, "Held-out queries").
+/// the one of these that takes seconds; `none` (`docs/derivation.md`, section 13).
 ///
 /// ```
 /// use rankrls::HoldOut;

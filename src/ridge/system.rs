@@ -2,7 +2,7 @@
 //!
 //! `B` compares rows ([`Comparisons`]), `X` has a column for each class of `k` equal ones ([`Features`]).
 //! Centring is implicit throughout: products with vectors that are centred need none, and results are
-//! centred after (`docs/rankrls.md`, "The problem").
+//! centred after (`docs/derivation.md`, section 12).
 
 use std::borrow::Cow;
 

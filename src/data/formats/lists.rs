@@ -101,8 +101,7 @@ fn items<T>(
     Ok(items)
 }
 
-/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/rankrls.md`, "All pairs, and
-/// given ones").
+/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/derivation.md`, section 15).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preference {
     /// The row `i` that is preferred, 0-based.

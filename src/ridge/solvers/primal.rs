@@ -113,7 +113,7 @@ impl Factored for Factors {
         2 * rows > self.cholesky.size()
     }
 
-    /// Solves the equations anew without the rows: less `X^_T' M X^_T`.
+    /// Solves the equations anew without the rows: less `X^_Q' M X^_Q`.
     fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
         if stop::requested() {
             return None;

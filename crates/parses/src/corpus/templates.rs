@@ -1,7 +1,7 @@
 //! Feature templates of real parses.
 //!
 //! [`TABLE`] is all there is: names, examples and the functions that describe a parse;
-//! `docs/tutorial.md` says what each of them counts. A feature
+//! `docs/parse-features.md` says what each of them counts. A feature
 //! is called `template:part~part`, its parts separated by `~`; [`part`] writes the parts.
 
 use std::fmt;
