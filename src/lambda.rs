@@ -83,6 +83,11 @@ impl fmt::Display for Lambda {
     }
 }
 
+/// Whether results hardly differ from one ridge parameter to the next: by 0.01%.
+pub(crate) fn is_flat(result: f64, next: f64) -> bool {
+    (result - next).abs() <= 1e-4 * result.abs()
+}
+
 /// A ridge parameter as it is asked for.
 ///
 /// ```
@@ -250,7 +255,7 @@ impl Lambdas {
     }
 
     /// The numbers, for data with this `unit`: in the order of the list.
-    pub fn lambdas(&self, unit: f64) -> Vec<Lambda> {
+    pub(crate) fn lambdas(&self, unit: f64) -> Vec<Lambda> {
         match self {
             Self::Auto => AUTO
                 .map(|below| Ridge::fraction((1, below)).lambda(unit))

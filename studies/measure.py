@@ -1,7 +1,7 @@
 """Measures again what the figures show, by the program, and writes the CSV files in data/.
 
 python studies/measure.py path funnel                    # seconds
-python studies/measure.py when                           # some minutes
+python studies/measure.py when                           # 10 minutes
 RANKRLS_CORPORA=FOLDER python studies/measure.py scaling # 20 minutes, 16 GB of memory
 python studies/measure.py --small when scaling           # a trial, in target/trials
 
@@ -91,7 +91,7 @@ def funnel(small):
 
 def when(small):
     """Data that differ from one base in one thing."""
-    base = {"rows": 1000, "columns": 10_000, "entries": 50, "size": 10, "k": 10, "kappa": 59}
+    base = {"rows": 1000, "columns": 10_000, "entries": 50, "size": 10, "k": 10}
     groups = {
         "columns": [
             {"columns": 100, "entries": 30},
@@ -103,7 +103,6 @@ def when(small):
         ],
         "query size": [{"size": n} for n in [2, 10, 100]],
         "k": [{"k": n, "columns": 4000} for n in [1, 10, 40, 100]],
-        "kappa": [{"kappa": n} for n in [10, 59, 500, 4000]],
     }
     for group, changes in groups.items():
         for change in changes[: 1 if small else None]:
@@ -114,10 +113,9 @@ def when(small):
                 data = zipf(
                     folder, rows, rows // at["size"], at["columns"], rows * at["entries"], 0
                 )
-                strategies = ["dense", "lowmem", "bounded", "sampled", "backfit"]
-                for strategy in ["sampled"] if group == "kappa" else strategies:
-                    sample = ["--candidates", at["kappa"]] if strategy == "sampled" else []
-                    options = ["--lambda", 16, "--strategy", strategy, *sample]
+                strategies = ["dense", "lowmem", "bounded", "sampled", "backfit", "distil"]
+                for strategy in strategies:
+                    options = ["--lambda", 16, "--strategy", strategy]
                     found = select(data, at["k"], *options, runs=1 if small else 5)
                     yield {
                         "group": group,

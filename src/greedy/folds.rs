@@ -28,6 +28,7 @@
 use rayon::prelude::*;
 
 use super::gain::{QuerySums, Terms};
+use super::matrices::QueryMatrices;
 use crate::data::{Column, Queries};
 use crate::linalg::centring::sparse_moments;
 use crate::linalg::grown::Grown;
@@ -40,8 +41,6 @@ pub(super) struct Folds {
     lambda: f64,
     capacity: usize,
     steps: usize,
-    /// Centred selected columns by example: `m` rows of `capacity`.
-    columns: Vec<f64>,
     /// `P` by example: `m` rows of `capacity`.
     projected: Vec<f64>,
     /// `L_{-Q}` and `eta_{-Q}` of each query.
@@ -62,13 +61,6 @@ pub(super) struct SumsWithout {
 }
 
 impl SumsWithout {
-    fn clear(&mut self, width: usize) {
-        self.width = width;
-        self.touched.clear();
-        self.before.clear();
-        self.after.clear();
-    }
-
     /// Turns the rows in `before`, one a touched query, into sums.
     fn accumulate(&mut self) {
         let (width, count) = (self.width, self.touched.len());
@@ -111,7 +103,6 @@ impl Folds {
             lambda,
             capacity,
             steps: 0,
-            columns: vec![0.0; cells],
             projected: vec![0.0; cells],
             models: vec![Grown::new(lambda); queries.len()],
         }
@@ -121,16 +112,24 @@ impl Folds {
     pub(super) fn memory(rows: usize, queries: usize, capacity: usize) -> u64 {
         let (rows, queries, capacity) = (rows as u64, queries as u64, capacity as u64);
         let factor = capacity.saturating_mul(capacity.saturating_add(3)) / 2;
-        let cells = rows.saturating_mul(2).saturating_mul(capacity);
+        let cells = rows.saturating_mul(capacity);
         cells
             .saturating_add(queries.saturating_mul(factor))
             .saturating_mul(8)
     }
 
     /// `X_{S,Q} v_Q`, `|v_Q|^2` and `v_Q . y_Q` of every query the column touches, summed
-    /// without each of them: rows of `t + 2`.
-    pub(super) fn sums(&self, column: Column<'_>, labels: &[f64], sums: &mut SumsWithout) {
-        sums.clear(self.steps + 2);
+    /// without each of them: rows of `t + 2`. The matrices may have more features.
+    pub(super) fn sums(
+        &self,
+        column: Column<'_>,
+        matrices: &[QueryMatrices],
+        labels: &[f64],
+    ) -> SumsWithout {
+        let mut sums = SumsWithout {
+            width: self.steps + 2,
+            ..SumsWithout::default()
+        };
         let mut rest = column;
         while let Some(&first) = rest.rows.first() {
             let query = self.queries.of_row(first as usize);
@@ -139,32 +138,20 @@ impl Folds {
             let start = sums.before.len();
             sums.before.resize(start + sums.width, 0.0);
             let (products, scalars) = sums.before[start..].split_at_mut(self.steps);
-            kernels::project(
-                entries.rows,
-                entries.values,
-                &self.columns,
-                self.capacity,
-                products,
-            );
+            let selected = &matrices[query].selected;
+            selected.add_products(entries, range.start, products);
             scalars[0] = sparse_moments(entries.values, range.len()).1;
             scalars[1] = kernels::sparse_dot(entries.rows, entries.values, labels);
             // Queries count in 32 bits, as rows do.
             sums.touched.push(u32::try_from(query).unwrap_or(u32::MAX));
         }
         sums.accumulate();
+        sums
     }
 
-    /// Adds a feature: `column`, and the same centred and spread out. Updates the
+    /// Adds a feature: the [`sums`](Self::sums) of its column, and the same centred and spread out. Updates the
     /// leave-query-out residual.
-    pub(super) fn add(
-        &mut self,
-        column: Column<'_>,
-        centred: &[f64],
-        labels: &[f64],
-        holdout: &mut [f64],
-    ) {
-        let mut sums = SumsWithout::default();
-        self.sums(column, labels, &mut sums);
+    pub(super) fn add(&mut self, sums: &SumsWithout, centred: &[f64], holdout: &mut [f64]) {
         let (t, capacity) = (self.steps, self.capacity);
         let projected = self.queries.split_rows_mut(&mut self.projected, capacity);
         let examples = projected.zip(self.queries.split_mut(holdout));
@@ -188,9 +175,6 @@ impl Folds {
                     *holdout -= eta * row[t];
                 }
             });
-        for (row, &v) in self.columns.chunks_exact_mut(capacity).zip(centred) {
-            row[t] = v;
-        }
         self.steps += 1;
     }
 
@@ -253,22 +237,13 @@ fn judge(
     v: &mut [Lanes],
 ) -> (Terms<LANES>, QuerySums<LANES>) {
     let (z, scalars) = z.split_at_mut(fold.steps());
+    fold.solve_lanes(z);
     let (mut slack, mut along) = (scalars[0], scalars[1]);
-    for (step, &eta) in fold.eta().iter().enumerate() {
-        let row = fold.row(step);
-        let (solved, here) = z.split_at_mut(step);
-        let mut value = here[0];
-        for (&factor, solved) in row.iter().zip(&*solved) {
-            for lane in 0..LANES {
-                value[lane] -= factor * solved[lane];
-            }
-        }
+    for (z, &eta) in z.iter().zip(fold.eta()) {
         for lane in 0..LANES {
-            value[lane] /= row[step];
-            slack[lane] -= value[lane] * value[lane];
-            along[lane] -= value[lane] * eta;
+            slack[lane] -= z[lane] * z[lane];
+            along[lane] -= z[lane] * eta;
         }
-        here[0] = value;
     }
     let mut sums = QuerySums::default();
     let rows = query.projected.chunks_exact(query.stride);

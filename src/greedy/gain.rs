@@ -27,6 +27,7 @@ impl<const N: usize> Default for QuerySums<N> {
 
 impl<const N: usize> QuerySums<N> {
     /// The sums of a query with these `u_Q`, `T_Q u_Q` and `p_Q`.
+    #[inline(always)]
     pub(super) fn of(u: &[[f64; N]], tu: &[[f64; N]], p: &[f64]) -> Self {
         let mut sums = Self::default();
         for ((u, tu), &p) in u.iter().zip(tu).zip(p) {

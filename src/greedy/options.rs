@@ -1,6 +1,6 @@
 //! The options of a selection.
 
-use rankrls_files::{Parameter, Remedy};
+use rankrls_files::Parameter;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::target::{REFIT, distil_lambda, filter, usual_blend};
 use super::{RankingCriterion, Refit, Sampler, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
-use crate::data::{Dataset, LabelScale, Queries};
+use crate::data::{Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
@@ -152,14 +152,10 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// Refuses a single query: leaving it out leaves nothing to train on.
 pub(crate) fn check_several(queries: &Queries) -> Result<()> {
-    ensure!(
-        queries.len() != 1,
-        data,
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train \
-         on; {}",
-        Remedy::GiveQueries
-    );
-    Ok(())
+    match queries.len() {
+        1 => Err(one_query(queries)),
+        _ => Ok(()),
+    }
 }
 
 /// The seed of random draws where nobody gives another.

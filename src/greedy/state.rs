@@ -1,92 +1,78 @@
-//! The state of greedy leave-query-out selection: two `m x k` matrices
+//! The state of greedy leave-query-out selection, as sparse as the data
 //! (`docs/derivation.md`, section 5).
 //!
-//! They are `Phi` (`t x m`), the whitened selected features, and for every query
-//! `Q`, with `T_Q = (I - Phi_Q' Phi_Q)^-1`,
+//! The selected columns `X_S` stay as they are, by query and row, with `K K' = X_S X_S' + lambda I`, and every query
+//! `Q` has `T_Q = (I - Phi_Q' Phi_Q)^-1`, `Phi = K^-1 X_S`. A candidate `v` has
 //!
 //! ```text
-//! H_Q = T_Q Phi_Q'      (rows of Q, t columns)
+//! z       = K^-1 X_S v        theta = K'^-1 z
+//! u       = v - X_S' theta
 //! ```
 //!
-//! `T_Q = I + H_Q Phi_Q` by the push-through identity, and for a
-//! candidate `v` with `z = Phi v` and `z_Q = Phi_Q v_Q`
+//! and `T_Q u_Q`. Adding a feature with whitened row `phi`, `psi_Q = T_Q phi_Q` and
+//! `nu_Q = 1 / (1 - phi_Q . psi_Q)` changes `T_Q` by
 //!
 //! ```text
-//! u_Q     = v_Q - Phi_Q' z
-//! T_Q u_Q = v_Q - H_Q (z - z_Q)
-//! ```
-//!
-//! so that a candidate costs two products with `m x k` matrices instead of
-//! three, a query that the candidate does not touch needs no case of its own,
-//! and one that holds the candidate alone gets `T_Q u_Q = v_Q` exactly.
-//! Adding a feature with whitened row `phi`, `psi_Q = T_Q phi_Q` and
-//! `nu_Q = 1 / (1 - phi_Q . psi_Q)` changes `H_Q` by
-//!
-//! ```text
-//! H_Q <- [H_Q + nu_Q psi_Q (Phi_Q psi_Q)',  nu_Q psi_Q]
+//! T_Q <- T_Q + nu_Q psi_Q psi_Q'
 //! ```
 
+use std::num::Saturating;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
-use super::addition::{
-    Addition, Examples, LastStep, NewFeature, add_to_query, fill_centred, project_holdout,
-    push_along,
-};
+use super::addition::{Addition, LastStep, NewFeature, OfQuery, add_to_query, fill_centred};
 use super::folds::Folds;
-use super::matrices::{Products, QueryMatrices, widen};
+use super::matrices::QueryMatrices;
 use crate::data::{Column, Queries};
 use crate::lambda::Lambda;
 use crate::linalg::grown::Grown;
-use crate::linalg::kernels;
+use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// The knowledge of leave-query-out selection after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
 ///
-/// Memory: [`State::memory`], about `16 m k` bytes.
+/// Memory: [`State::memory`], some 15 bytes an entry of the selected columns, 8 a pair of examples of a query, and
+/// 60 an example.
 #[derive(Debug, Clone)]
 pub struct State {
+    problem: Problem,
+    /// Training residual `r = y^ - Phi' Phi y^`, `m`.
+    residual: Vec<f64>,
+    /// Leave-query-out residual `p_Q = T_Q r_Q`, `m`.
+    holdout: Vec<f64>,
+    /// `e(S)`
+    error: f64,
+    /// `X_{S,Q}` and `T_Q` of each query.
+    matrices: Vec<QueryMatrices>,
+    /// `K` with `eta = Phi y^`.
+    grown: Grown,
+    /// Factors of the selected features ([`Addition::factor`]).
+    factors: Vec<f64>,
+    last: Option<LastStep>,
+    /// The largest `s` of a selected feature.
+    largest_pivot: f64,
+    /// The sum of `|v|^2` of selected features.
+    size: f64,
+    /// Takes over when `T_Q` loses too many digits.
+    folds: Option<Box<Folds>>,
+    /// The centred labels that the weights are fitted to, if these are others, and the model of them.
+    refit: Option<(Vec<f64>, Grown)>,
+}
+
+/// What no step changes.
+#[derive(Debug, Clone)]
+struct Problem {
     lambda: Lambda,
     queries: Queries,
     /// Roots of the queries' weights by example, `m`; `None`: all 1.
     scales: Option<Vec<f64>>,
     /// Query-centred labels `y^`, times `scales`, `m`.
     labels: Vec<f64>,
-    /// Training residual `r = y^ - Phi' Phi y^`, `m`.
-    residual: Vec<f64>,
-    /// Leave-query-out residual `p_Q = T_Q r_Q`, `m`.
-    holdout: Vec<f64>,
-    /// `m` rows of `stride`, the first `t` in use: `Phi` by example.
-    phi: Vec<f64>,
-    /// `m` rows of `stride`, the first `t` in use: `H` by example.
-    held: Vec<f64>,
-    /// Numbers a row of `phi` and `held` has room for, before all are moved: rows close together are read
-    /// faster.
-    stride: usize,
+    /// Most steps.
     capacity: usize,
-    /// `e(S)`, once somebody has asked.
-    error: OnceLock<f64>,
-    /// `[f_Q, g_Q]` of each query, `2 t` numbers each; there once somebody has asked.
-    products: OnceLock<Vec<f64>>,
-    /// `K` with `eta = Phi y^`.
-    grown: Grown,
-    /// Factors of the selected features ([`Addition::factor`]).
-    factors: Vec<f64>,
-    last: Option<LastStep>,
-    /// `trace(T_Q - I)`, which is no less than its norm, `q`.
-    traces: Vec<f64>,
-    /// The largest `s` of a selected feature.
-    largest_pivot: f64,
-    /// Selected columns, to start `folds` from.
-    selected: Vec<(Vec<u32>, Vec<f64>)>,
-    /// Takes over when `Phi` and `H` lose too many digits.
-    folds: Option<Box<Folds>>,
-    /// Bytes that it may take.
+    /// Bytes that `Folds` may take.
     room: u64,
-    /// The centred labels that the weights are fitted to, if these are others, and the model of them.
-    refit: Option<(Vec<f64>, Grown)>,
 }
 
 /// `L y`, times the roots of the queries' weights.
@@ -106,8 +92,12 @@ pub(super) fn centred_and_scaled(
 /// rounding of one operation is lost.
 const DELICATE: f64 = 1e8;
 
-/// Steps that the first rows of the matrices have room for, and more at least when they grow.
-const LEAST_GROWTH: usize = 8;
+/// How much the sum of all `|v|^2 / lambda` may be before a new feature is refined: its `u` has an error of some
+/// units of rounding times this.
+const STIFF: f64 = 1e3;
+
+/// Queries that a task takes at least.
+const QUERIES: usize = 32;
 
 impl State {
     /// The state before the first of `capacity` steps, with queries that count alike.
@@ -129,44 +119,45 @@ impl State {
         lambda: Lambda,
         capacity: usize,
     ) -> Self {
-        let cells = labels.len() * capacity;
         Self {
-            lambda,
-            scales,
             residual: labels.clone(),
             holdout: labels.clone(),
-            labels,
-            phi: vec![0.0; cells],
-            held: vec![0.0; cells],
-            stride: 0,
-            capacity,
-            error: OnceLock::new(),
-            products: OnceLock::new(),
+            error: squared(&labels),
+            matrices: vec![QueryMatrices::default(); queries.len()],
             grown: Grown::new(lambda.value()),
-            factors: Vec::with_capacity(capacity),
+            factors: Vec::new(),
             last: None,
-            traces: vec![0.0; queries.len()],
             largest_pivot: 0.0,
-            selected: Vec::new(),
+            size: 0.0,
             folds: None,
-            room: u64::MAX,
             refit,
-            queries: queries.clone(),
+            problem: Problem {
+                lambda,
+                queries: queries.clone(),
+                scales,
+                labels,
+                capacity,
+                room: u64::MAX,
+            },
         }
     }
 
-    /// Bytes a state takes for `rows` examples and `capacity` steps.
-    pub fn memory(rows: usize, capacity: usize) -> u64 {
-        let (rows, capacity) = (rows as u64, capacity as u64);
-        let cells = rows.saturating_mul(capacity.saturating_mul(2).saturating_add(9));
-        cells
-            .saturating_add(capacity.saturating_mul(capacity) / 2)
-            .saturating_mul(8)
+    /// Bytes that a state takes at most, of examples, queries, examples of the largest query, entries of the
+    /// longest columns, as many as there are steps, and steps.
+    pub fn memory(sizes: [usize; 4], capacity: usize) -> u64 {
+        let [rows, queries, largest, longest] = sizes.map(|size| Saturating(size as u64));
+        let (k, times) = (Saturating(capacity as u64), Saturating::<u64>);
+        let entries = longest.min(rows * k);
+        let means = entries.min(queries * k);
+        let transforms = times(8) * rows * k.min(largest);
+        let others = times(72) * rows + times(144) * queries + times(4) * k * k;
+        (times(15) * entries + times(16) * means + transforms + others).0
     }
 
     /// This state, where one factor a query may take `room` bytes.
-    pub(super) fn with_room(self, room: u64) -> Self {
-        Self { room, ..self }
+    pub(super) fn with_room(mut self, room: u64) -> Self {
+        self.problem.room = room;
+        self
     }
 
     /// Bytes that one factor a query takes, if the data turn out to need it: where `lambda` is
@@ -177,18 +168,24 @@ impl State {
 
     /// The state of the same data before the first step, without room for one.
     pub(super) fn without_features(&self) -> Self {
-        let (labels, scales) = (self.labels.clone(), self.scales.clone());
-        Self::of_target(labels, &self.queries, scales, None, self.lambda, 0)
+        let Problem {
+            labels,
+            scales,
+            queries,
+            lambda,
+            ..
+        } = self.problem.clone();
+        Self::of_target(labels, &queries, scales, None, lambda, 0)
     }
 
     /// The ridge parameter.
     pub fn lambda(&self) -> Lambda {
-        self.lambda
+        self.problem.lambda
     }
 
     /// The partition of the examples.
     pub fn queries(&self) -> &Queries {
-        &self.queries
+        &self.problem.queries
     }
 
     /// Steps taken: the number of selected features `t`.
@@ -198,12 +195,12 @@ impl State {
 
     /// Most steps that can be taken.
     pub fn capacity(&self) -> usize {
-        self.capacity
+        self.problem.capacity
     }
 
     /// Query-centred labels `y^`, `m`, times the roots of the queries' weights.
     pub fn labels(&self) -> &[f64] {
-        &self.labels
+        &self.problem.labels
     }
 
     /// Residual on the training data `r`, query-centred, `m`, times the roots of the queries'
@@ -220,24 +217,25 @@ impl State {
 
     /// Leave-query-out predictions, query-centred, `m`, in the units of the labels.
     pub fn predictions(&self) -> Vec<f64> {
-        let predictions = self.labels.iter().zip(&self.holdout);
+        let predictions = self.labels().iter().zip(&self.holdout);
         self.unscaled(predictions.map(|(label, residual)| label - residual))
     }
 
     /// Query-centred labels, `m`, in the units of the labels.
     pub fn centred_labels(&self) -> Vec<f64> {
-        self.unscaled(self.labels.iter().copied())
+        self.unscaled(self.labels().iter().copied())
     }
 
     /// Root of the weight of `query`.
     pub(super) fn scale(&self, query: usize) -> f64 {
-        let first = self.queries.range(query).start;
-        self.scales.as_ref().map_or(1.0, |scales| scales[first])
+        let first = self.queries().range(query).start;
+        let scales = self.problem.scales.as_ref();
+        scales.map_or(1.0, |scales| scales[first])
     }
 
     /// `m` values of examples without the roots of the queries' weights.
     fn unscaled(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
-        match &self.scales {
+        match &self.problem.scales {
             None => values.collect(),
             Some(scales) => values.zip(scales).map(|(v, scale)| v / scale).collect(),
         }
@@ -246,48 +244,12 @@ impl State {
     /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), weighted as
     /// queries are.
     pub fn error(&self) -> f64 {
-        let squares = self.holdout.iter().map(|residual| residual * residual);
-        *self.error.get_or_init(|| squares.sum())
+        self.error
     }
 
-    /// Row `example` of `Phi'`: `t` numbers.
-    pub fn phi(&self, example: usize) -> &[f64] {
-        let start = example * self.stride;
-        &self.phi[start..start + self.steps()]
-    }
-
-    /// Row `example` of `H`: `t` numbers.
-    pub fn held(&self, example: usize) -> &[f64] {
-        let start = example * self.stride;
-        &self.held[start..start + self.steps()]
-    }
-
-    /// The rows of `query` in `Phi'`, `H` and `p`.
-    pub(super) fn query_matrices(&self, query: usize) -> QueryMatrices<'_> {
-        let rows = self.queries.range(query);
-        let cells = rows.start * self.stride..rows.end * self.stride;
-        QueryMatrices {
-            phi: &self.phi[cells.clone()],
-            held: &self.held[cells],
-            stride: self.stride,
-            holdout: &self.holdout[rows],
-        }
-    }
-
-    /// `f_Q = Phi_Q p_Q` and `g_Q = H_Q' p_Q` of all queries, which the [`Products`] tell apart. The first to
-    /// ask waits O(m t) for them; [`add`](Self::add) keeps them then.
-    pub(super) fn products(&self) -> Products<'_> {
-        let steps = self.steps();
-        let products = self.products.get_or_init(|| {
-            let mut products = Vec::with_capacity(2 * self.capacity * self.queries.len());
-            products.resize(2 * steps * self.queries.len(), 0.0);
-            let of_queries = products.par_chunks_exact_mut(2 * steps.max(1)).enumerate();
-            of_queries.for_each(|(query, products)| {
-                project_holdout(&self.query_matrices(query), products);
-            });
-            products
-        });
-        Products::new(products, steps)
+    /// `X_{S,Q}` and `T_Q` of each query.
+    pub(super) fn matrices(&self) -> &[QueryMatrices] {
+        &self.matrices
     }
 
     /// The effect of the last step; `None` before the first.
@@ -295,108 +257,197 @@ impl State {
         self.last.as_ref()
     }
 
-    /// `z = Phi v` into `z` (`t` numbers), for any column that centres to `v`. O(t nnz).
+    /// `z = Phi v` into `z` (`t` numbers), for any column that centres to `v`: O(t^2), and what selected columns
+    /// have in its rows.
     pub fn project(&self, column: Column<'_>, z: &mut [f64]) {
-        z.fill(0.0);
-        kernels::project(column.rows, column.values, &self.phi, self.stride, z);
+        self.products(column, z);
+        self.grown.solve(z);
     }
 
-    /// `z = Phi v` (`t` numbers), in parallel: each number is summed as by [`project`](Self::project).
-    fn projected(&self, column: Column<'_>) -> Vec<f64> {
-        const FEATURES: usize = 16;
-        let mut z = vec![0.0; self.steps()];
-        let parts = z.par_chunks_mut(FEATURES).enumerate();
-        parts.for_each(|(part, z)| {
-            let phi = &self.phi[FEATURES * part..];
-            kernels::project(column.rows, column.values, phi, self.stride, z);
-        });
+    /// `X_S v` into `x`.
+    pub(super) fn products(&self, column: Column<'_>, x: &mut [f64]) {
+        x.fill(0.0);
+        let mut rest = column;
+        while let Some(&first) = rest.rows.first() {
+            let query = self.queries().of_row(first as usize);
+            let rows = self.queries().range(query);
+            let entries = rest.take_rows_below(rows.end);
+            add_products(&self.matrices[query], entries, rows.start, x);
+        }
+    }
+
+    /// `(X_S X_S' + lambda I)^-1 x` in place of `x`.
+    pub(super) fn solve(&self, x: &mut [f64]) {
+        self.grown.solve(x);
+        self.grown.solve_transposed(x);
+    }
+
+    /// `z = Phi v` of up to eight columns, a lane each: `t` rows.
+    pub(super) fn coordinates(&self, columns: &[Column<'_>]) -> Vec<Lanes> {
+        let (mut z, mut x) = (vec![[0.0; LANES]; self.steps()], vec![0.0; self.steps()]);
+        for (lane, &column) in columns.iter().enumerate() {
+            self.products(column, &mut x);
+            for (z, x) in z.iter_mut().zip(&x) {
+                z[lane] = *x;
+            }
+        }
+        solve_lanes(&self.grown, &mut z);
         z
     }
 
-    /// The last entries of `z = Phi v` into `newest`, as many as it has. O(nnz) for each.
-    pub(super) fn project_newest(&self, column: Column<'_>, newest: &mut [f64]) {
-        if let ([newest], Some(last)) = (&mut *newest, &self.last) {
-            // The same numbers, side by side.
-            *newest = kernels::sparse_dot(column.rows, column.values, &last.phi);
-            return;
-        }
-        newest.fill(0.0);
-        let phi = self.phi.get(self.steps() - newest.len()..);
-        let phi = phi.unwrap_or_default();
-        kernels::project(column.rows, column.values, phi, self.stride, newest);
+    /// `(X_S X_S' + lambda I)^-1 x` of eight vectors.
+    pub(super) fn solved(&self, mut x: Vec<Lanes>) -> Vec<Lanes> {
+        solve_lanes(&self.grown, &mut x);
+        self.thetas(x)
     }
 
-    /// Adds a feature: O(m t) time, in parallel over queries.
+    /// `theta = K'^-1 z`, in place of `z`.
+    pub(super) fn thetas(&self, mut z: Vec<Lanes>) -> Vec<Lanes> {
+        solve_transposed_lanes(&self.grown, &mut z);
+        z
+    }
+
+    /// `X_S y` for `y` whose sum is 0 in every query, in parallel: runs of queries one after the other.
+    pub(super) fn products_of(&self, y: &[f64]) -> Vec<f64> {
+        let products = |run: Range<usize>| {
+            let mut products = vec![0.0; self.steps()];
+            for query in run {
+                let rows = self.queries().range(query);
+                add_products_of(&self.matrices[query], &y[rows], &mut products);
+            }
+            products
+        };
+        let runs = self.queries().tasks().into_par_iter();
+        let found: Vec<Vec<f64>> = runs.map(products).collect();
+        let mut sum = vec![0.0; self.steps()];
+        for products in &found {
+            kernels::add_scaled(&mut sum, 1.0, products);
+        }
+        sum
+    }
+
+    /// `u = y - Phi' Phi y` in place of `y` with the products `X_S y`, in parallel; returns `z = Phi y` and
+    /// `theta = K'^-1 z`. The products of `u` less `lambda theta` are 0 but for rounding: each turn takes off what is left of them.
+    pub(super) fn explain(
+        &self,
+        mut products: Vec<f64>,
+        y: &mut [f64],
+        turns: usize,
+    ) -> [Vec<f64>; 2] {
+        let (mut z, mut theta) = (vec![0.0; self.steps()], vec![0.0; self.steps()]);
+        for turn in 0..turns {
+            if turn > 0 {
+                products = self.products_of(y);
+                kernels::add_scaled(&mut products, -self.lambda().value(), &theta);
+            }
+            self.grown.solve(&mut products);
+            kernels::add_scaled(&mut z, 1.0, &products);
+            self.grown.solve_transposed(&mut products);
+            kernels::add_scaled(&mut theta, 1.0, &products);
+            let change = products.as_chunks::<1>().0;
+            let parts = self.queries().split_mut(y).zip(&self.matrices);
+            let parts: Vec<_> = parts.collect();
+            let parts = parts.into_par_iter().with_min_len(QUERIES);
+            parts.for_each(|(y, matrices)| {
+                matrices.selected.take_off(change, y.as_chunks_mut::<1>().0);
+            });
+        }
+        [z, theta]
+    }
+
+    /// Adds a feature: O(t^2), and the entries of selected columns and of `T_Q`, in parallel over queries.
     ///
     /// # Panics
     /// When all `capacity` steps have been taken.
     pub fn add(&mut self, addition: Addition<'_>) {
-        assert!(
-            self.steps() < self.capacity,
-            "room for {} steps",
-            self.capacity
-        );
-        self.make_room();
-        let column = addition.column;
-        let mut last = self
-            .last
-            .take()
-            .unwrap_or_else(|| LastStep::none(&self.queries));
-        self.refit(column);
-        let z = self.projected(column);
-        let tasks = self.tasks(column);
+        let (column, capacity) = (addition.column, self.capacity());
+        assert!(self.steps() < capacity, "room for {capacity} steps");
+        let none = || LastStep::none(&self.problem.queries);
+        let mut last = self.last.take().unwrap_or_else(none);
+        let along = |u: &[f64]| kernels::sparse_dot(column.rows, column.values, u);
+        let mut products = vec![0.0; self.steps()];
+        self.products(column, &mut products);
+        self.spread(column, &mut last.phi);
+        let squared_norm = along(&last.phi);
+        if let Some((target, grown)) = &mut self.refit {
+            grown.grow(&mut products.clone(), squared_norm, along(target));
+        }
+        self.size += squared_norm;
+        let stiff = self.size > STIFF * self.lambda().value();
+        let turns = if stiff { 2 } else { 1 };
+        let [z, theta] = self.explain(products, &mut last.phi, turns);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
-        let pivot = self.lambda.value() + self.along(&tasks, &z).max(0.0);
+        let pivot = self.lambda().value() + along(&last.phi).max(0.0);
         let root = pivot.sqrt();
-        last.eta = kernels::sparse_dot(column.rows, column.values, &self.residual) / root;
+        last.eta = along(&self.residual) / root;
+        last.weights = theta.iter().map(|theta| -theta / root).collect();
+        last.weights.push(1.0 / root);
         let feature = NewFeature {
-            z: &z,
+            step: self.steps(),
             root,
             eta: last.eta,
-            least_slack: self.lambda.value() / pivot,
+            least_slack: self.lambda().value() / pivot,
             sole_query: self.sole_query(column),
             folded: self.folds.is_some(),
         };
-        self.add_to_queries(&feature, tasks, &mut last);
+        self.add_to_queries(&feature, column, &mut last);
         self.largest_pivot = self.largest_pivot.max(pivot);
         self.grown.push(&z, root, last.eta);
         self.factors.push(addition.factor);
-        self.selected
-            .push((column.rows.to_vec(), column.values.to_vec()));
         self.last = Some(last);
         self.update_folds();
-        self.error = OnceLock::new();
+        self.error = squared(&self.holdout);
     }
 
-    /// Makes room for another step: O(m t) each time that `t` has grown by half.
-    fn make_room(&mut self) {
-        let steps = self.steps();
-        if steps == self.stride {
-            let stride = (steps + (steps / 2).max(LEAST_GROWTH)).min(self.capacity);
-            for matrix in [&mut self.phi, &mut self.held] {
-                widen(matrix, self.labels.len(), [steps, stride]);
-            }
-            self.stride = stride;
-        }
+    /// Adds the feature to each query, in parallel.
+    fn add_to_queries(&mut self, feature: &NewFeature, column: Column<'_>, last: &mut LastStep) {
+        let queries = &self.problem.queries;
+        let rows = queries.split_mut(&mut self.residual);
+        let rows = rows.zip(queries.split_mut(&mut self.holdout));
+        let new = queries.split_mut(&mut last.phi);
+        let new = new.zip(queries.split_mut(&mut last.psi));
+        let numbers = last.leverage.iter_mut().zip(&mut last.nu);
+        let all = queries
+            .ranges()
+            .zip(&mut self.matrices)
+            .zip(rows)
+            .zip(new)
+            .zip(numbers);
+        let mut rest = column;
+        let of_query = all.map(
+            |((((range, matrices), (residual, holdout)), (phi, psi)), (leverage, nu))| OfQuery {
+                first: range.start,
+                entries: rest.take_rows_below(range.end),
+                matrices,
+                residual,
+                holdout,
+                phi,
+                psi,
+                leverage,
+                nu,
+            },
+        );
+        let of_queries: Vec<_> = of_query.collect();
+        let of_queries = of_queries.into_par_iter().with_min_len(QUERIES);
+        of_queries.for_each(|query| add_to_query(feature, query));
     }
 
-    /// `trace(T_Q - I)`, which is no less than its norm.
-    pub(super) fn trace(&self, query: usize) -> f64 {
-        self.traces[query]
+    /// The largest trace.
+    fn largest_trace(&self) -> f64 {
+        let traces = self.matrices.iter().map(|matrices| matrices.trace);
+        traces.fold(0.0, f64::max)
     }
 
     /// The change that rounding may have made to the leave-query-out error of a candidate with
     /// `|v|^2 <= longest`, or to a bound on it, as a share of the error before.
     pub(super) fn rounding(&self, longest: f64) -> f64 {
-        let trace = self.traces.iter().copied().fold(0.0, f64::max);
-        let stiffness = self.largest_pivot.max(longest) / self.lambda.value();
-        1e-12 + 16.0 * f64::EPSILON * (1.0 + trace) * stiffness
+        let stiffness = self.largest_pivot.max(longest) / self.lambda().value();
+        1e-12 + 16.0 * f64::EPSILON * (1.0 + self.largest_trace()) * stiffness
     }
 
     /// The factor by which rounding is amplified in the worst case: see [`Folds`].
     fn loss(&self) -> f64 {
-        let trace = self.traces.iter().copied().fold(0.0, f64::max);
-        trace * self.largest_pivot / self.lambda.value()
+        self.largest_trace() * self.largest_pivot / self.lambda().value()
     }
 
     /// Whether candidates have to be judged by [`Folds`]: see there.
@@ -406,142 +457,65 @@ impl State {
 
     /// Bytes of one factor a query where it is needed, and the room, which does not do for it.
     pub(super) fn missing_room(&self) -> Option<(u64, u64)> {
-        let bytes = Self::folds_memory(self.labels.len(), self.queries.len(), self.capacity);
+        let (queries, room) = (self.queries(), self.problem.room);
+        let bytes = Self::folds_memory(queries.rows(), queries.len(), self.capacity());
         let needed = self.folds.is_none() && self.loss() > DELICATE;
-        (needed && bytes > self.room).then_some((bytes, self.room))
+        (needed && bytes > room).then_some((bytes, room))
     }
 
     fn update_folds(&mut self) {
         if self.folds.is_none() && self.loss() <= DELICATE || self.missing_room().is_some() {
             return;
         }
-        let mut missing = self.selected.len() - 1..self.selected.len();
+        let mut missing = self.steps() - 1..self.steps();
         let mut folds = self.folds.take().unwrap_or_else(|| {
             missing.start = 0;
-            self.holdout.clone_from(&self.labels);
-            self.products = OnceLock::new();
-            Box::new(Folds::new(
-                &self.queries,
-                self.lambda.value(),
-                self.capacity,
-            ))
+            self.holdout.clone_from(&self.problem.labels);
+            let (queries, lambda) = (&self.problem.queries, self.lambda().value());
+            Box::new(Folds::new(queries, lambda, self.capacity()))
         });
-        let mut centred = vec![0.0; self.labels.len()];
-        for (rows, values) in &self.selected[missing] {
-            let column = Column { rows, values };
+        let mut centred = vec![0.0; self.labels().len()];
+        for step in missing {
+            let (rows, values) = self.selected(step);
+            let column = Column {
+                rows: &rows,
+                values: &values,
+            };
             self.spread(column, &mut centred);
-            folds.add(column, &centred, &self.labels, &mut self.holdout);
+            let sums = folds.sums(column, &self.matrices, &self.problem.labels);
+            folds.add(&sums, &centred, &mut self.holdout);
         }
         self.folds = Some(folds);
+    }
+
+    /// The column that a step has added.
+    fn selected(&self, step: usize) -> (Vec<u32>, Vec<f64>) {
+        let entries = |(rows, matrices): (Range<usize>, &'_ QueryMatrices)| {
+            let values = (0..rows.len()).map(|row| matrices.selected.entry(row, step));
+            // Rows count in 32 bits.
+            let numbers = (u32::try_from(rows.start).unwrap_or(u32::MAX)..).zip(values);
+            numbers
+                .filter(|(_, value)| *value != 0.0)
+                .collect::<Vec<_>>()
+        };
+        let all = self.queries().ranges().zip(&self.matrices);
+        all.flat_map(entries).unzip()
     }
 
     /// The centred column, `m` numbers, into `v`.
     fn spread(&self, column: Column<'_>, v: &mut [f64]) {
         let mut entries = column;
-        for rows in self.queries.ranges() {
+        for rows in self.queries().ranges() {
             let entries = entries.take_rows_below(rows.end);
             fill_centred(entries, rows.start, &mut v[rows]);
         }
     }
 
-    /// Runs of queries for one task each, with the entries of a column there.
-    fn tasks<'c>(&self, column: Column<'c>) -> Vec<(Range<usize>, Column<'c>)> {
-        let mut entries = column;
-        let task = |run: Range<usize>| {
-            let entries = entries.take_rows_below(self.queries.rows_of(&run).end);
-            (run, entries)
-        };
-        self.queries.tasks().into_iter().map(task).collect()
-    }
-
-    /// `v . u`, `u = v - Phi' z`: O(nnz t), in parallel over queries.
-    fn along(&self, tasks: &[(Range<usize>, Column<'_>)], z: &[f64]) -> f64 {
-        let (queries, largest) = (&self.queries, self.queries.largest());
-        let terms_of = |&(ref run, mut entries): &(Range<usize>, Column<'_>)| {
-            let mut terms = Vec::with_capacity(entries.rows.len());
-            let mut v = vec![0.0; largest];
-            for rows in run.clone().map(|query| queries.range(query)) {
-                let entries = entries.take_rows_below(rows.end);
-                if !entries.rows.is_empty() {
-                    let phi = (&self.phi[rows.start * self.stride..], self.stride);
-                    let room = (&mut v[..rows.len()], &mut terms);
-                    push_along(entries, rows.start, phi, z, room);
-                }
-            }
-            terms
-        };
-        let terms: Vec<Vec<f64>> = tasks.par_iter().map(terms_of).collect();
-        terms.into_iter().flatten().sum()
-    }
-
+    /// The first row of the query that holds the whole column.
     fn sole_query(&self, column: Column<'_>) -> Option<usize> {
         let (&first, &last) = (column.rows.first()?, column.rows.last()?);
-        let query = self.queries.of_row(first as usize);
-        (last < self.queries.offsets()[query + 1]).then_some(query)
-    }
-
-    /// Adds the feature to each query, in parallel.
-    fn add_to_queries(
-        &mut self,
-        feature: &NewFeature<'_>,
-        tasks: Vec<(Range<usize>, Column<'_>)>,
-        last: &mut LastStep,
-    ) {
-        let of_query = 2 * (feature.z.len() + 1);
-        let mut products = self.products.take().filter(|_| !feature.folded);
-        if let Some(products) = &mut products {
-            products.resize(of_query * self.queries.len(), 0.0);
-        }
-        let mut examples = Examples {
-            stride: self.stride,
-            phi: &mut self.phi,
-            held: &mut self.held,
-            residual: &mut self.residual,
-            holdout: &mut self.holdout,
-            new_phi: &mut last.phi,
-            psi: &mut last.psi,
-            products: products.as_deref_mut().unwrap_or_default(),
-            of_query,
-        };
-        let queries = &self.queries;
-        let with_examples = |(run, entries): (Range<usize>, _)| {
-            let rows = queries.rows_of(&run).len();
-            let examples = examples.take(run.len(), rows);
-            (run, entries, examples)
-        };
-        let tasks: Vec<_> = tasks.into_iter().map(with_examples).collect();
-        let add = |(run, mut entries, mut examples): (Range<usize>, Column<'_>, Examples<'_>)| {
-            let add = |query| {
-                let rows = queries.range(query);
-                let entries = entries.take_rows_below(rows.end);
-                let examples = examples.take(1, rows.len());
-                add_to_query(feature, (query, rows.start), entries, examples)
-            };
-            run.map(add).collect::<Vec<_>>()
-        };
-        let found: Vec<Vec<_>> = tasks.into_par_iter().map(add).collect();
-        for (query, found) in found.into_iter().flatten().enumerate() {
-            if let Some(found) = found {
-                (last.leverage[query], last.nu[query]) = (found.leverage, found.nu);
-                self.traces[query] += found.trace;
-            }
-        }
-        self.products = products.map(OnceLock::from).unwrap_or_default();
-    }
-
-    /// Adds a feature to the model of other labels, if there is one: O(m), and O(nnz) for each before it.
-    fn refit(&mut self, column: Column<'_>) {
-        let Some((target, mut grown)) = self.refit.take() else {
-            return;
-        };
-        let mut centred = vec![0.0; self.labels.len()];
-        self.spread(column, &mut centred);
-        let selected = self.selected.iter();
-        let products = selected.map(|(rows, values)| kernels::sparse_dot(rows, values, &centred));
-        let mut products: Vec<f64> = products.collect();
-        let with = |v: &[f64]| kernels::sparse_dot(column.rows, column.values, v);
-        grown.grow(&mut products, with(&centred), with(&target));
-        self.refit = Some((target, grown));
+        let rows = self.queries().range(self.queries().of_row(first as usize));
+        ((last as usize) < rows.end).then_some(rows.start)
     }
 
     /// The factor by which rounding may be amplified in the weights and the leave-query-out error: the
@@ -565,10 +539,38 @@ impl State {
     }
 }
 
+/// The sum of squares, in order.
+fn squared(values: &[f64]) -> f64 {
+    values.iter().map(|value| value * value).sum()
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn add_products(query: &QueryMatrices, entries: Column<'_>, first: usize, x: &mut [f64]) {
+    query.selected.add_products(entries, first, x);
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn add_products_of(query: &QueryMatrices, y: &[f64], x: &mut [f64]) {
+    query.selected.add_products_of(y, x);
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn take_off(query: &QueryMatrices, theta: &[[f64; 1]], u: &mut [f64]) {
+    query.selected.take_off(theta, u.as_chunks_mut::<1>().0);
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn solve_lanes(factor: &Grown, x: &mut [Lanes]) {
+    factor.solve_lanes(x);
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn solve_transposed_lanes(factor: &Grown, x: &mut [Lanes]) {
+    factor.solve_transposed_lanes(x);
+}
+
 #[cfg(test)]
 mod tests {
-    use ndarray::{Array2, Axis};
-
     use super::*;
     use crate::columns::ColumnClasses;
     use crate::data::parsed;
@@ -598,35 +600,44 @@ mod tests {
     }
 
     #[test]
-    fn h_is_phi_without_the_query() {
-        // T_Q = (I - Phi_Q' Phi_Q)^-1 and H_Q = T_Q Phi_Q', so (I - Phi_Q' Phi_Q) H_Q = Phi_Q'.
+    fn transforms_are_inverse_to_what_the_features_explain() {
+        // (I - Phi_Q' Phi_Q) T_Q y_Q = y_Q, with Phi' Phi = I - the residual map of `explain`.
         let state = state(0.5);
-        let shape = (state.labels.len(), state.steps());
-        let phi = Array2::from_shape_fn(shape, |(example, step)| state.phi(example)[step]);
-        let held = Array2::from_shape_fn(shape, |(example, step)| state.held(example)[step]);
-        for range in state.queries().ranges() {
-            let phi = phi.slice_axis(Axis(0), range.clone().into());
-            let held = held.slice_axis(Axis(0), range.into());
-            let product = &held - &phi.dot(&phi.t().dot(&held));
-            for (found, expected) in product.iter().zip(&phi) {
-                assert_close(*found, *expected);
+        for (query, range) in state.queries().ranges().enumerate() {
+            let y: Vec<f64> = range.clone().map(|row| (row * row) as f64 - 3.0).collect();
+            let mut y: Vec<[f64; 1]> = y.into_iter().map(|y| [y]).collect();
+            crate::linalg::centring::centre_rows(&mut y);
+            let mut transformed = y.clone();
+            state.matrices()[query]
+                .transform
+                .apply(&y, &mut transformed);
+            let mut found = vec![0.0; state.labels().len()];
+            found[range.clone()].copy_from_slice(transformed.as_flattened());
+            let products = state.products_of(&found);
+            state.explain(products, &mut found, 2);
+            for (found, expected) in found[range].iter().zip(&y) {
+                assert_close(*found, expected[0]);
             }
         }
     }
 
     #[test]
     fn the_factors_say_what_the_matrices_say() {
-        let (mut fine, coarse) = (state(0.5), state(0.5));
-        let mut folds = Folds::new(&fine.queries, 0.5, fine.capacity);
-        fine.holdout.clone_from(&fine.labels);
-        let selected = std::mem::take(&mut fine.selected);
-        let mut centred = vec![0.0; fine.labels.len()];
-        for (rows, values) in &selected {
-            let column = Column { rows, values };
+        let (fine, coarse) = (state(0.5), state(0.5));
+        let mut folds = Folds::new(fine.queries(), 0.5, fine.capacity());
+        let mut holdout = fine.labels().to_vec();
+        let mut centred = vec![0.0; holdout.len()];
+        for step in 0..fine.steps() {
+            let (rows, values) = fine.selected(step);
+            let column = Column {
+                rows: &rows,
+                values: &values,
+            };
             fine.spread(column, &mut centred);
-            folds.add(column, &centred, &fine.labels, &mut fine.holdout);
+            let sums = folds.sums(column, fine.matrices(), fine.labels());
+            folds.add(&sums, &centred, &mut holdout);
         }
-        for (fine, coarse) in fine.holdout.iter().zip(&coarse.holdout) {
+        for (fine, coarse) in holdout.iter().zip(&coarse.holdout) {
             assert_close(*fine, *coarse);
         }
     }

@@ -215,6 +215,8 @@ pub struct Shape {
     pub pieces: usize,
     /// Entries of the candidates.
     pub nonzeros: usize,
+    /// Entries of the `k` longest of them, or more.
+    pub longest: usize,
     /// Candidates drawn at random each step, if not all are judged.
     pub sample: Option<usize>,
     /// Features to select.
@@ -227,19 +229,26 @@ impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
     /// rank that has most: every rank must call this.
     pub(super) fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
-        let (queries, own) = (candidates.queries(), candidates.classes().summary());
-        let ranks = candidates.peers().all(&(own, rayon::current_num_threads()));
-        let most = |size: fn(&(Summary, usize)) -> usize| ranks.iter().map(size).max().unwrap_or(0);
+        type Own = (Summary, usize, usize);
+        let (queries, classes) = (candidates.queries(), candidates.classes());
+        let own = (
+            classes.summary(),
+            rayon::current_num_threads(),
+            classes.longest(k),
+        );
+        let ranks = candidates.peers().all(&own);
+        let most = |size: fn(&Own) -> usize| ranks.iter().map(size).max().unwrap_or(0);
         Self {
             rows: queries.rows(),
             queries: queries.len(),
             largest_query: queries.largest(),
-            candidates: most(|(summary, _)| summary.column_classes),
-            pieces: most(|(summary, _)| summary.pieces),
-            nonzeros: most(|(summary, _)| summary.nonzeros),
+            candidates: most(|(summary, ..)| summary.column_classes),
+            pieces: most(|(summary, ..)| summary.pieces),
+            nonzeros: most(|(summary, ..)| summary.nonzeros),
+            longest: ranks.iter().map(|&(.., longest)| longest).sum(),
             sample,
             k: k.min(candidates.summary().column_classes),
-            threads: most(|&(_, threads)| threads),
+            threads: most(|&(_, threads, _)| threads),
         }
     }
 
@@ -270,7 +279,8 @@ impl Shape {
 
     /// Bytes that every strategy takes: the state, who is out, and the errors of who is not.
     pub(super) fn base_memory(&self) -> u64 {
-        let state = Saturating(State::memory(self.rows, self.k));
+        let sizes = [self.rows, self.queries, self.largest_query, self.longest];
+        let state = Saturating(State::memory(sizes, self.k));
         (state + bytes(self.candidates) + bytes(12) * bytes(self.judged())).0
     }
 }

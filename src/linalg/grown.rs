@@ -159,7 +159,7 @@ impl Grown {
     /// ```text
     /// for i in 0..t: x[i] = (x[i] - K[i][..i] . x[..i]) / K[i][i]
     /// ```
-    fn solve(&self, x: &mut [f64]) {
+    pub(crate) fn solve(&self, x: &mut [f64]) {
         for step in 0..x.len() {
             let row = self.row(step);
             x[step] = (x[step] - kernels::dot(&row[..step], &x[..step])) / row[step];
@@ -171,7 +171,7 @@ impl Grown {
     /// ```text
     /// for i in (0..t) from the last: x[i] = x[i] / K[i][i]; x[..i] = x[..i] - x[i] K[i][..i]
     /// ```
-    fn solve_transposed(&self, x: &mut [f64]) {
+    pub(crate) fn solve_transposed(&self, x: &mut [f64]) {
         for step in (0..x.len()).rev() {
             let row = self.row(step);
             x[step] /= row[step];
@@ -179,7 +179,81 @@ impl Grown {
             kernels::add_scaled(earlier, -solved[0], &row[..step]);
         }
     }
+
+    /// [`solve`](Self::solve) of several vectors side by side, one sum for each number. Four rows of `K` at a
+    /// time, so that numbers of `x` are read once for them.
+    #[inline(always)]
+    pub(crate) fn solve_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
+        for start in (0..x.len()).step_by(TILE) {
+            let rows = self.tile(start);
+            let (solved, tile) = x.split_at_mut(start);
+            let count = tile.len().min(TILE);
+            let mut heads = rows;
+            for head in &mut heads {
+                *head = &head[..start];
+            }
+            let mut sums = [[0.0; L]; TILE];
+            for (at, solved) in solved.iter().enumerate() {
+                for (sum, row) in sums.iter_mut().zip(heads) {
+                    kernels::add_scaled(sum, row[at], solved);
+                }
+            }
+            for own in 0..count {
+                let (before, after) = tile.split_at_mut(own);
+                let mut sum = sums[own];
+                for (before, &number) in before.iter().zip(&rows[own][start..]) {
+                    kernels::add_scaled(&mut sum, number, before);
+                }
+                let divisor = rows[own][start + own];
+                for (number, sum) in after[0].iter_mut().zip(sum) {
+                    *number = (*number - sum) / divisor;
+                }
+            }
+        }
+    }
+
+    /// [`solve_transposed`](Self::solve_transposed) of several vectors side by side, one sum for each number. Four
+    /// columns of `K` at a time.
+    #[inline(always)]
+    pub(crate) fn solve_transposed_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
+        for start in (0..x.len()).step_by(TILE).rev() {
+            let end = x.len().min(start + TILE);
+            let rows = self.tile(start);
+            let (tile, solved) = x[start..].split_at_mut(end - start);
+            let mut sums = [[0.0; L]; TILE];
+            for (step, solved) in (end..).zip(solved) {
+                let numbers = &self.row(step)[start..start + TILE];
+                for (sum, number) in sums.iter_mut().zip(numbers) {
+                    kernels::add_scaled(sum, *number, solved);
+                }
+            }
+            for own in (0..tile.len()).rev() {
+                let (before, after) = tile.split_at_mut(own + 1);
+                let mut sum = sums[own];
+                for (row, after) in rows[own + 1..].iter().zip(after) {
+                    kernels::add_scaled(&mut sum, row[start + own], after);
+                }
+                let divisor = rows[own][start + own];
+                for (number, sum) in before[own].iter_mut().zip(sum) {
+                    *number = (*number - sum) / divisor;
+                }
+            }
+        }
+    }
+
+    /// Some rows of `K` from `start` on: the last one again where there are fewer.
+    #[inline(always)]
+    fn tile(&self, start: usize) -> [&[f64]; TILE] {
+        let mut rows = [&self.factor[..0]; TILE];
+        for (own, row) in rows.iter_mut().enumerate() {
+            *row = self.row((start + own).min(self.steps() - 1));
+        }
+        rows
+    }
 }
+
+/// Rows that are solved for together.
+const TILE: usize = 4;
 
 /// The largest size of a number.
 fn largest(x: &[f64]) -> f64 {
@@ -237,6 +311,38 @@ mod tests {
             inverse[0](&grown, &mut x);
             inverse[1](&grown, &mut x);
             assert!(x.iter().zip(start).all(|(a, b)| (a - b).abs() < 1e-12));
+        }
+    }
+
+    #[test]
+    fn lanes_are_solved_as_they_are_alone() {
+        for steps in [0, 1, 3, 4, 5, 9, 14] {
+            let number = |a: usize, b: usize| (0.37 * (7 * a + 3 * b) as f64).sin();
+            let mut grown = Grown::new(0.0);
+            for step in 0..steps {
+                let row: Vec<f64> = (0..step).map(|at| number(step, at)).collect();
+                grown.push(&row, 3.0 + number(step, step), 1.0);
+            }
+            let x: Vec<[f64; 2]> = (0..steps)
+                .map(|at| [number(at, 50), number(at, 99)])
+                .collect();
+            let pairs: [(fn(&Grown, &mut [[f64; 2]]), Apply); 2] = [
+                (Grown::solve_lanes, Grown::solve),
+                (Grown::solve_transposed_lanes, Grown::solve_transposed),
+            ];
+            for (lanes, alone) in pairs {
+                let mut found = x.clone();
+                lanes(&grown, &mut found);
+                for lane in 0..2 {
+                    let mut expected: Vec<f64> = x.iter().map(|x| x[lane]).collect();
+                    alone(&grown, &mut expected);
+                    let close = |(a, b): (&[f64; 2], &f64)| (a[lane] - b).abs() < 1e-12;
+                    assert!(
+                        found.iter().zip(&expected).all(close),
+                        "{found:?} {expected:?}"
+                    );
+                }
+            }
         }
     }
 

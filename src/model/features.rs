@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::memory::Memory;
 use rankrls_files::error::Fault;
 use rankrls_files::input::Source;
-use rankrls_files::text::{checked, each_line};
+use rankrls_files::text::{checked, each_line, without_comment};
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
@@ -56,8 +56,8 @@ fn of_list(source: Source<'_>, base: IndexBase, width: usize, limit: u64) -> Res
     let mut places = HashMap::new();
     each_line(source, Some(limit), |number, bytes| {
         let legal = checked(bytes).map_err(|fault| (number, fault))?;
-        let line = String::from_utf8_lossy(legal);
-        let item = line.split('#').next().unwrap_or_default().trim();
+        let line = String::from_utf8_lossy(without_comment(legal));
+        let item = line.trim();
         if item.is_empty() {
             return Ok(0);
         }
@@ -123,7 +123,7 @@ mod tests {
                 "2\r\n1\r3\r",
                 "2:2",
                 "lines that end in LF or CR LF",
-                "CR alone (lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n')",
+                "CR alone",
             ),
         ] {
             let message = format!("{place}: expected {expected}, found {found}");

@@ -111,7 +111,7 @@ pub(super) fn groups(queries: usize, count: usize, seed: u64) -> Result<Groups> 
         groups.iter().all(|fold| queries - fold.len() > 1),
         options,
         "{count} folds of {queries} queries leave a single query to select from, and leave-query-out \
-         needs two: give more queries or more folds"
+         needs two"
     );
     Ok(groups)
 }

@@ -37,7 +37,8 @@ fn rows(range: Range<usize>, width: usize) -> Dataset<'static> {
 }
 
 fn lines(range: Range<usize>) -> String {
-    let text: String = String::from_utf8(zstd::decode_all(sample::TRAIN).unwrap()).unwrap();
+    let text: String =
+        String::from_utf8(zstd::decode_all(sample::PARSES[0].rows).unwrap()).unwrap();
     let rows: Vec<&str> = text.lines().skip(range.start).take(range.len()).collect();
     rows.join("\n")
 }

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """A rewriting changes no number.
 
-    python3 tests/same/same.py OLD NEW [--keep DIR] [--corpora DIR] [--only WORD] [--jobs 2]
+    python3 tests/same/same.py OLD NEW [--keep DIR] [--corpora DIR] [--only WORD] [--jobs 2] [--within SHARE]
 
 runs the commands of commands.txt with two programs, and compares every number that they print and write: features,
 errors, weights, measures, and the scores of their models. Numbers are equal if they print alike, with all 17 digits.
+With --within 1e-9, numbers with a fraction may differ by this share of the largest of their list, and a note says by
+how much they do. Features and counts may not.
 Where a number stands may change, and what it stands beside: lists are found again by the name of their key.
 Exit code 0: all agree. 1: some differ, and each difference stands in a line of its own: command, place, old, new.
 
@@ -249,6 +251,21 @@ def is_part(few, many):
     return all(member in rest for member in few)
 
 
+def apart(old, new, within):
+    """The largest difference of two lists, as a share of the largest number; None where it is more than may be."""
+    if not within or len(old) != len(new):
+        return None
+    pairs = [(a, b) for a, b in zip(old, new) if a != b]
+    try:
+        differences = [abs(float(a) - float(b)) for a, b in pairs]
+        largest = max((abs(float(a)) for a in old), default=0.0) if pairs else 1.0
+    except ValueError:
+        return None
+    whole = any(a.lstrip("-").isdigit() and b.lstrip("-").isdigit() for a, b in pairs)
+    share = max(differences, default=0.0) / largest if largest else math.inf
+    return None if whole or not share <= within else share
+
+
 def unlike(old, new):
     """What two lists differ in, in words."""
     if len(old) != len(new):
@@ -257,7 +274,7 @@ def unlike(old, new):
     return f"[{places[0]}] old {old[places[0]]}, new {new[places[0]]}; {len(places)} of {len(old)} differ"
 
 
-def compare(old, new):
+def compare(old, new, within=0.0):
     """Number of equal numbers, differences, and notes, of two documents as lists by path."""
     equal, differ, notes = 0, [], []
     for path, values in old.items():
@@ -267,10 +284,14 @@ def compare(old, new):
         here = tuple(RENAMED[place].split(".")) if place in RENAMED else path
         names = {last(path), last(here), RENAMED.get(last(path))}
         rivals = {".".join(q): v for q, v in new.items() if last(q) in names}
+        share = apart(values, new.get(here, ()), within)
         same = values if new.get(here) == values else next((v for v in rivals.values() if v == values), None)
         holder = next((q for q, v in rivals.items() if is_part(values, v)), None)
         if new.get(here) == values or (same and here not in new):
             equal += len(values)
+        elif share is not None:
+            equal += len(values)
+            notes.append(f"{last(path) or place} differs by less than 1e{math.ceil(math.log10(share or within))}")
         elif here in new or (rivals and not holder):
             other = new[here] if here in new else next(iter(rivals.values()))
             (notes if set(path) & set(WORK) else differ).append(f"{place} {unlike(values, other)}")
@@ -284,7 +305,7 @@ def compare(old, new):
     return equal, differ, notes
 
 
-def compare_answers(job, old, new):
+def compare_answers(job, old, new, within):
     """As compare, of all documents of a job."""
     equal, differ, notes = 0, [], []
     for at, code in enumerate(old["codes"]):
@@ -301,7 +322,7 @@ def compare_answers(job, old, new):
         if FILES.get(name, name) not in new["texts"]:
             differ.append(f"{name} is not written")
             continue
-        some, others, words = compare(numbers(name, text), numbers(name, new["texts"][FILES.get(name, name)]))
+        some, others, words = compare(numbers(name, text), numbers(name, new["texts"][FILES.get(name, name)]), within)
         equal += some
         differ += [f"{name} {other}" for other in others]
         notes += [f"{name} {word}" for word in words]
@@ -316,6 +337,7 @@ def main():
     parser.add_argument("--corpora", type=pathlib.Path, default=os.environ.get("RANKRLS_CORPORA"))
     parser.add_argument("--only", default="", help="run the jobs with this word")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--within", type=float, default=0.0, help="share by which numbers with a fraction may differ")
     asked = parser.parse_args()
     old, new = os.path.abspath(asked.old), os.path.abspath(asked.new)
     if asked.keep:
@@ -334,7 +356,7 @@ def main():
         def both(job):
             commands = [command for command, _ in job]
             before = kept_answer(asked.keep, key.hexdigest(), old, [spoken_by_old(c) for c in commands], data)
-            return compare_answers(job, before, answer(new, commands, data))
+            return compare_answers(job, before, answer(new, commands, data), asked.within)
 
         total, wrong, notes = 0, 0, collections.Counter()
         with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:

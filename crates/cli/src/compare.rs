@@ -40,7 +40,7 @@ const ALL: &str = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residu
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
-  rankrls compare @parses -k 10 --lambda 16 --test @parses-test
+  rankrls compare @sentences -k 10 --test @sentences-test
   rankrls compare train.svm -k 20 --lambda 16 --strategies bounded,backfit,sampled:500
   rankrls compare train.svm -k 20 --lambda 16 --strategies sampled,random --seed 2 --json")]
 pub(crate) struct CompareArgs {
@@ -66,7 +66,7 @@ pub(crate) struct CompareArgs {
     teacher: TeacherArgs,
     #[command(flatten)]
     data: TrainingData,
-    /// Measure this data after every step; @parses-test goes with @parses
+    /// Measure this data after every step; @sentences-test goes with @sentences
     #[arg(help_heading = "Measures", long, value_name = "DATA")]
     test: Option<PathBuf>,
     #[arg(
@@ -198,6 +198,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         lambda: args.lambda,
         ..args.labels.options()
     };
+    console.warn_all(Warning::of_units(&input.train, options.scale));
     let candidates = options.candidates_within(&input.train)?;
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
         return Ok(session.without_results());

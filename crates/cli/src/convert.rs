@@ -27,13 +27,13 @@ use rankrls_parses::corpus;
     after_help = "\
 Examples:
   rankrls convert grades.csv --label grade --query query -o grades.svm.zst
-  rankrls convert @parses -o parses.svm
+  rankrls convert @documents -o documents.svm
   rankrls convert train.svm.zst -o - | head
   rankrls convert train.svm --model model.json -o selected.svm
   rankrls convert train.svm --model model.json -o boost.svm --for lightgbm"
 )]
 pub(crate) struct ConvertArgs {
-    /// Data to read; - is standard input, and @parses comes with the program
+    /// Data to read; - is standard input, and @sentences comes with the program
     #[arg(value_name = "DATA", help_heading = None::<&str>)]
     input: PathBuf,
     #[command(flatten)]

@@ -8,7 +8,7 @@ use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
 use rankrls::metrics::{self, Metric, Paired, PairedOptions, Score, paired, parse_list};
 use rankrls::warning::Warning;
-use rankrls::{IndexBase, Model, Queries};
+use rankrls::{Model, Queries};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -39,7 +39,7 @@ Examples:
   rankrls evaluate test.svm --model model.json --metrics err,ndcg@10 --max-grade 4
   rankrls evaluate test.svm --model model.json --csv queries.csv --json")]
 pub(crate) struct EvaluateArgs {
-    /// Labelled data; - is standard input, and @parses-test comes with the program
+    /// Labelled data; - is standard input, and @sentences-test comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
     /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are
@@ -104,9 +104,9 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
 /// The name of the ranking that the data have themselves.
 const FILE_ORDER: &str = "order of the file";
 
-/// The facts that models which share the data agree on: how many columns there are, how they are counted, and
-/// what is taken for missing values.
-type Reading = (usize, IndexBase, Option<Missing>);
+/// The facts that models which share the data agree on: how many columns there are, and what is taken for missing
+/// values.
+type Reading = (usize, Option<Missing>);
 
 /// A ranking of the data, and its measures.
 struct Ranking {
@@ -181,7 +181,7 @@ impl EvaluateArgs {
                      of these data by --label and --query",
                 ));
             }
-            let columns = (model.data.columns, model.index_base, table.missing);
+            let columns = (model.data.columns, table.missing);
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => {
                     let names = &self.names;
@@ -190,8 +190,8 @@ impl EvaluateArgs {
                 }
                 None if read.is_some() && &*self.path == Path::new("-") => {
                     return Err(usage(
-                        "these models count columns or take missing values differently, so that \
-                         the data are read again: they have to be in a file, not on standard input",
+                        "these models have other columns or missing values, so that the data are read \
+                         again: they have to be in a file, not on standard input",
                     ));
                 }
                 None => {

@@ -13,6 +13,7 @@ use rankrls::greedy::strategy::State;
 use rankrls::memory::Bytes;
 use rankrls::{
     Candidates, ColumnClasses, Dataset, Kind, Lambda, QueryWeight, Ridge, Scale, StrategyKind,
+    Warning,
 };
 use rankrls_files::memory;
 use serde::Serialize;
@@ -34,10 +35,10 @@ use crate::sizes::Sizes;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rankrls info @parses
+  rankrls info @sentences
   rankrls info train.svm -k 100 --lambda 16 --json")]
 pub(crate) struct InfoArgs {
-    /// Data to describe; - is standard input, and @parses comes with the program
+    /// Data to describe; - is standard input, and @sentences comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
     /// Features to select, for the memory that this takes
@@ -126,6 +127,9 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
         .name_files(&session.files, [("DATA", &args.path)])?;
     session.files.reads("--names", &args.names)?;
     let dataset = read_named(&args.data, args.names.as_ref(), &args.path, session.console)?;
+    session
+        .console
+        .warn_all(Warning::of_units(&dataset, Scale::None));
     let report = InfoReport::new(&dataset, args)?;
     session.end(args.json, &report, || report.text(), Ok(()))
 }

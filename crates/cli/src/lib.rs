@@ -54,7 +54,7 @@ use session::Session;
 #[command(name = "rankrls", version, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
-  rankrls select @parses -k 10 --lambda 16
+  rankrls select @sentences -k 10
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls tune train.svm -k 50 --rule one-se -o model.json
   rankrls evaluate test.svm --model model.json
@@ -247,12 +247,34 @@ fn misused(error: &clap::Error) -> Failure {
 
 /// A mistake with the usage of the command that was asked for, if it says none.
 fn with_usage(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        suggest_short(&mut error);
+    }
     if !error.use_stderr() || error.get(ContextKind::Usage).is_some() {
         return error;
     }
     let usage = ContextValue::StyledStr(asked().render_usage());
     error.insert(ContextKind::Usage, usage);
     error
+}
+
+/// Has an error say of `--k` that there is `-k`, and of nothing that it may be a value, which it hardly is.
+fn suggest_short(error: &mut clap::Error) {
+    error.remove(ContextKind::Suggested);
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return;
+    };
+    let letter = given.strip_prefix("--").filter(|name| name.len() == 1);
+    let letter = letter.and_then(|name| name.chars().next());
+    let known = |letter: &char| {
+        let command = asked();
+        let mut all = command.get_arguments();
+        all.any(|argument| argument.get_short() == Some(*letter))
+    };
+    if let Some(letter) = letter.filter(known) {
+        let short = ContextValue::String(format!("-{letter}"));
+        error.insert(ContextKind::SuggestedArg, short);
+    }
 }
 
 /// The command that was asked for: names of commands come before all that could be mistaken for one.

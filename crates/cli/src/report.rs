@@ -119,7 +119,7 @@ impl LambdaChoice {
             self.k,
             self.seconds
         ));
-        let lambdas = self.grid.iter().map(|judged| judged.lambda);
+        let lambdas = self.grid.iter().map(|judged| (judged.lambda, judged.value));
         let edge = Warning::of_edge("the chosen lambda", self.lambda.value(), lambdas);
         console.warn_all(edge);
     }

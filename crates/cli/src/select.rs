@@ -22,7 +22,8 @@ use rankrls_plot::Lines;
 use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
 use super::data::{Input, TrainingData};
-use super::figures::{PlotArgs, PlotFile, lambda_name, lqo_panels, note, test_panels};
+use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
+use super::numbers::counted;
 use super::output::{Destination, appear};
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
@@ -39,13 +40,13 @@ use super::watch::Watch;
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
-  rankrls select @parses -k 10 --lambda 16 --test @parses-test
+  rankrls select @sentences -k 10 --test @sentences-test
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls select grades.csv --label grade --query query -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
-  rankrls select @parses -k 50 --strategy distil
+  rankrls select @sentences -k 50 --strategy distil
   rankrls select train.svm -k 80 --lambda 16 -o model.json --resume
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg")]
 pub(crate) struct SelectArgs {
@@ -70,7 +71,7 @@ pub(crate) struct SelectArgs {
     /// data]
     #[arg(long, value_name = "DATA", help_heading = "Labels and teacher")]
     validation: Option<PathBuf>,
-    /// Measure this data after every step; @parses-test goes with @parses
+    /// Measure this data after every step; @sentences-test goes with @sentences
     #[arg(long, value_name = "DATA", help_heading = "Measures")]
     test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
@@ -306,10 +307,12 @@ fn candidates(
     options: &GreedyRankRls,
     session: &Session<'_>,
 ) -> Result<Candidates> {
-    match packed {
-        Some(packed) => input.unpacked(packed, options, session.console),
-        None => Ok(options.candidates_within(&input.train)?),
+    if let Some(packed) = packed {
+        return input.unpacked(packed, options, session.console);
     }
+    let units = Warning::of_units(&input.train, options.scale);
+    session.console.warn_all(units);
+    Ok(options.candidates_within(&input.train)?)
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`
@@ -398,17 +401,16 @@ fn figure(
 ) -> Lines {
     let strategy = selection.strategy_name();
     let lambda = lambda_name(selection.lambda.value(), unit);
+    let features = counted(selection.steps.len(), "feature");
+    let lead = test.map_or_else(String::new, lead);
     let tested = test.into_iter().flat_map(test_panels);
     let names = selection.steps.iter().map(|step| {
         let name = train.name_of(step.feature).map(str::to_owned);
         name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
     });
     Lines {
-        title: format!("Selection by {strategy} at lambda {lambda}"),
-        panels: lqo_panels(&selection.steps)
-            .into_iter()
-            .chain(tested)
-            .collect(),
+        title: format!("{features} by {strategy} at lambda {lambda}{lead}"),
+        panels: tested.chain(lqo_panels(&selection.steps)).collect(),
         names: names.collect(),
         note: test.map_or_else(String::new, |test| note(Some(test))),
     }

@@ -173,7 +173,11 @@ impl<'r> Source<'r> {
                 compression => format!("{what} within {} data", compression.name()),
             };
             let expected = "text in UTF-8, plain or compressed by gzip or zstd";
-            return Fault::new(expected, found).remedy(remedy);
+            let fault = Fault::new(expected, found);
+            return match remedy {
+                Some(remedy) => fault.remedy(remedy),
+                None => fault,
+            };
         }
         if self.watch.failed.load(Ordering::Relaxed) || self.compression == Compression::None {
             return Fault::io(error);
@@ -183,9 +187,7 @@ impl<'r> Source<'r> {
         if error.kind() == io::ErrorKind::UnexpectedEof {
             let expected = format!("more {format} data");
             let found = format!("the end of the file after {bytes} compressed bytes");
-            return Fault::new(expected, found)
-                .kind(ReadErrorKind::Truncated)
-                .remedy("the file was cut off: copy or compress it again");
+            return Fault::new(expected, found).kind(ReadErrorKind::Truncated);
         }
         let expected = format!("intact {format} data");
         let found = format!("{error}, within the first {bytes} compressed bytes");

@@ -81,8 +81,7 @@ impl Lines {
         };
         if !resume && !reader.fill_buf().map_err(io)?.is_empty() {
             let fault = Fault::new("no file", "the work of a run that did not end");
-            let remedy = format!("{}, or delete the file", Remedy::Resume);
-            return Err(fault.remedy(remedy).of(&name));
+            return Err(fault.remedy(Remedy::Resume).of(&name));
         }
         let run = serde_json::to_value(run).map_err(|error| io(error.into()))?;
         let mut line = Vec::new();
@@ -245,7 +244,7 @@ fn same(run: &Value, text: &[u8]) -> Result<(), Fault> {
         None => ("no other settings".to_owned(), "more of them".to_owned()),
     };
     let expected = format!("the work of a run with {expected}");
-    Err(Fault::new(expected, found).remedy("give another output, or delete the file"))
+    Err(Fault::new(expected, found).remedy("give another output"))
 }
 
 /// A line: its hash, its JSON and its end.

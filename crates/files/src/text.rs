@@ -49,10 +49,27 @@ pub fn checked(line: &[u8]) -> Result<&[u8], Fault> {
 fn odd(byte: u8) -> Fault {
     if byte == b'\r' {
         Fault::new("lines that end in LF or CR LF", "CR alone")
-            .remedy("lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n'")
     } else {
-        Fault::new("text", "a NUL byte").remedy("is it a binary file, or was it cut off?")
+        Fault::new("text", "a NUL byte")
     }
+}
+
+/// The line without blanks at the end and its comment, which begins the line or comes after a blank: in `c#` and
+/// `-1.#IND` a `#` is part of a token.
+pub fn without_comment(line: &[u8]) -> &[u8] {
+    let mut marks = memchr::memchr_iter(b'#', line);
+    let comment = marks.find(|&at| at == 0 || is_blank(line[at - 1]));
+    let mut line = &line[..comment.unwrap_or(line.len())];
+    while let [rest @ .., last] = line
+        && is_blank(*last)
+    {
+        line = rest;
+    }
+    line
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
 }
 
 /// `bytes`, which begin after `before` bytes of their line, as text.

@@ -7,7 +7,8 @@
 //!
 //! ```text
 //! alpha_Q = (rho - a_Q) / (lambda + |v|^2 - |v_Q|^2)
-//! a_Q     = v_Q . p_Q - z . f_Q          f_Q = Phi_Q p_Q
+//! a_Q     = v_Q . p_Q - z . f_Q = v_Q . p_Q - x . e_Q
+//! x       = X_S v          e_Q = K'^-1 f_Q = (X_S X_S' + lambda I)^-1 X_{S,Q} p_Q
 //! gain    = sum over touched Q of 2 alpha_Q (v_Q . p_Q) - alpha_Q^2 |v_Q|^2
 //! ```
 //!
@@ -28,7 +29,7 @@ const CHUNK: usize = 512;
 pub(super) const FACTS: Facts = Facts {
     name: "backfit",
     samples: true,
-    // f_Q for every query, and z for each thread.
+    // e_Q for every query, and x for each thread.
     memory: |shape| {
         let [queries, threads, k] = [shape.queries, shape.threads, shape.k].map(bytes);
         (bytes(8) * (queries + threads) * k).0
@@ -43,12 +44,12 @@ struct Backfit;
 impl Strategy for Backfit {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let error = round.state.error();
-        let projected = projected_holdout(round.state);
-        let judge = |z: &mut Vec<f64>, &candidate: &u32| {
+        let explained = explained_holdout(round.state);
+        let judge = |x: &mut Vec<f64>, &candidate: &u32| {
             if stop::requested() {
                 return f64::NAN;
             }
-            error_left(error, gain(round, candidate as usize, &projected, z))
+            error_left(error, gain(round, candidate as usize, &explained, x))
         };
         let tasks = eligible.par_iter().with_min_len(CHUNK).with_max_len(CHUNK);
         tasks
@@ -59,14 +60,14 @@ impl Strategy for Backfit {
 
 /// The part of the leave-query-out error that back-fitting `candidate` takes off.
 #[multiversion::multiversion(targets = "simd")]
-fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -> f64 {
+fn gain(round: &Round<'_>, candidate: usize, explained: &[f64], x: &mut [f64]) -> f64 {
     let (candidates, state) = (round.candidates, round.state);
     if candidates.sole_query(candidate).is_some() {
         // Its query is the only one with something to fit, and that one is held out.
         return 0.0;
     }
     let column = candidates.column(candidate);
-    state.project(column, z);
+    state.products(column, x);
     let rho = kernels::sparse_dot(column.rows, column.values, state.residual());
     let norm = state.lambda().value() + candidates.squared_norm(candidate);
     candidates
@@ -74,8 +75,8 @@ fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -
         .map(|segment| {
             let entries = segment.column;
             let along = kernels::sparse_dot(entries.rows, entries.values, state.holdout());
-            let f = &projected[segment.query * z.len()..][..z.len()];
-            let a = along - kernels::dot(z, f);
+            let own = &explained[segment.query * x.len()..][..x.len()];
+            let a = along - kernels::dot(x, own);
             // |v|^2 - |v_Q|^2 is not negative, but for rounding.
             let slack = (norm - segment.squared_norm).max(state.lambda().value());
             let alpha = (rho - a) / slack;
@@ -84,16 +85,17 @@ fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -
         .sum()
 }
 
-/// `f_Q = Phi_Q p_Q` for every query: `q` rows of `t`.
-#[multiversion::multiversion(targets = "simd")]
-fn projected_holdout(state: &State) -> Vec<f64> {
+/// `e_Q` for every query: `q` rows of `t`.
+fn explained_holdout(state: &State) -> Vec<f64> {
     let steps = state.steps();
-    let mut projected = vec![0.0; steps * state.queries().len()];
-    let rows = projected.chunks_exact_mut(steps.max(1));
-    for (range, f) in state.queries().ranges().zip(rows) {
-        for example in range {
-            kernels::add_scaled(f, state.holdout()[example], state.phi(example));
-        }
-    }
-    projected
+    let mut explained = vec![0.0; steps * state.queries().len()];
+    let rows = explained.par_chunks_exact_mut(steps.max(1)).enumerate();
+    rows.for_each(|(query, own)| {
+        let holdout = &state.holdout()[state.queries().range(query)];
+        state.matrices()[query]
+            .selected
+            .add_products_of(holdout, own);
+        state.solve(own);
+    });
+    explained
 }

@@ -1,17 +1,14 @@
 //! Equation (*) of `docs/derivation.md`, section 4, for every candidate, nothing kept between steps:
 //! O(k m) time a candidate and step, O(m k) memory beside the candidates.
 //!
-//! Eight candidates make a block. `Phi` and `H` are the matrices of the state (section 5), `Z = Phi V` has a
-//! column for each candidate, and `Z_Q` is the part of it that query `Q` makes. For each query
+//! Eight candidates make a block. `theta` has a column for each of them, and for each query
 //!
 //! ```text
-//! u_Q     = v_Q - Phi_Q' Z
-//! T_Q u_Q = v_Q - H_Q (Z - Z_Q)
+//! u_Q = v_Q - X_{S,Q}' theta
 //! ```
 //!
-//! are products of a `|Q| x t` matrix with a `t x 8` one, computed four examples
-//! by eight candidates at a time in registers. Neither is stored, unless predictions
-//! are wanted: the four sums that (*) needs are taken on the way.
+//! and `T_Q u_Q` are products of a matrix of the state (section 5) with eight columns, computed side by side in
+//! registers. Neither is kept, unless predictions are wanted: the four sums that (*) needs are all there is.
 
 use std::num::Saturating;
 
@@ -28,9 +25,6 @@ use crate::greedy::strategy::{Facts, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::linalg::kernels::{self, LANES, Lanes};
 use crate::stop;
-
-/// Examples computed together.
-const TILE: usize = 4;
 
 /// Candidates that are judged query by query.
 const FEW: usize = 512;
@@ -52,7 +46,7 @@ pub(super) const FACTS: Facts = Facts {
 /// Bytes of room for a block on every thread, after `k` steps.
 pub(super) fn scratch_memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let (k, query) = (bytes(k), bytes(shape.largest_query));
-    let block = bytes(size_of::<Lanes>()) * (bytes(3) * k + bytes(4) * query) + bytes(9) * query;
+    let block = bytes(size_of::<Lanes>()) * (bytes(2) * k + bytes(2) * query);
     bytes(shape.threads) * block
 }
 
@@ -79,8 +73,9 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
     let error = round.state.error();
     let by_sums = round.state.folds().is_none() && round.ranking.is_none();
     if by_sums && candidates.len() <= FEW {
-        let mut subjects: Vec<Subject> = candidates.iter().copied().map(Subject::new).collect();
-        return errors_of_few(round, &mut subjects);
+        let gains = gains_by_query(round, candidates);
+        let gains = gains.as_flattened()[..candidates.len()].iter();
+        return gains.map(|&gain| error_left(error, gain)).collect();
     }
     candidates
         .par_chunks(LANES)
@@ -97,33 +92,13 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
         .concat()
 }
 
-/// Errors of few candidates by (*), not by ranking nor by folds, in parallel; finds all of their `z`.
-pub(super) fn errors_of_few(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<f64> {
-    if subjects.is_empty() {
-        return Vec::new();
-    }
-    let error = round.state.error();
-    let gains = gains_by_query(round, subjects);
-    let gains = gains.as_flattened()[..subjects.len()].iter();
-    gains.map(|&gain| error_left(error, gain)).collect()
-}
-
-/// `e(S) - e(S + v)` by blocks, in parallel over queries: the state's matrices, which seldom fit
-/// into a cache, are read once for all candidates. Each gain is added up in the same order as by
-/// blocks, so the bits are equal.
-fn gains_by_query(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<Lanes> {
+/// `e(S) - e(S + v)` by blocks, in parallel over queries: what the state has of a query is read once for all
+/// candidates. Each gain is added up in the same order as by blocks, so the bits are equal.
+fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
-    let projected = subjects.par_iter_mut();
-    let projected = projected.map(|subject| subject.project(classes, state));
-    let products: Vec<f64> = projected.collect();
-    let in_blocks = subjects.chunks(LANES).zip(products.chunks(LANES));
-    let blocks: Vec<(Vec<u32>, Block)> = in_blocks
-        .map(|(subjects, products)| {
-            let numbers = subjects.iter().map(|subject| subject.candidate);
-            let block = Block::new(classes, state, subjects, products);
-            (numbers.collect(), block)
-        })
-        .collect();
+    let blocks = candidates.par_chunks(LANES);
+    let block = |block| (block, Block::new(classes, state, block));
+    let blocks: Vec<(&[u32], Block)> = blocks.map(block).collect();
     let mut gains = vec![[0.0; LANES]; blocks.len()];
     let queries: Vec<u32> = (0u32..).take(state.queries().len()).collect();
     let together = FEW / LANES * QUERIES / blocks.len();
@@ -162,91 +137,56 @@ fn gains_by_query(round: &Round<'_>, subjects: &mut [Subject]) -> Vec<Lanes> {
     gains
 }
 
-/// A candidate to be judged.
-#[derive(Debug, Clone)]
-pub(super) struct Subject {
-    pub(super) candidate: u32,
-    /// The numbers of `z = Phi v` that are known, the first so many of them. Steps to come leave them as they
-    /// are.
-    pub(super) z: Vec<f64>,
-}
-
-impl Subject {
-    /// A candidate of which nothing is known.
-    pub(super) fn new(candidate: u32) -> Self {
-        Self {
-            candidate,
-            z: Vec::new(),
-        }
-    }
-
-    /// Finds the numbers of `z` that are not known; returns `rho = v . r`.
-    fn project(&mut self, candidates: &ColumnClasses, state: &State) -> f64 {
-        let column = candidates.column(self.candidate as usize);
-        let known = self.z.len();
-        if known < state.steps() {
-            self.z.resize(state.steps(), 0.0);
-            state.project_newest(column, &mut self.z[known..]);
-        }
-        kernels::sparse_dot(column.rows, column.values, state.residual())
-    }
-}
-
-/// Eight candidates.
+/// Up to eight candidates.
 #[derive(Debug)]
 struct Block {
-    /// `Z = Phi V`, `t`.
-    z: Vec<Lanes>,
+    /// `theta`, `t`: the weights of selected features that tell most of each candidate.
+    theta: Vec<Lanes>,
     terms: Terms<LANES>,
 }
 
 impl Block {
-    /// `Z`, and the terms of (*) that are the same for all queries, of up to eight candidates that have been
-    /// projected, with their `rho`.
-    fn new(candidates: &ColumnClasses, state: &State, block: &[Subject], products: &[f64]) -> Self {
+    fn new(candidates: &ColumnClasses, state: &State, block: &[u32]) -> Self {
         let mut terms = Terms::new(state.lambda().value());
-        let mut z = vec![[0.0; LANES]; state.steps()];
-        for (lane, (subject, &rho)) in block.iter().zip(products).enumerate() {
-            for (lanes, &own) in z.iter_mut().zip(&subject.z) {
-                lanes[lane] = own;
-            }
-            let candidate = subject.candidate as usize;
-            let explained = kernels::dot(&subject.z, &subject.z);
-            terms.s[lane] += candidates.squared_norm(candidate) - explained;
-            terms.rho[lane] = rho;
+        let columns = columns(candidates, block, 0);
+        let z = state.coordinates(&columns);
+        let explained = squares(&z);
+        for (lane, (&candidate, column)) in block.iter().zip(columns).enumerate() {
+            let candidate = candidate as usize;
+            // |v|^2 - |z|^2 is not negative, but for rounding.
+            terms.s[lane] += (candidates.squared_norm(candidate) - explained[lane]).max(0.0);
+            terms.rho[lane] = kernels::sparse_dot(column.rows, column.values, state.residual());
             terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
         }
-        Self { z, terms }
+        let theta = state.thetas(z);
+        Self { theta, terms }
     }
 }
 
-/// Scratch for one block.
+/// `|z|^2` of each lane.
+pub(super) fn squares(z: &[Lanes]) -> Lanes {
+    let mut squares = [0.0; LANES];
+    for z in z {
+        for lane in 0..LANES {
+            squares[lane] += z[lane] * z[lane];
+        }
+    }
+    squares
+}
+
+/// Room for `u_Q` and `T_Q u_Q` of a block in the query at hand.
 #[derive(Debug)]
 struct Scratch {
-    /// `Z - Z_Q` for the query at hand, `t`.
-    z_without: Vec<Lanes>,
-    /// `V_Q`, centred, for the query at hand.
-    v: Vec<Lanes>,
-    /// The rows of the query at hand where columns have entries, ascending.
-    rows: Vec<usize>,
-    /// Whether a row of the query at hand is among `rows`.
-    has: Vec<bool>,
-    /// The entries in `rows`, not centred; anything in others.
-    entries: Vec<Lanes>,
-    /// `T_Q u_Q` of the candidates for the query at hand, where predictions are wanted; else empty.
+    u: Vec<Lanes>,
     tu: Vec<Lanes>,
 }
 
 impl Scratch {
     fn new(round: &Round<'_>) -> Self {
-        let (t, largest) = (round.state.steps(), round.state.queries().largest());
+        let largest = round.state.queries().largest();
         Self {
-            z_without: vec![[0.0; LANES]; t],
-            v: vec![[0.0; LANES]; largest],
-            rows: Vec::with_capacity(largest),
-            has: vec![false; largest],
-            entries: vec![[0.0; LANES]; largest],
-            tu: vec![[0.0; LANES]; round.ranking.map_or(0, |_| largest)],
+            u: vec![[0.0; LANES]; largest],
+            tu: vec![[0.0; LANES]; largest],
         }
     }
 
@@ -282,12 +222,7 @@ impl Scratch {
         mut see: impl FnMut(u32, &Terms<LANES>, &QuerySums<LANES>, &[Lanes]),
     ) {
         let (candidates, state) = (round.candidates, round.state);
-        let mut subjects: Vec<Subject> = block.iter().copied().map(Subject::new).collect();
-        let rhos = subjects.iter_mut();
-        let rhos: Vec<f64> = rhos
-            .map(|subject| subject.project(candidates, state))
-            .collect();
-        let projected = Block::new(candidates, state, &subjects, &rhos);
+        let projected = Block::new(candidates, state, block);
         let mut rest = columns(candidates, block, 0);
         for query in (0u32..).take(state.queries().len()) {
             let sums = self.sums(candidates, state, &projected, query, &mut rest);
@@ -304,46 +239,14 @@ impl Scratch {
         query: u32,
         rest: &mut [Column<'_>; LANES],
     ) -> QuerySums<LANES> {
-        let matrices = state.query_matrices(query as usize);
-        if !self.load(candidates, state, query as usize, rest) {
-            return judge_query(&matrices, (&block.z, &block.z), None, &mut self.tu);
-        }
-        let entries = (&self.rows[..], &self.entries[..]);
-        leave_out(&matrices, entries, &block.z, &mut self.z_without);
-        let z = (&block.z[..], &self.z_without[..]);
-        judge_query(&matrices, z, Some(&self.v), &mut self.tu)
-    }
-
-    /// Moves the columns' entries in `query` into `v` and `entries`, and says whether there were any.
-    fn load(
-        &mut self,
-        candidates: &ColumnClasses,
-        state: &State,
-        query: usize,
-        rest: &mut [Column<'_>; LANES],
-    ) -> bool {
-        let range = state.queries().range(query);
-        let v = &mut self.v[..range.len()];
-        let (rows, has, entries) = (&mut self.rows, &mut self.has, &mut self.entries);
-        for row in rows.drain(..) {
-            has[row] = false;
-        }
+        let range = state.queries().range(query as usize);
+        let (u, tu) = (&mut self.u[..range.len()], &mut self.tu[..range.len()]);
+        u.fill([0.0; LANES]);
         take_segments(candidates, rest, range.end, |lane, segment| {
-            if rows.is_empty() {
-                v.fill([0.0; LANES]);
-            }
-            spread(segment, range.start, lane, v);
-            for (row, value) in segment.column.iter() {
-                let row = row - range.start;
-                if !has[row] {
-                    (has[row], entries[row]) = (true, [0.0; LANES]);
-                    rows.push(row);
-                }
-                entries[row][lane] = value;
-            }
+            spread(segment, range.start, lane, u);
         });
-        rows.sort_unstable();
-        !rows.is_empty()
+        let matrices = &state.matrices()[query as usize];
+        judge_query(matrices, &block.theta, &state.holdout()[range], u, tu)
     }
 }
 
@@ -371,11 +274,9 @@ fn judge_by_folds(
 ) {
     let (candidates, state) = (round.candidates, round.state);
     let mut rest = columns(candidates, block, 0);
-    let mut sums: Vec<SumsWithout> = Vec::new();
-    sums.resize_with(block.len(), SumsWithout::default);
-    for (sums, &column) in sums.iter_mut().zip(&rest) {
-        folds.sums(column, state.labels(), sums);
-    }
+    let sums = rest.iter().take(block.len());
+    let sums = sums.map(|&column| folds.sums(column, state.matrices(), state.labels()));
+    let sums: Vec<SumsWithout> = sums.collect();
     let load = |query: usize, v: &mut [Lanes]| {
         let range = state.queries().range(query);
         take_segments(candidates, &mut rest, range.end, |lane, segment| {
@@ -411,107 +312,16 @@ pub(super) fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &m
     }
 }
 
-/// `Z - Z_Q` for a query in which columns have entries in these rows.
-#[multiversion::multiversion(targets = "simd")]
-fn leave_out(
-    query: &QueryMatrices<'_>,
-    entries: (&[usize], &[Lanes]),
-    z: &[Lanes],
-    z_without: &mut [Lanes],
-) {
-    let (tiles, rest) = z.as_chunks::<TILE>();
-    let (tiles_without, rest_without) = z_without.as_chunks_mut::<TILE>();
-    let mut first = 0;
-    for (z, without) in tiles.iter().zip(tiles_without) {
-        leave_out_tile(query, first, entries, z, without);
-        first += TILE;
-    }
-    let rest = rest.as_chunks::<1>().0.iter();
-    for (z, without) in rest.zip(rest_without.as_chunks_mut::<1>().0) {
-        leave_out_tile(query, first, entries, z, without);
-        first += 1;
-    }
-}
-
-#[inline(always)]
-fn leave_out_tile<const STEPS: usize>(
-    query: &QueryMatrices<'_>,
-    first: usize,
-    (rows, entries): (&[usize], &[Lanes]),
-    z: &[Lanes; STEPS],
-    z_without: &mut [Lanes; STEPS],
-) {
-    let mut of_query = [[0.0; LANES]; STEPS];
-    for &row in rows {
-        let entries_here = &entries[row];
-        let phi = &query.phi[row * query.stride + first..][..STEPS];
-        for (sums, phi) in of_query.iter_mut().zip(phi) {
-            for lane in 0..LANES {
-                sums[lane] += phi * entries_here[lane];
-            }
-        }
-    }
-    for ((without, z), of_query) in z_without.iter_mut().zip(z).zip(&of_query) {
-        for lane in 0..LANES {
-            without[lane] = z[lane] - of_query[lane];
-        }
-    }
-}
-
-/// The four sums of (*) over one query; `v` is zero where it is `None`, and `transformed` has room for
-/// `T_Q U_Q`, or is empty.
+/// The four sums of (*) over one query. `V_Q` turns into `U_Q`, and `tu` has room for `T_Q U_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge_query(
-    query: &QueryMatrices<'_>,
-    z: (&[Lanes], &[Lanes]),
-    v: Option<&[Lanes]>,
-    transformed: &mut [Lanes],
+    query: &QueryMatrices,
+    theta: &[Lanes],
+    holdout: &[f64],
+    u: &mut [Lanes],
+    tu: &mut [Lanes],
 ) -> QuerySums<LANES> {
-    let rows = query.holdout.len();
-    let mut sums = QuerySums::default();
-    let tiles = rows / TILE * TILE;
-    for first in (0..tiles).step_by(TILE) {
-        judge_tile::<TILE>(query, first, z, v, (&mut sums, transformed));
-    }
-    for first in tiles..rows {
-        judge_tile::<1>(query, first, z, v, (&mut sums, transformed));
-    }
-    sums
-}
-
-#[inline(always)]
-fn judge_tile<const ROWS: usize>(
-    query: &QueryMatrices<'_>,
-    first: usize,
-    (z, z_without): (&[Lanes], &[Lanes]),
-    v: Option<&[Lanes]>,
-    (sums, transformed): (&mut QuerySums<LANES>, &mut [Lanes]),
-) {
-    let mut u = [[0.0; LANES]; ROWS];
-    if let Some(v) = v {
-        u.copy_from_slice(&v[first..first + ROWS]);
-    }
-    let mut tu = u;
-    let steps = z.len();
-    let row = |matrix: &'_ [f64], row: usize| {
-        let start = (first + row) * query.stride;
-        start..(start + steps).min(matrix.len())
-    };
-    let phi: [&[f64]; ROWS] = std::array::from_fn(|r| &query.phi[row(query.phi, r)]);
-    let held: [&[f64]; ROWS] = std::array::from_fn(|r| &query.held[row(query.held, r)]);
-    for (step, (z, z_without)) in z.iter().zip(z_without).enumerate() {
-        for r in 0..ROWS {
-            let (phi, held) = (phi[r][step], held[r][step]);
-            for lane in 0..LANES {
-                u[r][lane] -= phi * z[lane];
-                tu[r][lane] -= held * z_without[lane];
-            }
-        }
-    }
-    if let Some(transformed) = transformed.get_mut(first..first + ROWS) {
-        transformed.copy_from_slice(&tu);
-    }
-    for r in 0..ROWS {
-        sums.add(&u[r], &tu[r], query.holdout[first + r]);
-    }
+    query.selected.take_off(theta, u);
+    query.transform.apply(u, tu);
+    QuerySums::of(u, tu, holdout)
 }

@@ -11,6 +11,7 @@ mod fs_ed;
 mod layout;
 mod lowmem;
 mod random;
+mod recent;
 mod residual;
 mod sampled;
 mod univariate;
@@ -193,6 +194,7 @@ mod tests {
             candidates,
             pieces: pieces.saturating_mul(1 << 16),
             nonzeros: nonzeros.saturating_mul(1 << 20),
+            longest: nonzeros.saturating_mul(1 << 10),
             sample: None,
             k,
             threads,
@@ -209,8 +211,8 @@ mod tests {
         ) {
             let larger = std::array::from_fn(|at| sizes[at].max(more[at]));
             let (least, most) = (shape(sizes, threads), shape(larger, threads));
-            let state = 16 * least.rows as u128 * least.k as u128;
-            let state = state.min(u128::from(u64::MAX));
+            let entries = (least.rows as u128 * least.k as u128).min(least.longest as u128);
+            let state = (15 * entries + 40 * least.rows as u128).min(u128::from(u64::MAX));
             for kind in StrategyKind::ALL {
                 let found = kind.memory(&least);
                 prop_assert!(u128::from(found) >= state, "{kind}: {found} for {state}");

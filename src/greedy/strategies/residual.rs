@@ -8,9 +8,8 @@
 //! J(S) - J(S + v) = rho^2 / s        rho = v . r        s = lambda + |v|^2 - |z|^2
 //! ```
 //!
-//! exactly, every other weight fitted again. When a feature is added, `r` loses `eta phi`, so
-//! with `tau = v . phi` a candidate's `rho` loses `eta tau`, and its `|z|^2` grows by `tau^2`: one
-//! product with a sparse column for each step.
+//! exactly, every other weight fitted again. A candidate that is read costs its products with `r` and with the
+//! selected columns, and O(t^2) for `z`.
 //!
 //! # Candidates that cannot win are not read
 //!
@@ -23,9 +22,8 @@
 //! because `|v . r| <= |v| |r_T|` and `s >= lambda`: a sum of one number for each query. Nearly all
 //! columns of texts are rare, and few rows have much of the error: the bound dismisses most candidates
 //! before their entries are read. The sum need not be taken either, as long as the bound of an earlier
-//! step, times all that `R_T` may have grown by, is too low. A candidate that is read follows the
-//! steps that it missed, in their order, to the same bits. `docs/derivation.md`, section 11, has the
-//! argument for such bounds.
+//! step, times all that `R_T` may have grown by, is too low. Of those that are read, `rho` and the `|z|^2`
+//! of an earlier step dismiss most again. `docs/derivation.md`, section 11, has the argument for such bounds.
 
 use std::ops::Range;
 
@@ -33,11 +31,13 @@ use rayon::prelude::*;
 
 use super::clock::{Clock, SURCHARGE, no_less};
 use super::layout::{CHUNK, Layout, Piece};
+use super::lowmem::squares;
+use super::recent::Recent;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::{Facts, Shape, bytes, error_left, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
-use crate::linalg::kernels;
+use crate::linalg::kernels::{self, LANES};
 use crate::stop;
 
 /// Best candidates of a step that open the next one: the best of them is the mark for all others.
@@ -59,11 +59,10 @@ pub(super) const FACTS: Facts = Facts {
 #[derive(Debug)]
 pub(super) struct Residual {
     layout: Layout,
-    /// The numbers kept of every candidate; empty before the first step.
+    /// The numbers kept of every candidate.
     kept: Vec<Kept>,
-    /// `eta` of every step that was added.
-    etas: Vec<f64>,
     terms: Terms,
+    recent: Recent,
     /// The best candidates of the last step.
     leaders: Vec<u32>,
     evaluated: usize,
@@ -72,15 +71,12 @@ pub(super) struct Residual {
 /// The numbers kept of a candidate from step to step.
 #[derive(Debug, Clone, Copy)]
 struct Kept {
-    /// `v . r` after so many steps.
-    rho: f64,
-    /// `|z|^2` after so many steps.
-    explained: f64,
-    /// The steps that both follow.
-    steps: u32,
     /// `|v|^2 R_T / lambda`, with a surcharge for each query, when the queries were last summed, over the
     /// clock of that step.
     bound: f64,
+    /// `|z|^2` after so many steps.
+    explained: f64,
+    steps: u32,
 }
 
 /// The numbers of a step that bounds are made of.
@@ -120,7 +116,7 @@ struct Judge<'a> {
     round: &'a Round<'a>,
     layout: &'a Layout,
     terms: &'a Terms,
-    etas: &'a [f64],
+    recent: &'a Recent,
     /// `y . r`, the error before the step.
     error: f64,
     /// `|y|^2`
@@ -158,38 +154,87 @@ impl Judge<'_> {
         !self.passes(size * squared, candidate)
     }
 
-    /// The error with a candidate, from all its entries; `z`: room for a number a step.
-    fn error_with(&self, kept: &mut Kept, candidate: usize, z: &mut [f64]) -> f64 {
-        let (state, candidates) = (self.round.state, self.round.candidates);
-        kept.follow(candidates.column(candidate), state, self.etas, z);
+    /// `v . r` of a candidate, from all its entries.
+    fn along(&self, candidate: usize) -> f64 {
+        let Column { rows, values } = self.round.candidates.column(candidate);
+        kernels::sparse_dot(rows, values, self.round.state.residual())
+    }
+
+    /// Whether `rho` and what is known of `|z|^2` tell that a candidate cannot win: by as much as the newest
+    /// rows of `Phi` add to it.
+    fn dismisses_by(&self, kept: &mut Kept, candidate: usize, rho: f64) -> bool {
+        let (state, column) = (self.round.state, self.round.candidates.column(candidate));
+        let newest = state.steps() - kept.steps as usize;
+        let Some(explained) = self.recent.explained(column, newest) else {
+            return false;
+        };
+        kept.follow(kept.explained + explained, state);
+        !self.passes(self.gain(kept, candidate, rho), candidate)
+    }
+
+    /// `rho^2 / s`
+    fn gain(&self, kept: &Kept, candidate: usize, rho: f64) -> f64 {
         // |v|^2 - |z|^2 is not negative, but for rounding.
-        let unexplained = candidates.squared_norm(candidate) - kept.explained;
-        let lambda = state.lambda().value();
-        error_left(
-            self.error,
-            kept.rho * kept.rho / (lambda + unexplained.max(0.0)),
-        )
+        let unexplained = self.round.candidates.squared_norm(candidate) - kept.explained;
+        rho * rho / (self.round.state.lambda().value() + unexplained.max(0.0))
+    }
+
+    /// The errors with up to eight candidates of these `rho`: with `z` anew, so that they do not depend on what
+    /// was kept.
+    fn errors_with(&self, block: &[(usize, f64)]) -> [(f64, Kept); LANES] {
+        let (state, candidates) = (self.round.state, self.round.candidates);
+        let columns = block.iter().map(|&(own, _)| candidates.column(own));
+        let explained = squares(&state.coordinates(&columns.collect::<Vec<_>>()));
+        std::array::from_fn(|lane| {
+            let mut kept = Kept::NOTHING;
+            kept.follow(explained[lane], state);
+            let gain = |&(own, rho): &(usize, f64)| self.gain(&kept, own, rho);
+            let error = block
+                .get(lane)
+                .map_or(f64::NAN, |own| error_left(self.error, gain(own)));
+            (error, kept)
+        })
+    }
+
+    /// Evaluates the eligible candidates of a task whose bounds pass.
+    fn judge(&self, task: Task<'_>) {
+        let mut passing = Vec::new();
+        for (place, &candidate) in task.eligible.iter().enumerate() {
+            let candidate = candidate as usize;
+            let kept = &mut task.kept[candidate - task.first];
+            let every = self.round.sampled;
+            if task.errors[place].is_nan() && (every || !self.dismisses(kept, candidate)) {
+                let rho = self.along(candidate);
+                if every || !self.dismisses_by(kept, candidate, rho) {
+                    passing.push((place, (candidate, rho)));
+                }
+            }
+        }
+        for block in passing.chunks(LANES) {
+            let subjects: Vec<(usize, f64)> = block.iter().map(|&(_, subject)| subject).collect();
+            let found = self.errors_with(&subjects);
+            for (&(place, (candidate, _)), (error, kept)) in block.iter().zip(found) {
+                task.errors[place] = error;
+                let own = &mut task.kept[candidate - task.first];
+                (own.explained, own.steps) = (kept.explained, kept.steps);
+            }
+        }
     }
 }
 
 impl Kept {
-    /// Follows the steps that were missed, in their order.
-    fn follow(&mut self, column: Column<'_>, state: &State, etas: &[f64], z: &mut [f64]) {
-        let missed = &etas[self.steps as usize..];
-        let newest = &mut z[..missed.len()];
-        match (&mut *newest, state.last()) {
-            // The same sum, of numbers that lie side by side.
-            ([tau], Some(last)) => {
-                *tau = kernels::sparse_dot(column.rows, column.values, &last.phi);
-            }
-            (newest, _) => state.project_newest(column, newest),
-        }
-        for (tau, eta) in newest.iter().zip(missed) {
-            self.rho -= eta * tau;
-            self.explained += tau * tau;
-        }
+    /// A candidate before the first step.
+    const NOTHING: Self = Self {
+        bound: f64::INFINITY,
+        explained: 0.0,
+        steps: 0,
+    };
+
+    /// Takes `|z|^2` of a state.
+    fn follow(&mut self, explained: f64, state: &State) {
+        self.explained = explained;
         // Steps count in 32 bits, as features do.
-        self.steps = u32::try_from(etas.len()).unwrap_or(u32::MAX);
+        self.steps = u32::try_from(state.steps()).unwrap_or(u32::MAX);
     }
 }
 
@@ -198,45 +243,19 @@ impl Residual {
     pub(super) fn new(candidates: &ColumnClasses) -> Self {
         Self {
             layout: Layout::new(candidates),
-            kept: Vec::new(),
-            etas: Vec::new(),
+            kept: vec![Kept::NOTHING; candidates.len()],
+            recent: Recent::default(),
             terms: Terms::default(),
             leaders: Vec::new(),
             evaluated: 0,
         }
     }
 
-    /// The numbers kept of each candidate and its queries, and `z` for each thread.
+    /// The numbers kept of each candidate and its queries, and `z` of eight candidates for each thread.
     pub(super) fn memory(shape: &Shape) -> u64 {
         let [candidates, threads, k] = [shape.candidates, shape.threads, shape.k].map(bytes);
-        let kept = bytes(48) * candidates + bytes(8) * (bytes(shape.pieces) + bytes(shape.queries));
-        (kept + bytes(8) * threads * k).0
-    }
-
-    /// The numbers of all candidates before the first step.
-    fn start(&mut self, candidates: &ColumnClasses, state: &State) {
-        let kept = |candidate: usize| {
-            let skipped = Kept {
-                rho: 0.0,
-                explained: 0.0,
-                steps: 0,
-                bound: f64::INFINITY,
-            };
-            if stop::requested() {
-                return skipped;
-            }
-            let column = candidates.column(candidate);
-            Kept {
-                rho: kernels::sparse_dot(column.rows, column.values, state.labels()),
-                ..skipped
-            }
-        };
-        let all = (0..candidates.len()).into_par_iter();
-        self.kept = all
-            .with_min_len(CHUNK)
-            .with_max_len(CHUNK)
-            .map(kept)
-            .collect();
+        let kept = bytes(40) * candidates + bytes(8) * (bytes(shape.pieces) + bytes(shape.queries));
+        (kept + bytes(64) * (threads * k + bytes(shape.rows))).0
     }
 }
 
@@ -288,42 +307,35 @@ fn best(eligible: &[u32], errors: &[f64]) -> Vec<u32> {
 
 impl Strategy for Residual {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        let (candidates, state) = (round.candidates, round.state);
-        if self.kept.is_empty() {
-            self.start(candidates, state);
-        }
+        let state = round.state;
         self.terms.renew(state);
+        self.recent.follow(state);
         let mut judge = Judge {
             round,
             layout: &self.layout,
             terms: &self.terms,
-            etas: &self.etas,
+            recent: &self.recent,
             error: kernels::dot(state.labels(), state.residual()),
             labels_squared: kernels::dot(state.labels(), state.labels()),
             limit: f64::INFINITY,
         };
         let mut errors = vec![f64::NAN; eligible.len()];
-        let mut z = vec![0.0; self.etas.len()];
-        for &leader in &self.leaders {
-            if let Ok(place) = eligible.binary_search(&leader) {
-                let kept = &mut self.kept[leader as usize];
-                errors[place] = judge.error_with(kept, leader as usize, &mut z);
-                judge.limit = judge.limit.min(tie_limit(errors[place]));
+        let leaders = self.leaders.iter();
+        let places = leaders.filter_map(|leader| eligible.binary_search(leader).ok());
+        let places: Vec<usize> = places.collect();
+        for block in places.chunks(LANES) {
+            let own = block.iter().map(|&place| eligible[place] as usize);
+            let subjects: Vec<(usize, f64)> = own.map(|own| (own, judge.along(own))).collect();
+            for (&place, (error, _)) in block.iter().zip(judge.errors_with(&subjects)) {
+                errors[place] = error;
+                judge.limit = judge.limit.min(tie_limit(error));
             }
         }
         judge.limit = round.peers.least(judge.limit);
         let tasks = tasks(&mut self.kept, eligible, &mut errors);
         tasks.into_par_iter().with_max_len(1).for_each(|task| {
-            if stop::requested() {
-                return;
-            }
-            let mut z = vec![0.0; judge.etas.len()];
-            for (&candidate, error) in task.eligible.iter().zip(task.errors) {
-                let candidate = candidate as usize;
-                let kept = &mut task.kept[candidate - task.first];
-                if error.is_nan() && (round.sampled || !judge.dismisses(kept, candidate)) {
-                    *error = judge.error_with(kept, candidate, &mut z);
-                }
+            if !stop::requested() {
+                judge.judge(task);
             }
         });
         self.evaluated = errors.iter().filter(|error| !error.is_nan()).count();
@@ -333,10 +345,6 @@ impl Strategy for Residual {
 
     fn work(&self, _: usize) -> Work {
         Work::evaluated(self.evaluated)
-    }
-
-    fn adopt(&mut self, _: &ColumnClasses, state: &State) {
-        self.etas.extend(state.last().map(|last| last.eta));
     }
 }
 
@@ -369,21 +377,12 @@ mod tests {
     }
 
     /// The errors of all candidates, none of them passed over.
-    fn eager(
-        candidates: &ColumnClasses,
-        state: &State,
-        etas: &[f64],
-        phis: &[Vec<f64>],
-    ) -> Vec<f64> {
+    fn eager(candidates: &ColumnClasses, state: &State) -> Vec<f64> {
         let error = kernels::dot(state.labels(), state.residual());
         let of = |candidate: usize| {
             let column = candidates.column(candidate);
-            let product = |v: &[f64]| kernels::sparse_dot(column.rows, column.values, v);
-            let (mut rho, mut explained) = (product(state.labels()), 0.0);
-            for (eta, tau) in etas.iter().zip(phis.iter().map(|phi| product(phi))) {
-                rho -= eta * tau;
-                explained += tau * tau;
-            }
+            let rho = kernels::sparse_dot(column.rows, column.values, state.residual());
+            let explained = squares(&state.coordinates(&[column]))[0];
             let unexplained = (candidates.squared_norm(candidate) - explained).max(0.0);
             error_left(error, rho * rho / (state.lambda().value() + unexplained))
         };
@@ -399,7 +398,6 @@ mod tests {
             let lambda = Lambda::new(lambda).unwrap();
             let mut state = State::new(&labels, candidates.queries(), lambda, 12);
             let mut strategy = Residual::new(&candidates);
-            let (mut etas, mut phis) = (Vec::new(), Vec::new());
             let mut eligible: Vec<u32> = (0..).take(candidates.len()).collect();
             let mut passed_over = 0;
             for _ in 0..12 {
@@ -412,7 +410,7 @@ mod tests {
                     room: 0,
                 };
                 let found = strategy.errors(&round, &eligible);
-                let all = eager(&candidates, &state, &etas, &phis);
+                let all = eager(&candidates, &state);
                 let expected: Vec<f64> = eligible.iter().map(|&own| all[own as usize]).collect();
                 let limit = tie_limit(least(&expected));
                 for (found, expected) in found.iter().zip(&expected) {
@@ -420,7 +418,7 @@ mod tests {
                         assert!(
                             *expected > limit,
                             "{lambda} {} {expected} {limit}",
-                            etas.len()
+                            state.steps()
                         );
                         passed_over += 1;
                     } else {
@@ -434,10 +432,6 @@ mod tests {
                     column: candidates.column(best),
                     factor: candidates.factor(best),
                 });
-                strategy.adopt(&candidates, &state);
-                let last = state.last().unwrap();
-                etas.push(last.eta);
-                phis.push(last.phi.clone());
             }
             // Rounding may change all that a tiny lambda leaves.
             assert!(

@@ -272,7 +272,7 @@ pub fn lists(input: &[u8]) -> bool {
             Ok(())
         }
         2 => read::read_preferences(&path, ROWS, memory).map(|list| {
-            for one in list {
+            for (_, one) in list {
                 let last = one.preferred.max(one.other);
                 assert!(last < 7 && one.magnitude.is_finite() && one.weight > 0.0);
             }

@@ -84,12 +84,12 @@ impl FromArgMatches for Settings {
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
-  rankrls tune @parses -k 20
+  rankrls tune @sentences -k 20
   rankrls tune train.svm -k 50 --lambda 2^-2..2^8:2 --rule one-se -o model.json
   rankrls tune train.svm -k 50 --evidence vali.svm --choose-by ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambda 0.5,4,32 --evidence folds:3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
-  rankrls tune @parses -k 20 --strategies bounded,distil --lambda 4,16,64 --choose-by cindex
+  rankrls tune @sentences -k 20 --strategies bounded,distil --lambda 4,16,64 --choose-by cindex
   rankrls tune train.svm -k 200 --evidence folds:3 -o model.json --resume
   rankrls tune train.svm -k 50 --rule min-improvement:0.01:3 --json")]
 pub(crate) struct TuneArgs {
@@ -193,7 +193,7 @@ impl TuneArgs {
 
     /// The evidence that was asked for, or folds where others would be biased.
     fn evidence(&self) -> Option<EvidenceChoice> {
-        let folds = || self.is_biased().then_some(EvidenceChoice::FIVE_FOLDS);
+        let folds = || self.is_biased().then_some(EvidenceChoice::Folds);
         self.judging.evidence.clone().or_else(folds)
     }
 
@@ -224,11 +224,12 @@ impl TuneArgs {
         })
     }
 
-    /// The options to try, with the validation data if they are the evidence.
-    fn options(&self, validation: Option<&Dataset<'_>>) -> Tune {
+    /// The options to try on `train`, with the validation data if they are the evidence.
+    fn options(&self, train: &Dataset<'_>, validation: Option<&Dataset<'_>>) -> Tune {
         let seed = self.settings.selection.seed();
         let evidence = match self.evidence() {
             Some(EvidenceChoice::HeldOut(drawn)) => drawn.seed(seed),
+            Some(EvidenceChoice::Folds) => HoldOut::folds(train.queries()).seed(seed),
             _ => validation.map_or(HoldOut::Queries, HoldOut::of),
         };
         let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
@@ -290,9 +291,10 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let mut options = args.options(validation);
+    let mut options = args.options(&input.train, validation);
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
+    console.warn_all(Warning::of_units(&input.train, options.selection.scale));
     let candidates = options.selection.candidates_within(&input.train)?;
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {

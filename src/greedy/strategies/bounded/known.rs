@@ -5,7 +5,6 @@ use super::bounds::{self, Products, Whole};
 use super::search::PruningSearch;
 use super::step::{CHANGE, EXPLAINED, GROWTH, M, OWN, SPREAD, StepTerms, TouchedTerms};
 use crate::greedy::strategies::layout::Piece;
-use crate::linalg::kernels;
 
 /// Queries that are summed before their bound is tried.
 const BLOCK: usize = 128;
@@ -78,21 +77,24 @@ impl Reach {
         }
     }
 
+    /// `|z|^2` without the entries that are missing.
+    pub(super) fn z_least(&self) -> f64 {
+        self.z_least
+    }
+
     /// How many entries of `z`, the newest, are missing from `|z|^2`.
     #[inline(always)]
     pub(super) fn missing(&self, step: &StepTerms) -> usize {
         step.at.steps - self.through as usize
     }
 
-    /// Adds the entries that were missing.
-    pub(super) fn completed(self, newest: &[f64]) -> Self {
-        let z_least = self.z_least + kernels::dot(newest, newest);
-        // Steps count in 32 bits, as features do.
-        let newest = u32::try_from(newest.len()).unwrap_or(u32::MAX);
+    /// The reach once `|z|^2` is known.
+    pub(super) fn explained(self, z_squared: f64, step: &StepTerms) -> Self {
         Self {
-            z_squared: z_least,
-            z_least,
-            through: self.through + newest,
+            z_squared,
+            z_least: z_squared,
+            // Steps count in 32 bits, as features do.
+            through: u32::try_from(step.at.steps).unwrap_or(u32::MAX),
             ..self
         }
     }
@@ -148,14 +150,15 @@ impl Known {
         let most = squared_norm * products.explained.min(1.0);
         let (last, tau) = match (*self, step.at.added) {
             (Self::Read(last), Some(0)) => (last, &[][..]),
-            (Self::Read(last), Some(1)) => (last, &[products.tau][..]),
+            (Self::Read(last), Some(1)) => (last, &[products.tau * products.tau][..]),
             _ => (Reach::ANY, &[][..]),
         };
         let last = Reach { half, ..last };
+        let newest: f64 = tau.iter().sum();
         if last.missing(step) == tau.len() {
-            return last.completed(tau);
+            return last.explained(last.z_least + newest, step);
         }
-        let z_squared = last.z_squared + kernels::dot(tau, tau);
+        let z_squared = last.z_squared + newest;
         Reach {
             z_squared: z_squared.min(most),
             ..last

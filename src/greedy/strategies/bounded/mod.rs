@@ -20,7 +20,7 @@
 //! The candidates that are evaluated depend on the data alone, not on timing.
 //!
 //! `Z = Phi X^'` is not kept, but for some candidates that reached level 1 in the
-//! last steps. Memory is O(nnz + k m + k q), and what residuals may take, whatever the
+//! last steps. Memory is O(nnz + m), and what residuals may take, whatever the
 //! number of candidates times `k`.
 
 mod bounds;
@@ -34,10 +34,11 @@ mod tests;
 use rayon::prelude::*;
 
 use super::layout::{CHUNK, Layout, Piece};
-use super::lowmem::{self, Subject};
+use super::lowmem;
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
+use crate::linalg::kernels;
 use crate::stop;
 use bounds::{Passage, Products, Whole};
 use known::{Known, Reach};
@@ -77,9 +78,12 @@ fn memory(shape: &Shape) -> u64 {
         rows, pieces, k, ..
     } = *shape;
     let of_piece = shape.largest_query.saturating_mul(32);
-    let residuals = Round::room(rows, k).min(pieces.saturating_mul(of_piece));
+    let thetas = shape.candidates.saturating_mul(k).saturating_mul(8);
+    let residuals = pieces.saturating_mul(of_piece).saturating_add(thetas);
+    let residuals = Round::room(rows, k).min(residuals);
     let kept = bytes(174) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
-    let step = bytes(shape.queries) * (bytes(16) * bytes(k) + bytes(48)) + bytes(128) * bytes(rows);
+    let resolved = bytes(shape.queries.min(RESOLVED[2])) * bytes(k).min(bytes(shape.longest));
+    let step = bytes(96) * bytes(shape.queries) + bytes(24) * resolved + bytes(208) * bytes(rows);
     (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
 }
 
@@ -98,7 +102,7 @@ struct Bounded {
     /// The terms of the last step, whose buffers the next one uses again.
     step: StepTerms,
     /// The best candidates of the last step, by error.
-    leaders: Vec<Subject>,
+    leaders: Vec<u32>,
     /// The work of the last step.
     work: Work,
 }
@@ -200,14 +204,9 @@ impl Bounded {
     }
 
     /// Candidates to open a step with: the last step's best that may still be chosen.
-    fn open(&mut self, search: &PruningSearch<'_>) -> Vec<Subject> {
+    fn open(&mut self, search: &PruningSearch<'_>) -> Vec<u32> {
         let mut leaders = std::mem::take(&mut self.leaders);
-        leaders.retain(|leader| !search.out(leader.candidate));
-        if search.step.at.added.is_none() {
-            for leader in &mut leaders {
-                leader.z.clear();
-            }
-        }
+        leaders.retain(|&leader| !search.out(leader));
         leaders
     }
 
@@ -388,9 +387,15 @@ fn level_0(
     let mut whole = reach.whole(squared_norm, products.rho, step);
     let mut bound = bounds::of_products(&whole, products, step);
     if reach.missing(step) > 0 && search.passes(bound) {
-        let newest = &mut z[..reach.missing(step)];
-        search.round.state.project_newest(column, newest);
-        *reach = reach.completed(newest);
+        let newest = step.recent.explained(column, reach.missing(step));
+        let z_squared = newest.map_or_else(
+            || {
+                search.round.state.project(column, z);
+                kernels::dot(z, z)
+            },
+            |newest| reach.z_least() + newest,
+        );
+        *reach = reach.explained(z_squared, step);
         whole = reach.whole(squared_norm, products.rho, step);
         bound = bounds::of_products(&whole, products, step);
     }

@@ -12,8 +12,8 @@ use crate::linalg::kernels;
 #[derive(Debug, Default)]
 pub(super) struct Residual {
     rows: Vec<[f64; 2]>,
-    /// `z`, `t` numbers, as long as it takes no more room than the rows; empty after that.
-    z: Vec<f64>,
+    /// `theta`, `t`.
+    pub(super) theta: Vec<f64>,
     /// The step in which it was last of use.
     pub(super) used: usize,
 }
@@ -37,28 +37,12 @@ impl Touched {
 impl Residual {
     /// Bytes of one of so many rows, up to so many steps.
     pub(super) fn bytes_of(rows: usize, capacity: usize) -> usize {
-        let numbers = 2 * rows + capacity.min(2 * rows);
-        size_of::<Self>() + numbers * size_of::<f64>()
+        size_of::<Self>() + (2 * rows + capacity) * size_of::<f64>()
     }
 
-    /// Bytes held.
+    /// Bytes held, up to so many steps.
     pub(super) fn bytes(&self, capacity: usize) -> usize {
         Self::bytes_of(self.rows.len(), capacity)
-    }
-
-    /// `z` after so many steps, if it is kept.
-    pub(super) fn z(&self, steps: usize) -> Option<&[f64]> {
-        (self.z.len() == steps).then_some(&self.z[..])
-    }
-
-    /// Keeps `z`, too, where it is short; up to `capacity` steps.
-    pub(super) fn keep(&mut self, z: &[f64], capacity: usize, steps: usize) {
-        self.used = steps;
-        let most = capacity.min(2 * self.rows.len());
-        if z.len() <= most {
-            self.z.reserve_exact(most);
-            self.z.extend_from_slice(z);
-        }
     }
 
     /// Forgets all queries.
@@ -66,28 +50,26 @@ impl Residual {
         self.rows.clear();
     }
 
-    /// Adds a query, from `z`: O(t) a row; returns where its rows begin. `z_without`: room for `t`
-    /// numbers.
+    /// Adds a query, from `theta`; returns where its rows begin. `room`: for what is computed of the query.
     pub(super) fn add(
         &mut self,
         state: &State,
         segment: &Segment<'_>,
-        z: &[f64],
-        z_without: &mut [f64],
+        theta: &[[f64; 1]],
+        room: &mut [Vec<[f64; 1]>; 2],
     ) -> usize {
         let range = state.queries().range(segment.query);
-        let first = self.rows.len();
-        self.rows
-            .resize(first + range.len(), [-segment.mean, -segment.mean]);
-        let rows = &mut self.rows[first..];
+        let [u, tu] = room;
+        u.clear();
+        u.resize(range.len(), [-segment.mean]);
         for (row, value) in segment.column.iter() {
-            rows[row - range.start] = [value - segment.mean; 2];
+            u[row - range.start] = [value - segment.mean];
         }
-        state.project(segment.column, z_without);
-        for (own, z) in z_without.iter_mut().zip(z) {
-            *own = z - *own;
-        }
-        subtract(&state.query_matrices(segment.query), z, z_without, rows);
+        tu.resize(range.len(), [0.0]);
+        transform(&state.matrices()[segment.query], theta, u, tu);
+        let first = self.rows.len();
+        let rows = u.iter().zip(&*tu).map(|(u, tu)| [u[0], tu[0]]);
+        self.rows.extend(rows);
         first
     }
 
@@ -97,11 +79,8 @@ impl Residual {
         let Some(last) = state.last() else {
             return;
         };
-        if self.z.len() + 1 == state.steps() && state.steps() <= 2 * self.rows.len() {
-            self.z.push(tau);
-        } else {
-            self.z = Vec::new();
-        }
+        self.theta.push(0.0);
+        kernels::add_scaled(&mut self.theta, tau, &last.weights);
         let mut rest = &mut self.rows[..];
         for piece in pieces {
             let query = piece.query as usize;
@@ -157,12 +136,9 @@ impl Residual {
     }
 }
 
-/// `u - Phi_Q' z` and `T u - H_Q z_-`, from `v` in both.
+/// `u_Q` in place of `v_Q`, and `T_Q u_Q`.
 #[multiversion::multiversion(targets = "simd")]
-fn subtract(query: &QueryMatrices<'_>, z: &[f64], z_without: &[f64], rows: &mut [[f64; 2]]) {
-    for (example, row) in rows.iter_mut().enumerate() {
-        let cells = example * query.stride..example * query.stride + z.len();
-        row[0] -= kernels::dot(&query.phi[cells.clone()], z);
-        row[1] -= kernels::dot(&query.held[cells], z_without);
-    }
+fn transform(query: &QueryMatrices, theta: &[[f64; 1]], u: &mut [[f64; 1]], tu: &mut [[f64; 1]]) {
+    query.selected.take_off(theta, u);
+    query.transform.apply(u, tu);
 }

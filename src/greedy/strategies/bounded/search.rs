@@ -1,5 +1,7 @@
 //! The search of one step: candidates that may still win rise from level to level.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::bounds::{self, Whole};
@@ -7,7 +9,7 @@ use super::residual::{Residual, Touched};
 use super::step::{QueryTerms, RESOLVED, StepTerms};
 use crate::greedy::Round;
 use crate::greedy::strategies::layout::Piece;
-use crate::greedy::strategies::lowmem::{self, Subject};
+use crate::greedy::strategies::lowmem::{self, squares};
 use crate::greedy::strategy::tie_limit;
 use crate::linalg::kernels::{self, LANES, Lanes};
 use crate::stop;
@@ -51,25 +53,6 @@ impl BoundedCandidate {
     /// Before level 1.
     fn projected(&self) -> Projected {
         *self.projected.as_deref().expect("level 1 comes before")
-    }
-}
-
-/// Scratch for one task.
-#[derive(Debug)]
-pub(super) struct Scratch {
-    z: Vec<f64>,
-    /// `z_-` of one query.
-    z_without: Vec<f64>,
-    pieces: Vec<Piece>,
-}
-
-impl Scratch {
-    pub(super) fn new(steps: usize) -> Self {
-        Self {
-            z: vec![0.0; steps],
-            z_without: vec![0.0; steps],
-            pieces: Vec::new(),
-        }
     }
 }
 
@@ -131,7 +114,7 @@ pub(super) struct PruningSearch<'a> {
     /// An error above this can not win.
     limit: f64,
     /// Errors of what has been evaluated exactly.
-    judged: Vec<(f64, Subject)>,
+    judged: Vec<(f64, u32)>,
     /// The residual of each candidate.
     pub(super) residuals: &'a [Option<Box<Residual>>],
     /// Bytes that new residuals may take.
@@ -144,12 +127,49 @@ pub(super) struct PruningSearch<'a> {
 pub(super) type Kept = Vec<(u32, Residual)>;
 
 /// A contender at level 2.
-struct AtLevel2 {
-    bounded: BoundedCandidate,
+pub(super) struct AtLevel2 {
+    pub(super) bounded: BoundedCandidate,
     projected: Projected,
-    z: Vec<f64>,
+    theta: Vec<f64>,
     /// Ascending.
     touched: Vec<usize>,
+}
+
+/// The findings of levels 1 and 2 about some contenders.
+#[derive(Default)]
+pub(super) struct Risen {
+    /// Those that level 2 is to judge.
+    pub(super) contenders: Vec<AtLevel2>,
+    /// How many level 1 left.
+    passed: usize,
+    /// Those that level 2 left.
+    pub(super) left: Vec<BoundedCandidate>,
+    /// Those that level 1 dropped.
+    dropped: Vec<(f64, u32)>,
+    kept: Kept,
+}
+
+impl Risen {
+    /// Adds a candidate to those for level 2, if it passes level 1.
+    fn add(
+        &mut self,
+        search: &PruningSearch<'_>,
+        bound: f64,
+        candidate: u32,
+        projected: Projected,
+        theta: Vec<f64>,
+    ) {
+        if !search.passes(bound) {
+            self.dropped.push((bound, candidate));
+            return;
+        }
+        self.contenders.push(AtLevel2 {
+            bounded: BoundedCandidate::new(candidate, bound),
+            projected,
+            theta,
+            touched: search.touched(candidate),
+        });
+    }
 }
 
 impl AtLevel2 {
@@ -187,8 +207,8 @@ impl<'a> PruningSearch<'a> {
     /// The errors of `eligible` candidates that were evaluated; the others can not win.
     pub(super) fn errors(self, eligible: &[u32]) -> Vec<f64> {
         let mut errors = vec![f64::NAN; eligible.len()];
-        for (error, subject) in self.judged {
-            if let Ok(place) = eligible.binary_search(&subject.candidate) {
+        for (error, candidate) in self.judged {
+            if let Ok(place) = eligible.binary_search(&candidate) {
                 errors[place] = error;
             }
         }
@@ -203,10 +223,7 @@ impl<'a> PruningSearch<'a> {
     /// Whether a candidate is out, as it is selected or opened the step.
     pub(super) fn out(&self, candidate: u32) -> bool {
         self.retired[candidate as usize]
-            || self
-                .judged
-                .iter()
-                .any(|(_, judged)| judged.candidate == candidate)
+            || self.judged.iter().any(|&(_, judged)| judged == candidate)
     }
 
     /// Whether a candidate whose gain is at most `bound` may still win.
@@ -222,11 +239,11 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Evaluates candidates exactly.
-    pub(super) fn evaluate(&mut self, mut subjects: Vec<Subject>) {
-        let errors = lowmem::errors_of_few(self.round, &mut subjects);
-        for (subject, error) in subjects.into_iter().zip(errors) {
+    pub(super) fn evaluate(&mut self, candidates: Vec<u32>) {
+        let errors = lowmem::errors(self.round, &candidates);
+        for (candidate, error) in candidates.into_iter().zip(errors) {
             self.limit = self.limit.min(tie_limit(error));
-            self.judged.push((error, subject));
+            self.judged.push((error, candidate));
         }
     }
 
@@ -239,18 +256,16 @@ impl<'a> PruningSearch<'a> {
 
     /// The best that were evaluated, for the next step to open with, and those that came close where
     /// these are few.
-    pub(super) fn leaders(&mut self) -> Vec<Subject> {
+    pub(super) fn leaders(&mut self) -> Vec<u32> {
         self.judged
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.candidate.cmp(&b.1.candidate)));
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         self.close
             .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let judged = self.judged.iter().map(|(_, subject)| subject.clone());
-        let close = self
-            .close
-            .iter()
-            .map(|&(_, candidate)| Subject::new(candidate));
+        let all = self.judged.iter().chain(&self.close);
         // One of them is about to be selected.
-        judged.chain(close).take(LEADERS + 1).collect()
+        all.map(|&(_, candidate)| candidate)
+            .take(LEADERS + 1)
+            .collect()
     }
 
     /// Levels 1 to 3, after so many candidates have been read and have passed level 0. Returns how many
@@ -267,9 +282,7 @@ impl<'a> PruningSearch<'a> {
         }
         self.share();
         let before = self.judged.len();
-        let kept = self.level_1(&mut contenders);
-        alive.push(before + contenders.len());
-        self.level_2(&mut contenders);
+        let (mut contenders, kept) = self.rise(contenders, &mut alive);
         alive.push(before + contenders.len());
         self.evaluate_best(&mut contenders, LANES);
         self.share();
@@ -289,52 +302,48 @@ impl<'a> PruningSearch<'a> {
             contenders.select_nth_unstable_by(count, falling);
         }
         let first = contenders.drain(..count.min(contenders.len()));
-        let first = first.map(|contender| Subject::new(contender.candidate));
+        let first = first.map(|contender| contender.candidate);
         self.evaluate(first.collect());
         contenders.retain(|contender| self.passes(contender.bound));
         contenders.sort_unstable_by(falling);
     }
 
-    /// Level 1 for those that level 0 had no residual of; returns the residuals that there is room for.
-    fn level_1(&mut self, contenders: &mut Vec<BoundedCandidate>) -> Kept {
-        let fresh = contenders.par_iter_mut().filter(|c| c.projected.is_none());
-        let mut fresh: Vec<_> = fresh
-            .map(|contender| (self.residual_bytes(contender.candidate), contender))
-            .collect();
+    /// Level 1 for those that level 0 had no residual of, and level 2 for all. Adds how many were alive between
+    /// them; returns the residuals that there is room for.
+    fn rise(
+        &mut self,
+        contenders: Vec<BoundedCandidate>,
+        alive: &mut Vec<usize>,
+    ) -> (Vec<BoundedCandidate>, Kept) {
+        let (known, fresh): (Vec<_>, Vec<_>) =
+            contenders.into_iter().partition(|c| c.projected.is_some());
         let mut room = self.room;
-        for (bytes, _) in &mut fresh {
-            *bytes = bytes.filter(|&bytes| bytes <= room);
-            room -= bytes.unwrap_or(0);
+        let sized = |contender: BoundedCandidate| {
+            let bytes = self.residual_bytes(contender.candidate);
+            let kept = bytes.is_some_and(|bytes| bytes <= room);
+            room -= bytes.filter(|_| kept).unwrap_or(0);
+            (contender, kept)
+        };
+        let fresh: Vec<(BoundedCandidate, bool)> = fresh.into_iter().map(sized).collect();
+        let task = |count: usize| (count / TASKS).clamp(LANES, CHUNK);
+        let of_known = known.par_chunks(task(known.len())).map(|chunk| {
+            let blocks = chunk.chunks(LANES).map(|block| self.at_level_2(block));
+            self.level_2(blocks.collect())
+        });
+        let of_fresh = fresh.par_chunks(task(fresh.len())).map(|chunk| {
+            let blocks = chunk.chunks(LANES).map(|block| self.level_1(block));
+            self.level_2(blocks.collect())
+        });
+        let all: Vec<Risen> = of_known.chain(of_fresh).collect();
+        let (mut passed, mut left, mut kept) = (self.judged.len(), Vec::new(), Kept::new());
+        for risen in all {
+            passed += risen.passed;
+            left.extend(risen.left);
+            kept.extend(risen.kept);
+            self.close.extend(risen.dropped);
         }
-        let task = (fresh.len() / TASKS).clamp(1, CHUNK);
-        let kept: Vec<Kept> = fresh
-            .par_chunks_mut(task)
-            .map_init(
-                || Scratch::new(self.step.at.steps),
-                |scratch, chunk| {
-                    if stop::requested() {
-                        return Kept::new();
-                    }
-                    let met = chunk.iter_mut().filter_map(|(bytes, contender)| {
-                        let candidate = contender.candidate;
-                        let (projected, residual) =
-                            self.project(candidate, bytes.is_some(), scratch);
-                        contender.bound = contender.bound.min(projected.bound(self.step));
-                        contender.projected = Some(Box::new(projected));
-                        bytes.map(|_| (candidate, residual))
-                    });
-                    met.collect()
-                },
-            )
-            .collect();
-        let (left, dropped) = std::mem::take(contenders)
-            .into_iter()
-            .partition(|contender| self.passes(contender.bound));
-        *contenders = left;
-        let dropped: Vec<BoundedCandidate> = dropped;
-        self.close
-            .extend(dropped.iter().map(|c| (c.bound, c.candidate)));
-        kept.into_iter().flatten().collect()
+        alive.push(passed);
+        (left, kept)
     }
 
     /// Bytes of a candidate's residual; none is kept of candidates of one query.
@@ -359,33 +368,55 @@ impl<'a> PruningSearch<'a> {
         })
     }
 
-    /// Level 1 from scratch: O(t) for every row of the queries that the candidate touches. The
-    /// residual is whole if it may be kept.
-    pub(super) fn project(
+    /// Level 1 from scratch of up to eight candidates, each with whether its residual may be kept.
+    pub(super) fn level_1(&self, block: &[(BoundedCandidate, bool)]) -> Risen {
+        let (candidates, state) = (self.round.candidates, self.round.state);
+        let mut risen = Risen::default();
+        if stop::requested() {
+            return risen;
+        }
+        let columns = block
+            .iter()
+            .map(|(own, _)| candidates.column(own.candidate as usize));
+        let z = state.coordinates(&columns.collect::<Vec<_>>());
+        let explained = squares(&z);
+        let thetas = state.thetas(z);
+        let mut room = [Vec::new(), Vec::new()];
+        for (lane, (contender, kept)) in block.iter().enumerate() {
+            let theta: Vec<[f64; 1]> = thetas.iter().map(|theta| [theta[lane]]).collect();
+            let numbers = (explained[lane], &theta[..]);
+            let candidate = contender.candidate;
+            let (projected, mut residual) =
+                self.projected(candidate as usize, *kept, numbers, &mut room);
+            let theta = theta.as_flattened().to_vec();
+            if *kept {
+                residual.theta.clone_from(&theta);
+                risen.kept.push((candidate, residual));
+            }
+            let bound = contender.bound.min(projected.bound(self.step));
+            risen.add(self, bound, candidate, projected, theta);
+        }
+        risen
+    }
+
+    fn projected(
         &self,
-        candidate: u32,
+        candidate: usize,
         kept: bool,
-        scratch: &mut Scratch,
+        (z_squared, theta): (f64, &[[f64; 1]]),
+        room: &mut [Vec<[f64; 1]>; 2],
     ) -> (Projected, Residual) {
         let (candidates, state) = (self.round.candidates, self.round.state);
-        let candidate = candidate as usize;
-        let Scratch {
-            z,
-            z_without,
-            pieces,
-        } = scratch;
         let column = candidates.column(candidate);
-        state.project(column, z);
-        pieces.clear();
-        pieces.extend(candidates.segments(candidate).map(|s| Piece::new(&s)));
-        let products = bounds::pass_over(column, pieces, self.step);
-        let z_squared = kernels::dot(z, z);
+        let pieces = candidates.segments(candidate).map(|s| Piece::new(&s));
+        let pieces: Vec<Piece> = pieces.collect();
+        let products = bounds::pass_over(column, &pieces, self.step);
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared,
             z_least: z_squared,
             rho: products.rho,
-            fourth: bounds::fourth_of(column, pieces, z_squared, self.step),
+            fourth: bounds::fourth_of(column, &pieces, z_squared, self.step),
         };
         let mut residual = Residual::default();
         let touched = self.only_touched(candidate).unwrap_or_else(|| {
@@ -394,49 +425,33 @@ impl<'a> PruningSearch<'a> {
                 if !kept {
                     residual.clear();
                 }
-                let first = residual.add(state, &segment, z, z_without);
+                let first = residual.add(state, &segment, theta, room);
                 touched.add(residual.of_query(first, state, &whole, segment.query));
             }
             touched
         });
-        if kept {
-            residual.keep(z, state.capacity(), self.step.at.steps);
-        }
+        residual.used = self.step.at.steps;
         let projected = Projected::new(self.step, whole, products.c, &touched);
         (projected, residual)
     }
 
-    /// Level 2: resolves queries, some first and then some more.
-    fn level_2(&self, contenders: &mut Vec<BoundedCandidate>) {
-        let task = (contenders.len() / TASKS).clamp(LANES, CHUNK);
-        let left: Vec<Vec<BoundedCandidate>> = contenders
-            .par_chunks(task)
-            .map_init(
-                || vec![[0.0; LANES]; self.step.at.steps],
-                |z, chunk| {
-                    if stop::requested() {
-                        return Vec::new();
-                    }
-                    self.level_2_of(chunk, z)
-                },
-            )
-            .collect();
-        *contenders = left.concat();
-    }
-
-    /// Takes some contenders through level 2; `z`: `t` lanes.
-    pub(super) fn level_2_of(
-        &self,
-        chunk: &[BoundedCandidate],
-        z: &mut [Lanes],
-    ) -> Vec<BoundedCandidate> {
+    /// Level 2 of some contenders: resolves queries, some first and then some more.
+    pub(super) fn level_2(&self, blocks: Vec<Risen>) -> Risen {
+        let mut risen = Risen::default();
+        let mut contenders = Vec::new();
+        for block in blocks {
+            risen.passed += block.contenders.len();
+            risen.kept.extend(block.kept);
+            risen.dropped.extend(block.dropped);
+            contenders.extend(block.contenders);
+        }
         let order = &self.step.sums.order;
-        let mut contenders: Vec<AtLevel2> = chunk.iter().map(|c| self.at_level_2(c)).collect();
+        let mut thetas = vec![[0.0; LANES]; self.step.at.steps];
         let mut done = 0;
         for (end, rest) in RESOLVED.into_iter().zip(self.step.sums.rests) {
             let end = order.len().min(end);
             for block in contenders.chunks_mut(LANES) {
-                self.resolve(block, order.get(done..end).unwrap_or_default(), z);
+                self.resolve(block, done..end, &mut thetas);
             }
             for contender in &mut contenders {
                 let bound = contender.projected.bound_with(self.step, rest);
@@ -445,30 +460,35 @@ impl<'a> PruningSearch<'a> {
             contenders.retain(|contender| self.passes(contender.bounded.bound));
             done = end;
         }
-        let left = contenders.into_iter().map(|contender| BoundedCandidate {
-            projected: Some(Box::new(contender.projected)),
-            ..contender.bounded
-        });
-        left.collect()
+        risen.left = contenders
+            .into_iter()
+            .map(|contender| contender.bounded)
+            .collect();
+        risen
     }
 
-    /// A contender with its `z`.
-    fn at_level_2(&self, contender: &BoundedCandidate) -> AtLevel2 {
-        let candidate = contender.candidate as usize;
-        let kept = self.residuals.get(candidate).and_then(Option::as_deref);
-        let kept = kept.and_then(|residual| residual.z(self.step.at.steps));
-        let project = || {
-            let mut z = vec![0.0; self.step.at.steps];
-            let column = self.round.candidates.column(candidate);
-            self.round.state.project(column, &mut z);
-            z
+    /// Up to eight contenders of level 0, each with its `theta`.
+    pub(super) fn at_level_2(&self, block: &[BoundedCandidate]) -> Risen {
+        let mut risen = Risen::default();
+        let state = self.round.state;
+        let kept = |own: &BoundedCandidate| {
+            let kept = self.residuals.get(own.candidate as usize);
+            kept.and_then(|kept| Some(&kept.as_ref()?.theta))
         };
-        AtLevel2 {
-            bounded: contender.clone(),
-            projected: contender.projected(),
-            z: kept.map_or_else(project, <[f64]>::to_vec),
-            touched: self.touched(contender.candidate),
+        let mut thetas = Vec::new();
+        if block.iter().any(|own| kept(own).is_none()) {
+            let candidates = self.round.candidates;
+            let columns = block
+                .iter()
+                .map(|own| candidates.column(own.candidate as usize));
+            thetas = state.thetas(state.coordinates(&columns.collect::<Vec<_>>()));
         }
+        for (lane, own) in block.iter().enumerate() {
+            let found = || thetas.iter().map(|theta| theta[lane]).collect();
+            let theta = kept(own).cloned().unwrap_or_else(found);
+            risen.add(self, own.bound, own.candidate, own.projected(), theta);
+        }
+        risen
     }
 
     /// The queries that a candidate touches, ascending.
@@ -477,18 +497,17 @@ impl<'a> PruningSearch<'a> {
         segments.map(|segment| segment.query).collect()
     }
 
-    /// Resolves queries for up to eight candidates; `z_lanes`: `t` lanes.
-    fn resolve(&self, block: &mut [AtLevel2], queries: &[usize], z_lanes: &mut [Lanes]) {
-        z_lanes.fill([0.0; LANES]);
+    /// Resolves queries, by their places in the order, for up to eight candidates; `thetas`: `t` lanes.
+    fn resolve(&self, block: &mut [AtLevel2], places: Range<usize>, thetas: &mut [Lanes]) {
+        thetas.fill([0.0; LANES]);
         for (lane, contender) in block.iter().enumerate() {
-            for (lanes, &z) in z_lanes.iter_mut().zip(&contender.z) {
-                lanes[lane] = z;
+            for (lanes, &theta) in thetas.iter_mut().zip(&contender.theta) {
+                lanes[lane] = theta;
             }
         }
-        let products = self.round.state.products();
-        for &query in queries {
-            let (f, g) = products.of(query);
-            let (w, x) = along_both(f, g, z_lanes);
+        for place in places {
+            let (w, x) = along_both(&self.step.resolved[place], thetas);
+            let query = self.step.sums.order[place];
             for (lane, contender) in block.iter_mut().enumerate() {
                 contender.resolve(self.step, query, (w[lane], x[lane]));
             }
@@ -496,14 +515,15 @@ impl<'a> PruningSearch<'a> {
     }
 }
 
-/// `z . f` and `z . g` for eight candidates.
+/// `z . f_Q` and `z . g_Q` for eight candidates, from `X_{S,Q} p_Q` and `X_{S,Q} T_Q p_Q`.
 #[multiversion::multiversion(targets = "simd")]
-fn along_both(f: &[f64], g: &[f64], z: &[Lanes]) -> (Lanes, Lanes) {
+fn along_both(products: &[(u32, [f64; 2])], thetas: &[Lanes]) -> (Lanes, Lanes) {
     let (mut zf, mut zg) = ([0.0; LANES], [0.0; LANES]);
-    for ((z, &f), &g) in z.iter().zip(f).zip(g) {
+    for &(step, [f, g]) in products {
+        let theta = &thetas[step as usize];
         for lane in 0..LANES {
-            zf[lane] += z[lane] * f;
-            zg[lane] += z[lane] * g;
+            zf[lane] += theta[lane] * f;
+            zg[lane] += theta[lane] * g;
         }
     }
     (zf, zg)

@@ -5,20 +5,21 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::greedy::State;
-use crate::greedy::matrices::{Products, QueryMatrices};
+use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategies::clock::{Clock, SURCHARGE, no_less};
-use crate::linalg::kernels::{self, LANES, Lanes};
+use crate::greedy::strategies::recent::Recent;
+use crate::linalg::kernels::{LANES, Lanes};
 
 /// Norms of one query, of vectors and matrices of the state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QueryTerms {
-    /// `|k_Q|^2`, `k_Q = Phi_Q' g_Q`
+    /// `|k_Q|^2`, `k_Q = (T_Q - I) p_Q`
     pub(super) k_squared: f64,
     /// `h_Q >= |T_Q - I|`: its trace.
     pub(super) h: f64,
     /// `h_Q / (1 + h_Q) >= |Phi_Q|^2`
     pub(super) phi_squared: f64,
-    /// `|g_Q|^2`
+    /// `|g_Q|^2`, or a little more
     g_squared: f64,
     /// `(|f_Q| |g_Q| - f_Q . g_Q) / 2`, or a little more: `-x_Q w_Q` is at most `|z|^2` times this.
     kappa: f64,
@@ -54,14 +55,17 @@ pub(super) type ExampleTerms = [f64; 4];
 pub(super) const R: usize = 0;
 /// The row of `Phi` added last.
 pub(super) const PHI: usize = 1;
-/// `p_Q - Phi_Q' (G - g_Q)`: with it a column has `sum_Q c_Q`.
+/// `T p` without what selected features tell of it: with it a column has `sum_Q c_Q`.
 pub(super) const C: usize = 2;
-/// `k_Q = Phi_Q' g_Q`
+/// `k_Q = (T_Q - I) p_Q`
 pub(super) const K: usize = 3;
 
 /// Tasks of queries that are a block: the terms of a block fit into a cache of half a megabyte, unless a query
 /// does not.
 const BLOCK: usize = 8;
+
+/// Queries that a task describes at least.
+const QUERIES: usize = 32;
 
 /// Queries resolved at level 2, in turns: up to so many each.
 pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
@@ -109,8 +113,11 @@ pub(super) struct StepTerms {
     /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](StepTerms::first_matter): with them a
     /// column has their `x_Q`.
     pub(super) first: Vec<Lanes>,
-    /// `G = sum_Q g_Q`, `t`.
-    pub(super) g: Vec<f64>,
+    /// `T p`, `m`.
+    transformed: Vec<f64>,
+    pub(super) recent: Recent,
+    /// `X_{S,Q} p_Q` and `X_{S,Q} T_Q p_Q`, where they are not 0, of the first queries of `order`.
+    pub(super) resolved: Vec<Vec<(u32, [f64; 2])>>,
     /// Where the queries are cut for [passes](super::bounds::Passage) over columns: the queries that blocks end
     /// before, ascending.
     pub(super) blocks: Vec<u32>,
@@ -122,7 +129,7 @@ pub(super) struct StepTerms {
 }
 
 impl StepTerms {
-    /// Describes a state: O(m t) time, in parallel over queries; `longest`: the largest `|v|^2` of a
+    /// Describes a state: O(t^2) time, and that of products with `X_S` and all `T_Q`, in parallel; `longest`: the largest `|v|^2` of a
     /// candidate.
     pub(super) fn renew(&mut self, state: &State, longest: f64) {
         self.at.number += 1;
@@ -130,42 +137,40 @@ impl StepTerms {
         self.at.steps = state.steps();
         self.lambda = state.lambda().value();
         (self.error, self.rounding) = (state.error(), state.rounding(longest));
-        self.examples
-            .resize(state.labels().len(), ExampleTerms::default());
-        self.first.resize(state.labels().len(), [0.0; LANES]);
+        let rows = state.labels().len();
+        self.examples.resize(rows, ExampleTerms::default());
+        self.first.resize(rows, [0.0; LANES]);
+        self.transformed.resize(rows, 0.0);
+        self.recent.follow(state);
         self.describe_queries(state);
         self.order_queries();
         self.describe_examples(state);
+        self.describe_first(state);
         self.sum_queries();
         self.sum_touched();
     }
 
-    /// Describes the queries, cuts them into blocks, and adds up their `g_Q`.
+    /// Describes the queries, cuts them into blocks, and finds `T p`.
     fn describe_queries(&mut self, state: &State) {
-        let products = state.products();
-        let describe = |run: Range<usize>| {
-            let mut sum = vec![0.0; products.steps()];
-            let describe = |query| {
-                let (f, g) = products.of(query);
-                kernels::add_scaled(&mut sum, 1.0, g);
-                QueryTerms::new(state.trace(query), f, g)
-            };
-            let terms: Vec<QueryTerms> = run.map(describe).collect();
-            (terms, sum)
-        };
-        let runs = state.queries().tasks();
+        let queries = state.queries();
+        let runs = queries.tasks();
         let last_runs = runs.chunks(BLOCK).filter_map(|runs| runs.last());
         // Queries count in 32 bits.
         let end = |run: &Range<usize>| u32::try_from(run.end).unwrap_or(u32::MAX);
         self.blocks = last_runs.map(end).collect();
-        let described: Vec<_> = runs.into_par_iter().map(describe).collect();
-        self.queries.clear();
-        self.g.clear();
-        self.g.resize(products.steps(), 0.0);
-        for (terms, sum) in described {
-            self.queries.extend(terms);
-            kernels::add_scaled(&mut self.g, 1.0, &sum);
-        }
+        let describe = |(query, transformed): (usize, &mut [f64])| {
+            let rows = queries.range(query);
+            let (holdout, residual) = (&state.holdout()[rows.clone()], &state.residual()[rows]);
+            let matrices = &state.matrices()[query];
+            transform(matrices, holdout, transformed);
+            QueryTerms::new(matrices.trace, holdout, residual, transformed)
+        };
+        let parts: Vec<_> = queries
+            .split_mut(&mut self.transformed)
+            .enumerate()
+            .collect();
+        let parts = parts.into_par_iter().with_min_len(QUERIES);
+        self.queries = parts.map(describe).collect();
     }
 
     /// Finds the queries to resolve first, and what the others have: O(q).
@@ -229,50 +234,65 @@ impl StepTerms {
         self.clock.tick(numbers, surcharge);
     }
 
-    /// `g_Q` of the first eight of `order`, a lane each.
-    fn first_lanes(&self, products: &Products<'_>) -> Vec<Lanes> {
-        let mut lanes = vec![[0.0; LANES]; self.at.steps];
-        for (lane, &query) in self.sums.order.iter().take(LANES).enumerate() {
-            let (_, g) = products.of(query);
-            for (lanes, &g) in lanes.iter_mut().zip(g) {
-                lanes[lane] = g;
+    /// Describes the examples: O(t^2), and the entries of selected columns.
+    fn describe_examples(&mut self, state: &State) {
+        let mut rest = self.transformed.clone();
+        state.explain(state.products_of(&rest), &mut rest, 1);
+        let last = state.last().map_or(&[][..], |last| &last.phi);
+        let queries = state.queries();
+        let examples = queries.split_mut(&mut self.examples);
+        let all = queries.ranges().zip(&mut self.queries).zip(examples);
+        let (transformed, rest) = (&self.transformed, &rest);
+        let parts: Vec<_> = all.collect();
+        let parts = parts.into_par_iter().with_min_len(QUERIES);
+        parts.for_each(|((rows, terms), examples)| {
+            for (row, example) in rows.zip(examples) {
+                let before = half(example);
+                let phi = last.get(row).copied().unwrap_or(0.0);
+                let k = transformed[row] - state.holdout()[row];
+                *example = [state.residual()[row], phi, rest[row], k];
+                terms.add(example, before);
             }
-        }
-        lanes
+        });
     }
 
-    fn describe_examples(&mut self, state: &State) {
-        let (first_matter, g) = (self.first_matter(), &self.g);
-        let products = state.products();
-        let first_g = self.first_lanes(&products);
-        let queries = state.queries();
-        let (mut terms, mut examples) = (&mut self.queries[..], &mut self.examples[..]);
-        let mut first = &mut self.first[..];
-        let task = |run: Range<usize>| {
-            let rows = queries.rows_of(&run).len();
-            let terms = terms.split_off_mut(..run.len()).unwrap_or_default();
-            let examples = examples.split_off_mut(..rows).unwrap_or_default();
-            let first = first.split_off_mut(..rows).unwrap_or_default();
-            (run, terms, examples, first)
+    /// Finds what the first queries of `order` are resolved with, and `Phi' g_Q` of the first eight.
+    fn describe_first(&mut self, state: &State) {
+        let first = &self.sums.order[..RESOLVED[2].min(self.sums.order.len())];
+        let transformed = &self.transformed;
+        let products = |&query: &usize| {
+            let rows = state.queries().range(query);
+            let [p, tp] = [state.holdout(), transformed].map(|all| &all[rows.clone()]);
+            let selected = &state.matrices()[query].selected;
+            let [f, g] = [p, tp].map(|y| {
+                let mut products = vec![0.0; self.at.steps];
+                selected.add_products_of(y, &mut products);
+                products
+            });
+            let numbers = |step: u32| (step, [f[step as usize], g[step as usize]]);
+            selected.present().map(numbers).collect()
         };
-        let tasks: Vec<_> = queries.tasks().into_iter().map(task).collect();
-        tasks
+        self.resolved = first.par_iter().map(products).collect();
+        if !self.first_matter() {
+            return;
+        }
+        let mut g = vec![[0.0; LANES]; self.at.steps];
+        for (lane, products) in self.resolved.iter().take(LANES).enumerate() {
+            for &(step, [_, own]) in products {
+                g[step as usize][lane] = own;
+            }
+        }
+        let theta = state.solved(g);
+        let parts = state
+            .queries()
+            .split_mut(&mut self.first)
+            .zip(state.matrices());
+        let parts: Vec<_> = parts.collect();
+        parts
             .into_par_iter()
-            .for_each(|(run, terms, mut examples, mut first)| {
-                for (query, terms) in run.zip(terms) {
-                    let range = queries.range(query);
-                    let examples = examples.split_off_mut(..range.len()).unwrap_or_default();
-                    let first = first.split_off_mut(..range.len()).unwrap_or_default();
-                    let (_, own_g) = products.of(query);
-                    let matrices = state.query_matrices(query);
-                    let last = state.last();
-                    let new_phi = last.map_or(&[][..], |last| &last.phi[range.clone()]);
-                    let residual = &state.residual()[range];
-                    project_back(&matrices, [g, own_g], [residual, new_phi], terms, examples);
-                    if first_matter {
-                        project_first(&matrices, &first_g, first);
-                    }
-                }
+            .with_min_len(QUERIES)
+            .for_each(|(first, matrices)| {
+                project_first(matrices, &theta, first);
             });
     }
 
@@ -285,16 +305,30 @@ impl StepTerms {
 }
 
 impl QueryTerms {
-    /// The terms of a query with this trace of `T_Q - I`, before its examples.
-    fn new(h: f64, f: &[f64], g: &[f64]) -> Self {
-        let [f_squared, g_squared, along] = norms(f, g);
-        let size = (f_squared * g_squared).sqrt();
-        let rounding = (f.len() + 8) as f64 * f64::EPSILON * size;
+    /// The terms of a query with this trace of `T_Q - I`, before its examples: of `p_Q`, `r_Q` and `T_Q p_Q`.
+    ///
+    /// ```text
+    /// |f|^2 = p . (p - r)      f . g = p . (T p - p)      |g|^2 = T p . (T p - p)
+    /// ```
+    fn new(h: f64, p: &[f64], r: &[f64], tp: &[f64]) -> Self {
+        let [mut f_squared, mut g_squared, mut along, mut size] = [0.0; 4];
+        for ((&p, &r), &tp) in p.iter().zip(r).zip(tp) {
+            f_squared += p * (p - r);
+            g_squared += tp * (tp - p);
+            along += p * (tp - p);
+            size += (p.abs() + tp.abs()).powi(2);
+        }
+        let rounding = (p.len() + 8) as f64 * f64::EPSILON * size;
+        let [f_squared, g_squared] = [f_squared, g_squared].map(|x| x.max(0.0) + rounding);
         Self {
             h,
             phi_squared: h / (1.0 + h),
             g_squared,
-            kappa: 0.5 * (size - along).max(0.0) + rounding,
+            kappa: if h > 0.0 {
+                0.5 * ((f_squared * g_squared).sqrt() - along).max(0.0) + rounding
+            } else {
+                0.0
+            },
             ..Self::default()
         }
     }
@@ -339,52 +373,26 @@ impl QueryTerms {
     }
 }
 
-/// `|f|^2`, `|g|^2` and `f . g`.
-#[multiversion::multiversion(targets = "simd")]
-fn norms(f: &[f64], g: &[f64]) -> [f64; 3] {
-    [(f, f), (g, g), (f, g)].map(|(a, b)| kernels::dot(a, b))
-}
-
 /// `(r + c) / 2` of an example.
 #[inline(always)]
 fn half(example: &ExampleTerms) -> f64 {
     0.5 * (example[R] + example[C])
 }
 
-/// Describes the examples of a query, with what `Phi'` times `G` and `g_Q` gives, and takes their sums.
-/// `new_phi` is empty before the first step.
+/// `T_Q p_Q`
 #[multiversion::multiversion(targets = "simd")]
-fn project_back(
-    query: &QueryMatrices<'_>,
-    [g, own_g]: [&[f64]; 2],
-    [residual, new_phi]: [&[f64]; 2],
-    terms: &mut QueryTerms,
-    examples: &mut [ExampleTerms],
-) {
-    for (place, example) in examples.iter_mut().enumerate() {
-        let before = half(example);
-        let phi = &query.phi[place * query.stride..][..g.len()];
-        let k = kernels::dot(phi, own_g);
-        let others = kernels::dot(phi, g) - k;
-        example[R] = residual[place];
-        example[PHI] = new_phi.get(place).copied().unwrap_or(0.0);
-        example[C] = query.holdout[place] - others;
-        example[K] = k;
-        terms.add(example, before);
-    }
+fn transform(query: &QueryMatrices, p: &[f64], tp: &mut [f64]) {
+    let (p, tp) = (p.as_chunks::<1>().0, tp.as_chunks_mut::<1>().0);
+    query.transform.apply(p, tp);
 }
 
-/// `Phi'` times some vectors, `t` rows of them, for every example of a query.
+/// `X_{S,Q}' theta`, centred, of every example of a query.
 #[multiversion::multiversion(targets = "simd")]
-fn project_first(query: &QueryMatrices<'_>, first_g: &[Lanes], products: &mut [Lanes]) {
-    for (place, product) in products.iter_mut().enumerate() {
-        let mut sums = [0.0; LANES];
-        for (phi, first_g) in query.phi[place * query.stride..].iter().zip(first_g) {
-            for (sum, first_g) in sums.iter_mut().zip(first_g) {
-                *sum += phi * first_g;
-            }
-        }
-        *product = sums;
+fn project_first(query: &QueryMatrices, theta: &[Lanes], products: &mut [Lanes]) {
+    products.fill([0.0; LANES]);
+    query.selected.take_off(theta, products);
+    for product in products.as_flattened_mut() {
+        *product = -*product;
     }
 }
 

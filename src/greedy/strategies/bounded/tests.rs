@@ -5,14 +5,12 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::bounds::{of_products, pass_over};
-use super::search::Scratch;
 use super::step::spread;
 use super::*;
 use crate::data::{Dataset, Queries};
 use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
 use crate::lambda::Lambda;
-use crate::linalg::kernels::LANES;
 use crate::peers::{Alone, Peers, to_words};
 
 /// The bounds in [`Checked`], in their order.
@@ -170,23 +168,22 @@ fn check(
         .map(|contender| contender.candidate)
         .collect();
     let errors = lowmem::errors(round, &candidates);
-    let mut scratch = Scratch::new(step.at.steps);
-    let mut lanes = vec![[0.0; LANES]; step.at.steps];
     let mut checked = Vec::new();
-    for ((contender, mut kept), error) in contenders.into_iter().zip(kept).zip(errors) {
+    for ((contender, kept), error) in contenders.into_iter().zip(kept).zip(errors) {
         assert_eq!(contender.candidate, kept.candidate);
         let mut bounds = [f64::INFINITY; NAMES.len()];
         bounds[..3].copy_from_slice(&unread(passing, contender.candidate, round));
         bounds[3] = contender.bound;
-        let (projected, _) = search.project(contender.candidate, false, &mut scratch);
-        bounds[4] = projected.bound(step);
-        bounds[5] = kept
-            .projected
-            .as_ref()
-            .map_or(bounds[4], |kept| kept.bound(step));
-        kept.projected.get_or_insert(Box::new(projected));
-        kept.bound = f64::INFINITY;
-        bounds[6] = search.level_2_of(&[kept], &mut lanes)[0].bound;
+        let fresh = BoundedCandidate::new(contender.candidate, f64::INFINITY);
+        let mut risen = search.level_1(&[(fresh, false)]);
+        bounds[4] = risen.contenders[0].bounded.bound;
+        bounds[5] = bounds[4];
+        if let Some(projected) = &kept.projected {
+            bounds[5] = projected.bound(step);
+            risen = search.at_level_2(&[kept]);
+        }
+        risen.contenders[0].bounded.bound = f64::INFINITY;
+        bounds[6] = search.level_2(vec![risen]).left[0].bound;
         checked.push(Checked {
             gain: step.error - error,
             bounds,
