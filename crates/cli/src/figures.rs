@@ -8,10 +8,10 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use rankrls::greedy::job::TestPath;
 use rankrls::{Metric, Ridge, Step};
-use rankrls_plot::{Hue, Line, Panel, number, power};
+use rankrls_plot::{Hue, Line, Panel, number};
 
 use super::files::Files;
-use super::output::Destination;
+use super::output::{CompleteFile, Destination};
 
 /// Where to draw.
 #[derive(Debug, Args)]
@@ -50,9 +50,9 @@ impl PlotArgs {
 pub(crate) struct PlotFile(Destination);
 
 impl PlotFile {
-    /// Writes what `svg` draws.
-    pub(crate) fn write(self, svg: impl FnOnce() -> String) -> Result<()> {
-        self.0.write(|writer| writer.write_all(svg().as_bytes()))
+    /// Writes what `svg` draws to a file that is to [`appear`](super::output::appear).
+    pub(crate) fn complete(self, svg: impl FnOnce() -> String) -> Result<Option<CompleteFile>> {
+        self.0.complete(|writer| writer.write_all(svg().as_bytes()))
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn lambda_name(lambda: f64, unit: f64) -> String {
     let exact = nearest.is_finite() && nearest > 0.0 && lambda.log2().fract() != 0.0;
     match format!("{nearest}u").parse::<Ridge>() {
         Ok(ridge) if is_power && exact => ridge.to_string(),
-        _ => power(lambda),
+        _ => number(lambda, 3),
     }
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
     let measures = test.metrics().iter().enumerate();
     let constant = measures.filter(|(index, _)| !varies(test, *index));
     let constant = constant.map(|(index, metric)| {
-        let value = test.steps()[0][index].map(power);
+        let value = test.steps()[0][index].map(|value| number(value, 3));
         format!(
             "{metric} {}",
             value.unwrap_or_else(|| "undefined".to_owned())
@@ -185,7 +185,7 @@ mod tests {
             (4.0 * unit, "4u"),
             (16.0, "16"),
             (1.234_567, "1.23"),
-            (2_f64.powi(-10), "2⁻¹⁰"),
+            (2_f64.powi(-10), "0.000977"),
         ] {
             assert_eq!(lambda_name(lambda, unit), name);
         }
