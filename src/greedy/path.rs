@@ -162,7 +162,7 @@ impl<'a> Selecting<'a> {
     }
 
     /// 0-based features selected so far, in order of selection.
-    pub fn features(&self) -> Vec<u32> {
+    pub(crate) fn features(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.feature).collect()
     }
 
@@ -424,9 +424,7 @@ impl<'a> Selecting<'a> {
 }
 
 fn not_finite(number: usize) -> Error {
-    let remedy = Remedy::RaiseLambda;
     Error::numbers(format!(
-        "step {number} leads to numbers that are not finite; select fewer features, {remedy} or scale the \
-         data"
+        "step {number} leads to numbers that are not finite"
     ))
 }

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use faer::MatRef;
+use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
 
 use super::{Residuals, Solution, singular};
@@ -52,7 +52,7 @@ pub(crate) trait Factored: fmt::Debug + Send + Sync {
     fn half(&self, system: &System<'_>, rows: &[usize]) -> Panel;
 
     /// `G_QQ`, or its multiple, from `Z_Q`: by default `Z_Q' Z_Q`.
-    fn block(&self, half: MatRef<'_, f64>) -> Square {
+    fn block(&self, half: ArrayView2<'_, f64>) -> Square {
         Square::gram(half)
     }
 
@@ -145,9 +145,10 @@ pub(crate) fn blocks<'g>(
     let half = factored.half(system, &batch.concat());
     let mut start = 0;
     batch.iter().map(move |&rows| {
-        let columns = half.matrix().subcols(start, rows.len());
+        let (_, own) = half.matrix().split_at(Axis(1), start);
+        let (own, _) = own.split_at(Axis(1), rows.len());
         start += rows.len();
-        (rows, factored.block(columns))
+        (rows, factored.block(own))
     })
 }
 

@@ -189,7 +189,7 @@ impl Solver {
 /// A ridge parameter with which the system has no solution in double precision.
 pub(crate) fn singular(lambda: Lambda) -> Error {
     Error::numbers(format!(
-        "lambda {:e} is too small for these values: with it the system is singular to working precision; {} or scale the data",
+        "lambda {:e} is too small for these values: with it the system is singular to working precision; {}",
         lambda.value(),
         Remedy::RaiseLambda
     ))
