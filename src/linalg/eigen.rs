@@ -95,7 +95,9 @@ pub(crate) fn extreme_eigenvalues(square: &Square) -> Option<[f64; 2]> {
 fn tridiagonal(matrix: &mut [f64], size: usize) -> (Vec<f64>, Vec<f64>) {
     let (mut halves, mut beside) = (vec![0.0; size], vec![0.0; size]);
     let last = |matrix: &[f64], row: usize| -> Vec<f64> {
-        (0..=row).map(|column| matrix[column * size + row]).collect()
+        (0..=row)
+            .map(|column| matrix[column * size + row])
+            .collect()
     };
     for row in (1..size).rev() {
         let mut reflection = last(matrix, row);
@@ -181,7 +183,12 @@ fn diagonal(values: &mut [f64], beside: &mut [f64], vectors: &mut [f64]) -> Opti
 }
 
 /// An iteration of QL with an implicit shift on a part of the diagonal that nothing cuts.
-fn sweep(values: &mut [f64], beside: &mut [f64], vectors: &mut [f64], part: std::ops::Range<usize>) {
+fn sweep(
+    values: &mut [f64],
+    beside: &mut [f64],
+    vectors: &mut [f64],
+    part: std::ops::Range<usize>,
+) {
     let (first, last, size) = (part.start, part.end, values.len());
     let ahead = (values[first + 1] - values[first]) / (2.0 * beside[first]);
     let root = ahead.hypot(1.0).copysign(ahead);
@@ -238,7 +245,8 @@ mod tests {
 
     /// `A A'` for some drawn `A`, whose rank is at most `rank`.
     fn gram(size: usize, rank: usize) -> Square {
-        let a = |row: usize, along: usize| ((row * 37 + along * 101 + row * along) % 29) as f64 - 14.0;
+        let a =
+            |row: usize, along: usize| ((row * 37 + along * 101 + row * along) % 29) as f64 - 14.0;
         symmetric(size, |i, j| (0..rank).map(|k| a(i, k) * a(j, k)).sum())
     }
 
@@ -250,9 +258,15 @@ mod tests {
             let scale = 1.0 + eigen.values.iter().copied().fold(0.0, f64::max);
             for i in 0..size {
                 for j in 0..size {
-                    let vectors = |k: usize| (eigen.vectors[k * size + i], eigen.vectors[k * size + j]);
-                    let product: f64 = (0..size).map(|k| vectors(k).0 * vectors(k).1 * eigen.values[k]).sum();
-                    assert!((product - square.value(i, j)).abs() < 1e-13 * scale, "{size} {rank}");
+                    let vectors =
+                        |k: usize| (eigen.vectors[k * size + i], eigen.vectors[k * size + j]);
+                    let product: f64 = (0..size)
+                        .map(|k| vectors(k).0 * vectors(k).1 * eigen.values[k])
+                        .sum();
+                    assert!(
+                        (product - square.value(i, j)).abs() < 1e-13 * scale,
+                        "{size} {rank}"
+                    );
                     let along: f64 = (0..size)
                         .map(|row| eigen.vectors[i * size + row] * eigen.vectors[j * size + row])
                         .sum();
@@ -272,7 +286,10 @@ mod tests {
         assert!((least - known(1.0)).abs() < 1e-13, "{least}");
         assert!((most - known(50.0)).abs() < 1e-13, "{most}");
         let two = symmetric(2, |i, j| [1.0, 3.0][j - i]);
-        assert_eq!(extreme_eigenvalues(&two).map(|e| e.map(f64::round)), Some([-2.0, 4.0]));
+        assert_eq!(
+            extreme_eigenvalues(&two).map(|e| e.map(f64::round)),
+            Some([-2.0, 4.0])
+        );
     }
 
     #[test]

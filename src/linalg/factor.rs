@@ -189,7 +189,10 @@ impl Cholesky {
     }
 
     /// Turns `b` into `L'^-1 b`.
-    #[expect(clippy::missing_asserts_for_indexing, reason = "a column is as long as the matrix is wide")]
+    #[expect(
+        clippy::missing_asserts_for_indexing,
+        reason = "a column is as long as the matrix is wide"
+    )]
     pub(crate) fn back(&self, b: &mut [f64]) {
         for column in (0..self.size()).rev() {
             let factor = &self.0.column(column)[column..];
@@ -300,7 +303,9 @@ pub(crate) fn leading(square: &Square, share: f64) -> (Vec<usize>, Cholesky) {
         factor.extend(column);
     }
     let mut own = Square::zeros(pivots.len());
-    let columns = factor.chunks(size.max(1)).zip(own.values.chunks_mut(pivots.len().max(1)));
+    let columns = factor
+        .chunks(size.max(1))
+        .zip(own.values.chunks_mut(pivots.len().max(1)));
     for (at, (column, slots)) in columns.enumerate() {
         for (slot, &pivot) in slots.iter_mut().zip(&pivots).skip(at) {
             *slot = column[pivot];
@@ -370,7 +375,10 @@ mod tests {
         assert_eq!(pivots, [2, 0]);
         let mut own = vec![square.value(2, 2), square.value(0, 2)];
         factor.solve(&mut own);
-        assert!((own[0] - 1.0).abs() < 1e-14 && own[1].abs() < 1e-14, "{own:?}");
+        assert!(
+            (own[0] - 1.0).abs() < 1e-14 && own[1].abs() < 1e-14,
+            "{own:?}"
+        );
         assert!(leading(&Square::zeros(3), 1e-14).0.is_empty());
     }
 

@@ -135,7 +135,7 @@ mod tests {
             b"x\x9c\x33\x54\x28\x2c\xcd\x4c\xb1\x32\x54\x30\xb4\x32\xe0\x02\x00\x17\x9f\x03\x0c";
         for head in [
             &zlib[..],
-            b"\x04\x22M\x18\x60p\x73\xf2",
+            b"\x04\x22M\x18\x60p\x73\xf2\x01",
             b"\x93NUMPY\x01\x00v\x00{'descr'",
         ] {
             assert_eq!(found(head), Some("binary data"), "{head:?}");

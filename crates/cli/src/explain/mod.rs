@@ -38,9 +38,8 @@ const SHOWN: usize = 5;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  rankrls explain model.json @sentences-test s7 --versus first --plot s7.svg
+  rankrls explain model.json test.svm y --versus first --plot y.svg
   rankrls explain model.json test.svm y
-  rankrls explain model.json test.svm y --versus first
   rankrls explain model.json test.svm y --row 3 --versus 4 --texts texts.txt
   rankrls explain model.json test.svm y --versus best --texts texts.txt --plot y.svg
   rankrls explain model.json test.svm y --json")]

@@ -269,7 +269,7 @@ fn names_of_data_that_come_with_the_program_are_listed() {
     let folder = Folder::new();
     folder.write("scores.txt", "1\n");
     for name in ["@parse", "@parses-tset", "@data"] {
-        let listed = "are @parses and @parses-test";
+        let listed = "come with the program are @sentences, @sentences-test";
         folder.refused(&format!("evaluate {name} --scores scores.txt => {listed}"));
     }
     folder.write("@mine", "1 1:1\n");

@@ -114,7 +114,7 @@ fn treebank(folder: &Folder, sentences: usize) {
     for number in 0..sentences {
         let (first, second) = (format!("w{}", number % 50), format!("v{number}"));
         let parse = |last| {
-            let words = [(&*first, "X", 2), (&*second, "X", 0), (".", "X", last)];
+            let words = [(&*first, "X", 2), (&*second, "X", 0), ("end", "X", last)];
             rows(&format!("s{number}"), &words)
         };
         gold += &parse(2);
