@@ -1,4 +1,4 @@
-"""Draws the figures of docs/ and fills in the tables of docs/quality.md, from the files in data/.
+"""Draws the figures of docs/ and fills in the tables of docs/evidence.md, from the files in data/.
 
 python studies/figures.py            # writes what changed
 python studies/figures.py --check    # writes nothing, and fails if something would change
@@ -7,14 +7,15 @@ python studies/figures.py --check    # writes nothing, and fails if something wo
 import sys
 
 import pandas as pd
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, PercentFormatter
 from pages import filled, row
-from style import ROOT, colour, label, printed, versions
+from style import ROOT, colour, headed, label, mark, picture, printed
 
 DATA = ROOT / "studies/data"
-PAGE = ROOT / "docs/quality.md"
+PAGE = ROOT / "docs/evidence.md"
 FOUR = 4  # draws of queries
-GUM, ALL_OF_GUM, LETOR = "four times 112 queries of GUM", "all queries of GUM", "MQ2008, fold 3"
+GUM, ALL_OF_GUM = "four times 112 queries of GUM", "all queries of GUM"
 
 
 def read(name):
@@ -39,26 +40,49 @@ def logarithmic(axis, ticks=None):
     axis.set_minor_formatter(NullFormatter())
 
 
-def lines(axes, data, x, y, series):
+def lines(axes, data, x, y, series, named=True):
     """A line for each series, with its name at its end."""
     for name, own in data.groupby(series, sort=False):
         own = own.sort_values(x)
-        axes.plot(own[x], own[y], "o-", color=colour(name), clip_on=False)
-        label(axes, own[x].iloc[-1], own[y].iloc[-1], name, colour(name))
+        axes.plot(own[x], own[y], color=colour(name), marker=mark(name), clip_on=False)
+        if named:
+            label(axes, own[x].iloc[-1], own[y].iloc[-1], name, colour(name))
+
+
+def level(axes, value, text, below=False):
+    """A dashed line at a value, with words."""
+    axes.axhline(value, color=colour("muted"), linestyle="--", linewidth=1)
+    where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+    axes.annotate(text, (0, value), (4, -12 if below else 4), color=colour("muted"), **where)
+
+
+def growth(axes, panel):
+    """Dotted guides: what grows in proportion has their slope."""
+    low, high = axes.get_xlim()
+    bottom, top = axes.get_ylim()
+    for start in [10.0**power for power in range(-8, 8)]:
+        style = {"color": colour("muted"), "linestyle": ":", "linewidth": 0.8, "alpha": 0.6}
+        axes.plot([low, high], [start, start * high / low], scalex=False, scaley=False, **style)
+    axes.set(xlim=(low, high), ylim=(bottom, top), xlabel=panel)
+
+
+def legend(axes, text):
+    """Words in place of a diagram."""
+    axes.set_axis_off()
+    style = {"va": "top", "color": colour("muted"), "linespacing": 1.6}
+    axes.text(0, 1, text, transform=axes.transAxes, **style)
 
 
 def quality(figure):
-    """The concordance index of unseen queries by number of features.
-
-    Strokes are the standard error of the lead over exact selection, over the draws.
-    """
+    """The concordance index of unseen queries by number of features."""
     data = read("quality")
     data = data[data.labels == "sqrt-sd"]
     panels = [
-        (GUM, "112 queries train", ["distil", "residual", "lasso", "exact"]),
-        (ALL_OF_GUM, "1,400 queries train", ["distil", "residual", "exact", "univariate"]),
+        (GUM, "trained on 112 queries", ["distil", "residual", "lasso", "exact"]),
+        (ALL_OF_GUM, "trained on 1,400 queries", ["distil", "residual", "exact", "univariate"]),
     ]
-    for axes, (group, title, selectors) in zip(figure.subplots(1, 2), panels):
+    both = figure.subplots(1, 2, sharey=True)
+    for axes, (group, title, selectors) in zip(both, panels):
         own = data[data.group == group]
         lines(axes, own[own.selector.isin(selectors)], "k", "cindex", "selector")
         for place, name in enumerate(selectors if group == GUM else []):
@@ -66,13 +90,18 @@ def quality(figure):
             style = {"color": colour(name), "linewidth": 1.2, "alpha": 0.7}
             error = at.spread / FOUR**0.5
             axes.vlines(at.k * 1.035 ** (place - 1), at.cindex - error, at.cindex + error, **style)
-        full = own[own.selector == "all columns"].cindex.iloc[0]
-        axes.axhline(full, color=colour("muted"), linestyle="--", linewidth=1)
-        beside = {"textcoords": "offset points", "color": colour("muted")}
-        axes.annotate(f"all columns {full:.3f}", (10, full), (0, -12), **beside)
+        for name, words in [("all columns", "all columns"), ("parser", "order of the parser")]:
+            value = own[own.selector == name].cindex.iloc[0]
+            level(axes, value, f"{words} {value:.3f}")
         logarithmic(axes.xaxis, sorted(own.k.unique()))
-        axes.set(title=title, xlabel="features", ylabel="concordance index")
-    figure.tight_layout(w_pad=2)
+        axes.set(title=title, xlabel="features (logarithmic)")
+    both[0].set(ylabel="concordance index, unseen queries")
+    headed(
+        figure,
+        "With few queries, distil ranks unseen ones best; with many, exact selection ties with it",
+        "GUM. Strokes: standard error of the lead over exact selection, four draws of 112 queries",
+        w_pad=2,
+    )
 
 
 def shares():
@@ -84,66 +113,112 @@ def shares():
     return gains.div(gains["all columns"], axis=0)[["distil", "lasso", "exact"]]
 
 
-def kept(figure):
-    """The same as lines through the means, and dots."""
+def kept(figure, title=None):
+    """The same as lines through the means, and a dot for each draw."""
     axes, found = figure.subplots(), shares()
-    for name, means in found.groupby("k").mean().items():
+    for place, (name, means) in enumerate(found.groupby("k").mean().items()):
         axes.plot(means.index, means, color=colour(name), clip_on=False)
-        label(axes, means.index[-1], means.iloc[-1], name, colour(name))
+        label(axes, means.index[-1] * 1.05, means.iloc[-1], name, colour(name))
         draws = found[name].reset_index("draw", drop=True)
-        axes.plot(draws.index, draws, "o", color=colour(name), markersize=3, alpha=0.6)
+        beside = draws.index * 1.03 ** (place - 1)
+        style = {"color": colour(name), "markersize": 4, "alpha": 0.7, "clip_on": False}
+        axes.plot(beside, draws, mark(name), **style)
+    level(axes, 1, "all columns")
     logarithmic(axes.xaxis, [10, 20, 50, 100, 200])
     axes.yaxis.set_major_formatter(PercentFormatter(1, 0))
-    axes.set(xlabel="features", ylabel="share of the gain of all columns")
-    figure.tight_layout()
+    axes.set(xlabel="features (logarithmic)", ylabel="share of the gain over the parser")
+    axes.set(xlim=(9, 215), ylim=(0, 1.08))
+    if title is None:
+        figure.tight_layout()
+    else:
+        note = "GUM. Lines: means of four draws of 112 queries. Marks: the draws. 0%: the parser"
+        headed(figure, title, note)
+
+
+def kept_on_page(figure):
+    """The same with a title, which figures of the paper have in their captions."""
+    share = shares().groupby("k").mean()["distil"]
+    kept(figure, f"Twenty features of distil keep {share[20]:.0%} of what all columns gain")
 
 
 def when(figure):
     """Time of a selection by strategy, of data that differ in one thing."""
     data = read("when")
-    data = data[(data.group != "kappa") | (data.strategy == "sampled")]
-    groups = data.groupby("group", sort=False)
-    for place, (axes, (group, own)) in enumerate(zip(figure.subplots(2, 3).flat, groups)):
-        lines(axes, own, "value", "seconds", "strategy")
+    data["milliseconds"] = 1000 * data.seconds
+    groups = {
+        "columns": "columns",
+        "rows": "rows",
+        "density": "share of entries that are not 0",
+        "query size": "rows of a query",
+        "k": "features that are selected",
+    }
+    *panels, last = figure.subplots(2, 3, sharey=True).flat
+    for place, (axes, (group, words)) in enumerate(zip(panels, groups.items())):
+        own = data[data.group == group]
+        lines(axes, own, "value", "milliseconds", "strategy")
         ticks = [0.001, 0.01, 0.1] if group == "density" else sorted(own.value.unique())
         logarithmic(axes.xaxis, [tick for tick in ticks if tick != 40])
-        logarithmic(axes.yaxis)
-        axes.set(title=f"by {group}", ylabel="" if place % 3 else "seconds")
-    figure.tight_layout(w_pad=1, h_pad=2)
+        logarithmic(axes.yaxis, [1, 10, 100, 1000, 10_000])
+        axes.set(ylim=(1, 40_000), ylabel="" if place % 3 else "milliseconds")
+        growth(axes, words)
+    legend(
+        last,
+        "Dotted: time in proportion to\nthe horizontal axis. Both axes\nare logarithmic.\n\n"
+        "distil trains a model of all\ncolumns first. Its time is that\nof one processor: two take\n"
+        "about half.",
+    )
+    headed(
+        figure,
+        "bounded is the fastest of the exact strategies from 1,000 columns on",
+        "Ten features of 1,000 rows, 10,000 columns, 50 entries a row, but for what a panel changes",
+        w_pad=1,
+        h_pad=2,
+    )
 
 
 def scaling(figure):
     """How time and memory of `bounded` grow, and those of `dense`."""
     data = read("scaling")
     data["megabytes"] = data.peak_bytes / 1e6
-    real = (data.study == "real") & (data["data"] == "train_20000") & (data["lambda"] == 16)
+    seconds, memory = "select_seconds", "megabytes"
+    rows, entries = data.study == "rows", data.study == "non-zeros"
     panels = [
-        ("more rows", data.study == "rows", "rows", "select_seconds", [1e3, 1e4, 1e5, 1e6]),
-        ("more columns", data.study == "columns", "columns", "select_seconds", [7e4, 1e5, 1.3e5]),
-        (
-            "more non-zeros",
-            data.study == "non-zeros",
-            "nonzeros",
-            "select_seconds",
-            [1e6, 2e6, 4e6],
-        ),
-        ("more queries", data.study == "queries", "queries", "select_seconds", [50, 200, 1000]),
-        ("features of train_20000", real, "k", "select_seconds", [10, 50, 200, 1000]),
-        ("memory, more rows", data.study == "rows", "rows", "megabytes", [1e3, 1e4, 1e5, 1e6]),
+        (rows, "rows", seconds, "rows", [1e3, 1e4, 1e5, 1e6]),
+        (entries, "nonzeros", seconds, "non-zeros, 4,000 rows", [1e6, 2e6, 4e6]),
+        (data.study == "queries", "queries", seconds, "queries, 4,000 rows", [50, 200, 1000]),
+        (data.study == "k", "k", seconds, "features, 8,000 rows", [5, 20, 80]),
+        (rows, "rows", memory, "rows", [1e3, 1e4, 1e5, 1e6]),
     ]
-    for place, (axes, panel) in enumerate(zip(figure.subplots(2, 3).flat, panels)):
-        title, only, x, y, ticks = panel
+    *areas, last = figure.subplots(2, 3).flat
+    for axes, (only, x, y, words, ticks) in zip(areas, panels):
         lines(axes, data[only].dropna(subset=[y]), x, y, "strategy")
         logarithmic(axes.xaxis, ticks)
-        logarithmic(axes.yaxis)
-        axes.set(title=title, xlabel="non-zeros" if x == "nonzeros" else x)
-        axes.set(ylabel="MB" if y == "megabytes" else "" if place % 3 else "seconds")
-    figure.tight_layout(w_pad=1, h_pad=2)
+        logarithmic(
+            axes.yaxis, [0.01, 0.1, 1, 10, 100] if y == seconds else [10, 100, 1000, 10_000]
+        )
+        axes.set(ylim=(0.01, 200) if y == seconds else (10, 20_000))
+        axes.set(title="time, s" if y == seconds else "memory, MB")
+        growth(axes, words)
+    legend(
+        last,
+        "Dotted: in proportion to the\nhorizontal axis. All axes are\nlogarithmic; those of time\nare the same.\n\n"
+        "dense ends at 4,000 rows: its\nmatrices grow as rows times\ncolumn classes.",
+    )
+    largest = data[rows].sort_values("rows").iloc[-1]
+    found = f"{largest.select_seconds:.0f} s and {largest.megabytes / 1000:.1f} GB"
+    headed(
+        figure,
+        f"A million rows take {found}, about in proportion to the rows",
+        "bounded; twenty features at lambda 16, on two cores",
+        w_pad=1,
+        h_pad=2,
+    )
 
 
 def cost(figure):
     """Time against memory of a selection: a dot for each tool, full if it is Algorithm 1's."""
-    axes = figure.subplots()
+    axes, peers = figure.subplots(), read("peers")
+    peers = peers[peers.drawn == "yes"]
     places = {  # of labels: beside the dot but for these
         "rankrls bounded": (0, -14, "center"),
         "rankrls lowmem": (0, 13, "center"),
@@ -152,40 +227,61 @@ def cost(figure):
         "SequentialFeatureSelector": (0, -15, "center"),
         "Lasso": (9, -4, "left"),
     }
-    for tool in read("peers").itertuples():
+    for tool in peers.itertuples():
         ours = tool.selector.startswith("rankrls")
-        same = tool.exact == "yes"
+        same, guessed = tool.exact == "yes", tool.extrapolated == "yes"
         shade = colour(tool.selector.split()[-1] if ours else "text" if same else "muted")
-        style = {"markersize": 9, "color": shade, "fillstyle": "full" if same else "none"}
-        axes.plot(tool.seconds, tool.peak_mib, "o", **style)
+        face = shade if same and not guessed else "none"
+        style = {"s": 75, "facecolor": face, "edgecolor": shade, "linewidth": 1.3}
+        axes.scatter(tool.seconds, tool.peak_mib, linestyle=":" if guessed else "-", **style)
         x, y, side = places.get(tool.selector, (9, 0, "left"))
-        text = tool.selector + (" (extrapolated)" if tool.extrapolated == "yes" else "")
         style = {"color": shade, "ha": side, "va": "center", "weight": "bold" if ours else "normal"}
         where = (tool.seconds, tool.peak_mib)
-        axes.annotate(text, where, (x, y), textcoords="offset points", **style)
+        axes.annotate(tool.selector, where, (x, y), textcoords="offset points", **style)
     logarithmic(axes.xaxis)
     times = {0.01: "0.01 s", 0.1: "0.1 s", 1: "1 s", 60: "1 min", 3600: "1 h", 86400: "1 day"}
     axes.set_xticks(list(times), times.values())
     logarithmic(axes.yaxis)
     axes.set(xlim=(0.004, 2e6), ylim=(20, 20_000))
-    axes.set(xlabel="time of the selection", ylabel="peak memory, MiB")
-    figure.tight_layout()
+    axes.set(xlabel="time of the selection (logarithmic)", ylabel="peak memory, MiB (logarithmic)")
+    kinds = [("the columns of Algorithm 1", colour("text")), ("other columns", "none")]
+    dot = {"marker": "o", "markersize": 8, "linestyle": "none", "markeredgecolor": colour("text")}
+    dots = [Line2D([], [], markerfacecolor=face, label=words, **dot) for words, face in kinds]
+    axes.legend(handles=dots, loc="lower right", labelcolor=colour("muted"))
+    ours = peers[peers.selector == "rankrls bounded"].seconds.iloc[0]
+    numpy = peers[peers.selector == "Algorithm 1 in NumPy"].seconds.iloc[0]
+    headed(
+        figure,
+        f"Ten of 107,291 columns: {ours:.3f} s by rankrls, {numpy:.0f} s by this algorithm in NumPy",
+        "corpora/link-parses, two cores. The dotted ring is extrapolated from some of its steps",
+    )
 
 
 def path(figure):
     """The index of the queries that chose, and of others, by number of features."""
-    axes = figure.subplots()
-    for strategy, own in read("path").groupby("strategy", sort=False):
-        for column, name, style in [("lqo_cindex", "LQO", "--"), ("test_cindex", "test", "-")]:
+    axes, data = figure.subplots(), read("path")
+    kinds = [("lqo_cindex", "promised", "--"), ("test_cindex", "unseen", "-")]
+    for strategy, own in data.groupby("strategy", sort=False):
+        for column, name, style in kinds:
             axes.plot(own.k, own[column], style, color=colour(strategy))
             end = (own.k.iloc[-1], own[column].iloc[-1])
             label(axes, *end, f"{strategy}, {name}", colour(strategy))
+        error = own.standard_error
+        band = {"color": colour(strategy), "alpha": 0.12, "linewidth": 0}
+        axes.fill_between(own.k, own.test_cindex - error, own.test_cindex + error, **band)
     axes.set(xlim=(0, 60), xlabel="features", ylabel="concordance index")
-    figure.tight_layout()
+    exact = data[data.strategy == "exact"].iloc[-1]
+    headed(
+        figure,
+        f"At {exact.k} features leave-query-out promises {exact.lqo_cindex:.2f} for exact selection; "
+        f"unseen queries give {exact.test_cindex:.2f}",
+        "corpora/link-parses. Dashed: leave-query-out, which chose the features. Solid: unseen queries,\n"
+        "with one standard error",
+    )
 
 
 def funnel(figure):
-    """Candidates that each level of `bounded` leaves: a stroke for each step, and their sum."""
+    """Candidates that each level of `bounded` leaves: a stroke for each step, and the median."""
     data = read("funnel")
     levels = {
         "candidates": "candidates of the step",
@@ -199,54 +295,44 @@ def funnel(figure):
     for place, column in enumerate(levels):
         last = column == "evaluated"
         shade = colour("bounded" if last else "muted")
-        total = data[column].sum()
-        axes.barh(-place, data[column].mean(), left=1, height=0.62, color=shade, alpha=0.28)
-        axes.plot(
-            data[column], [-place] * len(data), "|", color=shade, markersize=9, markeredgewidth=1.2
-        )
-        axes.annotate(
-            f"{total:,}",
-            (1.02, -place),
-            xycoords=("axes fraction", "data"),
-            va="center",
-            color=colour("text"),
-            weight="bold" if last else "normal",
-            annotation_clip=False,
-        )
-    axes.annotate(
-        "in 20 steps",
-        (1.02, 0.62),
-        xycoords=("axes fraction", "data"),
-        color=colour("muted"),
-        annotation_clip=False,
-    )
+        stroke = {"color": shade, "markersize": 11, "markeredgewidth": 1.2, "alpha": 0.7}
+        axes.plot(data[column], [-place] * len(data), "|", **stroke)
+        axes.plot(data[column].median(), -place, "D", color=shade, markersize=6)
+        where = {"xycoords": ("axes fraction", "data"), "annotation_clip": False}
+        words = {"va": "center", "weight": "bold" if last else "normal"}
+        axes.annotate(f"{data[column].sum():,}", (1.02, -place), **words, **where)
+    style = {"color": colour("muted"), "annotation_clip": False}
+    axes.annotate("in 20 steps", (1.02, 0.62), xycoords=("axes fraction", "data"), **style)
     axes.set_yticks([-place for place in range(len(levels))], levels.values())
     axes.tick_params("y", length=0, labelcolor=colour("text"))
     axes.grid(axis="y", visible=False)
     axes.spines["left"].set_visible(False)
     logarithmic(axes.xaxis, [1, 10, 100, 1000])
-    axes.set(
-        xlim=(1, 4000), xlabel="candidates in a step: mean (bar), and each of 20 steps (stroke)"
+    axes.set(xlim=(1, 4000), xlabel="candidates in a step (logarithmic)")
+    share = 1 - data.evaluated.sum() / data.candidates.sum()
+    headed(
+        figure,
+        f"Bounds drop {share:.1%} of the candidates before their error is computed",
+        "@parses. Strokes: the 20 steps; diamonds: medians. Step 1 knows no bounds yet",
     )
-    figure.tight_layout()
     figure.subplots_adjust(right=0.87)
 
 
 def tables(page):
-    """The page with a table for each group, and the share of all columns' gain that is kept."""
+    """The page with a table for each group of GUM, and the share of all columns' gain that is kept."""
     data = read("quality")
-    for number, (group, labels) in enumerate(
-        [(GUM, "sqrt-sd"), (ALL_OF_GUM, "sqrt-sd"), (LETOR, "best")], 1
-    ):
-        own = data[(data.group == group) & (data.labels == labels)]
+    for number, group in enumerate([GUM, ALL_OF_GUM], 1):
+        own = data[(data.group == group) & (data.labels == "sqrt-sd")]
         ks = own.k.unique()
         lines = [row(["selector", *(f"k = {k}" for k in ks)]), "|---|" + "---|" * len(ks)]
         for place, (selector, found) in enumerate(own.groupby("selector", sort=False)):
-            cells = [
-                f"{one.cindex:.3f}"
-                + (f" ({one.ahead:+.3f} ± {one.standard_error:.3f})" if place else "")
-                for one in found.itertuples()
-            ]
+            cells = [f"{one.cindex:.3f}" for one in found.itertuples()]
+            if place:
+                stars = [
+                    "*" * (abs(one.ahead) > 2 * one.standard_error) for one in found.itertuples()
+                ]
+                ahead = [f" ({one:+.3f}{star})" for one, star in zip(found.ahead, stars)]
+                cells = [cell + more for cell, more in zip(cells, ahead)]
             lines.append(row([selector, *cells]))
         page = filled(page, f"quality {number}", lines)
         if number == 1:
@@ -259,27 +345,51 @@ def tables(page):
                 ]
                 lines.append(row([selector, *cells]))
             page = filled(page, "quality kept", lines)
-    return page
+    return filled(page, "peers", peers())
+
+
+def peers():
+    """Rows of the table of other packages: `ahead` is of exact selection, `shared` columns are its own."""
+    titles = [
+        "selector",
+        "selection",
+        "peak memory",
+        "test cindex",
+        "less the exact",
+        "shared columns",
+    ]
+    yield row(titles)
+    yield "|---" + "|---:" * 5 + "|"
+    for one in read("peers").itertuples():
+        seconds = f"{one.seconds:g} s"
+        if one.extrapolated == "yes":
+            yield row(
+                [one.selector, f"about {one.seconds / 3600:.0f} h", f"{one.peak_mib:,} MiB", *"---"]
+            )
+            continue
+        error = f" ± {one.standard_error:.3f}" if one.standard_error else ""
+        name = one.selector + (", exact" if one.exact == "yes" else "")
+        figures = [f"{one.peak_mib:,} MiB", f"{one.cindex:.4f}", f"{one.ahead:+.3f}{error}"]
+        yield row([name, seconds, *figures, f"{one.shared:.0f} of 10"])
 
 
 FIGURES = [
-    ("quality", 380, quality),
-    ("kept", 300, kept),
-    ("when", 500, when),
-    ("scaling", 500, scaling),
-    ("cost", 380, cost),
-    ("path", 360, path),
-    ("funnel", 260, funnel),
+    ("quality", 420, quality),
+    ("kept", 350, kept_on_page),
+    ("when", 560, when),
+    ("scaling", 560, scaling),
+    ("cost", 430, cost),
+    ("path", 410, path),
+    ("funnel", 310, funnel),
 ]
 
 
 def main():
     check = sys.argv[1:] == ["--check"]
-    new = {
-        file: text.encode()
-        for name, height, draw in FIGURES
-        for file, text in versions(name, height, draw)
-    }
+    new = {}
+    for one in FIGURES:
+        file, text = picture(*one)
+        new[file] = text.encode()
     new[ROOT / "paper/kept.pdf"] = printed(240, kept)
     new[PAGE] = tables(PAGE.read_text()).encode()
     changed = [file for file, own in new.items() if not file.exists() or file.read_bytes() != own]

@@ -1,8 +1,8 @@
 """Measures again what the figures show, by the program, and writes the CSV files in data/.
 
 python studies/measure.py path funnel                    # seconds
-python studies/measure.py when                           # some minutes
-RANKRLS_CORPORA=FOLDER python studies/measure.py scaling # 20 minutes, 16 GB of memory
+python studies/measure.py when                           # 10 minutes
+python studies/measure.py scaling # a quarter of an hour, 16 GB of memory
 python studies/measure.py --small when scaling           # a trial, in target/trials
 
 A selection is a process of its own. Times are medians of five, or of as many as half a minute has, and
@@ -91,7 +91,7 @@ def funnel(small):
 
 def when(small):
     """Data that differ from one base in one thing."""
-    base = {"rows": 1000, "columns": 10_000, "entries": 50, "size": 10, "k": 10, "kappa": 59}
+    base = {"rows": 1000, "columns": 10_000, "entries": 50, "size": 10, "k": 10}
     groups = {
         "columns": [
             {"columns": 100, "entries": 30},
@@ -103,7 +103,6 @@ def when(small):
         ],
         "query size": [{"size": n} for n in [2, 10, 100]],
         "k": [{"k": n, "columns": 4000} for n in [1, 10, 40, 100]],
-        "kappa": [{"kappa": n} for n in [10, 59, 500, 4000]],
     }
     for group, changes in groups.items():
         for change in changes[: 1 if small else None]:
@@ -114,10 +113,9 @@ def when(small):
                 data = zipf(
                     folder, rows, rows // at["size"], at["columns"], rows * at["entries"], 0
                 )
-                strategies = ["dense", "lowmem", "bounded", "sampled", "backfit"]
-                for strategy in ["sampled"] if group == "kappa" else strategies:
-                    sample = ["--candidates", at["kappa"]] if strategy == "sampled" else []
-                    options = ["--lambda", 16, "--strategy", strategy, *sample]
+                strategies = ["dense", "lowmem", "bounded", "sampled", "backfit", "distil"]
+                for strategy in strategies:
+                    options = ["--lambda", 16, "--strategy", strategy]
                     found = select(data, at["k"], *options, runs=1 if small else 5)
                     yield {
                         "group": group,
@@ -163,7 +161,7 @@ SIZES = {  # of corpora of parses that grow in one thing: rows, queries, columns
 
 
 def scaling(small):
-    """How the cost of `bounded` grows: drawn data, and parses of a treebank."""
+    """How the cost of `bounded` grows, on drawn data."""
     for study, sizes in SIZES.items():
         for size in sizes[: 1 if small else None]:
             if small and size[0] > 8000:
@@ -172,17 +170,6 @@ def scaling(small):
                 ks = [5, 10, 20, 40, 80, 160] if study == "k" else [20]
                 strategies = ["bounded", "dense"] if size[0] <= 4000 else ["bounded"]
                 yield from trials(study, "drawn", zipf(folder, *size), ks, [16], strategies, small)
-    if "RANKRLS_CORPORA" not in os.environ:
-        print("RANKRLS_CORPORA is not set: nothing is measured on ewt-parse")
-        return
-    parses = Path(os.environ["RANKRLS_CORPORA"]) / "ewt-parse"
-    yield from trials(
-        "real", "train_2000", parses / "train_2000.svm.zst", [20], [16], ["bounded", "dense"], small
-    )
-    if not small:
-        large = ("real", "train_20000", parses / "train_20000.svm.zst")
-        yield from trials(*large, [10, 20, 50, 100, 200, 500, 1000], [16], ["bounded"], small)
-        yield from trials(*large, [50], [64, 4, 1, 0.25], ["bounded"], small)
 
 
 def trials(study, name, data, ks, lambdas, strategies, small):

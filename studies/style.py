@@ -1,7 +1,8 @@
-"""One style for all figures: colours, type, direct labels, and a light and a dark version.
+"""One style for all figures: colours, type, titles, direct labels, and one file for light and dark pages.
 
-A strategy has one colour in every figure; `bounded`, `dense` and `lowmem` select the same features,
-and `bounded` stands for them where only the selection counts.
+A strategy has one colour and one mark in every figure. The colours are near those of Okabe and Ito,
+which everybody can tell apart. `bounded`, `dense` and `lowmem` select the same features, and
+`bounded` stands for them where only the selection counts.
 """
 
 import io
@@ -18,36 +19,36 @@ ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs/figures"
 WIDTH = 760 / 96  # inches: 760 pixels, the width of a page
 
-# Light and dark.
+# On light pages, on dark pages, and the mark of a strategy.
 COLOURS = {
-    "bounded": ("#0969da", "#58a6ff"),
-    "exact": ("#0969da", "#58a6ff"),
-    "dense": ("#bc4c00", "#f0883e"),
-    "lowmem": ("#8250df", "#bc8cff"),
-    "sampled": ("#bf3989", "#f778ba"),
-    "backfit": ("#7d6600", "#d4b32c"),
-    "distil": ("#1a7f37", "#3fb950"),
-    "residual": ("#0e7c86", "#39c5cf"),
-    "univariate": ("#8a5a44", "#c69c85"),
-    "lasso": ("#cf222e", "#ff7b72"),
-    "random": ("#6e7781", "#8b949e"),
+    "bounded": ("#0072b2", "#56b4e9", "o"),
+    "exact": ("#0072b2", "#56b4e9", "o"),
+    "distil": ("#d55e00", "#ff9d4d", "s"),
+    "dense": ("#24292f", "#f0f3f6", "D"),
+    "lowmem": ("#7d6b00", "#f0e442", "v"),
+    "sampled": ("#3a9bd6", "#a5d8f7", "^"),
+    "backfit": ("#7a5c49", "#c9a98f", "X"),
+    "residual": ("#008f68", "#3dd6a6", "P"),
+    "univariate": ("#b97a00", "#e6b84d", "*"),
+    "lasso": ("#b0558a", "#e4a2c9", "d"),
+    "random": ("#6e7781", "#8b949e", "."),
     # What is no strategy.
-    "text": ("#1f2328", "#e6edf3"),
-    "muted": ("#59636e", "#9198a1"),
-    "grid": ("#e4e8ec", "#272d35"),
-    "paper": ("#ffffff", "#0d1117"),
-    "good": ("#1a7f37", "#3fb950"),
-    "bad": ("#cf222e", "#ff7b72"),
+    "text": ("#1f2328", "#e6edf3", "o"),
+    "muted": ("#59636e", "#9198a1", "o"),
+    "grid": ("#e4e8ec", "#272d35", ""),
 }
-dark = False
 
 
 def colour(name):
-    return COLOURS.get(name, COLOURS["muted"])[dark]
+    return COLOURS.get(name, COLOURS["muted"])[0]
+
+
+def mark(name):
+    return COLOURS.get(name, COLOURS["muted"])[2]
 
 
 def settings():
-    text, muted, grid, paper = map(colour, ["text", "muted", "grid", "paper"])
+    text, muted, grid = map(colour, ["text", "muted", "grid"])
     return {
         "svg.hashsalt": "rankrls",
         "font.family": "DejaVu Sans",
@@ -64,7 +65,7 @@ def settings():
         "grid.color": grid,
         "grid.linewidth": 0.8,
         "lines.linewidth": 1.8,
-        "lines.markersize": 4,
+        "lines.markersize": 4.5,
         "xtick.minor.size": 0,
         "ytick.minor.size": 0,
         "text.color": text,
@@ -73,45 +74,60 @@ def settings():
         "axes.edgecolor": muted,
         "xtick.color": muted,
         "ytick.color": muted,
-        "axes.facecolor": paper,
-        "figure.facecolor": paper,
-        "savefig.facecolor": paper,
+        "axes.facecolor": "none",
+        "figure.facecolor": "none",
+        "savefig.facecolor": "none",
+        "legend.frameon": False,
     }
 
 
-def printed(height, draw):
-    """A figure as a PDF for the paper, light: the same bytes each time."""
-    global dark
-    dark = False
+def headed(figure, title, note="", **pads):
+    """A title that says what the figure shows, and what its marks mean below it."""
+    lines = title.count("\n") + 1
+    high = figure.get_figheight() * 96
+    place = {"ha": "left", "va": "top"}
+    figure.text(0.008, 1 - 6 / high, title, weight="bold", size=11, **place)
+    if note:
+        below = 1 - (10 + 17 * lines) / high
+        figure.text(0.008, below, note, color=colour("muted"), size=9, **place)
+    free = 12 + 17 * lines + (15 * (note.count("\n") + 1) if note else 0)
+    figure.tight_layout(rect=(0, 0, 1, 1 - free / high), **pads)
+
+
+def drawn(height, draw, **form):
     with plt.rc_context({**settings(), "pdf.compression": 0}):
         figure = plt.figure(figsize=(WIDTH, height / 96))
         draw(figure)
-        place_labels(figure.axes[0])
-        pages = io.BytesIO()
-        undated = dict.fromkeys(["CreationDate", "Creator", "Producer"])
-        figure.savefig(pages, format="pdf", metadata=undated)
+        for axes in figure.axes:
+            place_labels(axes)
+        file = io.BytesIO()
+        figure.savefig(file, **form)
         plt.close(figure)
-    return pages.getvalue()
+    return file.getvalue()
 
 
-def versions(name, height, draw):
-    """The files of a figure, light and dark, with their text. `draw` takes an empty figure."""
-    global dark
-    for dark in [False, True]:
-        with plt.rc_context(settings()):
-            figure = plt.figure(figsize=(WIDTH, height / 96))
-            draw(figure)
-            for axes in figure.axes:
-                place_labels(axes)
-            text = io.StringIO()
-            figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
-            plt.close(figure)
-            # An element is a line.
-            lines = re.sub(r"\s*\n(?!\s*<)", " ", text.getvalue().rstrip())
-            yield (
-                FIGURES / f"{name}{'-dark' if dark else ''}.svg",
-                re.sub(r" *\n *", "\n", lines) + "\n",
-            )
+def printed(height, draw):
+    """A figure as a PDF for the paper: the same bytes each time."""
+    undated = dict.fromkeys(["CreationDate", "Creator", "Producer"])
+    return drawn(height, draw, format="pdf", metadata=undated)
+
+
+def themed(svg):
+    """The text of an SVG file with other colours on dark pages, and an element on a line."""
+    lines = re.sub(r"\s*\n(?!\s*<)", " ", svg.rstrip())
+    rules = {
+        f'[style*="{what}: {light}"]{{{what}:{dark}!important}}'
+        for light, dark, _ in COLOURS.values()
+        for what in ["fill", "stroke"]
+    }
+    style = f"<style>@media (prefers-color-scheme:dark){{{''.join(sorted(rules))}}}</style>"
+    return re.sub(r" *\n *", "\n", lines).replace("<defs>", f"{style}\n<defs>", 1) + "\n"
+
+
+def picture(name, height, draw):
+    """The file of a figure and its text. `draw` takes an empty figure."""
+    svg = drawn(height, draw, format="svg", metadata={"Date": None, "Creator": None})
+    return FIGURES / f"{name}.svg", themed(svg.decode())
 
 
 def label(axes, x, y, text, shade):

@@ -1,10 +1,9 @@
-//! A small corpus of parses, to try things without files: with the feature `sample`, which is off by
-//! default.
+//! Small corpora, to try things without files: with the feature `sample`, which is off by default.
 //!
 //! ```
-//! use rankrls::data::sample;
+//! use rankrls::data::sample::{self, SENTENCES};
 //!
-//! let (train, test) = (sample::train(), sample::test());
+//! let [train, test] = SENTENCES.map(sample::read);
 //! assert_eq!(train.width(), test.width());
 //! assert_eq!(train.names().map(|names| names.len()), Some(train.width()));
 //! ```
@@ -14,39 +13,53 @@ use std::io::Read as _;
 use crate::data::read::ReadOptions;
 use crate::data::{Dataset, FeatureNames};
 
-pub use rankrls_corpora::{NAMES, TEST, TRAIN};
+pub use rankrls_corpora::{CORPORA, DOCUMENTS, PARSES, SENTENCES, Sample};
 
-/// The rows to train on, with the names of their columns.
+/// The rows with the names of their columns. Rows to train on and rows to test on have the same columns.
+///
+/// # Panics
+/// Never: the tests read the same files.
+pub fn read(sample: Sample) -> Dataset<'static> {
+    let names = names(sample);
+    let options = ReadOptions::new().width(names.len());
+    let loaded = options.read_from(sample.rows, sample.name);
+    let data = loaded.expect("rows of svmlight text").dataset;
+    data.with_names(names)
+        .expect("as many names as there are columns")
+}
+
+/// The rows of [`PARSES`] to train on.
 ///
 /// # Panics
 /// Never: the tests read the same files.
 pub fn train() -> Dataset<'static> {
-    let data = read(TRAIN, &ReadOptions::new());
-    data.with_names(names())
-        .expect("as many names as there are columns")
+    read(PARSES[0])
 }
 
-/// The rows to test on, as wide as those of [`train`].
+/// The rows of [`PARSES`] to test on.
 ///
 /// # Panics
 /// Never: the tests read the same files.
 pub fn test() -> Dataset<'static> {
-    read(TEST, &ReadOptions::new().width(names().len()))
+    read(PARSES[1])
 }
 
 /// The names of the columns.
 ///
 /// # Panics
 /// Never: the tests read the same files.
-pub fn names() -> FeatureNames {
-    let mut text = String::new();
-    zstd::Decoder::new(NAMES)
-        .and_then(|mut decoder| decoder.read_to_string(&mut text))
-        .expect("text compressed by zstd");
-    text.lines().collect()
+pub fn names(sample: Sample) -> FeatureNames {
+    text(sample.names).lines().collect()
 }
 
-fn read(bytes: &[u8], options: &ReadOptions) -> Dataset<'static> {
-    let loaded = options.read_from(bytes, "corpora/parses");
-    loaded.expect("rows of svmlight text").dataset
+/// What a file of a corpus has, such as its texts.
+///
+/// # Panics
+/// Never with those of a corpus: the tests read the same files.
+pub fn text(compressed: &[u8]) -> String {
+    let mut text = String::new();
+    zstd::Decoder::new(compressed)
+        .and_then(|mut decoder| decoder.read_to_string(&mut text))
+        .expect("text compressed by zstd");
+    text
 }

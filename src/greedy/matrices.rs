@@ -67,7 +67,7 @@ impl SelectedColumns {
         dense.chain(runs.map(|run| run[0].step))
     }
 
-    /// `x += X_{S,Q} y` for a vector whose sum is 0; of the first `x.len()` steps.
+    /// `x += X_{S,Q}' y` for a vector whose sum is 0; of the first `x.len()` steps.
     #[inline(always)]
     pub(super) fn add_products<const L: usize>(&self, y: &[[f64; L]], x: &mut [[f64; L]]) {
         dot_columns(&self.dense, y, |place, product| {
@@ -82,7 +82,7 @@ impl SelectedColumns {
         }
     }
 
-    /// `u -= X_{S,Q}' theta`, then centred.
+    /// `u -= X_{S,Q} theta`, then centred.
     #[inline(always)]
     pub(super) fn take_off<const L: usize>(&self, theta: &[[f64; L]], u: &mut [[f64; L]]) {
         let factor = |place: usize| {

@@ -1,7 +1,8 @@
 //! Measures of test data after every step of a selection, with the weights of that step.
 
 use crate::data::Dataset;
-use crate::metrics::{Convention, Metric, Rules, distinct, evaluate};
+use crate::error::Error;
+use crate::metrics::{Convention, Metric, Rules, Score, distinct, evaluate};
 
 /// Measures a test data set after each step of a selection.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub struct TestPath<'a> {
     features: Vec<u32>,
     steps: Vec<Vec<Option<f64>>>,
     standard_errors: Vec<Vec<Option<f64>>>,
+    file_order: Vec<Score>,
+    lead_errors: Vec<Vec<Option<f64>>>,
 }
 
 impl<'a> TestPath<'a> {
@@ -25,6 +28,8 @@ impl<'a> TestPath<'a> {
             features: Vec::new(),
             steps: Vec::new(),
             standard_errors: Vec::new(),
+            file_order: Vec::new(),
+            lead_errors: Vec::new(),
         }
     }
 
@@ -48,20 +53,46 @@ impl<'a> TestPath<'a> {
         &self.standard_errors
     }
 
+    /// What the order of the file has, one a measure; empty before the first step.
+    pub fn file_order(&self) -> &[Score] {
+        &self.file_order
+    }
+
+    /// Standard errors over queries of the lead of each step over [`file_order`](Self::file_order).
+    pub fn lead_errors(&self) -> &[Vec<Option<f64>>] {
+        &self.lead_errors
+    }
+
+    /// Values of all measures.
+    fn measured(&self, scores: &[f64]) -> Result<Vec<Score>, Error> {
+        let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
+        let found = evaluate(&self.metrics, labels, scores, queries, self.rules)?;
+        Ok(found.into_iter().map(|(_, score)| score).collect())
+    }
+
     /// Adds a step: `feature` was selected, and all features so far have these `weights`.
     ///
     /// # Panics
     /// Unless there are as many weights as features.
-    pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), crate::error::Error> {
+    pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), Error> {
+        if self.features.is_empty() {
+            let falling: Vec<f64> = (0..self.dataset.rows()).map(|row| -(row as f64)).collect();
+            self.file_order = self.measured(&self.dataset.in_row_order(&falling)?)?;
+        }
         self.features.push(feature);
-        let scores = self.dataset.scores(&self.features, weights);
-        let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
-        let found = evaluate(&self.metrics, labels, &scores, queries, self.rules)?;
-        let values = found.iter().map(|(_, score)| score);
+        let found = self.measured(&self.dataset.scores(&self.features, weights))?;
+        let leads = found.iter().zip(&self.file_order).map(|(own, order)| {
+            let pairs = own.per_query.iter().zip(&order.per_query);
+            let leads: Vec<_> = pairs
+                .map(|(own, order)| Some((*own)? - (*order)?))
+                .collect();
+            Score::of(&leads).standard_error
+        });
+        self.lead_errors.push(leads.collect());
         self.steps
-            .push(values.clone().map(|score| score.mean).collect());
-        self.standard_errors
-            .push(values.map(|score| score.standard_error).collect());
+            .push(found.iter().map(|score| score.mean).collect());
+        let errors = found.iter().map(|score| score.standard_error);
+        self.standard_errors.push(errors.collect());
         Ok(())
     }
 }
@@ -109,6 +140,10 @@ mod tests {
         );
         let last: Vec<_> = last.unwrap().iter().map(|(_, score)| score.mean).collect();
         assert_eq!(path.steps().last(), Some(&last));
+        // The order of the file is wrong; one query has no standard error.
+        let order: Vec<_> = path.file_order().iter().map(|score| score.mean).collect();
+        assert_eq!(order, [Some(0.0), Some(0.5)]);
+        assert_eq!(path.lead_errors(), [[None; 2]; 2]);
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The corpora that are compiled in, against `parses.json`: dense NumPy on the same files, written
 //! from the paper. It centres columns within queries, runs Algorithm 1 on them with ties to the
 //! lowest feature, and checks every error by training again without each query. Features count from
-//! 1 there, as in the files.
+//! 1 there, as in the files. `readable.json` is of the other two corpora: `readable.py` makes it.
 
 use std::collections::BTreeMap;
 
-use rankrls::data::{LabelScale, sample};
+use rankrls::data::LabelScale;
+use rankrls::data::sample::{self, DOCUMENTS, PARSES, SENTENCES, Sample};
 use rankrls::greedy::Refit;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::metrics::{Convention, Metric, evaluate};
@@ -91,15 +92,20 @@ fn cindex(data: &Dataset<'_>, scores: &[f64]) -> f64 {
 }
 
 /// Holds features, weights and what they make of unseen sentences.
-fn assert_model(selection: &Selection, features: &[u32], weights: &[f64], test_cindex: f64) {
+fn assert_model(
+    selection: &Selection,
+    features: &[u32],
+    weights: &[f64],
+    test: &Dataset<'_>,
+    test_cindex: f64,
+) {
     let found: Vec<u32> = selection.features().iter().map(|f| f + 1).collect();
     assert_eq!(found, features, "{}", selection.options.strategy);
     for (&found, &expected) in selection.weights.iter().zip(weights) {
         assert_close(found, expected);
     }
-    let test = sample::test();
     let scores = test.scores(&selection.features(), &selection.weights);
-    assert_close(cindex(&test, &scores), test_cindex);
+    assert_close(cindex(test, &scores), test_cindex);
 }
 
 #[test]
@@ -109,15 +115,24 @@ fn the_unit_is_the_mean_squared_norm_of_a_row() {
 
 #[test]
 fn every_exact_strategy_is_algorithm_1() {
-    let data = sample::train();
-    for (lambda_, expected) in golden().greedy {
+    let readable = serde_json::from_str(include_str!("readable.json"));
+    let mut readable: BTreeMap<String, BTreeMap<String, Greedy>> = readable.unwrap();
+    readable.insert(PARSES[0].name.to_owned(), golden().greedy);
+    for corpus in [PARSES, SENTENCES, DOCUMENTS] {
+        assert_algorithm_1(corpus, readable.remove(corpus[0].name).unwrap());
+    }
+}
+
+fn assert_algorithm_1(corpus: [Sample; 2], golden: BTreeMap<String, Greedy>) {
+    let [data, test] = corpus.map(sample::read);
+    for (lambda_, expected) in golden {
         for strategy in StrategyKind::ALL.into_iter().filter(|s| s.is_exact()) {
             let options = by(strategy, expected.features.len(), lambda(&lambda_).value());
             let selection = select(&data, &options, &mut unwatched).unwrap();
             let Greedy {
                 features, weights, ..
             } = &expected;
-            assert_model(&selection, features, weights, expected.test_cindex);
+            assert_model(&selection, features, weights, &test, expected.test_cindex);
             for (step, &error) in selection.steps.iter().zip(&expected.lqo_errors) {
                 assert_close(step.lqo_error, error);
             }
@@ -146,7 +161,7 @@ fn every_solver_trains_on_all_features() {
 
 #[test]
 fn distil_is_its_definition() {
-    let data = sample::train();
+    let (data, test) = (sample::train(), sample::test());
     let expected = golden().distil;
     let mut lambdas = Vec::new();
     for (lambda_, &error) in &expected.teacher.lqo_errors {
@@ -177,5 +192,5 @@ fn distil_is_its_definition() {
     let Distil {
         features, weights, ..
     } = &expected;
-    assert_model(&selection, features, weights, expected.test_cindex);
+    assert_model(&selection, features, weights, &test, expected.test_cindex);
 }

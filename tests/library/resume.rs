@@ -37,7 +37,8 @@ fn rows(range: Range<usize>, width: usize) -> Dataset<'static> {
 }
 
 fn lines(range: Range<usize>) -> String {
-    let text: String = String::from_utf8(zstd::decode_all(sample::TRAIN).unwrap()).unwrap();
+    let text: String =
+        String::from_utf8(zstd::decode_all(sample::PARSES[0].rows).unwrap()).unwrap();
     let rows: Vec<&str> = text.lines().skip(range.start).take(range.len()).collect();
     rows.join("\n")
 }
@@ -102,6 +103,14 @@ fn steps_of_other_data_are_refused() {
         &other,
         "step 3 of the earlier run cannot be taken again: the held-out error is",
     );
+    for cindex in [Some(0.5), Some(5e-324), None] {
+        let mut other = steps.clone();
+        other[1].lqo_cindex = cindex;
+        refused(
+            &other,
+            "step 2 of the earlier run cannot be taken again: the held-out concordance index is",
+        );
+    }
     let mut other = steps.clone();
     other[3] = other[0].clone();
     let taken = "step 4 of the earlier run cannot be taken again: column";

@@ -8,10 +8,10 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use rankrls::greedy::job::TestPath;
 use rankrls::{Metric, Ridge, Step};
-use rankrls_plot::{Hue, Line, Panel, power};
+use rankrls_plot::{Hue, Line, Panel, number};
 
 use super::files::Files;
-use super::output::Destination;
+use super::output::{CompleteFile, Destination};
 
 /// Where to draw.
 #[derive(Debug, Args)]
@@ -50,9 +50,9 @@ impl PlotArgs {
 pub(crate) struct PlotFile(Destination);
 
 impl PlotFile {
-    /// Writes what `svg` draws.
-    pub(crate) fn write(self, svg: impl FnOnce() -> String) -> Result<()> {
-        self.0.write(|writer| writer.write_all(svg().as_bytes()))
+    /// Writes what `svg` draws to a file that is to [`appear`](super::output::appear).
+    pub(crate) fn complete(self, svg: impl FnOnce() -> String) -> Result<Option<CompleteFile>> {
+        self.0.complete(|writer| writer.write_all(svg().as_bytes()))
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn lambda_name(lambda: f64, unit: f64) -> String {
     let exact = nearest.is_finite() && nearest > 0.0 && lambda.log2().fract() != 0.0;
     match format!("{nearest}u").parse::<Ridge>() {
         Ok(ridge) if is_power && exact => ridge.to_string(),
-        _ => power(lambda),
+        _ => number(lambda, 3),
     }
 }
 
@@ -102,11 +102,12 @@ fn varies(test: &TestPath<'_>, index: usize) -> bool {
     test.steps().len() < 2 || values().any(|value| Some(value) != values().next())
 }
 
-/// A panel for each measure of test data that varies along a path, with a band of one standard error.
+/// A panel for each measure of test data that varies along a path, with what the order of the file has, and a band of
+/// one standard error of the lead over it.
 pub(crate) fn test_panels<'a>(test: &'a TestPath<'_>) -> impl Iterator<Item = Panel> + 'a {
     let drawn = move |(index, metric): (usize, &Metric)| {
         let values = test.steps().iter().map(move |values| values[index]);
-        let errors = test.standard_errors().iter();
+        let errors = test.lead_errors().iter();
         let errors = errors.map(move |errors| errors[index]);
         let spread = (1..).zip(values.clone().zip(errors));
         let band = spread.filter_map(|(step, (value, error))| {
@@ -118,7 +119,13 @@ pub(crate) fn test_panels<'a>(test: &'a TestPath<'_>) -> impl Iterator<Item = Pa
             band,
             ..path(values)
         };
-        panel(format!("test {metric}"), vec![line])
+        let order = test.file_order()[index].mean;
+        let ends = [1, test.steps().len()].map(|step| (step as f64, order));
+        let order = Line {
+            dashes: 1,
+            ..Line::new("order of the file", ends, Hue::Grey)
+        };
+        panel(format!("test {metric}"), vec![order, line])
     };
     let measures = test.metrics().iter().enumerate();
     measures
@@ -126,17 +133,33 @@ pub(crate) fn test_panels<'a>(test: &'a TestPath<'_>) -> impl Iterator<Item = Pa
         .map(drawn)
 }
 
+/// The first measure of the last step and of the order of the file, as the end of a title.
+pub(crate) fn lead(test: &TestPath<'_>) -> String {
+    let own = test.steps().last().and_then(|last| *last.first()?);
+    let order = test.file_order().first().and_then(|order| order.mean);
+    match (own, order, test.metrics().first()) {
+        (Some(own), Some(order), Some(metric)) => {
+            let [own, order] = [own, order].map(|value| number(value, 3));
+            format!(": {metric} {own}, order of the file {order}")
+        }
+        _ => String::new(),
+    }
+}
+
 /// Explains the bands, and names the convention of test measures and the measures that are not drawn.
 pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
-    let mut note = "Bands: one standard error over queries.".to_owned();
     let Some(test) = test else {
-        return note;
+        return "Bands: one standard error over queries.".to_owned();
     };
-    let _ = write!(note, " Test data: convention {}.", test.convention());
+    let convention = test.convention();
+    let mut note = format!(
+        "Bands of test measures: one standard error of the lead over the order of the file, over queries. \
+         Test data: convention {convention}."
+    );
     let measures = test.metrics().iter().enumerate();
     let constant = measures.filter(|(index, _)| !varies(test, *index));
     let constant = constant.map(|(index, metric)| {
-        let value = test.steps()[0][index].map(power);
+        let value = test.steps()[0][index].map(|value| number(value, 3));
         format!(
             "{metric} {}",
             value.unwrap_or_else(|| "undefined".to_owned())
@@ -162,7 +185,7 @@ mod tests {
             (4.0 * unit, "4u"),
             (16.0, "16"),
             (1.234_567, "1.23"),
-            (2_f64.powi(-10), "2⁻¹⁰"),
+            (2_f64.powi(-10), "0.000977"),
         ] {
             assert_eq!(lambda_name(lambda, unit), name);
         }

@@ -21,12 +21,14 @@ use rankrls_plot::Lines;
 
 use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
-use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::figures::{PlotArgs, PlotFile, lambda_name, lqo_panels, note, test_panels};
-use super::output::Destination;
+use super::data::{Input, TrainingData};
+use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
+use super::numbers::counted;
+use super::output::{Destination, appear};
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
+use super::sizes::{Sizes, TestSizes};
 use super::watch::Watch;
 
 /// Select features by leave-query-out error
@@ -38,13 +40,13 @@ use super::watch::Watch;
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
 Examples:
-  rankrls select @parses -k 10 --lambda 16 --test @parses-test
+  rankrls select @sentences -k 10 --test @sentences-test
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls select grades.csv --label grade --query query -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
-  rankrls select @parses -k 50 --strategy distil
+  rankrls select @sentences -k 50 --strategy distil
   rankrls select train.svm -k 80 --lambda 16 -o model.json --resume
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg")]
 pub(crate) struct SelectArgs {
@@ -56,7 +58,7 @@ pub(crate) struct SelectArgs {
     /// Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It takes the one whose
     /// models of at most 20 features predict three folds best. This makes some twenty short selections; rankrls
     /// tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500 queries on.
-    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(long, default_value = "auto")]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
     #[command(flatten)]
@@ -69,7 +71,7 @@ pub(crate) struct SelectArgs {
     /// data]
     #[arg(long, value_name = "DATA", help_heading = "Labels and teacher")]
     validation: Option<PathBuf>,
-    /// Measure this data after every step; @parses-test goes with @parses
+    /// Measure this data after every step; @sentences-test goes with @sentences
     #[arg(long, value_name = "DATA", help_heading = "Measures")]
     test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
@@ -161,7 +163,9 @@ impl SelectArgs {
             .output
             .as_ref()
             .filter(|path| self.resume && path.exists());
-        Ok(path.map(|path| Model::read(&**path)).transpose()?)
+        Ok(path
+            .map(|path| Model::read_within(path, self.data.read.memory()))
+            .transpose()?)
     }
 }
 
@@ -246,15 +250,16 @@ impl Job<'_> {
         let select_seconds = begin.elapsed().as_secs_f64();
         // A run that was interrupted before it was where the earlier one was leaves that one's model.
         let behind = selection.steps.len() < given.len();
-        let saved = if behind {
-            Ok(())
+        let model = if behind {
+            Ok(None)
         } else {
-            output.write(|writer| written(&selection, writer))
+            output.complete(|writer| written(&selection, writer))
         };
-        let drawn = plot.write(|| {
+        let drawn = plot.complete(|| {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
+        let saved = appear([model, drawn]);
         self.warn(&selection);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
@@ -267,7 +272,7 @@ impl Job<'_> {
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
         let text = || report.text();
-        session.end(args.json, &report, text, saved.and(drawn))
+        session.end(args.json, &report, text, saved)
     }
 
     fn warn(&self, selection: &Selection) {
@@ -302,10 +307,12 @@ fn candidates(
     options: &GreedyRankRls,
     session: &Session<'_>,
 ) -> Result<Candidates> {
-    match packed {
-        Some(packed) => input.unpacked(packed, options, session.console),
-        None => Ok(options.candidates(&input.train)),
+    if let Some(packed) = packed {
+        return input.unpacked(packed, options, session.console);
     }
+    let units = Warning::of_units(&input.train, options.scale);
+    session.console.warn_all(units);
+    Ok(options.candidates_within(&input.train)?)
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`
@@ -394,17 +401,16 @@ fn figure(
 ) -> Lines {
     let strategy = selection.strategy_name();
     let lambda = lambda_name(selection.lambda.value(), unit);
+    let features = counted(selection.steps.len(), "feature");
+    let lead = test.map_or_else(String::new, lead);
     let tested = test.into_iter().flat_map(test_panels);
     let names = selection.steps.iter().map(|step| {
         let name = train.name_of(step.feature).map(str::to_owned);
         name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
     });
     Lines {
-        title: format!("Selection by {strategy} at lambda {lambda}"),
-        panels: lqo_panels(&selection.steps)
-            .into_iter()
-            .chain(tested)
-            .collect(),
+        title: format!("{features} by {strategy} at lambda {lambda}{lead}"),
+        panels: tested.chain(lqo_panels(&selection.steps)).collect(),
         names: names.collect(),
         note: test.map_or_else(String::new, |test| note(Some(test))),
     }

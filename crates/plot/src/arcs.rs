@@ -322,18 +322,29 @@ impl Tree {
     /// Its arcs over words that stand at these places.
     fn draw_arcs(&self, canvas: &mut Canvas, sketch: &Sketch, places: &[f64]) {
         let levels = self.levels();
-        // What differs is drawn over all others.
+        let along = |place: usize, arc: &Arc| {
+            let ends = [arc.head.unwrap_or(arc.modifier), arc.modifier];
+            ends.map(|word| places[word] + self.beside(word, place))
+        };
+        let far = |place: usize| LOW + STEP * levels[place] as f64;
+        // What differs is drawn over all others, and labels over all arcs.
         for differs in [false, true] {
-            for (place, arc) in self.arcs.iter().enumerate() {
-                let ends = [arc.head.unwrap_or(arc.modifier), arc.modifier];
-                let ends = ends.map(|word| places[word] + self.beside(word, place));
-                let far = LOW + STEP * levels[place] as f64;
-                if arc.differs == differs {
-                    let hue = if differs { self.hue } else { Hue::Grey };
-                    let [head, end] = ends;
-                    sketch.arc(canvas, arc, [head, end, places[arc.modifier]], far, hue);
-                }
+            let hue = if differs { self.hue } else { Hue::Grey };
+            let own = self.arcs.iter().enumerate();
+            for (place, arc) in own.filter(|(_, arc)| arc.differs == differs) {
+                sketch.arc(canvas, arc, along(place, arc), far(place), hue);
             }
+        }
+        for (place, arc) in self.arcs.iter().enumerate().filter(|(_, arc)| arc.differs) {
+            let (middle, beside) = (along(place, arc), places[arc.modifier]);
+            let (at, more) = if sketch.down {
+                let (x, y) = sketch.at(beside, far(place) + 4.0);
+                ((x, y + 4.0), "")
+            } else {
+                let (x, y) = sketch.at(f64::midpoint(middle[0], middle[1]), far(place));
+                ((x, y - 4.0), MIDDLE)
+            };
+            canvas.halo(at, 11.0, self.hue, more, &arc.label);
         }
     }
 }
@@ -354,16 +365,8 @@ impl Sketch {
         }
     }
 
-    /// An arc from a head to a modifier, with an arrow, and a label if it differs: beside the modifier where words go
-    /// down.
-    fn arc(
-        &self,
-        canvas: &mut Canvas,
-        arc: &Arc,
-        [head, end, beside]: [f64; 3],
-        far: f64,
-        hue: Hue,
-    ) {
+    /// An arc from a head to a modifier, with an arrow.
+    fn arc(&self, canvas: &mut Canvas, arc: &Arc, [head, end]: [f64; 2], far: f64, hue: Hue) {
         let (thick, tip) = if arc.differs { (2.4, 4.5) } else { (1.2, 3.2) };
         canvas.begin("rk-arc", &arc.label);
         let corner = ((end - head) / 2.0).clamp(-14.0, 14.0);
@@ -383,16 +386,6 @@ impl Sketch {
         canvas.path(&data, thick, hue, "");
         let tips = [(end, 0.0), (end - tip, 1.6 * tip), (end + tip, 1.6 * tip)];
         canvas.polygon(&tips.map(|(along, away)| self.at(along, away)), hue, "");
-        if arc.differs {
-            let (at, more) = if self.down {
-                let (x, y) = self.at(beside, far + 4.0);
-                ((x, y + 4.0), "")
-            } else {
-                let (x, y) = self.at(f64::midpoint(head, end), far);
-                ((x, y - 4.0), MIDDLE)
-            };
-            canvas.halo(at, 11.0, hue, more, &arc.label);
-        }
         canvas.end();
     }
 }

@@ -36,7 +36,7 @@ mod text;
 pub use arcs::{Arc, Arcs, Bar, Tree};
 pub use lines::{Line, Lines, Panel};
 pub use svg::Hue;
-pub use text::{number, power};
+pub use text::number;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

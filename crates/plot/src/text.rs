@@ -79,27 +79,6 @@ fn trimmed(number: &str) -> &str {
     }
 }
 
-const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-
-/// A number for a figure: powers of two that are far from 1 as such, others with three digits.
-#[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
-pub fn power(number: f64) -> String {
-    let exponent = number.log2();
-    if exponent.fract() != 0.0 {
-        let digits = format!("{number:.2e}").parse();
-        return digits.unwrap_or(number).to_string();
-    }
-    if (-3.0..=10.0).contains(&exponent) {
-        return number.to_string();
-    }
-    let digit = |char: char| match char.to_digit(10) {
-        Some(digit) => DIGITS[digit as usize],
-        None => '⁻',
-    };
-    let exponent = (exponent as i32).to_string();
-    format!("2{}", exponent.chars().map(digit).collect::<String>())
-}
-
 /// Puts a minus sign in place of a hyphen.
 fn signed(number: &str) -> String {
     number.replace('-', "\u{2212}")
@@ -120,22 +99,6 @@ mod tests {
             assert_eq!(lines.concat().replace(' ', ""), long.replace(' ', ""));
             let fits = |line: &String| width(line, 13.0) <= most.max(14.0);
             assert!(lines.iter().all(fits), "{lines:?}");
-        }
-    }
-
-    #[test]
-    fn powers_of_two_are_named_as_such() {
-        for (value, text) in [
-            (1.0, "1"),
-            (0.000_976_562_5, "2⁻¹⁰"),
-            (8.0, "8"),
-            (1024.0, "1024"),
-            (0.125, "0.125"),
-            (2_f64.powi(45), "2⁴⁵"),
-            (3.0, "3"),
-            (0.123_456, "0.123"),
-        ] {
-            assert_eq!(power(value), text);
         }
     }
 

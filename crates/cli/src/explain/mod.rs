@@ -10,14 +10,17 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::data::read::{read_texts, texts_beside};
+use rankrls::data::sample;
 use rankrls::model::{Contribution, ExplainedRow, Explanation};
 use rankrls::{Dataset, Model};
+use rankrls_files::Strings;
 use serde::Serialize;
 
 use crate::args::{at_least_one, usage};
-use crate::data::{ColumnNames, DataArgs, Wanted};
+use crate::data::{ColumnNames, DataArgs, Wanted, embedded};
 use crate::figures::PlotArgs;
 use crate::numbers::{counted, exact, number, printable};
+use crate::output::appear;
 use crate::session::Session;
 use crate::sheet::Sheet;
 
@@ -35,16 +38,16 @@ const SHOWN: usize = 5;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  rankrls explain model.json test.svm y --versus first --plot y.svg
   rankrls explain model.json test.svm y
-  rankrls explain model.json test.svm y --versus first
   rankrls explain model.json test.svm y --row 3 --versus 4 --texts texts.txt
   rankrls explain model.json test.svm y --versus best --texts texts.txt --plot y.svg
   rankrls explain model.json test.svm y --json")]
 pub(crate) struct ExplainArgs {
     /// Model that `select -o` or `train -o` wrote
     model: PathBuf,
-    /// Rows with the columns of the model; - is standard input, and @parses-test comes with the
-    /// program
+    /// Rows with the columns of the model; - is standard input, and @sentences-test comes with
+    /// the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
     /// The query, by its identifier; queries without identifiers are counted from 1
@@ -127,7 +130,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     args.names.name_file(files)?;
     files.reads("--texts", &args.texts)?;
     let plot = args.plot.create(files)?;
-    let model = Model::read(&args.model)?;
+    let model = Model::read_within(&args.model, args.data.memory())?;
     let wanted = Wanted::Queries;
     let loaded = (args.data).read_for(&model, &args.path, &args.names, wanted, session)?;
     let data = &loaded.dataset;
@@ -145,16 +148,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         }
         (None, None) => {}
     }
-    let texts = args.texts.as_deref().map(Path::to_path_buf);
-    if let Some(path) = &texts.or_else(|| texts_beside(&args.path)) {
-        let texts = read_texts(path, args.data.memory())?;
-        let (rows, found) = (data.rows(), texts.len());
-        if rows != found {
-            let (path, of) = (path.display(), file());
-            bail!(
-                "{path}: expected {rows} lines, one for each row of {of}, found {found}: name the texts of these data"
-            );
-        }
+    if let Some(texts) = texts(args, data)? {
         for row in explained.rows.iter_mut().chain(&mut explained.versus) {
             row.text = texts.get(row.row - 1).map(str::to_owned);
         }
@@ -165,9 +159,27 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         schema: "rankrls.explanation/1",
         explained: &explained,
     };
-    let drawn = plot.write(|| picture::picture(&explained, top, session.console).to_svg());
+    let drawn = plot.complete(|| picture::picture(&explained, top, session.console).to_svg());
     let text = || text(&explained, &file(), top);
-    session.end(args.json, &document, text, drawn)
+    session.end(args.json, &document, text, appear([drawn]))
+}
+
+/// A text for each row of `data`: of the file that the user names, of the one beside the data, or as they come
+/// with the program.
+fn texts(args: &ExplainArgs, data: &Dataset<'_>) -> Result<Option<Strings>> {
+    let Some(path) = args.texts.clone().or_else(|| texts_beside(&args.path)) else {
+        let own = embedded(&args.path).and_then(|sample| sample.texts);
+        return Ok(own.map(|own| sample::text(own).lines().collect()));
+    };
+    let texts = read_texts(&path, args.data.memory())?;
+    let (rows, found) = (data.rows(), texts.len());
+    if rows != found {
+        let (path, of) = (path.display(), args.path.display());
+        bail!(
+            "{path}: expected {rows} lines, one for each row of {of}, found {found}: name the texts of these data"
+        );
+    }
+    Ok(Some(texts))
 }
 
 #[derive(Serialize)]

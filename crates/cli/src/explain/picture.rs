@@ -29,7 +29,7 @@ pub(super) fn picture(explained: &Explanation<'_>, top: usize, console: Console)
         title: title(explained, row),
         trees: trees(explained, row, console),
         heading,
-        remark: "Contribution: weight times difference of the values".to_owned(),
+        remark: remark(explained, row),
         bars: bars(&row.contributions, top),
     }
 }
@@ -44,6 +44,14 @@ fn title(explained: &Explanation<'_>, row: &ExplainedRow<'_>) -> String {
     let other = explained.versus.as_ref();
     let other = other.map_or("the mean".to_owned(), |row| format!("row {}", row.row));
     format!("Query {query}: why row {} is {leads} {other}", row.row)
+}
+
+/// What stands beside the bars.
+fn remark(explained: &Explanation<'_>, row: &ExplainedRow<'_>) -> String {
+    let other = explained.versus.as_ref();
+    let other = other.map_or("mean".to_owned(), |row| format!("row {}", row.row));
+    let own = row.row;
+    format!("Values: {other} → row {own}. Bars: weight times the difference of the values")
 }
 
 /// Numbers of figures with their sign.

@@ -6,7 +6,7 @@ use rankrls::{Dataset, GreedyRankRls, Model, RankRls, StrategyKind};
 use crate::support::Folder;
 
 fn train() -> Dataset<'static> {
-    sample::train().with_names(sample::names()).unwrap()
+    sample::train()
 }
 
 /// The model that the command wrote into `model.json`.

@@ -8,18 +8,63 @@ fn file(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
+/// Corpora by name, with their names, rows to train on and rows to test on.
+const CORPORA: [[&str; 4]; 3] = [
+    [
+        "@parses",
+        "parses.names.txt.zst",
+        "parses.svm.zst",
+        "parses-test.svm.zst",
+    ],
+    [
+        "@sentences",
+        "sentences/names.txt.zst",
+        "sentences/train.svm.zst",
+        "sentences/test.svm.zst",
+    ],
+    [
+        "@documents",
+        "documents/names.txt.zst",
+        "documents/train.svm.zst",
+        "documents/test.svm.zst",
+    ],
+];
+
 #[test]
-fn the_embedded_corpus_is_that_of_the_files() {
-    let folder = Folder::new();
-    folder.run("select @parses -k 5 --lambda 16 -o embedded.json");
-    let (data, names) = (file("parses.svm.zst"), file("parses.names.txt.zst"));
-    folder.run(&format!(
-        "select {data} --names {names} -k 5 --lambda 16 -o files.json"
-    ));
-    assert_eq!(folder.read("embedded.json"), folder.read("files.json"));
-    let scores = folder.stdout("predict embedded.json @parses-test");
-    let test = file("parses-test.svm.zst");
-    assert_eq!(folder.stdout(&format!("predict files.json {test}")), scores);
+fn embedded_corpora_are_those_of_the_files() {
+    for [corpus, names, data, test] in CORPORA {
+        let folder = Folder::new();
+        let [names, data, test] = [names, data, test].map(file);
+        folder.run(&format!("select {corpus} -k 5 --lambda 1 -o embedded.json"));
+        folder.run(&format!(
+            "select {data} --names {names} -k 5 --lambda 1 -o files.json"
+        ));
+        let [embedded, files] = ["embedded.json", "files.json"].map(|name| folder.read(name));
+        assert_eq!(embedded, files, "{corpus}");
+        let scores = folder.stdout(&format!("predict embedded.json {corpus}-test"));
+        assert_eq!(folder.stdout(&format!("predict files.json {test}")), scores);
+    }
+}
+
+#[test]
+fn readable_corpora_have_texts_that_explain_shows() {
+    for [corpus, _, data, test] in &CORPORA[1..] {
+        let folder = Folder::new();
+        folder.run(&format!("select {corpus} -k 5 --lambda 1 -o model.json"));
+        for (embedded, beside) in [(corpus.to_string(), data), (format!("{corpus}-test"), test)] {
+            let rows = folder.stdout(&format!("convert {embedded} -o -"));
+            let (_, rest) = rows.split_once("qid:").unwrap();
+            let query = rest.split(' ').next().unwrap();
+            let explained = |data: &str| {
+                let plot = "--versus best --plot why.svg";
+                let told = folder.json(&format!("explain model.json {data} {query} {plot} --json"));
+                (told, folder.read("why.svg"))
+            };
+            let (told, drawn) = explained(&embedded);
+            assert!(told["versus"]["text"].is_string());
+            assert_eq!((told, drawn), explained(&file(beside)));
+        }
+    }
 }
 
 #[test]

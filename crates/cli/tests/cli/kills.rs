@@ -13,7 +13,8 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::build::{FILES, link_grammar, rows, shipped_sentences};
+use crate::build::link_grammar::{link_grammar, shipped_sentences};
+use crate::build::{FILES, rows};
 use crate::support::{Folder, generated, long};
 
 /// A command that goes on where it was killed.
@@ -113,7 +114,7 @@ fn treebank(folder: &Folder, sentences: usize) {
     for number in 0..sentences {
         let (first, second) = (format!("w{}", number % 50), format!("v{number}"));
         let parse = |last| {
-            let words = [(&*first, "X", 2), (&*second, "X", 0), (".", "X", last)];
+            let words = [(&*first, "X", 2), (&*second, "X", 0), ("end", "X", last)];
             rows(&format!("s{number}"), &words)
         };
         gold += &parse(2);

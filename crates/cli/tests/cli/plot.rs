@@ -31,7 +31,7 @@ fn the_path_of_a_selection_is_drawn() {
         "{select} --plot test.svg --test test.svm --metrics map,cindex"
     ));
     let svg = folder.read("test.svg");
-    assert!(svg.contains(">test cindex<") && count(&svg, "polyline") == 4);
+    assert!(svg.contains(">test cindex<") && svg.contains(">order of the file<"));
 }
 
 #[test]
