@@ -27,7 +27,6 @@
 
 use rayon::prelude::*;
 
-use super::addition::fill_centred;
 use super::gain::{QuerySums, Terms};
 use super::matrices::QueryMatrices;
 use crate::data::{Column, Queries};
@@ -131,7 +130,7 @@ impl Folds {
             width: self.steps + 2,
             ..SumsWithout::default()
         };
-        let (mut rest, mut v) = (column, Vec::new());
+        let mut rest = column;
         while let Some(&first) = rest.rows.first() {
             let query = self.queries.of_row(first as usize);
             let range = self.queries.range(query);
@@ -139,10 +138,8 @@ impl Folds {
             let start = sums.before.len();
             sums.before.resize(start + sums.width, 0.0);
             let (products, scalars) = sums.before[start..].split_at_mut(self.steps);
-            v.resize(range.len(), 0.0);
-            fill_centred(entries, range.start, &mut v);
-            let (v, products) = (v.as_chunks::<1>().0, products.as_chunks_mut::<1>().0);
-            matrices[query].selected.add_products(v, products);
+            let selected = &matrices[query].selected;
+            selected.add_products(entries, range.start, products);
             scalars[0] = sparse_moments(entries.values, range.len()).1;
             scalars[1] = kernels::sparse_dot(entries.rows, entries.values, labels);
             // Queries count in 32 bits, as rows do.

@@ -1,7 +1,7 @@
 //! The state of greedy leave-query-out selection, as sparse as the data
 //! (`docs/derivation.md`, section 5).
 //!
-//! The selected columns `X_S` stay as they are, by query, with `F F' = X_S' X_S + lambda I`, and every query
+//! The selected columns `X_S` stay as they are, by query and row, with `F F' = X_S' X_S + lambda I`, and every query
 //! `Q` has `T_Q = (I - Phi_Q' Phi_Q)^-1`, `Phi = F^-1 X_S'`. A candidate `v` has
 //!
 //! ```text
@@ -26,14 +26,13 @@ use super::folds::Folds;
 use super::matrices::QueryMatrices;
 use crate::data::{Column, Queries};
 use crate::lambda::Lambda;
-use crate::linalg::centring::centre_rows;
 use crate::linalg::grown::Grown;
 use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// The knowledge of leave-query-out selection after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
 ///
-/// Memory: [`State::memory`], some 20 bytes an entry of the selected columns, 8 a pair of examples of a query, and
+/// Memory: [`State::memory`], some 15 bytes an entry of the selected columns, 8 a pair of examples of a query, and
 /// 60 an example.
 #[derive(Debug, Clone)]
 pub struct State {
@@ -149,10 +148,10 @@ impl State {
         let [rows, queries, largest, longest] = sizes.map(|size| Saturating(size as u64));
         let (k, times) = (Saturating(capacity as u64), Saturating::<u64>);
         let entries = longest.min(rows * k);
-        let columns = entries.min(queries * k);
+        let means = entries.min(queries * k);
         let transforms = times(8) * rows * k.min(largest);
         let others = times(72) * rows + times(144) * queries + times(4) * k * k;
-        (times(20) * entries + times(5) * columns + transforms + others).0
+        (times(15) * entries + times(16) * means + transforms + others).0
     }
 
     /// This state, where one factor a query may take `room` bytes.
@@ -268,13 +267,12 @@ impl State {
     /// `X_S' v` into `x`.
     pub(super) fn products(&self, column: Column<'_>, x: &mut [f64]) {
         x.fill(0.0);
-        let (mut rest, mut v) = (column, Vec::new());
+        let mut rest = column;
         while let Some(&first) = rest.rows.first() {
             let query = self.queries().of_row(first as usize);
             let rows = self.queries().range(query);
-            v.resize(rows.len(), 0.0);
-            fill_centred(rest.take_rows_below(rows.end), rows.start, &mut v);
-            add_products(&self.matrices[query], &v, x);
+            let entries = rest.take_rows_below(rows.end);
+            add_products(&self.matrices[query], entries, rows.start, x);
         }
     }
 
@@ -286,22 +284,12 @@ impl State {
 
     /// `z = Phi v` of up to eight columns, a lane each: `t` rows.
     pub(super) fn coordinates(&self, columns: &[Column<'_>]) -> Vec<Lanes> {
-        let mut z = vec![[0.0; LANES]; self.steps()];
-        if z.is_empty() {
-            return z;
-        }
-        let (mut rests, mut v) = (columns.to_vec(), Vec::new());
-        while let Some(&first) = rests.iter().filter_map(|rest| rest.rows.first()).min() {
-            let query = self.queries().of_row(first as usize);
-            let rows = self.queries().range(query);
-            v.clear();
-            v.resize(rows.len(), [0.0; LANES]);
-            for (lane, rest) in rests.iter_mut().enumerate() {
-                for (row, value) in rest.take_rows_below(rows.end).iter() {
-                    v[row - rows.start][lane] = value;
-                }
+        let (mut z, mut x) = (vec![[0.0; LANES]; self.steps()], vec![0.0; self.steps()]);
+        for (lane, &column) in columns.iter().enumerate() {
+            self.products(column, &mut x);
+            for (z, x) in z.iter_mut().zip(&x) {
+                z[lane] = *x;
             }
-            add_products_of_lanes(&self.matrices[query], &mut v, &mut z);
         }
         solve_lanes(&self.grown, &mut z);
         z
@@ -325,7 +313,7 @@ impl State {
             let mut products = vec![0.0; self.steps()];
             for query in run {
                 let rows = self.queries().range(query);
-                add_products(&self.matrices[query], &y[rows], &mut products);
+                add_products_of(&self.matrices[query], &y[rows], &mut products);
             }
             products
         };
@@ -360,7 +348,9 @@ impl State {
             let parts = self.queries().split_mut(y).zip(&self.matrices);
             let parts: Vec<_> = parts.collect();
             let parts = parts.into_par_iter().with_min_len(QUERIES);
-            parts.for_each(|(y, matrices)| take_off(matrices, change, y));
+            parts.for_each(|(y, matrices)| {
+                matrices.selected.take_off(change, y.as_chunks_mut::<1>().0);
+            });
         }
         [z, theta]
     }
@@ -501,10 +491,12 @@ impl State {
     /// The column that a step has added.
     fn selected(&self, step: usize) -> (Vec<u32>, Vec<f64>) {
         let entries = |(rows, matrices): (Range<usize>, &'_ QueryMatrices)| {
-            let column = matrices.selected.column(step, rows.len()).into_iter();
+            let values = (0..rows.len()).map(|row| matrices.selected.entry(row, step));
             // Rows count in 32 bits.
-            let short = move |row: usize| u32::try_from(rows.start + row).unwrap_or(u32::MAX);
-            column.map(move |(row, value)| (short(row), value))
+            let numbers = (u32::try_from(rows.start).unwrap_or(u32::MAX)..).zip(values);
+            numbers
+                .filter(|(_, value)| *value != 0.0)
+                .collect::<Vec<_>>()
         };
         let all = self.queries().ranges().zip(&self.matrices);
         all.flat_map(entries).unzip()
@@ -553,16 +545,13 @@ fn squared(values: &[f64]) -> f64 {
 }
 
 #[multiversion::multiversion(targets = "simd")]
-fn add_products(query: &QueryMatrices, y: &[f64], x: &mut [f64]) {
-    let (y, x) = (y.as_chunks::<1>().0, x.as_chunks_mut::<1>().0);
-    query.selected.add_products(y, x);
+fn add_products(query: &QueryMatrices, entries: Column<'_>, first: usize, x: &mut [f64]) {
+    query.selected.add_products(entries, first, x);
 }
 
-/// Of raw columns `v`.
 #[multiversion::multiversion(targets = "simd")]
-fn add_products_of_lanes(query: &QueryMatrices, v: &mut [Lanes], x: &mut [Lanes]) {
-    centre_rows(v);
-    query.selected.add_products(v, x);
+fn add_products_of(query: &QueryMatrices, y: &[f64], x: &mut [f64]) {
+    query.selected.add_products_of(y, x);
 }
 
 #[multiversion::multiversion(targets = "simd")]
@@ -617,7 +606,7 @@ mod tests {
         for (query, range) in state.queries().ranges().enumerate() {
             let y: Vec<f64> = range.clone().map(|row| (row * row) as f64 - 3.0).collect();
             let mut y: Vec<[f64; 1]> = y.into_iter().map(|y| [y]).collect();
-            centre_rows(&mut y);
+            crate::linalg::centring::centre_rows(&mut y);
             let mut transformed = y.clone();
             state.matrices()[query]
                 .transform

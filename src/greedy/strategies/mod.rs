@@ -212,7 +212,7 @@ mod tests {
             let larger = std::array::from_fn(|at| sizes[at].max(more[at]));
             let (least, most) = (shape(sizes, threads), shape(larger, threads));
             let entries = (least.rows as u128 * least.k as u128).min(least.longest as u128);
-            let state = (20 * entries + 40 * least.rows as u128).min(u128::from(u64::MAX));
+            let state = (15 * entries + 40 * least.rows as u128).min(u128::from(u64::MAX));
             for kind in StrategyKind::ALL {
                 let found = kind.memory(&least);
                 prop_assert!(u128::from(found) >= state, "{kind}: {found} for {state}");

@@ -266,8 +266,7 @@ impl StepTerms {
             let selected = &state.matrices()[query].selected;
             let [f, g] = [p, tp].map(|y| {
                 let mut products = vec![0.0; self.at.steps];
-                let columns = products.as_chunks_mut::<1>().0;
-                selected.add_products(y.as_chunks::<1>().0, columns);
+                selected.add_products_of(y, &mut products);
                 products
             });
             let numbers = |step: u32| (step, [f[step as usize], g[step as usize]]);
