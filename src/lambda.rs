@@ -10,6 +10,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
+use rankrls_files::exact;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::error::{Error, Result, ensure};
@@ -33,7 +34,8 @@ impl Lambda {
         ensure!(
             value.is_finite() && value > 0.0,
             options,
-            "lambda is {value}: expected a finite number above 0"
+            "lambda is {}: expected a finite number above 0",
+            exact(value)
         );
         Ok(Self(value))
     }
@@ -79,6 +81,11 @@ impl fmt::Display for Lambda {
         // Not in hundreds of zeros.
         formatter.pad(&rankrls_files::exact(self.0))
     }
+}
+
+/// Whether results hardly differ from one ridge parameter to the next: by 0.01%.
+pub(crate) fn is_flat(result: f64, next: f64) -> bool {
+    (result - next).abs() <= 1e-4 * result.abs()
 }
 
 /// A ridge parameter as it is asked for.
@@ -167,9 +174,9 @@ impl fmt::Display for Ridge {
         match self {
             Self::Number(lambda) => lambda.fmt(formatter),
             Self::Share(Lambda(share)) if *share < 1.0 && (1.0 / share).fract() == 0.0 => {
-                formatter.pad(&format!("1/{}u", 1.0 / share))
+                formatter.pad(&format!("1/{}u", exact(1.0 / share)))
             }
-            Self::Share(share) => formatter.pad(&format!("{share}u")),
+            Self::Share(Lambda(share)) => formatter.pad(&format!("{}u", exact(*share))),
         }
     }
 }
@@ -248,7 +255,7 @@ impl Lambdas {
     }
 
     /// The numbers, for data with this `unit`: in the order of the list.
-    pub fn lambdas(&self, unit: f64) -> Vec<Lambda> {
+    pub(crate) fn lambdas(&self, unit: f64) -> Vec<Lambda> {
         match self {
             Self::Auto => AUTO
                 .map(|below| Ridge::fraction((1, below)).lambda(unit))

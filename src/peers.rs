@@ -67,7 +67,7 @@ impl dyn Peers + '_ {
     }
 
     /// Whether a rank says yes.
-    pub fn any(&self, yes: bool) -> bool {
+    pub(crate) fn any(&self, yes: bool) -> bool {
         self.all(&yes).contains(&true)
     }
 
@@ -79,7 +79,7 @@ impl dyn Peers + '_ {
     }
 
     /// The least of the ranks' numbers.
-    pub fn least(&self, own: f64) -> f64 {
+    pub(crate) fn least(&self, own: f64) -> f64 {
         self.all(&own).into_iter().fold(f64::INFINITY, f64::min)
     }
 }

@@ -20,14 +20,22 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::num::NonZero;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use rayon::ThreadPool;
 
 use crate::error::{Error, Result};
 
 /// A request to end, which clones share. Nothing takes it back.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct Stop {
+    requested: Arc<AtomicBool>,
+    /// How often [`run`](Self::run) is at work.
+    runs: Arc<AtomicUsize>,
+}
 
 thread_local! {
     /// The request that the threads of a pool heed.
@@ -42,15 +50,36 @@ impl Stop {
 
     /// Asks the work to end, now and from now on.
     pub fn request(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.requested.store(true, Ordering::Relaxed);
     }
 
     /// Whether the work was asked to end.
     pub fn is_requested(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        self.requested.load(Ordering::Relaxed)
     }
 
-    /// Does `work` on a pool of so many threads (0: one a core). `None` where it was asked to end
+    /// A pool of so many threads (0: one a core), or of fewer where the system has no more, for all that a program
+    /// does: in it, [`run`](Self::run) starts no others.
+    pub fn pool(&self, threads: usize) -> io::Result<ThreadPool> {
+        let mut threads = threads;
+        loop {
+            let heeded = self.clone();
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .start_handler(move |_| HEEDED.set(Some(heeded.clone())))
+                .build();
+            match pool {
+                Ok(pool) => return Ok(pool),
+                Err(error) if threads == 1 => return Err(io::Error::other(error)),
+                Err(_) if threads == 0 => {
+                    threads = thread::available_parallelism().map_or(1, NonZero::get);
+                }
+                Err(_) => threads /= 2,
+            }
+        }
+    }
+
+    /// Does `work` on a [`pool`](Self::pool) of so many threads. `None` where it was asked to end
     /// before there was a result: an error is none then, whatever it says. A selection that has taken a step
     /// ends with its steps so far, and a grid with the models so far, as if an observer had ended them. Passes of
     /// a selection, training, the search for column classes and the reading of text heed the request after some
@@ -62,13 +91,22 @@ impl Stop {
         threads: usize,
         work: impl FnOnce() -> Result<T, E> + Send,
     ) -> io::Result<Option<Result<T, E>>> {
-        let heeded = self.clone();
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .start_handler(move |_| HEEDED.set(Some(heeded.clone())))
-            .build()
-            .map_err(io::Error::other)?;
-        Ok(pool.install(|| unless_stopped(work())))
+        let at_work = || {
+            self.runs.fetch_add(1, Ordering::Relaxed);
+            let result = unless_stopped(work());
+            self.runs.fetch_sub(1, Ordering::Relaxed);
+            result
+        };
+        let is_own = |heeded: &Self| Arc::ptr_eq(&heeded.requested, &self.requested);
+        if HEEDED.with_borrow(|heeded| heeded.as_ref().is_some_and(is_own)) {
+            return Ok(at_work());
+        }
+        Ok(self.pool(threads)?.install(at_work))
+    }
+
+    /// Whether work that is under way was asked to end.
+    fn ends_work(&self) -> bool {
+        self.is_requested() && self.runs.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -77,7 +115,7 @@ impl Stop {
 pub(crate) fn requested() -> bool {
     #[cfg(test)]
     tests::look();
-    HEEDED.with_borrow(|heeded| heeded.as_ref().is_some_and(Stop::is_requested))
+    HEEDED.with_borrow(|heeded| heeded.as_ref().is_some_and(Stop::ends_work))
 }
 
 /// Fails if the work was asked to end: what its loops have found counts only where it was not.
@@ -135,14 +173,8 @@ mod tests {
     #[test]
     fn every_strategy_ends_with_the_steps_before_a_request() {
         let data = sample::train();
-        for strategy in StrategyKind::ALL
-            .into_iter()
-            .filter(|kind| !kind.needs_grades())
-        {
-            let options = |k| GreedyRankRls {
-                strategy,
-                ..GreedyRankRls::new(k, one())
-            };
+        for strategy in without_grades() {
+            let options = |k| by(strategy, k);
             let two = select(&data, &options(2), &mut unwatched).unwrap();
             let (stop, mut steps) = (Stop::new(), 0);
             let mut each = |_: &Step, _: &Selecting<'_>| {
@@ -162,6 +194,18 @@ mod tests {
 
     fn one() -> Lambda {
         Lambda::new(1.0).unwrap()
+    }
+
+    fn without_grades() -> impl Iterator<Item = StrategyKind> {
+        let all = StrategyKind::ALL.into_iter();
+        all.filter(|kind| !kind.needs_grades())
+    }
+
+    fn by(strategy: StrategyKind, k: usize) -> GreedyRankRls {
+        GreedyRankRls {
+            strategy,
+            ..GreedyRankRls::new(k, one())
+        }
     }
 
     #[test]
@@ -233,6 +277,23 @@ mod tests {
     }
 
     #[test]
+    fn a_program_starts_its_threads_once() {
+        let (stop, other) = (Stop::new(), Stop::new());
+        let pool = stop.pool(3).unwrap();
+        pool.install(|| {
+            let threads = || Ok::<_, Error>(rayon::current_num_threads());
+            assert_eq!(stop.run(1, threads).unwrap().unwrap().unwrap(), 3);
+            assert_eq!(other.run(1, threads).unwrap().unwrap().unwrap(), 1);
+            stop.request();
+            // Only work that is run ends.
+            assert!(check().is_ok());
+            assert!(stop.run(1, check).unwrap().is_none());
+            assert!(other.run(1, check).unwrap().is_some());
+            assert!(check().is_ok());
+        });
+    }
+
+    #[test]
     fn a_panic_goes_on() {
         let run = || Stop::new().run(1, || -> Result<()> { panic!("of another kind") });
         assert!(std::panic::catch_unwind(run).is_err());
@@ -295,14 +356,8 @@ mod tests {
     #[test]
     fn a_selection_asked_to_end_has_the_first_steps_of_the_whole() {
         let data = sample::train();
-        for strategy in StrategyKind::ALL
-            .into_iter()
-            .filter(|kind| !kind.needs_grades())
-        {
-            let options = |k| GreedyRankRls {
-                strategy,
-                ..GreedyRankRls::new(k, one())
-            };
+        for strategy in without_grades() {
+            let options = |k| by(strategy, k);
             let weights: Vec<Vec<f64>> = (1..=5)
                 .map(|k| select(&data, &options(k), &mut unwatched).unwrap().weights)
                 .collect();

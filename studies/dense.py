@@ -1,4 +1,4 @@
-"""Fills in the table of docs/other-rankers.md for hundreds of dense columns; some five minutes.
+"""Fills in the table of studies/data/dense.md for hundreds of dense columns; some five minutes.
 
 RANKRLS_CORPORA=FOLDER python studies/dense.py
 python studies/dense.py --small    # two folds of few queries, printed, and fills in nothing
@@ -24,7 +24,7 @@ from sklearn.model_selection import GroupKFold
 
 from rankrls import GreedyRankRLS, metrics, read
 
-PAGE = ROOT / "docs/other-rankers.md"
+PAGE = ROOT / "studies/data/dense.md"
 WIDTHS, SIZES = [300, 1000], [10, 20, 50]
 COLUMNS = 46  # of MQ2008
 EVERYTHING = "all columns"

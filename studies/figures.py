@@ -1,4 +1,4 @@
-"""Draws the figures of docs/ and fills in the tables of docs/quality.md, from the files in data/.
+"""Draws the figures of docs/ and fills in the tables of docs/evidence.md, from the files in data/.
 
 python studies/figures.py            # writes what changed
 python studies/figures.py --check    # writes nothing, and fails if something would change
@@ -13,9 +13,9 @@ from pages import filled, row
 from style import ROOT, colour, headed, label, mark, picture, printed
 
 DATA = ROOT / "studies/data"
-PAGE = ROOT / "docs/quality.md"
+PAGE = ROOT / "docs/evidence.md"
 FOUR = 4  # draws of queries
-GUM, ALL_OF_GUM, LETOR = "four times 112 queries of GUM", "all queries of GUM", "MQ2008, fold 3"
+GUM, ALL_OF_GUM = "four times 112 queries of GUM", "all queries of GUM"
 
 
 def read(name):
@@ -180,14 +180,13 @@ def scaling(figure):
     """How time and memory of `bounded` grow, and those of `dense`."""
     data = read("scaling")
     data["megabytes"] = data.peak_bytes / 1e6
-    real = (data.study == "real") & (data["data"] == "train_20000") & (data["lambda"] == 16)
     seconds, memory = "select_seconds", "megabytes"
     rows, entries = data.study == "rows", data.study == "non-zeros"
     panels = [
         (rows, "rows", seconds, "rows", [1e3, 1e4, 1e5, 1e6]),
         (entries, "nonzeros", seconds, "non-zeros, 4,000 rows", [1e6, 2e6, 4e6]),
         (data.study == "queries", "queries", seconds, "queries, 4,000 rows", [50, 200, 1000]),
-        (real, "k", seconds, "features of train_20000", [10, 50, 200, 1000]),
+        (data.study == "k", "k", seconds, "features, 8,000 rows", [5, 20, 80]),
         (rows, "rows", memory, "rows", [1e3, 1e4, 1e5, 1e6]),
     ]
     *areas, last = figure.subplots(2, 3).flat
@@ -219,6 +218,7 @@ def scaling(figure):
 def cost(figure):
     """Time against memory of a selection: a dot for each tool, full if it is Algorithm 1's."""
     axes, peers = figure.subplots(), read("peers")
+    peers = peers[peers.drawn == "yes"]
     places = {  # of labels: beside the dot but for these
         "rankrls bounded": (0, -14, "center"),
         "rankrls lowmem": (0, 13, "center"),
@@ -319,20 +319,20 @@ def funnel(figure):
 
 
 def tables(page):
-    """The page with a table for each group, and the share of all columns' gain that is kept."""
+    """The page with a table for each group of GUM, and the share of all columns' gain that is kept."""
     data = read("quality")
-    for number, (group, labels) in enumerate(
-        [(GUM, "sqrt-sd"), (ALL_OF_GUM, "sqrt-sd"), (LETOR, "best")], 1
-    ):
-        own = data[(data.group == group) & (data.labels == labels)]
+    for number, group in enumerate([GUM, ALL_OF_GUM], 1):
+        own = data[(data.group == group) & (data.labels == "sqrt-sd")]
         ks = own.k.unique()
         lines = [row(["selector", *(f"k = {k}" for k in ks)]), "|---|" + "---|" * len(ks)]
         for place, (selector, found) in enumerate(own.groupby("selector", sort=False)):
-            cells = [
-                f"{one.cindex:.3f}"
-                + (f" ({one.ahead:+.3f} ± {one.standard_error:.3f})" if place else "")
-                for one in found.itertuples()
-            ]
+            cells = [f"{one.cindex:.3f}" for one in found.itertuples()]
+            if place:
+                stars = [
+                    "*" * (abs(one.ahead) > 2 * one.standard_error) for one in found.itertuples()
+                ]
+                ahead = [f" ({one:+.3f}{star})" for one, star in zip(found.ahead, stars)]
+                cells = [cell + more for cell, more in zip(cells, ahead)]
             lines.append(row([selector, *cells]))
         page = filled(page, f"quality {number}", lines)
         if number == 1:
@@ -345,7 +345,32 @@ def tables(page):
                 ]
                 lines.append(row([selector, *cells]))
             page = filled(page, "quality kept", lines)
-    return page
+    return filled(page, "peers", peers())
+
+
+def peers():
+    """Rows of the table of other packages: `ahead` is of exact selection, `shared` columns are its own."""
+    titles = [
+        "selector",
+        "selection",
+        "peak memory",
+        "test cindex",
+        "less the exact",
+        "shared columns",
+    ]
+    yield row(titles)
+    yield "|---" + "|---:" * 5 + "|"
+    for one in read("peers").itertuples():
+        seconds = f"{one.seconds:g} s"
+        if one.extrapolated == "yes":
+            yield row(
+                [one.selector, f"about {one.seconds / 3600:.0f} h", f"{one.peak_mib:,} MiB", *"---"]
+            )
+            continue
+        error = f" ± {one.standard_error:.3f}" if one.standard_error else ""
+        name = one.selector + (", exact" if one.exact == "yes" else "")
+        figures = [f"{one.peak_mib:,} MiB", f"{one.cindex:.4f}", f"{one.ahead:+.3f}{error}"]
+        yield row([name, seconds, *figures, f"{one.shared:.0f} of 10"])
 
 
 FIGURES = [

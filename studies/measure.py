@@ -2,7 +2,7 @@
 
 python studies/measure.py path funnel                    # seconds
 python studies/measure.py when                           # 10 minutes
-RANKRLS_CORPORA=FOLDER python studies/measure.py scaling # 20 minutes, 16 GB of memory
+python studies/measure.py scaling # a quarter of an hour, 16 GB of memory
 python studies/measure.py --small when scaling           # a trial, in target/trials
 
 A selection is a process of its own. Times are medians of five, or of as many as half a minute has, and
@@ -161,7 +161,7 @@ SIZES = {  # of corpora of parses that grow in one thing: rows, queries, columns
 
 
 def scaling(small):
-    """How the cost of `bounded` grows: drawn data, and parses of a treebank."""
+    """How the cost of `bounded` grows, on drawn data."""
     for study, sizes in SIZES.items():
         for size in sizes[: 1 if small else None]:
             if small and size[0] > 8000:
@@ -170,17 +170,6 @@ def scaling(small):
                 ks = [5, 10, 20, 40, 80, 160] if study == "k" else [20]
                 strategies = ["bounded", "dense"] if size[0] <= 4000 else ["bounded"]
                 yield from trials(study, "drawn", zipf(folder, *size), ks, [16], strategies, small)
-    if "RANKRLS_CORPORA" not in os.environ:
-        print("RANKRLS_CORPORA is not set: nothing is measured on ewt-parse")
-        return
-    parses = Path(os.environ["RANKRLS_CORPORA"]) / "ewt-parse"
-    yield from trials(
-        "real", "train_2000", parses / "train_2000.svm.zst", [20], [16], ["bounded", "dense"], small
-    )
-    if not small:
-        large = ("real", "train_20000", parses / "train_20000.svm.zst")
-        yield from trials(*large, [10, 20, 50, 100, 200, 500, 1000], [16], ["bounded"], small)
-        yield from trials(*large, [50], [64, 4, 1, 0.25], ["bounded"], small)
 
 
 def trials(study, name, data, ks, lambdas, strategies, small):

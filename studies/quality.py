@@ -4,7 +4,7 @@ RANKRLS_CORPORA=FOLDER python studies/quality.py target/gum    # hours
 python studies/quality.py target/gum --headline                # half an hour: data/draws.csv alone
 python studies/quality.py FOLDER --small                       # a trial, in target/trials
 
-FOLDER has the corpora train, dev and test, as docs/quality.md builds them. Training
+FOLDER has the corpora train, dev and test, as docs/evidence.md builds them. Training
 sets are drawn by queries. Five folds of the training queries choose lambda of each selector, scale
 of labels and number of features; `distil` has its default. Selectors of other packages choose
 features, which RankRLS weighs with a lambda found likewise. target/quality keeps what is measured. data/draws.csv has the index of each draw, for the

@@ -6,7 +6,7 @@ intervals, the randomisation test, and Holm's correction over the comparisons of
 table in Markdown, how many columns each ranker needs, and writes all figures as CSV.
 
     python studies/rankers.py TRAIN --test TEST [--validation VALIDATION] -k 10 20 50
-    RANKRLS_CORPORA=FOLDER python studies/rankers.py --fill    # tables of docs/other-rankers.md
+    RANKRLS_CORPORA=FOLDER python studies/rankers.py --fill    # tables of data/rankers.md
 
 Lambda, numbers of rounds and all other settings are chosen by --measure on validation queries.
 Without validation data these are a quarter of the training queries; models are then trained again
@@ -324,7 +324,7 @@ def selected(data, strategy, options):
     if strategy == "random":
         params["random_state"] = options.seed
     if strategy == "distil":
-        # As docs/other-rankers.md was measured.
+        # As data/rankers.md was measured.
         params |= {"labels": "raw", "teacher_alpha": [4, 16, 64], "refit_alpha": 4}
 
     def path(rows, alpha):
@@ -529,8 +529,8 @@ def table(arguments):
 
 
 def fill():
-    """Fills in the tables of the page."""
-    page = ROOT / "docs/other-rankers.md"
+    """Fills in the tables of data/rankers.md."""
+    page = ROOT / "studies/data/rankers.md"
     letor = os.path.join(os.environ["RANKRLS_CORPORA"], "letor-mq2008-fold3")
     train, validation, test = (f"{letor}/{part}.txt.zst" for part in ["train", "vali", "test"])
     parses = [f"{CORPORA}/link-parses/train.svm.zst", "--test", f"{CORPORA}/link-parses/test.svm.zst"]

@@ -6,6 +6,11 @@ use std::process::Command;
 
 const PAPER: &str = include_str!("../paper/paper.md");
 const BIBLIOGRAPHY: &str = include_str!("../paper/paper.bib");
+/// The listing of `compare` stands there, and a test runs it.
+const PAGE: &str = include_str!("../docs/paper.md");
+const README: &str = include_str!("../README.md");
+/// `studies/figures.py` fills in its tables.
+const EVIDENCE: &str = include_str!("../docs/evidence.md");
 
 #[test]
 fn the_header_has_title_authors_and_bibliography() {
@@ -44,6 +49,67 @@ fn the_bibliography_has_what_is_cited() {
     assert!(cited.len() > 20, "{cited:?}");
     let absent: Vec<_> = cited.difference(&entries).collect();
     assert!(absent.is_empty(), "cited without an entry: {absent:?}");
+}
+
+fn number(text: &str) -> f64 {
+    text.parse().expect(text)
+}
+
+/// Whether `written` is `found`, rounded to the decimals that it has.
+fn rounds(written: &str, found: f64) -> bool {
+    let (_, decimals) = written.split_once('.').unwrap_or_default();
+    let unit = decimals.chars().fold(1.0, |unit, _| unit / 10.0);
+    (number(written) - found).abs() <= 0.501 * unit
+}
+
+#[test]
+fn the_table_has_the_figures_of_the_page() {
+    let rows = PAPER.lines().filter(|line| line.contains(" MiB |"));
+    let rows = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+    let mut compared = 0;
+    for row in rows {
+        let [_, name, memory, error, cindex, _] = row[..] else {
+            panic!("{row:?}");
+        };
+        let name = name.split('`').nth(1).expect(name);
+        let lines = PAGE.lines().map(|line| line.split_whitespace());
+        let mut lines = lines.map(Iterator::collect::<Vec<_>>);
+        let found = lines
+            .find(|words| words.len() == 8 && words[0] == name)
+            .expect(name);
+        let share = if found[2] == "KiB" { 1024.0 } else { 1.0 };
+        let memory = rounds(memory.trim_end_matches(" MiB"), number(found[1]) / share);
+        let error = error == "-" || rounds(error, number(found[3]));
+        assert!(memory && error, "{row:?}: {found:?}");
+        assert!(rounds(cindex, number(found[5])), "{row:?}: {found:?}");
+        compared += 1;
+    }
+    assert_eq!(compared, 6);
+}
+
+#[test]
+fn shares_and_times_are_those_of_evidence() {
+    let shares = README.split_whitespace().chain(PAPER.split_whitespace());
+    let shares: BTreeSet<&str> = shares
+        .map(|word| word.trim_end_matches([',', '.']))
+        .filter(|word| word.ends_with('%'))
+        .collect();
+    assert!(shares.len() > 8, "{shares:?}");
+    for share in shares {
+        assert!(EVIDENCE.contains(&format!(" {share} (")), "{share}");
+    }
+    let (_, table) = README
+        .split_once("| | seconds |")
+        .expect("a table of times");
+    let (table, _) = table.split_once("\n\n").expect("its end");
+    let mut compared = 0;
+    for row in table.lines().skip(2) {
+        let seconds = row.split('|').nth(2).expect(row).trim();
+        let found = EVIDENCE.contains(&format!("| {seconds} s |"));
+        assert!(found || seconds.ends_with("extrapolated"), "{row}");
+        compared += usize::from(found);
+    }
+    assert!(compared > 4, "{table}");
 }
 
 /// Runs where `RANKRLS_PANDOC` is set.

@@ -422,9 +422,9 @@ class GreedyRankRLS(_Selecting):
 class GreedyRankRLSCV(_Selecting):
     """Chooses ridge parameter, number of features and strategy by query folds.
 
-    A selection of k features passes through the models of 1, 2, ..., k features, so that a grid of
-    ridge parameters costs one selection each, and as many more as there are folds. Features are
-    selected anew without each fold; ``docs/choosing.md`` of the project has more.
+    A selection of k features passes through the models of 1, 2, ..., k features. So a ridge
+    parameter costs one selection, and one more for each fold. Features are selected anew without
+    each fold; ``docs/choosing.md`` of the project has more.
 
     Parameters
     ----------

@@ -108,6 +108,7 @@ fn work(
     selection.options.k = asked;
     let mut warnings = data.warnings();
     warnings.extend(Warning::of_criterion(options.criterion, data.labels()));
+    warnings.extend(Warning::of_units(&data, options.scale));
     warnings.extend(edge);
     warnings.extend(selection.warnings());
     Ok(Some(Found {

@@ -140,6 +140,9 @@ impl Training {
                 warnings.extend(Warning::of_folds(groups, data.queries()));
             }
         }
+        if params.kernels.iter().all(Kernel::is_linear) {
+            warnings.extend(Warning::of_units(data, params.scale));
+        }
         warnings.extend(outcome.warnings());
         let (choice, summary) = (FeatureChoice::All, classes.summary());
         let model = Fitted::from_training(&outcome, choice, data, &summary, &params);
@@ -193,7 +196,7 @@ pub(crate) fn train(
         let data = view.dataset()?;
         let several = params.lambdas.count() > 1;
         training.fit(params, &data).map_err(|error| {
-            if several && error == one_query() {
+            if several && error == one_query(data.queries()) {
                 return value(format_args!(
                     "which alpha is best is not known, as {error}; or give a number for alpha"
                 ));

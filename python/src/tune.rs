@@ -113,6 +113,7 @@ pub(crate) fn tune<'py>(
                 .find(|warnings| !warnings.is_empty())
                 .unwrap_or_default(),
         );
+        warnings.extend(Warning::of_units(&data, options.selection.scale));
         warnings.extend(tuned.warnings());
         Ok(Some((tuned, model, stability, warnings)))
     };

@@ -189,10 +189,10 @@ def test_values_that_are_not_finite_are_named(form, value, small):
     X, y, qid = small
     X = form(broken(X, 17, 4, value))
     for estimator in (GreedyRankRLS(2), GreedyRankRLSCV(2, cv=2), RankRLS()):
-        with pytest.raises(ValueError, match="row 17, column 4 is (NaN|inf|-inf).*SimpleImputer"):
+        with pytest.raises(ValueError, match="row 17, column 4 is (NaN.*SimpleImputer|inf|-inf)"):
             estimator.fit(X, y, qid=qid)
     model = GreedyRankRLS(2).fit(small[0], y, qid=qid)
-    with pytest.raises(ValueError, match="row 17, column 4 is (NaN|inf|-inf).*SimpleImputer"):
+    with pytest.raises(ValueError, match="row 17, column 4 is (NaN.*SimpleImputer|inf|-inf)"):
         model.predict(X)
 
 

@@ -1,10 +1,12 @@
 """Pages, notebook and gallery show what they make; Ctrl-C in a notebook ends a fit alone."""
 
 import asyncio
+import json
 import os
 import re
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 
 import nbformat
@@ -13,8 +15,14 @@ import sklearn
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from rankrls import GreedyRankRLS
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "python" / "examples"
+
+DEFAULTS = {name: each.default for name, each in signature(GreedyRankRLS).parameters.items()}
+PAGES = ["README.md", "python/README.md", "docs/python.md", "docs/how-do-i.md"]
+PAGES += ["docs/tutorial-documents.md", "docs/tutorial-texts.md"]
 
 LONG_FIT = """
 import numpy as np
@@ -27,9 +35,7 @@ GreedyRankRLS(2000, alpha=1.0, strategy="dense").fit(X, X[:, 0], qid=qid)
 """
 
 
-@pytest.mark.parametrize(
-    "page", ["README.md", "python/README.md", "docs/python.md", "docs/from-scikit-learn.md"]
-)
+@pytest.mark.parametrize("page", PAGES)
 def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
     blocks = re.compile(r"```python\n(.*?)```\n(?:\n((?:    [^\n]+\n)+))?", re.DOTALL)
     blocks = blocks.findall((ROOT / page).read_text())
@@ -43,7 +49,20 @@ def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
             beside = re.findall(r"^print.*  # (\[.*)", code, re.MULTILINE)
             shown = [line[4:] for line in below.splitlines()] or beside
             assert not shown or printed == shown
-    assert "model" in names
+    assert names
+
+
+def test_the_page_lists_the_parameters_with_their_defaults():
+    rows = re.findall(
+        r"^\| `(\w+)` \| `([^`]+)` \|", (ROOT / "docs/python.md").read_text(), re.MULTILINE
+    )
+    assert rows == [
+        (name, json.dumps(value).replace("null", "None")) for name, value in DEFAULTS.items()
+    ]
+
+
+def test_the_reference_is_that_of_the_docstrings():
+    subprocess.run([sys.executable, ROOT / "python/reference.py", "--check"], check=True)
 
 
 def said(notebook):

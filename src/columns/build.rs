@@ -7,7 +7,9 @@ use super::geometry::{Geometry, Measure};
 use super::query_rows::QueryRows;
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale};
 use crate::data::{Dataset, pieces};
+use crate::error::Result;
 use crate::linalg::centring::sparse_moments;
+use crate::memory::Memory;
 
 impl ColumnClasses {
     /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time. None where the work was
@@ -20,9 +22,20 @@ impl ColumnClasses {
     /// query's part of every column is scaled by the root of its weight, and with columns that are
     /// divided by what `scale` says. Classes depend on neither.
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
-        let mut gathering = Gathering::new(dataset);
-        gathering.add(dataset.columns());
-        gathering.finish(weight, scale)
+        let found = Self::within(dataset, weight, scale, Memory::default());
+        found.expect("there is no limit")
+    }
+
+    /// The same as [`scaled`](Self::scaled), where `memory` allows it besides the data.
+    pub fn within(
+        dataset: &Dataset<'_>,
+        weight: QueryWeight,
+        scale: Scale,
+        memory: Memory,
+    ) -> Result<Self> {
+        let mut gathering = Gathering::new(dataset, memory.holding(dataset.memory()));
+        gathering.add(dataset.columns())?;
+        Ok(gathering.finish(weight, scale))
     }
 
     /// Divides and weighs the columns, and measures them.

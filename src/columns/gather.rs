@@ -13,10 +13,21 @@ use super::members::{Factors, Members, Sign};
 use super::query_rows::{QueryRows, QueryStarts};
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale, Summary};
 use crate::data::{Column, Columns, Dataset, IndexBase, Queries, pieces};
+use crate::error::{Error, Result};
+use crate::memory::{Bytes, Memory};
 use crate::stop;
 
 /// Tasks a thread, of new classes that are in memory twice for a moment.
 const TASKS: usize = 4;
+
+/// Entries of such classes where memory is short.
+const LEAST: usize = 1 << 14;
+
+/// Bytes that a column takes while its class is sought: digests, their groups, and the classes found.
+const SOUGHT: u64 = 96;
+
+/// Bytes that an entry of a new class takes: its place in two columns, and its rounding.
+const ADOPTED: u64 = 2 * 12 + 8;
 
 /// The classes of the columns so far.
 #[derive(Debug)]
@@ -36,6 +47,8 @@ pub(crate) struct Gathering {
     members: Vec<(u32, u32)>,
     /// Columns with an entry that is not 0.
     occupied: usize,
+    /// The memory that may be taken, with all in use but for this.
+    memory: Memory,
 }
 
 /// Some classes that are new.
@@ -47,8 +60,8 @@ struct Forms {
 }
 
 impl Gathering {
-    /// No column of `data` yet.
-    pub(crate) fn new(data: &Dataset<'_>) -> Self {
+    /// No column of `data` yet, which is in use in `memory`.
+    pub(crate) fn new(data: &Dataset<'_>, memory: Memory) -> Self {
         let queries = data.queries().clone();
         Self {
             query_of_row: queries.of_rows(),
@@ -61,11 +74,34 @@ impl Gathering {
             hashes: Vec::new(),
             members: Vec::new(),
             occupied: 0,
+            memory,
         }
     }
 
-    /// Adds columns, whose features are above all those before.
-    pub(crate) fn add(&mut self, columns: &Columns<'_>) {
+    /// Bytes held.
+    fn held(&self) -> u64 {
+        let roundings =
+            self.roundings.values().map(Vec::len).sum::<usize>() + 8 * self.roundings.len();
+        let lists = 16 * self.hashes.len() + 8 * self.members.len() + self.signs.len();
+        (self.columns.memory() + 8 * roundings + lists + 4 * self.query_of_row.len()) as u64
+    }
+
+    /// Refuses to take so many bytes more than the memory allows.
+    fn check(&self, bytes: u64) -> Result<()> {
+        let memory = self.memory.holding(self.held()).holding(bytes);
+        if memory.allows(0) {
+            return Ok(());
+        }
+        Err(Error::memory(format!(
+            "the classes of columns need {} or more with the data, {} are allowed; allow more memory",
+            Bytes(memory.held).exact(),
+            Bytes(memory.limit.unwrap_or(u64::MAX)).exact()
+        )))
+    }
+
+    /// Adds columns, whose features are above all those before. Refuses those that there is not the memory for.
+    pub(crate) fn add(&mut self, columns: &Columns<'_>) -> Result<()> {
+        self.check(SOUGHT * columns.len() as u64)?;
         let occupied = |&column: &usize| columns.column(column).values.iter().any(|&v| v != 0.0);
         self.occupied += (0..columns.len()).into_par_iter().filter(occupied).count();
         let digests = classify(columns, &self.starts, || self.canonicaliser());
@@ -86,7 +122,9 @@ impl Gathering {
             self.members
                 .extend(features.map(|feature| (number, feature)));
         }
-        self.adopt(columns, &new);
+        drop(classes);
+        drop(digests);
+        self.adopt(columns, &new)
     }
 
     fn canonicaliser(&self) -> Canonicaliser<'_> {
@@ -142,11 +180,15 @@ impl Gathering {
 
     /// Adds the canonical columns of `new` classes, which begin with these columns: some at a time, as they
     /// are in memory twice.
-    fn adopt(&mut self, columns: &Columns<'_>, new: &[u32]) {
+    fn adopt(&mut self, columns: &Columns<'_>, new: &[u32]) -> Result<()> {
         let length = |&column: &u32| columns.column(column as usize).rows.len();
-        let at_once = TASKS * PIECE * rayon::current_num_threads();
+        let left = self.memory.holding(self.held()).left().unwrap_or(u64::MAX);
+        let fitting = usize::try_from(left / (2 * ADOPTED)).unwrap_or(usize::MAX);
+        let at_once = (TASKS * PIECE * rayon::current_num_threads()).min(fitting.max(LEAST));
         for round in pieces(new.iter().map(length), at_once) {
             let new = &new[round];
+            let entries: usize = new.iter().map(length).sum();
+            self.check(ADOPTED * entries as u64)?;
             let tasks = pieces(new.iter().map(length), PIECE).into_par_iter();
             let made = tasks.map(|piece| self.forms(columns, &new[piece]));
             for forms in made.collect::<Vec<Forms>>() {
@@ -159,6 +201,7 @@ impl Gathering {
                 self.columns.append(&forms.columns);
             }
         }
+        Ok(())
     }
 
     /// The canonical columns of classes that begin with these columns.

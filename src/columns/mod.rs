@@ -29,7 +29,7 @@ mod summary;
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use crate::data::{Column, Columns, Dataset, IndexBase, Queries};
+use crate::data::{Column, Columns, Dataset, Feature, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::Canonicaliser;
 pub(crate) use form_hash::{mix, scattered};
@@ -108,12 +108,12 @@ impl ColumnClasses {
     }
 
     /// The weight of queries: their parts of the columns are scaled by its root.
-    pub fn query_weight(&self) -> QueryWeight {
+    pub(crate) fn query_weight(&self) -> QueryWeight {
         self.weight
     }
 
     /// The divisor of the columns.
-    pub fn scale(&self) -> Scale {
+    pub(crate) fn scale(&self) -> Scale {
         self.scale
     }
 
@@ -197,7 +197,7 @@ impl ColumnClasses {
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn factor(&self, candidate: usize) -> f64 {
+    pub(crate) fn factor(&self, candidate: usize) -> f64 {
         f64::from(self.factors.signs[candidate]) / self.divisor(candidate)
     }
 
@@ -206,11 +206,16 @@ impl ColumnClasses {
         self.factors.divisor(candidate)
     }
 
+    /// Whether weights of `candidate` are numbers in units of its feature: a divisor below 1e-308 has no reciprocal.
+    pub(crate) fn can_be_divided(&self, candidate: usize) -> bool {
+        self.factor(candidate).is_finite()
+    }
+
     /// 0-based feature that represents `candidate`: the lowest of its class.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn feature(&self, candidate: usize) -> u32 {
+    pub fn feature(&self, candidate: usize) -> Feature {
         self.columns.feature(candidate)
     }
 
@@ -219,7 +224,7 @@ impl ColumnClasses {
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn class(&self, candidate: usize) -> &[u32] {
+    pub fn class(&self, candidate: usize) -> &[Feature] {
         self.members.of(candidate)
     }
 

@@ -51,10 +51,13 @@ impl ColumnClasses {
         own: (usize, usize),
         mut look: impl FnMut(&Dataset<'_>),
     ) -> Result<(Dataset<'static>, Self)> {
-        let left = memory.holding(packed.memory()).left().unwrap_or(u64::MAX);
+        let memory = memory.holding(packed.memory());
+        let left = memory.left().unwrap_or(u64::MAX);
         let batch = (packed.entries() / BATCHES).max(LEAST);
-        let batch = batch.min((left / ENTRY).max(1 << 16));
-        let mut gathering = Gathering::new(rows);
+        // The classes of a batch are at most as large.
+        let batch = batch.min((left / (4 * ENTRY)).max(1 << 14));
+        let mut gathering =
+            Gathering::new(rows, memory.holding(ENTRY * batch.min(packed.entries())));
         let (mut content, mut nonzeros) = (Content::new(rows), 0);
         packed.each_batch(rows.width(), batch, |columns| {
             if let Some(order) = rows.input_rows() {
@@ -66,8 +69,7 @@ impl ColumnClasses {
             look(&data);
             let own = (own.0 > 1).then(|| share(&data, own.0, own.1));
             let own = own.as_ref().map_or(data.columns(), Dataset::columns);
-            rayon::join(|| content.columns(&data), || gathering.add(own));
-            Ok(())
+            rayon::join(|| content.columns(&data), || gathering.add(own)).1
         })?;
         drop(packed);
         let hash = content.others(rows).finish();

@@ -1,6 +1,5 @@
 //! How many columns and classes of columns there are, and how to say that there is none.
 
-use rankrls_files::Remedy;
 use serde::{Deserialize, Serialize};
 
 /// How the columns of a data set fall into classes, and their size.
@@ -48,6 +47,7 @@ impl Summary {
 /// Says of so many columns that none of them is a candidate.
 pub(crate) fn none_varies(columns: usize) -> String {
     let columns = match columns {
+        0 => return "no row has a value, so that there are no columns".to_owned(),
         1 => "the only column is".to_owned(),
         columns => format!("all {columns} columns are"),
     };
@@ -63,8 +63,5 @@ pub(crate) fn none_compares(queries: usize) -> String {
         1 => "the data have a single row".to_owned(),
         queries => format!("each of the {queries} queries has a single row"),
     };
-    format!(
-        "{rows}, and only examples of a query are compared; {}",
-        Remedy::GiveQueries
-    )
+    format!("{rows}, and only examples of a query are compared")
 }

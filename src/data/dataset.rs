@@ -7,7 +7,7 @@ use rankrls_files::Remedy;
 
 use super::columns::{Column, Columns, no_matrix};
 use super::hash::DataHash;
-use super::names::{FeatureNames, IndexBase};
+use super::names::{Feature, FeatureNames, IndexBase};
 use super::queries::Queries;
 use super::{check, packed};
 use crate::error::{Error, Result};
@@ -199,9 +199,10 @@ impl<'a> Dataset<'a> {
             let mut entries = self.column(position).iter();
             if let Some((row, value)) = entries.find(|(_, value)| !value.is_finite()) {
                 let column = self.feature(position) as usize;
+                let fill = format!("; {}", Remedy::FillGaps);
+                let fill = if value.is_nan() { &fill } else { "" };
                 return Err(Error::data(format!(
-                    "the value at row {row}, column {column} is {value}: values must be finite; {}",
-                    Remedy::FillGaps
+                    "the value at row {row}, column {column} is {value}: values must be finite{fill}"
                 )));
             }
         }
@@ -261,12 +262,12 @@ impl<'a> Dataset<'a> {
     ///
     /// # Panics
     /// When `position >= self.stored_columns()`.
-    pub fn feature(&self, position: usize) -> u32 {
+    pub fn feature(&self, position: usize) -> Feature {
         self.columns.feature(position)
     }
 
     /// The stored column of the 0-based `feature`, if it has one.
-    pub fn position(&self, feature: u32) -> Option<usize> {
+    pub fn position(&self, feature: Feature) -> Option<usize> {
         self.columns.position(feature)
     }
 
@@ -276,7 +277,7 @@ impl<'a> Dataset<'a> {
     ///
     /// # Panics
     /// Unless there are as many weights as features.
-    pub fn scores(&self, features: &[u32], weights: &[f64]) -> Vec<f64> {
+    pub fn scores(&self, features: &[Feature], weights: &[f64]) -> Vec<f64> {
         assert_eq!(features.len(), weights.len(), "one weight a feature");
         let mut scores = vec![0.0; self.rows()];
         for (&feature, weight) in features.iter().zip(weights) {
@@ -306,7 +307,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// The name of a 0-based feature, if it has one.
-    pub fn name_of(&self, feature: u32) -> Option<&str> {
+    pub fn name_of(&self, feature: Feature) -> Option<&str> {
         self.names.as_ref()?.of(feature)
     }
 

@@ -16,7 +16,7 @@ use crate::error::{Error, Result, ensure};
 
 /// The rows to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
 /// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query; `auto`,
-/// the one of these that takes seconds; `none` (`docs/rankrls.md`, "Held-out queries").
+/// the one of these that takes seconds; `none` (`docs/derivation.md`, section 13).
 ///
 /// ```
 /// use rankrls::HoldOut;
@@ -78,8 +78,19 @@ impl HoldOut {
     /// The names of those that hold something out, as a list for people.
     pub const NAMES: &str = "lqo, lpo, folds:N";
 
-    /// Folds where each query on its own would take long.
-    pub(crate) const FIVE_FOLDS: Self = Self::Folds { count: 5, seed: 1 };
+    /// Folds where nobody says how many, and there are as many things to put into them.
+    pub const FOLDS: usize = 5;
+
+    /// Folds of `queries`, or of the rows of the only one, where nobody says how many: five, or one for each of
+    /// fewer queries.
+    pub fn folds(queries: &Queries) -> Self {
+        let most = match queries.len() {
+            1 => queries.rows(),
+            several => several,
+        };
+        let count = Self::FOLDS.min(most);
+        Self::Folds { count, seed: 1 }
+    }
 
     /// The seed of random draws, 1 by default.
     #[must_use]
@@ -95,7 +106,7 @@ impl HoldOut {
     /// [`Factored`](Self::Factored), which depend on the solver.
     pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>> {
         Ok(Some(match self {
-            Self::Queries if queries.len() == 1 => return Err(one_query()),
+            Self::Queries if queries.len() == 1 => return Err(one_query(queries)),
             Self::Queries => Groups::queries(queries.len()),
             Self::Folds { count, seed } if queries.len() == 1 => {
                 Groups::folds_of("rows", queries.rows(), *count, *seed)?
@@ -150,11 +161,16 @@ impl FromStr for HoldOut {
     }
 }
 
-/// There is no other query to train on when the only one is left out.
-pub fn one_query() -> Error {
+/// There is no other query to train on when the only one of `queries` is left out. Those of data that name it
+/// cannot be given besides.
+pub fn one_query(queries: &Queries) -> Error {
+    let give = queries
+        .ids()
+        .is_none()
+        .then(|| format!("; {}", Remedy::GiveQueries));
+    let give = give.unwrap_or_default();
     Error::data(format!(
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {}",
-        Remedy::GiveQueries
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on{give}"
     ))
 }
 

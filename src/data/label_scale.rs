@@ -17,7 +17,7 @@ use crate::names::names;
 /// | `sqrt-sd` | `(y - mean) / sqrt(sd)` |
 /// | `unit` | `(y - mean) / sd` |
 ///
-/// A query with equal labels stays out: its labels become 0. `docs/quality.md` measures what each
+/// A query with equal labels stays out: its labels become 0. `docs/evidence.md` measures what each
 /// scale is worth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum LabelScale {

@@ -33,7 +33,7 @@ pub use hash::DataHash;
 pub(crate) use holdout::one_group;
 pub use holdout::{Groups, HoldOut, one_query};
 pub use label_scale::LabelScale;
-pub use names::{FeatureNames, IndexBase};
+pub use names::{Feature, FeatureNames, IndexBase};
 pub use packed::Packed;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};

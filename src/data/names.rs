@@ -4,7 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use rankrls_files::error::{Fault, quote};
-use rankrls_files::{ReadError, Remedy, Strings};
+use rankrls_files::{ReadError, Strings};
+
+/// The number of a column inside the library: from 0 on, whichever way its file counts. [`IndexBase::written`] is the
+/// number that the file has for it, and [`FeatureNames::of`] its name. Steps, models and weights have features;
+/// reports for people have what is written.
+pub type Feature = u32;
 
 /// The number a data file gives its first column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,7 +23,7 @@ pub enum IndexBase {
 
 impl IndexBase {
     /// The index that a file with this base writes for the 0-based column `feature`.
-    pub fn written(self, feature: u32) -> u64 {
+    pub fn written(self, feature: Feature) -> u64 {
         u64::from(feature) + u64::from(self.first())
     }
 
@@ -37,7 +42,7 @@ impl IndexBase {
 pub struct FeatureNames {
     names: Arc<Strings>,
     /// The column of each name, ascending, where only some columns have one.
-    features: Option<Arc<[u32]>>,
+    features: Option<Arc<[Feature]>>,
 }
 
 impl FeatureNames {
@@ -51,8 +56,8 @@ impl FeatureNames {
 
     /// Names of some 0-based columns, in any order; a column that comes twice has its first name. They take
     /// no memory for the columns between them.
-    pub(crate) fn of_some<S: AsRef<str>>(names: impl IntoIterator<Item = (u32, S)>) -> Self {
-        let mut names: Vec<(u32, S)> = names.into_iter().collect();
+    pub(crate) fn of_some<S: AsRef<str>>(names: impl IntoIterator<Item = (Feature, S)>) -> Self {
+        let mut names: Vec<(Feature, S)> = names.into_iter().collect();
         names.sort_by_key(|(feature, _)| *feature);
         names.dedup_by_key(|(feature, _)| *feature);
         Self {
@@ -72,7 +77,7 @@ impl FeatureNames {
     }
 
     /// Name of the feature at the 0-based column `feature`.
-    pub fn of(&self, feature: u32) -> Option<&str> {
+    pub fn of(&self, feature: Feature) -> Option<&str> {
         let position = match &self.features {
             None => feature as usize,
             Some(features) => features.binary_search(&feature).ok()?,
@@ -86,7 +91,7 @@ impl FeatureNames {
     }
 
     /// The 0-based columns, ascending, with their names.
-    pub fn named(&self) -> impl Iterator<Item = (u32, &str)> {
+    pub fn named(&self) -> impl Iterator<Item = (Feature, &str)> {
         let column = |position: usize| match &self.features {
             None => u32::try_from(position).unwrap_or(u32::MAX),
             Some(features) => features[position],
@@ -99,7 +104,7 @@ impl FeatureNames {
     /// `base` counts. Columns without a name agree with any.
     pub fn check_same<'n>(
         &self,
-        known: impl IntoIterator<Item = (u32, &'n str)>,
+        known: impl IntoIterator<Item = (Feature, &'n str)>,
         base: IndexBase,
         owner: &str,
         file: &Path,
@@ -114,9 +119,7 @@ impl FeatureNames {
         let (column, name) = (base.written(column), quote(name.as_bytes()));
         let expected = format!("{name} as the name of column {column}, as {owner} has it");
         let fault = Fault::mismatch(expected, quote(found.as_bytes()));
-        Err(fault
-            .remedy(Remedy::SameColumns)
-            .of(&file.display().to_string()))
+        Err(fault.of(&file.display().to_string()))
     }
 
     /// Bytes held.

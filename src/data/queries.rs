@@ -208,7 +208,7 @@ impl Queries {
     }
 
     /// Rows of the largest query.
-    pub fn largest(&self) -> usize {
+    pub(crate) fn largest(&self) -> usize {
         self.ranges().map(|range| range.len()).max().unwrap_or(0)
     }
 }
@@ -344,7 +344,7 @@ pub(super) fn group<T: PartialEq + ToString>(
         added.map_err(|first| {
             Error::data(format!(
                 "query {id:?} begins at row {first} and comes back at row {row}: rows of a query \
-                 must be contiguous; sort them by query, or let Dataset::regrouped move them"
+                 must be contiguous"
             ))
         })?;
         row += run.len();

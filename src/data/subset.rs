@@ -4,6 +4,7 @@ use std::iter::repeat_n;
 
 use super::columns::Columns;
 use super::dataset::Dataset;
+use super::names::Feature;
 use super::queries::Queries;
 use crate::error::{Error, Result};
 
@@ -63,7 +64,7 @@ impl Dataset<'_> {
     /// entry have none here either.
     ///
     /// Takes time linear in what it copies.
-    pub fn features_subset(&self, features: &[u32]) -> Result<Dataset<'static>> {
+    pub fn features_subset(&self, features: &[Feature]) -> Result<Dataset<'static>> {
         let mut features = features.to_vec();
         features.sort_unstable();
         if let Some(pair) = features.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -76,7 +77,7 @@ impl Dataset<'_> {
     /// The data set of the 0-based `features` alone, which become columns 0, 1 and so on in the
     /// order given, with their names, also in the validation rows. Rows, labels and queries stay as
     /// they are. Copies 12 bytes an entry.
-    pub fn project(&self, features: &[u32]) -> Result<Dataset<'static>> {
+    pub fn project(&self, features: &[Feature]) -> Result<Dataset<'static>> {
         let numbered = (0..).zip(features.iter().copied());
         let mut projected = self.gather(numbered, features.len())?;
         if let Some(validation) = self.validation() {

@@ -32,7 +32,7 @@ pub struct LastStep {
     pub nu: Vec<f64>,
     /// `phi . y^`.
     pub eta: f64,
-    /// The newest row of `K^-1`, `t`: `phi = X_S' weights`, with the new feature.
+    /// The newest row of `F^-1`, `t`: `phi = X_S weights`, with the new feature.
     pub weights: Vec<f64>,
 }
 

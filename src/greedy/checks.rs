@@ -34,31 +34,37 @@ pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<()
     // Overflow may have made it no number.
     let fits = |squares: f64| squares <= LARGEST_SQUARES;
     let classes = candidates.classes();
-    let too_large = |&candidate: &usize| !fits(classes.squared_norm(candidate));
-    let own = (0..classes.len()).find(too_large).map(|candidate| {
+    let refused = |&candidate: &usize| {
+        !fits(classes.squared_norm(candidate)) || !classes.can_be_divided(candidate)
+    };
+    let own = (0..classes.len()).find(refused).map(|candidate| {
         let squares = classes.squared_norm(candidate);
         (classes.feature(candidate), squares)
     });
     let all = candidates.peers().all(&own).into_iter().flatten();
     if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
         let column = candidates.written(feature);
+        if fits(squares) {
+            return Err(Error::data(format!(
+                "column {column} has values too small to scale: expected deviations within queries above 1e-308"
+            )));
+        }
         return Err(Error::data(format!(
             "column {column} has values too large: centred, the sum of their squares is {squares:e}, \
-             and at most 1e100 can be computed with; scale the column"
+             and at most 1e100 can be computed with"
         )));
     }
     let (squares, lambda) = (classes.largest_squared_norm(), lambda.value());
     if squares < LEAST_SQUARES {
         return Err(Error::data(format!(
             "the columns have values too small: centred, the largest sum of squares of a column is \
-             {squares:e}, and at least 1e-280 can be computed with; scale the columns: {}",
-            Remedy::Set(Parameter::Scale, "sd")
+             {squares:e}, and at least 1e-280 can be computed with"
         )));
     }
     if squares / LARGEST_SQUARES > lambda {
         return Err(Error::options(format!(
             "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is \
-             {squares:e}, more than 1e100 times as much; {} or scale the data",
+             {squares:e}, more than 1e100 times as much; {}",
             Remedy::RaiseLambda
         )));
     }
@@ -83,6 +89,6 @@ pub(super) fn check_labels(labels: &[f64]) -> Result<()> {
     let size = if largest > 1.0 { "large" } else { "small" };
     Err(Error::data(format!(
         "the labels are too {size}: centred, the largest is {largest:e}, and its square is out of the \
-         range of numbers; scale the labels"
+         range of numbers"
     )))
 }

@@ -8,15 +8,15 @@
 //! never subtracts a query from a sum that holds it. For each query `Q` it extends
 //!
 //! ```text
-//! L_{-Q} L_{-Q}' = X_{S,-Q} X_{S,-Q}' + lambda I
-//! P_Q            = L_{-Q}^-1 X_{S,Q}           (by example: m x k in all)
-//! eta_{-Q}       = L_{-Q}^-1 X_{S,-Q} y_{-Q}
+//! F_{-Q} F_{-Q}' = X_{S,-Q}' X_{S,-Q} + lambda I
+//! P_Q            = F_{-Q}^-1 X_{S,Q}'           (by example: m x k in all)
+//! eta_{-Q}       = F_{-Q}^-1 X_{S,-Q}' y_{-Q}
 //! ```
 //!
 //! by one row a step, and judges a candidate `v` by
 //!
 //! ```text
-//! z        = L_{-Q}^-1 X_{S,-Q} v_{-Q}
+//! z        = F_{-Q}^-1 X_{S,-Q}' v_{-Q}
 //! beta_Q   = (v_{-Q} . y_{-Q} - z . eta_{-Q}) / (lambda + |v_{-Q}|^2 - |z|^2)
 //! T_Q u_Q  = v_Q - P_Q' z
 //! ```
@@ -43,7 +43,7 @@ pub(super) struct Folds {
     steps: usize,
     /// `P` by example: `m` rows of `capacity`.
     projected: Vec<f64>,
-    /// `L_{-Q}` and `eta_{-Q}` of each query.
+    /// `F_{-Q}` and `eta_{-Q}` of each query.
     models: Vec<Grown>,
 }
 
@@ -118,7 +118,7 @@ impl Folds {
             .saturating_mul(8)
     }
 
-    /// `X_{S,Q} v_Q`, `|v_Q|^2` and `v_Q . y_Q` of every query the column touches, summed
+    /// `X_{S,Q}' v_Q`, `|v_Q|^2` and `v_Q . y_Q` of every query the column touches, summed
     /// without each of them: rows of `t + 2`. The matrices may have more features.
     pub(super) fn sums(
         &self,
@@ -226,7 +226,7 @@ struct Rows<'a> {
     holdout: &'a [f64],
 }
 
-/// The terms of one query in equation (*). `z` holds `X_{S,-Q} v_{-Q}` and the two scalars; `v_Q` turns
+/// The terms of one query in equation (*). `z` holds `X_{S,-Q}' v_{-Q}` and the two scalars; `v_Q` turns
 /// into `T_Q u_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge(

@@ -1,6 +1,6 @@
 //! The options of a selection.
 
-use rankrls_files::{Parameter, Remedy};
+use rankrls_files::Parameter;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -12,7 +12,7 @@ use super::target::{REFIT, distil_lambda, filter, usual_blend};
 use super::{RankingCriterion, Refit, Sampler, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
-use crate::data::{Dataset, LabelScale, Queries};
+use crate::data::{Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
@@ -152,14 +152,10 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// Refuses a single query: leaving it out leaves nothing to train on.
 pub(crate) fn check_several(queries: &Queries) -> Result<()> {
-    ensure!(
-        queries.len() != 1,
-        data,
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train \
-         on; {}",
-        Remedy::GiveQueries
-    );
-    Ok(())
+    match queries.len() {
+        1 => Err(one_query(queries)),
+        _ => Ok(()),
+    }
 }
 
 /// The seed of random draws where nobody gives another.
@@ -223,6 +219,12 @@ impl GreedyRankRls {
     /// The candidates among the features of `dataset`, weighted and scaled as asked.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
         ColumnClasses::scaled(dataset, self.query_weight, self.scale).into()
+    }
+
+    /// The same, where the memory of the options allows it besides `dataset`.
+    pub fn candidates_within(&self, dataset: &Dataset<'_>) -> Result<Candidates> {
+        let (weight, scale) = (self.query_weight, self.scale);
+        ColumnClasses::within(dataset, weight, scale, self.memory).map(Into::into)
     }
 
     /// Whether candidates are all that the selection needs of the columns. Folds that are to choose lambda need

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use rankrls_files::Remedy;
+use rankrls_files::{Remedy, exact};
 
 use super::checks::{check_labels, check_values};
 use super::strategies::Filter;
@@ -162,7 +162,7 @@ impl<'a> Selecting<'a> {
     }
 
     /// 0-based features selected so far, in order of selection.
-    pub fn features(&self) -> Vec<u32> {
+    pub(crate) fn features(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.feature).collect()
     }
 
@@ -316,6 +316,14 @@ impl<'a> Selecting<'a> {
                 "the held-out error is {error} where it was {was}"
             )));
         }
+        let cindex = self.of_predictions(self.concordance.as_ref());
+        if cindex.map(f64::to_bits) != step.lqo_cindex.map(f64::to_bits) {
+            let shown = |cindex: Option<f64>| cindex.map_or("undefined".to_owned(), exact);
+            let (cindex, was) = (shown(cindex), shown(step.lqo_cindex));
+            return Err(refuse(format!(
+                "the held-out concordance index is {cindex} where it was {was}"
+            )));
+        }
         Ok(Step {
             identical,
             criterion: self.criterion(),
@@ -424,9 +432,7 @@ impl<'a> Selecting<'a> {
 }
 
 fn not_finite(number: usize) -> Error {
-    let remedy = Remedy::RaiseLambda;
     Error::numbers(format!(
-        "step {number} leads to numbers that are not finite; select fewer features, {remedy} or scale the \
-         data"
+        "step {number} leads to numbers that are not finite"
     ))
 }

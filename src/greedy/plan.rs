@@ -161,7 +161,7 @@ fn choose(estimates: &[Estimate], shape: &Shape, options: &GreedyRankRls) -> Res
         let others = others.filter(|kind| !kind.is_baseline());
         let names: Vec<&str> = others.map(StrategyKind::name).collect();
         let remedy = match &names[..] {
-            [] => "no strategy fits: allow more memory or select fewer features".to_owned(),
+            [] => "no strategy fits: allow more memory".to_owned(),
             names => format!("these fit: {}", names.join(", ")),
         };
         let what = match options.strategy {

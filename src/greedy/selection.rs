@@ -1,16 +1,17 @@
 //! What a selection finds: its steps, and the model of them.
 
-use ndarray::{Array1, ArrayView1};
+use ndarray::Array1;
 use serde::{Deserialize, Serialize};
 
 use super::{GreedyRankRls, Teacher, own_name};
+use crate::data::Feature;
 use crate::lambda::Lambda;
 
 /// One step of a selection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
     /// 0-based feature that was added.
-    pub feature: u32,
+    pub feature: Feature,
     /// Other columns that centre to the same column up to sign, 0-based, ascending.
     pub identical: Vec<u32>,
     /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
@@ -104,11 +105,6 @@ impl Selection {
     /// 0-based features in order of selection.
     pub fn features(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.feature).collect()
-    }
-
-    /// Weights of the selected features in order of selection, `k`.
-    pub fn weights(&self) -> ArrayView1<'_, f64> {
-        ArrayView1::from(&self.weights)
     }
 
     /// Leave-query-out error after each step, `k`.

@@ -1,12 +1,12 @@
 //! The state of greedy leave-query-out selection, as sparse as the data
 //! (`docs/derivation.md`, section 5).
 //!
-//! The selected columns `X_S` stay as they are, by query and row, with `K K' = X_S X_S' + lambda I`, and every query
-//! `Q` has `T_Q = (I - Phi_Q' Phi_Q)^-1`, `Phi = K^-1 X_S`. A candidate `v` has
+//! The selected columns `X_S` stay as they are, by query and row, with `F F' = X_S' X_S + lambda I`, and every query
+//! `Q` has `T_Q = (I - Phi_Q' Phi_Q)^-1`, `Phi = F^-1 X_S'`. A candidate `v` has
 //!
 //! ```text
-//! z       = K^-1 X_S v        theta = K'^-1 z
-//! u       = v - X_S' theta
+//! z       = F^-1 X_S' v        theta = F'^-1 z
+//! u       = v - X_S theta
 //! ```
 //!
 //! and `T_Q u_Q`. Adding a feature with whitened row `phi`, `psi_Q = T_Q phi_Q` and
@@ -45,7 +45,7 @@ pub struct State {
     error: f64,
     /// `X_{S,Q}` and `T_Q` of each query.
     matrices: Vec<QueryMatrices>,
-    /// `K` with `eta = Phi y^`.
+    /// `F` with `eta = Phi y^`.
     grown: Grown,
     /// Factors of the selected features ([`Addition::factor`]).
     factors: Vec<f64>,
@@ -264,7 +264,7 @@ impl State {
         self.grown.solve(z);
     }
 
-    /// `X_S v` into `x`.
+    /// `X_S' v` into `x`.
     pub(super) fn products(&self, column: Column<'_>, x: &mut [f64]) {
         x.fill(0.0);
         let mut rest = column;
@@ -276,7 +276,7 @@ impl State {
         }
     }
 
-    /// `(X_S X_S' + lambda I)^-1 x` in place of `x`.
+    /// `(X_S' X_S + lambda I)^-1 x` in place of `x`.
     pub(super) fn solve(&self, x: &mut [f64]) {
         self.grown.solve(x);
         self.grown.solve_transposed(x);
@@ -295,19 +295,19 @@ impl State {
         z
     }
 
-    /// `(X_S X_S' + lambda I)^-1 x` of eight vectors.
+    /// `(X_S' X_S + lambda I)^-1 x` of eight vectors.
     pub(super) fn solved(&self, mut x: Vec<Lanes>) -> Vec<Lanes> {
         solve_lanes(&self.grown, &mut x);
         self.thetas(x)
     }
 
-    /// `theta = K'^-1 z`, in place of `z`.
+    /// `theta = F'^-1 z`, in place of `z`.
     pub(super) fn thetas(&self, mut z: Vec<Lanes>) -> Vec<Lanes> {
         solve_transposed_lanes(&self.grown, &mut z);
         z
     }
 
-    /// `X_S y` for `y` whose sum is 0 in every query, in parallel: runs of queries one after the other.
+    /// `X_S' y` for `y` whose sum is 0 in every query, in parallel: runs of queries one after the other.
     pub(super) fn products_of(&self, y: &[f64]) -> Vec<f64> {
         let products = |run: Range<usize>| {
             let mut products = vec![0.0; self.steps()];
@@ -326,8 +326,8 @@ impl State {
         sum
     }
 
-    /// `u = y - Phi' Phi y` in place of `y` with the products `X_S y`, in parallel; returns `z = Phi y` and
-    /// `theta = K'^-1 z`. The products of `u` less `lambda theta` are 0 but for rounding: each turn takes off what is left of them.
+    /// `u = y - Phi' Phi y` in place of `y` with the products `X_S' y`, in parallel; returns `z = Phi y` and
+    /// `theta = F'^-1 z`. The products of `u` less `lambda theta` are 0 but for rounding: each turn takes off what is left of them.
     pub(super) fn explain(
         &self,
         mut products: Vec<f64>,
@@ -519,7 +519,7 @@ impl State {
     }
 
     /// The factor by which rounding may be amplified in the weights and the leave-query-out error: the
-    /// condition number of `X_S X_S' + lambda I`, or that of the same without a query where there
+    /// condition number of `X_S' X_S + lambda I`, or that of the same without a query where there
     /// is a factor for each. An estimate of the order of magnitude, from 1 on. About as many digits
     /// are lost as it has (`docs/derivation.md`, section 10). O(t^2), or O(q t^2).
     pub fn condition(&self) -> f64 {

@@ -3,7 +3,7 @@
 //! A teacher predicts every query without having seen its labels: RankRLS on all columns by its
 //! hold-out predictions `z`, or scores from elsewhere. `distil` selects towards
 //! `t = (1 - blend) z + blend y`, and `cross-fitted` weights are those of [`REFIT_BLEND`], after
-//! the features have been selected by whatever strategy. `docs/quality.md` has why, and what it
+//! the features have been selected by whatever strategy. `docs/evidence.md` has what it
 //! is worth.
 
 use super::strategies::ExpectedDivergence;

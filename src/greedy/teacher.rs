@@ -15,15 +15,12 @@ use super::state::centred_and_scaled;
 use super::target::{REFIT_BLEND, filter, teacher_search};
 use crate::candidates::Candidates;
 use crate::columns::ColumnClasses;
-use crate::data::{Dataset, Queries};
+use crate::data::{Dataset, HoldOut, Queries};
 use crate::error::{Error, Kind, Result, ensure};
-use crate::lambda::{Lambda, LambdaSearch, Lambdas};
+use crate::lambda::{Lambda, LambdaSearch, Lambdas, is_flat};
 use crate::linalg::kernels;
 use crate::metrics::{Metric, Rules, score};
 use crate::ridge::{Groups, Holdout, RidgeProblem, Solver};
-
-/// Folds of queries where leaving out each on its own takes too long.
-const FOLDS: usize = 5;
 
 /// Queries from which on two folds do: half of them teach as well as all.
 const MANY_QUERIES: usize = 20_000;
@@ -61,6 +58,9 @@ pub struct Teacher {
     /// better.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_edge: bool,
+    /// Whether errors there hardly depend on `lambda`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub flat: bool,
     /// The residual of conjugate gradients as a share of the labels, where it is more than the 1e-4
     /// that were to be reached: predictions are off by as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -128,20 +128,27 @@ struct Taught {
     predictions: Vec<f64>,
 }
 
-/// The ridge parameter of `search` with the least hold-out error, and the hold-outs: so many tried side by side
+/// The ridge parameter of `search` with the least hold-out error, the hold-outs, and whether the one beside it
+/// leaves as much: so many tried side by side
 /// `at_once` or, from the largest, which takes the fewest iterations, down, then each alone.
 fn least_error(
     problem: &RidgeProblem<'_>,
     groups: &Groups,
     search: &mut LambdaSearch,
     at_once: usize,
-) -> Result<(Lambda, Holdout)> {
+) -> Result<(Lambda, Holdout, bool)> {
+    let mut errors: Vec<(Lambda, f64)> = Vec::new();
     let mut best: Option<(Lambda, Holdout)> = None;
     search.run(search.tried().to_vec(), |search, lambdas| {
         let (mut many, mut rest) = (at_once, lambdas);
         loop {
             let (below, now) = rest.split_at(rest.len().saturating_sub(many));
             let holdouts = problem.leave_out(now, None, groups, TOLERANCE)?;
+            errors.extend(
+                now.iter()
+                    .zip(&holdouts)
+                    .map(|(&lambda, holdout)| (lambda, holdout.error)),
+            );
             let all = best.take().into_iter();
             let all = all.chain(now.iter().copied().zip(holdouts));
             best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
@@ -154,7 +161,14 @@ fn least_error(
             (rest, many) = (below, 1);
         }
     })?;
-    Ok(best.expect("a list of lambdas is not empty"))
+    let (lambda, holdout) = best.expect("a list of lambdas is not empty");
+    errors.retain(|(other, _)| *other != lambda);
+    let distance = |&(other, _): &(Lambda, f64)| (other.value() / lambda.value()).ln().abs();
+    let beside = errors
+        .iter()
+        .min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let flat = beside.is_some_and(|&(_, error)| is_flat(holdout.error, error));
+    Ok((lambda, holdout, flat))
 }
 
 /// `values` of examples, centred and weighted as the candidates are, `m`.
@@ -217,14 +231,18 @@ impl Taught {
         let groups = if solver.factors() {
             Groups::queries(queries)
         } else {
-            let folds = if queries < MANY_QUERIES { FOLDS } else { 2 };
+            let folds = if queries < MANY_QUERIES {
+                HoldOut::FOLDS
+            } else {
+                2
+            };
             Groups::folds(queries, folds, seed).map_err(untrained)?
         };
         // Otherwise two together, as one never ends the search.
         let together = solver.factors() || candidates.summary().nonzeros <= SMALL;
         let at_once = if together { usize::MAX } else { 2 };
         let best = least_error(&problem, &groups, &mut search, at_once);
-        let (lambda, holdout) = best.map_err(untrained)?;
+        let (lambda, holdout, flat) = best.map_err(untrained)?;
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         Ok(Self {
             teacher: Teacher {
@@ -232,6 +250,7 @@ impl Taught {
                 lambda: Some(lambda),
                 cindex: holdout.cindex,
                 at_edge: search.ends_at(lambda),
+                flat,
                 residual: holdout
                     .residual
                     .filter(|reached| reached.is_nan() || *reached > TOLERANCE),
@@ -251,7 +270,7 @@ impl Taught {
             slope > 0.0 && slope.is_finite(),
             data,
             "the teacher's scores do not rise with the labels: their product with the labels, both \
-             centred within queries, is not above 0; are the rows in another order, or the signs turned?"
+             centred within queries, is not above 0"
         );
         for score in &mut scores {
             *score *= slope;
@@ -263,6 +282,7 @@ impl Taught {
                 lambda: None,
                 cindex: score(cindex, labels, &scores, queries, rules).mean,
                 at_edge: false,
+                flat: false,
                 residual: None,
             },
             tried: None,

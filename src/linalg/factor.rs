@@ -1,25 +1,21 @@
 //! Dense symmetric systems, factored: the same bits on any number of threads.
 //!
 //! A [`Square`] matrix is factored for each ridge parameter ([`Cholesky`]). Work is cut into column
-//! blocks of fixed width, each a task of its own; products inside of a task are those of `faer` on
-//! one thread. [`Eigen`] decomposes small matrices.
+//! blocks of fixed width, each a task of its own; a task halves its part until it is a few columns wide (Golub and
+//! Van Loan, *Matrix Computations*, section 4.2), so that nearly all of it is products of matrices.
 
-use crate::stop;
-use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::cholesky::llt::factor::{
-    LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
-};
-use faer::linalg::matmul::matmul;
-use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
-use faer::linalg::solvers::SelfAdjointEigen;
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
+use ndarray::linalg::general_mat_mul;
+use ndarray::{ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
 use rayon::prelude::*;
+
+use super::kernels::{add_scaled, dot};
+use crate::stop;
 
 /// Columns of a block, which one task works on.
 pub(crate) const BLOCK: usize = 128;
+
+/// Columns that are no longer halved.
+const NARROW: usize = 16;
 
 /// A dense symmetric matrix, column by column, of which the lower triangle counts.
 #[derive(Debug, Clone)]
@@ -56,22 +52,22 @@ impl Square {
         self.values[column * self.size + row]
     }
 
-    pub(crate) fn matrix(&self) -> MatRef<'_, f64> {
-        MatRef::from_column_major_slice(&self.values, self.size, self.size)
+    pub(crate) fn matrix(&self) -> ArrayView2<'_, f64> {
+        columns_of(&self.values, self.size)
     }
 
     /// Adds `factor * panel * panel'`, in blocks of columns of fixed width: the same bits on any
     /// number of threads.
-    pub(crate) fn add_products(&mut self, panel: MatRef<'_, f64>, factor: f64) {
+    pub(crate) fn add_products(&mut self, panel: ArrayView2<'_, f64>, factor: f64) {
         let size = self.size;
         let blocks = self.values.par_chunks_mut(size * BLOCK).enumerate();
         blocks.for_each(|(number, block)| add_products(block, panel, number * BLOCK, factor));
     }
 
     /// `Z' Z`.
-    pub(crate) fn gram(half: MatRef<'_, f64>) -> Self {
+    pub(crate) fn gram(half: ArrayView2<'_, f64>) -> Self {
         let mut square = Self::zeros(half.ncols());
-        square.add_products(half.transpose(), 1.0);
+        square.add_products(half.t(), 1.0);
         square
     }
 
@@ -98,9 +94,8 @@ impl Panel {
         }
     }
 
-    pub(crate) fn matrix(&self) -> MatRef<'_, f64> {
-        let width = self.values.len() / self.height.max(1);
-        MatRef::from_column_major_slice(&self.values, self.height, width)
+    pub(crate) fn matrix(&self) -> ArrayView2<'_, f64> {
+        columns_of(&self.values, self.height)
     }
 
     pub(crate) fn values_mut(&mut self) -> &mut [f64] {
@@ -112,29 +107,29 @@ impl Panel {
     }
 }
 
-/// Adds `factor * panel * panel'` to the lower triangle of the columns from `first` on, which are
-/// a block. `panel` has as many rows as these columns.
-fn add_products(block: &mut [f64], panel: MatRef<'_, f64>, first: usize, factor: f64) {
-    let size = panel.nrows();
-    let width = block.len() / size;
-    let columns = MatMut::from_column_major_slice_mut(block, size, width);
-    let lower = columns.submatrix_mut(first, 0, size - first, width);
-    let (top, below) = lower.split_at_row_mut(width);
-    let beside = panel.submatrix(first, 0, size - first, panel.ncols());
-    let (beside_top, beside_below) = beside.split_at_row(width);
-    let right = beside_top.transpose();
-    triangular_matmul(
-        top,
-        BlockStructure::TriangularLower,
-        Accum::Add,
-        beside_top,
-        BlockStructure::Rectangular,
-        right,
-        BlockStructure::Rectangular,
-        factor,
-        Par::Seq,
-    );
-    matmul(below, Accum::Add, beside_below, right, factor, Par::Seq);
+/// Columns of this height that stand one after the other.
+fn columns_of(values: &[f64], height: usize) -> ArrayView2<'_, f64> {
+    let width = values.len() / height.max(1);
+    let shape = (height, width).f();
+    ArrayView2::from_shape(shape, values).unwrap_or_else(|_| unreachable!("whole columns"))
+}
+
+/// [`columns_of`], to write to.
+fn columns_of_mut(values: &mut [f64], height: usize) -> ArrayViewMut2<'_, f64> {
+    let width = values.len() / height.max(1);
+    let shape = (height, width).f();
+    ArrayViewMut2::from_shape(shape, values).unwrap_or_else(|_| unreachable!("whole columns"))
+}
+
+/// Adds `factor * panel * panel'` to the columns from `first` on, which are a block, from the diagonal down; what is
+/// above it in these columns may get any number. `panel` has as many rows as these columns.
+fn add_products(block: &mut [f64], panel: ArrayView2<'_, f64>, first: usize, factor: f64) {
+    let columns = columns_of_mut(block, panel.nrows());
+    let width = columns.ncols();
+    let (_, beside) = panel.split_at(Axis(0), first);
+    let (right, _) = beside.split_at(Axis(0), width);
+    let (_, mut lower) = columns.split_at(Axis(0), first);
+    general_mat_mul(factor, &beside, &right.t(), 1.0, &mut lower);
 }
 
 /// `L` with `L L' = M` for a positive definite `M`, right-looking: a block of columns is factored,
@@ -159,9 +154,8 @@ impl Cholesky {
         for start in (0..size).step_by(BLOCK) {
             let width = BLOCK.min(size - start);
             let (own, later) = rest.split_at_mut(size * width);
-            let mut panel = MatMut::from_column_major_slice_mut(own, size, width);
-            factor_panel(panel.as_mut().submatrix_mut(start, 0, size - start, width))?;
-            let factored = panel.as_ref();
+            factor_columns(own, size, start)?;
+            let factored = columns_of(own, size);
             let blocks = later.par_chunks_mut(size * BLOCK).enumerate();
             blocks.for_each(|(number, block)| {
                 if stop::requested() {
@@ -190,119 +184,129 @@ impl Cholesky {
 
     /// Turns `b` into `M^-1 b`.
     pub(crate) fn solve(&self, b: &mut [f64]) {
-        let rows = b.len();
-        let mut column = MatMut::from_column_major_slice_mut(b, rows, 1);
-        let lower = self.0.matrix();
-        solve_lower_triangular_in_place(lower, column.as_mut(), Par::Seq);
-        solve_upper_triangular_in_place(lower.transpose(), column, Par::Seq);
+        forward(self.0.matrix(), b);
+        self.back(b);
+    }
+
+    /// Turns `b` into `L'^-1 b`.
+    #[expect(clippy::missing_asserts_for_indexing, reason = "a column is as long as the matrix is wide")]
+    pub(crate) fn back(&self, b: &mut [f64]) {
+        for column in (0..self.size()).rev() {
+            let factor = &self.0.column(column)[column..];
+            b[column] = (b[column] - dot(&factor[1..], &b[column + 1..])) / factor[0];
+        }
     }
 
     /// Turns dense columns `b` into `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of
     /// `b` are known to be 0.
     pub(crate) fn half(&self, b: &mut [f64], skip: usize) {
-        let (size, columns) = (self.size(), b.len() / self.size());
-        let lower = self.0.matrix();
-        let lower = lower.submatrix(skip, skip, size - skip, size - skip);
-        let b = MatMut::from_column_major_slice_mut(b, size, columns);
-        let below = b.submatrix_mut(skip, 0, size - skip, columns);
-        solve_lower_triangular_in_place(lower, below, Par::Seq);
+        let (_, below) = columns_of_mut(b, self.size()).split_at(Axis(0), skip);
+        let (_, lower) = self.0.matrix().split_at(Axis(0), skip);
+        solve_lower(lower.split_at(Axis(1), skip).1, below);
     }
 }
 
-/// Factors the square on top and solves the rows below it.
-fn factor_panel(panel: MatMut<'_, f64>) -> Option<()> {
-    let width = panel.ncols();
-    let (mut top, below) = panel.split_at_row_mut(width);
-    let scratch = cholesky_in_place_scratch::<f64>(width, Par::Seq, Spec::default());
-    cholesky_in_place(
-        top.as_mut(),
-        LltRegularization::default(),
-        Par::Seq,
-        MemStack::new(&mut MemBuffer::new(scratch)),
-        Spec::default(),
-    )
-    .ok()?;
-    solve_lower_triangular_in_place(top.as_ref(), below.transpose_mut(), Par::Seq);
+/// Turns `b` into `L^-1 b` for the lower triangle `L` of `lower`: halves the rows, down to a few.
+fn solve_lower(lower: ArrayView2<'_, f64>, mut b: ArrayViewMut2<'_, f64>) {
+    let size = lower.nrows();
+    if size <= 2 * NARROW {
+        for mut column in b.columns_mut() {
+            if let Some(column) = column.as_slice_mut() {
+                forward(lower, column);
+            }
+        }
+        return;
+    }
+    let half = (size / 2).next_multiple_of(NARROW);
+    let (mut top, mut below) = b.split_at(Axis(0), half);
+    let (left, right) = lower.split_at(Axis(1), half);
+    let (corner, beside) = left.split_at(Axis(0), half);
+    solve_lower(corner, top.view_mut());
+    general_mat_mul(-1.0, &beside, &top, 1.0, &mut below);
+    solve_lower(right.split_at(Axis(0), half).1, below);
+}
+
+/// Turns `b` into `L^-1 b`, a column of `L` after the other.
+fn forward(lower: ArrayView2<'_, f64>, b: &mut [f64]) {
+    for (at, column) in lower.columns().into_iter().enumerate() {
+        let Some(factor) = column.to_slice() else {
+            unreachable!("columns are contiguous")
+        };
+        let (before, below) = b.split_at_mut(at + 1);
+        before[at] /= factor[at];
+        add_scaled(below, -before[at], &factor[at + 1..]);
+    }
+}
+
+/// Factors the columns from `first` on, from the diagonal down, of a matrix of this `size`: halves them, down to a
+/// few.
+fn factor_columns(columns: &mut [f64], size: usize, first: usize) -> Option<()> {
+    let width = columns.len() / size;
+    if width <= NARROW {
+        return factor_narrow(columns, size, first);
+    }
+    let half = (width / 2).next_multiple_of(NARROW);
+    let (own, later) = columns.split_at_mut(half * size);
+    factor_columns(own, size, first)?;
+    add_products(later, columns_of(own, size), first + half, -1.0);
+    factor_columns(later, size, first + half)
+}
+
+/// [`factor_columns`], a column after the other.
+#[multiversion::multiversion(targets = "simd")]
+fn factor_narrow(columns: &mut [f64], size: usize, first: usize) -> Option<()> {
+    for at in 0..columns.len() / size {
+        let (before, rest) = columns.split_at_mut(at * size);
+        let row = first + at;
+        let own = &mut rest[row..size];
+        for earlier in before.chunks(size) {
+            add_scaled(own, -earlier[row], &earlier[row..]);
+        }
+        let pivot = Some(own[0]).filter(|pivot| *pivot > 0.0)?.sqrt();
+        own.iter_mut().for_each(|value| *value /= pivot);
+        own[0] = pivot;
+    }
     Some(())
 }
 
-/// The least and the largest eigenvalue of a symmetric `M`; `None` where they are not found.
-pub(crate) fn extreme_eigenvalues(square: &Square) -> Option<[f64; 2]> {
-    let values = square.matrix().self_adjoint_eigenvalues(Side::Lower).ok()?;
-    Some([*values.first()?, *values.last()?])
-}
-
-/// `M = U diag(s) U'` of a positive semidefinite `M`.
-#[derive(Debug)]
-pub(crate) struct Eigen {
-    values: Vec<f64>,
-    vectors: Mat<f64>,
-}
-
-impl Eigen {
-    /// Decomposes `gram`; `None` if that does not converge, as with values that are no finite
-    /// numbers. `O(n^3)` time, `24 n^2` bytes on the way and `8 n^2` after. On one thread.
-    pub(crate) fn new(gram: &Square) -> Option<Self> {
-        let eigen = SelfAdjointEigen::new(gram.matrix(), Side::Lower).ok()?;
-        let values = eigen.S().column_vector().iter();
-        // Values below 0 are rounding.
-        let values: Vec<f64> = values.map(|value| value.max(0.0)).collect();
-        let finite = values.iter().all(|value| value.is_finite());
-        finite.then(|| Self {
-            values,
-            vectors: eigen.U().to_owned(),
-        })
+/// The first rows of `square`, in the order of pivots, that span all others but for `share` of its largest value, and
+/// the factor of their part: Cholesky's with the largest rest as the next pivot (Golub and Van Loan, section 4.2.8).
+/// `O(n r^2)` time for `r` of `n` rows.
+#[multiversion::multiversion(targets = "simd")]
+pub(crate) fn leading(square: &Square, share: f64) -> (Vec<usize>, Cholesky) {
+    let size = square.size();
+    let mut rest: Vec<f64> = square.values().iter().copied().step_by(size + 1).collect();
+    let (mut pivots, mut factor) = (Vec::new(), Vec::<f64>::new());
+    let mut least = 0.0;
+    while let Some(pivot) = (0..size).max_by(|&a, &b| rest[a].total_cmp(&rest[b]).then(b.cmp(&a))) {
+        if pivots.is_empty() {
+            least = share * rest[pivot];
+        }
+        if !(rest[pivot] > least) {
+            break;
+        }
+        let mut column = square.column(pivot).to_vec();
+        for earlier in factor.chunks(size) {
+            add_scaled(&mut column, -earlier[pivot], earlier);
+        }
+        let root = rest[pivot].sqrt();
+        for (value, rest) in column.iter_mut().zip(&mut rest) {
+            *value /= root;
+            *rest -= *value * *value;
+        }
+        column[pivot] = root;
+        rest[pivot] = f64::NEG_INFINITY;
+        pivots.push(pivot);
+        factor.extend(column);
     }
-
-    /// `(M + shift I)^-1 b` for several shifts and `b`, a lane each.
-    #[inline(always)]
-    pub(crate) fn solve_lanes<const L: usize>(
-        &self,
-        shifts: &[f64; L],
-        b: &[[f64; L]],
-        solution: &mut [[f64; L]],
-    ) {
-        solution.fill([0.0; L]);
-        for (along, eigenvalue) in self.values.iter().enumerate() {
-            let vector = self.vectors.col_as_slice(along);
-            let mut sum = [0.0; L];
-            for (x, right) in vector.iter().zip(b) {
-                for lane in 0..L {
-                    sum[lane] += x * right[lane];
-                }
-            }
-            for lane in 0..L {
-                sum[lane] /= eigenvalue + shifts[lane];
-            }
-            for (x, slots) in vector.iter().zip(&mut *solution) {
-                for lane in 0..L {
-                    slots[lane] += x * sum[lane];
-                }
-            }
+    let mut own = Square::zeros(pivots.len());
+    let columns = factor.chunks(size.max(1)).zip(own.values.chunks_mut(pivots.len().max(1)));
+    for (at, (column, slots)) in columns.enumerate() {
+        for (slot, &pivot) in slots.iter_mut().zip(&pivots).skip(at) {
+            *slot = column[pivot];
         }
     }
-
-    /// The columns of `U diag(f(s))`, for the eigenvalues `s` over `least`.
-    pub(crate) fn scaled_vectors(&self, least: f64, f: impl Fn(f64) -> f64) -> Mat<f64> {
-        let kept = (0..self.values.len()).filter(|&along| self.values[along] > least);
-        let kept: Vec<usize> = kept.collect();
-        Mat::from_fn(self.values.len(), kept.len(), |row, column| {
-            self.vectors[(row, kept[column])] * f(self.values[kept[column]])
-        })
-    }
-
-    /// Turns the columns of `A`, `rows` high, into those of `A U (diag(s) + shift I)^-1/2`.
-    pub(crate) fn halve(&self, shift: f64, rows: usize, columns: &mut [f64]) {
-        let half = self.scaled_vectors(f64::NEG_INFINITY, |value| (value + shift).sqrt().recip());
-        let panel = MatRef::from_column_major_slice(columns, rows, half.nrows()).to_owned();
-        let product = MatMut::from_column_major_slice_mut(columns, rows, half.ncols());
-        matmul(product, Accum::Replace, panel, half, 1.0, Par::Seq);
-    }
-
-    /// The largest eigenvalue.
-    pub(crate) fn largest(&self) -> f64 {
-        self.values.iter().copied().fold(0.0, f64::max)
-    }
+    (pivots, Cholesky(own))
 }
 
 #[cfg(test)]
@@ -353,6 +357,21 @@ mod tests {
         factor.half(&mut half, at);
         let square: f64 = half.iter().map(|z| z * z).sum();
         assert!((square - unit[at]).abs() < 1e-13);
+    }
+
+    #[test]
+    fn leading_rows_span_the_others() {
+        // Two rows span all: x_i . x_j for x_i = (1, i mod 3).
+        let mut square = Square::zeros(40);
+        for (at, slot) in square.values_mut().iter_mut().enumerate() {
+            *slot = 1.0 + ((at % 40) % 3 * ((at / 40) % 3)) as f64;
+        }
+        let (pivots, factor) = leading(&square, 1e-14);
+        assert_eq!(pivots, [2, 0]);
+        let mut own = vec![square.value(2, 2), square.value(0, 2)];
+        factor.solve(&mut own);
+        assert!((own[0] - 1.0).abs() < 1e-14 && own[1].abs() < 1e-14, "{own:?}");
+        assert!(leading(&Square::zeros(3), 1e-14).0.is_empty());
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! The ridge model of selected features: a Cholesky factor that grows by a row with each.
 //!
-//! With `K K' = X_S X_S' + ridge I` and a new feature `v`, the next factor is (Golub and Van Loan, *Matrix
+//! With `F F' = X_S' X_S + ridge I` and a new feature `v`, the next factor is (Golub and Van Loan, *Matrix
 //! Computations*, section 4.2)
 //!
 //! ```text
-//! [K   0      ]
-//! [z'  sqrt(s)],    z = K^-1 X_S v,    s = ridge + |v|^2 - |z|^2
+//! [F   0      ]
+//! [z'  sqrt(s)],    z = F^-1 X_S' v,    s = ridge + |v|^2 - |z|^2
 //! ```
 //!
-//! and `eta = K^-1 X_S y` grows by `(v . y - z . eta) / sqrt(s)`. No row changes that is there, so that a feature
+//! and `eta = F^-1 X_S' y` grows by `(v . y - z . eta) / sqrt(s)`. No row changes that is there, so that a feature
 //! costs `O(t^2)` and not the `O(t^3)` of a new factor.
 //!
 //! Rows of the triangle stand one after the other, which makes each of them contiguous. Sums along a row are
-//! those of [`kernels::dot`]; solving with `K'` goes down its columns, and takes a row of `K` off the rest at a
+//! those of [`kernels::dot`]; solving with `F'` goes down its columns, and takes a row of `F` off the rest at a
 //! time, by [`kernels::add_scaled`].
 
 use super::kernels;
@@ -20,7 +20,7 @@ use super::kernels;
 /// Iterations to each end of the spectrum for the condition number.
 const ITERATIONS: usize = 16;
 
-/// The Cholesky factor `K` of `X_S X_S' + ridge I`, and `eta = K^-1 X_S y`, for centred columns `X_S`
+/// The Cholesky factor `F` of `X_S' X_S + ridge I`, and `eta = F^-1 X_S' y`, for centred columns `X_S`
 /// and centred labels `y`.
 #[derive(Debug, Clone)]
 pub(crate) struct Grown {
@@ -45,21 +45,21 @@ impl Grown {
         self.eta.len()
     }
 
-    /// `K^-1 X_S y`, `t`.
+    /// `F^-1 X_S' y`, `t`.
     pub(crate) fn eta(&self) -> &[f64] {
         &self.eta
     }
 
-    /// The first `step + 1` numbers of row `step` of `K`: the others are 0.
+    /// The first `step + 1` numbers of row `step` of `F`: the others are 0.
     pub(crate) fn row(&self, step: usize) -> &[f64] {
         &self.factor[step * (step + 1) / 2..][..=step]
     }
 
-    /// Adds the feature `v` by its products `X_S v`, which turn into `z = K^-1 X_S v`, its `square`
+    /// Adds the feature `v` by its products `X_S' v`, which turn into `z = F^-1 X_S' v`, its `square`
     /// `|v|^2` and its `moment` `v . y`: O(t^2). Returns `sqrt(s)`.
     ///
     /// ```text
-    /// z    = K^-1 products
+    /// z    = F^-1 products
     /// root = sqrt(ridge + max(square - z . z, 0))
     /// eta  = (moment - z . eta) / root
     /// ```
@@ -80,14 +80,14 @@ impl Grown {
         self.eta.push(eta);
     }
 
-    /// `w = K'^-1 eta`, a weight for each feature: O(t^2).
+    /// `w = F'^-1 eta`, a weight for each feature: O(t^2).
     pub(crate) fn weights(&self) -> Vec<f64> {
         let mut weights = self.eta.clone();
         self.solve_transposed(&mut weights);
         weights
     }
 
-    /// The condition number of `K K'`, the ratio of its largest eigenvalue to its least, estimated from
+    /// The condition number of `F F'`, the ratio of its largest eigenvalue to its least, estimated from
     /// below by iterations with the matrix and with its inverse (Golub and Van Loan, section 8.2): the
     /// order of magnitude, from 1 on. Infinite where products are no finite numbers. O(t^2).
     pub(crate) fn condition(&self) -> f64 {
@@ -130,10 +130,10 @@ impl Grown {
         growth
     }
 
-    /// `K x` into `x`: O(t^2). From the last row up, as a row takes numbers of `x` that come before its own.
+    /// `F x` into `x`: O(t^2). From the last row up, as a row takes numbers of `x` that come before its own.
     ///
     /// ```text
-    /// for i in (0..t) from the last: x[i] = K[i][..=i] . x[..=i]
+    /// for i in (0..t) from the last: x[i] = F[i][..=i] . x[..=i]
     /// ```
     fn multiply(&self, x: &mut [f64]) {
         for step in (0..x.len()).rev() {
@@ -141,10 +141,10 @@ impl Grown {
         }
     }
 
-    /// `K' x` into `x`: O(t^2), by rows of `K`, each times its number of `x`.
+    /// `F' x` into `x`: O(t^2), by rows of `F`, each times its number of `x`.
     ///
     /// ```text
-    /// for i in 0..t: (x[..i], x[i]) = (x[..i] + x[i] K[i][..i], x[i] K[i][i])
+    /// for i in 0..t: (x[..i], x[i]) = (x[..i] + x[i] F[i][..i], x[i] F[i][i])
     /// ```
     fn multiply_transposed(&self, x: &mut [f64]) {
         for step in 0..x.len() {
@@ -154,10 +154,10 @@ impl Grown {
         }
     }
 
-    /// `K^-1 x` into `x`, by forward substitution: O(t^2).
+    /// `F^-1 x` into `x`, by forward substitution: O(t^2).
     ///
     /// ```text
-    /// for i in 0..t: x[i] = (x[i] - K[i][..i] . x[..i]) / K[i][i]
+    /// for i in 0..t: x[i] = (x[i] - F[i][..i] . x[..i]) / F[i][i]
     /// ```
     pub(crate) fn solve(&self, x: &mut [f64]) {
         for step in 0..x.len() {
@@ -166,10 +166,10 @@ impl Grown {
         }
     }
 
-    /// `K'^-1 x` into `x`, by back substitution: O(t^2).
+    /// `F'^-1 x` into `x`, by back substitution: O(t^2).
     ///
     /// ```text
-    /// for i in (0..t) from the last: x[i] = x[i] / K[i][i]; x[..i] = x[..i] - x[i] K[i][..i]
+    /// for i in (0..t) from the last: x[i] = x[i] / F[i][i]; x[..i] = x[..i] - x[i] F[i][..i]
     /// ```
     pub(crate) fn solve_transposed(&self, x: &mut [f64]) {
         for step in (0..x.len()).rev() {
@@ -180,7 +180,7 @@ impl Grown {
         }
     }
 
-    /// [`solve`](Self::solve) of several vectors side by side, one sum for each number. Four rows of `K` at a
+    /// [`solve`](Self::solve) of several vectors side by side, one sum for each number. Four rows of `F` at a
     /// time, so that numbers of `x` are read once for them.
     #[inline(always)]
     pub(crate) fn solve_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
@@ -213,7 +213,7 @@ impl Grown {
     }
 
     /// [`solve_transposed`](Self::solve_transposed) of several vectors side by side, one sum for each number. Four
-    /// columns of `K` at a time.
+    /// columns of `F` at a time.
     #[inline(always)]
     pub(crate) fn solve_transposed_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
         for start in (0..x.len()).step_by(TILE).rev() {
@@ -241,7 +241,7 @@ impl Grown {
         }
     }
 
-    /// Some rows of `K` from `start` on: the last one again where there are fewer.
+    /// Some rows of `F` from `start` on: the last one again where there are fewer.
     #[inline(always)]
     fn tile(&self, start: usize) -> [&[f64]; TILE] {
         let mut rows = [&self.factor[..0]; TILE];

@@ -16,6 +16,7 @@
 //! function that calls them.
 
 pub(crate) mod centring;
+pub(crate) mod eigen;
 pub(crate) mod factor;
 pub(crate) mod grown;
 pub(crate) mod kernels;

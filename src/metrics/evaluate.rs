@@ -1,5 +1,6 @@
 //! Measures over the queries of a data set.
 
+use rankrls_files::exact;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -148,7 +149,10 @@ pub fn check_labels(
             labels[row],
             1 + inputs.map_or(row, |rows| rows[row] as usize),
         );
-        let place = format!("the label of row {row}, in query {query}, is {label}");
+        let place = format!(
+            "the label of row {row}, in query {query}, is {}",
+            exact(label)
+        );
         Some((metric, place))
     };
     if let Some((metric, place)) = first(LabelUse::are_grades, &|label| label < 0.0) {
@@ -161,7 +165,8 @@ pub fn check_labels(
     match first(|labels| labels == LabelUse::Scale, &|label| label > largest) {
         None => Ok(()),
         Some((metric, place)) => Err(Error::data(format!(
-            "{metric} has {largest} as the largest grade: {place}"
+            "{metric} has {} as the largest grade: {place}",
+            exact(largest)
         ))),
     }
 }

@@ -6,7 +6,7 @@ use crate::data::{Dataset, Queries};
 use crate::ridge::Kernel;
 
 /// A kernel model: `f(x) = sum_b alpha_b kappa(x_b, x)` over the rows `x_b` of a basis, for the kernel `kappa`
-/// (`docs/rankrls.md`, "Kernels").
+/// (`docs/derivation.md`, section 16).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expansion {
     /// The kernel.

@@ -4,25 +4,32 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::Model;
-use super::file::{LARGEST, refusal, short};
+use super::file::{largest, refusal, short};
 use crate::data::IndexBase;
 use crate::error::Result;
+use crate::memory::Memory;
 use rankrls_files::error::Fault;
 use rankrls_files::input::Source;
-use rankrls_files::text::{checked, each_line};
+use rankrls_files::text::{checked, each_line, without_comment};
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
 /// list, and what comes after a `#`, do not count. The file may be compressed; `-` is standard
 /// input.
-pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u32>> {
-    let mut source = Source::open(path, Some(LARGEST))?;
+pub fn read_features(
+    path: &Path,
+    base: IndexBase,
+    width: usize,
+    memory: Memory,
+) -> Result<Vec<u32>> {
+    let limit = largest(memory);
+    let mut source = Source::open(path, Some(limit))?;
     if source.first_byte() == Some(b'{') {
-        let model = Model::parse(&source.read_all(LARGEST)?, path)?;
+        let model = Model::parse(&source.read_all(limit)?, path)?;
         return of_model(&model, width)
             .map_err(|fault| fault.of(&path.display().to_string()).into());
     }
-    of_list(source, base, width)
+    of_list(source, base, width, limit)
 }
 
 fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
@@ -40,17 +47,17 @@ fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
     Ok(features)
 }
 
-fn of_list(source: Source<'_>, base: IndexBase, width: usize) -> Result<Vec<u32>> {
+fn of_list(source: Source<'_>, base: IndexBase, width: usize, limit: u64) -> Result<Vec<u32>> {
     let first = u64::from(base.first());
     let last = (width as u64 + first).saturating_sub(1);
     let range = format!("an index from {first} to {last}");
     let name = source.name.clone();
     let mut features = Vec::new();
     let mut places = HashMap::new();
-    each_line(source, Some(LARGEST), |number, bytes| {
+    each_line(source, Some(limit), |number, bytes| {
         let legal = checked(bytes).map_err(|fault| (number, fault))?;
-        let line = String::from_utf8_lossy(legal);
-        let item = line.split('#').next().unwrap_or_default().trim();
+        let line = String::from_utf8_lossy(without_comment(legal));
+        let item = line.trim();
         if item.is_empty() {
             return Ok(0);
         }
@@ -85,7 +92,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list.txt");
         fs::write(&path, text).unwrap();
-        read_features(&path, base, 5).map_err(|error| {
+        read_features(&path, base, 5, Memory::default()).map_err(|error| {
             let error = error.to_string();
             error.split_once("list.txt:").unwrap().1.to_owned()
         })
@@ -116,7 +123,7 @@ mod tests {
                 "2\r\n1\r3\r",
                 "2:2",
                 "lines that end in LF or CR LF",
-                "CR alone (lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n')",
+                "CR alone",
             ),
         ] {
             let message = format!("{place}: expected {expected}, found {found}");

@@ -15,29 +15,41 @@ use crate::data::read::TableOptions;
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{GreedyRankRls, StrategyKind, is_default};
 use crate::lambda::Lambda;
+use crate::memory::Memory;
 use crate::names::Objective;
 use crate::ridge::Kernel;
-use rankrls_files::error::Fault;
+use rankrls_files::error::{Fault, quote};
 use rankrls_files::{Output, Remedy, read_whole};
 
 /// The schema of model files.
 pub(super) const SCHEMA: &str = "rankrls.model/2";
 
 /// Most bytes of text that are taken for a model.
-pub(super) const LARGEST: u64 = 256 << 20;
+const LARGEST: u64 = 256 << 20;
+
+/// Most bytes of text that are taken for a model within `memory`: text, what grows while it is read, and the model.
+pub(super) fn largest(memory: Memory) -> u64 {
+    let left = memory.left().unwrap_or(u64::MAX);
+    LARGEST.min(left / 4)
+}
 
 impl Model {
     /// Reads the model file at `path`, or standard input for `-`; compressed or not, at most 256 MiB of text.
     pub fn read(path: impl AsRef<Path>) -> Result<Self> {
+        Self::read_within(path, Memory::default())
+    }
+
+    /// Reads a model as [`read`](Self::read), of no more text than goes well with `memory`: a quarter of what is left.
+    pub fn read_within(path: impl AsRef<Path>, memory: Memory) -> Result<Self> {
         let path = path.as_ref();
-        Self::parse(&read_whole(path, LARGEST)?, path)
+        Self::parse(&read_whole(path, largest(memory))?, path)
     }
 
     /// Reads the text of a model file, which messages call `path`.
     pub fn parse(text: &[u8], path: &Path) -> Result<Self> {
         check_schema(text, path)?;
         let document: Document =
-            serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
+            serde_json::from_slice(text).map_err(|error| json_error(text, path, &error))?;
         document
             .model()
             .map_err(|fault| fault.of(&path.display().to_string()).into())
@@ -79,7 +91,8 @@ fn check_schema(text: &[u8], path: &Path) -> Result<()> {
     struct Header {
         schema: Option<String>,
     }
-    let header: Header = serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
+    let header: Header =
+        serde_json::from_slice(text).map_err(|error| json_error(text, path, &error))?;
     let remedy = match &header.schema {
         Some(schema) if schema == SCHEMA => return Ok(()),
         Some(schema) if schema.starts_with("rankrls.model/") => {
@@ -98,8 +111,15 @@ pub(super) fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
 
-fn json_error(path: &Path, error: &serde_json::Error) -> Error {
+fn json_error(text: &[u8], path: &Path, error: &serde_json::Error) -> Error {
     let (path, line, column) = (path.display(), error.line(), error.column());
+    let begin = text.trim_ascii_start();
+    if !begin.starts_with(b"{") {
+        let line = begin.split(|&byte| byte == b'\n').next();
+        let found = quote(line.unwrap_or_default());
+        let text = format!("{path}:1:1: expected a model of rankrls in JSON, found {found}");
+        return Error::new(Kind::File, text);
+    }
     let message = error.to_string();
     let place = format!(" at line {line} column {column}");
     let found = message.strip_suffix(&place).unwrap_or(&message);

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use crate::candidates::Candidates;
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
-use crate::data::{DataHash, Dataset, FeatureNames, IndexBase};
+use crate::data::{DataHash, Dataset, Feature, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
 use crate::greedy::{GreedyRankRls, OWN, Selection, Step, StrategyKind};
 use crate::lambda::{Lambda, Lambdas};
@@ -71,7 +71,7 @@ pub struct Model {
 #[serde(deny_unknown_fields)]
 pub struct SelectedFeature {
     /// The column.
-    pub feature: u32,
+    pub feature: Feature,
     /// Its name, if the data had names.
     #[serde(default)]
     pub name: Option<String>,
@@ -384,7 +384,7 @@ impl Model {
     }
 
     /// Columns of the [`features`](Self::features), 0-based, in their order.
-    pub fn columns(&self) -> Vec<u32> {
+    pub fn columns(&self) -> Vec<Feature> {
         self.features.iter().map(|f| f.feature).collect()
     }
 }

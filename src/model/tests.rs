@@ -206,10 +206,10 @@ fn scores_are_those_of_the_weights() {
 /// Text that is no model, and a part of the message.
 const NO_MODELS: &str = r#"
 1 qid:1 1:1       => 1:1: expected a model of rankrls in JSON
-                  => 1:0: expected a model of rankrls in JSON
+                  => 1:1: expected a model of rankrls in JSON
 { "schema": }     => 1:13: expected a model of rankrls in JSON
 {"schema": 1}     => 1:12: expected a model of rankrls in JSON
-[]                => 1:2: expected a model of rankrls in JSON
+[]                => 1:1: expected a model of rankrls in JSON
 {}                => found none
 {"schema": null}  => found none
 {"a": [[1]]}      => found none

@@ -4,7 +4,7 @@
 //! the diagonal alone.
 
 use crate::linalg::centring::centre_rows;
-use crate::linalg::factor::Eigen;
+use crate::linalg::eigen::Eigen;
 
 /// Largest query whose block is factored.
 pub(crate) const LARGEST_BLOCK: usize = 256;

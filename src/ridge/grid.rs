@@ -11,7 +11,7 @@ use super::shape::TrainShape;
 use super::solvers::{HOLDOUT_TOLERANCE, Solution, Solver, TOLERANCE};
 use super::system::too_large;
 use crate::columns::ColumnClasses;
-use crate::data::{Dataset, Groups, HoldOut, Queries, one_query};
+use crate::data::{Dataset, Feature, Groups, HoldOut, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch};
 use crate::linalg::factor::Square;
@@ -51,7 +51,7 @@ pub struct Cell {
 pub enum Fit {
     /// Features that vary within some query, 0-based and ascending, each with its weight, in units of the labels over
     /// those of the column. The weights of all others are 0.
-    Linear(Vec<(u32, f64)>),
+    Linear(Vec<(Feature, f64)>),
     /// Rows of the training data, 0-based and ascending, all `m` or the `b` of the basis, each with its coefficient
     /// under the kernel, in units of the labels over those of the kernel.
     Kernel(Vec<(usize, f64)>),
@@ -169,9 +169,9 @@ impl RankRls {
             let values = self.values(kernel, data)?;
             RidgeProblem::of_kernel(data, values, self, memory, largest)?
         };
-        let held_out = self.held_out(&problem, given)?;
+        let held_out = self.held_out(&problem, given, &units)?;
         if held_out.is_none() && self.models() > 1 {
-            return Err(one_query());
+            return Err(one_query(data.queries()));
         }
         let groups = match (asked, &held_out) {
             // The solver decided what is held out.
@@ -246,7 +246,12 @@ impl RankRls {
     }
 
     /// What is held out: as asked for, or what is a matter of seconds.
-    fn held_out(&self, problem: &RidgeProblem<'_>, data: &Dataset<'_>) -> Result<Option<HoldOut>> {
+    fn held_out(
+        &self,
+        problem: &RidgeProblem<'_>,
+        data: &Dataset<'_>,
+        units: &Queries,
+    ) -> Result<Option<HoldOut>> {
         let factors = problem.solver.factors();
         let within = self.objective.is_within_queries();
         Ok(match &self.holdout {
@@ -258,12 +263,12 @@ impl RankRls {
             HoldOut::Auto if within => Some(match problem.system.features.columns() {
                 Some(columns) => {
                     let shape = TrainShape::new(&columns.classes, self.lambdas.count());
-                    affordable(problem.solver, &shape)
+                    affordable(problem.solver, &shape, units)
                 }
                 None => HoldOut::Queries,
             }),
             HoldOut::Auto if factors && data.rows() <= LPO_ROWS => Some(HoldOut::Pairs),
-            HoldOut::Auto => Some(HoldOut::FIVE_FOLDS),
+            HoldOut::Auto => Some(HoldOut::folds(units)),
             HoldOut::Queries if self.objective == Objective::Pairs => {
                 return Err(Error::options(
                     "objective pairs has no hold-outs by lqo: expected lpo, every preference on its own, or folds of preferences",
@@ -296,14 +301,14 @@ impl RankRls {
 }
 
 /// Leave-query-out where it is a matter of seconds, as it is for solvers that factor; else five folds.
-fn affordable(solver: Solver, shape: &TrainShape) -> HoldOut {
+fn affordable(solver: Solver, shape: &TrainShape, units: &Queries) -> HoldOut {
     // A hundred iterations for each group and ridge parameter, in lanes.
     let seconds = 1e-7 * shape.nonzeros as f64 * (shape.lambdas * shape.queries) as f64;
     let few = shape.queries <= FEW_QUERIES || seconds <= Solver::PATIENCE;
     if few || solver.factors() {
         return HoldOut::Queries;
     }
-    HoldOut::FIVE_FOLDS
+    HoldOut::folds(units)
 }
 
 /// All lambdas with a kernel, whose problem is prepared.
@@ -487,8 +492,10 @@ mod tests {
             queries: 1_120,
             ..TrainShape::of_rows(&Queries::single(20_000).unwrap(), 3)
         };
-        let held_out = |solver| affordable(solver, &shape);
-        assert_eq!(held_out(Solver::ConjugateGradients), HoldOut::FIVE_FOLDS);
+        let units = Queries::from_sizes(&[10; 2000]).unwrap();
+        let held_out = |solver| affordable(solver, &shape, &units);
+        let five = HoldOut::Folds { count: 5, seed: 1 };
+        assert_eq!(held_out(Solver::ConjugateGradients), five);
         assert_eq!(held_out(Solver::Dual), HoldOut::Queries);
     }
 

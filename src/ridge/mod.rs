@@ -3,8 +3,8 @@
 //! RankRLS is ridge regression on features and labels from which the means of their queries have
 //! been taken (see [`QueryWeight`](crate::QueryWeight) for what a query counts). [`RankRls`] has all parameters, and
 //! chooses among lambdas and kernels by predictions for rows that models have not seen. Solvers that factor have these
-//! from the factors of the whole model; conjugate gradients train again. `docs/rankrls.md` has the derivation, and a
-//! table of the letters.
+//! from the factors of the whole model; conjugate gradients train again. `docs/derivation.md`, sections 12 to 16, has
+//! the derivation, and a table of the letters.
 //!
 //! ```
 //! use rankrls::data::sample;

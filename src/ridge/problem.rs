@@ -18,7 +18,7 @@ use crate::names::Objective;
 use crate::stop;
 
 /// RankRLS on a data set, ready for ridge parameters: `min_w |y^ - X^ w|^2 + lambda |w|^2` for the centred,
-/// weighted `X^` and `y^` of `docs/rankrls.md`, "The problem" (Pahikkala et al., 2009).
+/// weighted `X^` and `y^` of `docs/derivation.md`, section 12 (Pahikkala et al., 2009).
 ///
 /// Columns that are constant within every query have weight 0 whatever the labels, and are left
 /// out; columns that are equal up to a constant in each query and up to sign are one unknown.
@@ -61,7 +61,7 @@ impl<'a> RidgeProblem<'a> {
     /// Prepares `dataset`, `m` rows of `n` columns: finds the column classes, `c` of them, unless they are `known`
     /// with a scale of their own, and chooses the solver. With [`RankRls::preferences`], `p` of them, the labels are
     /// not used, and the system has a row for each preference, so that `dual` forms `p` x `p` numbers (Pahikkala et
-    /// al., 2009; `docs/rankrls.md`, "All pairs, and given ones"). Groups of up to `largest` rows are going to be held
+    /// al., 2009; `docs/derivation.md`, section 15). Groups of up to `largest` rows are going to be held
     /// out; the `memory` takes the place of that of the options.
     ///
     /// Classes take `O(nnz + n log n)` time. `dual` then forms `K = X^ X^'`, `m` x `m`, and `primal` forms

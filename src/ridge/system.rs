@@ -2,11 +2,10 @@
 //!
 //! `B` compares rows ([`Comparisons`]), `X` has a column for each class of `k` equal ones ([`Features`]).
 //! Centring is implicit throughout: products with vectors that are centred need none, and results are
-//! centred after (`docs/rankrls.md`, "The problem").
+//! centred after (`docs/derivation.md`, section 12).
 
 use std::borrow::Cow;
 
-use rankrls_files::{Parameter, Remedy};
 use rayon::prelude::*;
 
 use super::comparisons::{Comparisons, Labelled};
@@ -195,11 +194,18 @@ impl System<'_> {
                 let squares = columns.classes.largest_squared_norm();
                 if squares < LEAST_SQUARES {
                     return Err(Error::numbers(format!(
-                        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with; scale the columns: {}",
-                        Remedy::Set(Parameter::Scale, "sd")
+                        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with"
                     )));
                 }
-                Ok(())
+                let classes = &columns.classes;
+                let mut all = 0..classes.len();
+                match all.find(|&class| !classes.can_be_divided(class)) {
+                    None => Ok(()),
+                    Some(class) => Err(Error::numbers(format!(
+                        "column {} has values too small to scale: expected deviations within queries above 1e-308",
+                        classes.written(classes.feature(class))
+                    ))),
+                }
             }
             Features::Kernel(kernel) => self.rows.check_kernel(kernel, self.mean_diagonal),
         }

@@ -62,7 +62,11 @@ pub fn choose_lambda(
         own,
         ..Tuning::new(dataset, &quick)
     };
-    let (outcomes, interrupted) = tuning.outcomes(each)?;
+    let tried = tuning.outcomes(each);
+    let (outcomes, interrupted) = tried.map_err(|error| match error.kind() {
+        Kind::Memory => no_lambda(error),
+        _ => error,
+    })?;
     if interrupted {
         return Err(stopped());
     }

@@ -6,6 +6,7 @@ use crate::candidates::Candidates;
 use crate::data::{Dataset, Groups, HoldOut};
 use crate::error::{Error, Result, ensure};
 use crate::greedy::{GreedyRankRls, Selecting, check_several};
+use crate::memory::{Bytes, Memory};
 use crate::stop;
 
 /// The data that a selection sees: all training data, or those without a fold.
@@ -28,12 +29,14 @@ pub(super) struct Fold {
 
 impl Fold {
     /// The folds of the data; none unless they are the evidence.
-    pub(super) fn all(dataset: &Dataset<'_>, options: &Tune) -> Result<Vec<Self>> {
+    pub(super) fn all(part: Part<'_>, options: &Tune) -> Result<Vec<Self>> {
+        let dataset = part.data;
         let HoldOut::Folds { count, seed } = options.evidence else {
             return Ok(Vec::new());
         };
         check_several(dataset.queries())?;
         let groups = groups(dataset.queries().len(), count, seed)?;
+        check_memory(part, groups.len(), options)?;
         let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options);
         let folds = groups.iter().map(fold).collect();
         stop::check()?;
@@ -70,6 +73,32 @@ impl Fold {
     }
 }
 
+/// Refuses folds that there is not the memory for. All of them have the test data once, and candidates as often as
+/// there are others; one has its training data, too.
+fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<()> {
+    let data = part.data.memory();
+    let mut needs_data = options.selections().into_iter().map(|one| one.needs_data());
+    let kept = if needs_data.any(|needed| needed) {
+        data
+    } else {
+        0
+    };
+    let others = (folds as u64).saturating_sub(1);
+    let of_folds = others.saturating_mul(part.candidates.memory().saturating_add(kept));
+    let in_use = [data, part.candidates.memory(), data, data, of_folds];
+    let memory = in_use
+        .into_iter()
+        .fold(options.selection.memory, Memory::holding);
+    ensure!(
+        memory.allows(0),
+        memory,
+        "{folds} folds need {} with the data, {} are allowed; allow more memory",
+        Bytes(memory.held).exact(),
+        Bytes(memory.limit.unwrap_or(u64::MAX)).exact()
+    );
+    Ok(())
+}
+
 /// Positions of the queries of each of `count` folds. A selection without one of them needs two queries.
 pub(super) fn groups(queries: usize, count: usize, seed: u64) -> Result<Groups> {
     let drawn = Groups::folds(queries, count, seed);
@@ -82,7 +111,7 @@ pub(super) fn groups(queries: usize, count: usize, seed: u64) -> Result<Groups> 
         groups.iter().all(|fold| queries - fold.len() > 1),
         options,
         "{count} folds of {queries} queries leave a single query to select from, and leave-query-out \
-         needs two: give more queries or more folds"
+         needs two"
     );
     Ok(groups)
 }

@@ -32,7 +32,11 @@ pub(super) fn outcomes(
     } = tuning;
     assert_eq!(candidates.peers().count(), 1, "ranks do not tune");
     let judged = tuning.judged()?;
-    let folds = Fold::all(dataset, options)?;
+    let whole = Part {
+        candidates,
+        data: dataset,
+    };
+    let folds = Fold::all(whole, options)?;
     let (labels, queries) = (judged.labels(), judged.queries());
     check_labels(&options.measures(), labels, queries, &options.rules, None)
         .map_err(|error| error.within("cannot judge models: "))?;
@@ -49,10 +53,7 @@ pub(super) fn outcomes(
         .fold(options.selection.memory, Memory::holding);
     let run = Run {
         options,
-        whole: Part {
-            candidates,
-            data: dataset,
-        },
+        whole,
         folds: &folds,
         meters: &meters,
         given: tuning.given,

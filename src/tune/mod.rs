@@ -63,7 +63,6 @@ use crate::data::{Dataset, HoldOut};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{GreedyRankRls, Own, Selection, check_several};
 use crate::lambda::{Lambda, Lambdas};
-use rankrls_files::Remedy;
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
 ///
@@ -198,7 +197,7 @@ impl<'a> Tuning<'a> {
     fn outcomes(&self, each: &mut Each<'_>) -> Result<(Vec<Outcome>, bool)> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
-            let candidates = self.options.selection.candidates(self.dataset);
+            let candidates = self.options.selection.candidates_within(self.dataset)?;
             return grid::outcomes(self, &candidates, each);
         };
         grid::outcomes(self, candidates, each)
@@ -215,10 +214,9 @@ impl<'a> Tuning<'a> {
         let Some(first) = outcomes.first().filter(|_| !interrupted) else {
             return stopped();
         };
-        let remedy = Remedy::RaiseLambda;
         let reason = match &first.ending {
             PathEnding::Refused { reason } => reason.clone(),
-            _ => format!("the errors are no finite numbers: {remedy} or scale the data"),
+            _ => "the errors are no finite numbers".to_owned(),
         };
         let lambda = first.lambda;
         Error::numbers(format!(

@@ -75,9 +75,6 @@ impl Default for Tune {
     }
 }
 
-/// Folds where the number is not said.
-const FOLDS: usize = 5;
-
 /// Candidates a query from which on leave-query-out predictions are too optimistic.
 const CROWDED: usize = 10;
 
@@ -95,7 +92,7 @@ impl HoldOut {
     /// Five folds, or one a query if there are fewer, drawn by `seed`; `None` for less than three queries, as
     /// selection without a fold needs two.
     pub(super) fn few_folds(queries: usize, seed: u64) -> Option<Self> {
-        let count = FOLDS.min(queries);
+        let count = Self::FOLDS.min(queries);
         (queries > 2).then_some(Self::Folds { count, seed })
     }
 

@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
+use rankrls_files::exact;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result, ensure};
@@ -88,7 +89,8 @@ impl Rule {
             ensure!(
                 least.is_finite() && least >= 0.0,
                 options,
-                "the least improvement is {least}: expected a finite number from 0 on"
+                "the least improvement is {}: expected a finite number from 0 on",
+                exact(least)
             );
             ensure!(
                 patience > 0,

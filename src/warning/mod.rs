@@ -16,29 +16,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod columns;
 mod numbering;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 
 use rankrls_files::{Parameter, Remedy, counted, short};
 
+use crate::columns::Scale;
 use crate::data::read::TableOptions;
-use crate::data::{Dataset, FeatureNames, Groups, IndexBase, Queries};
+use crate::data::{Dataset, Feature, FeatureNames, Groups, IndexBase, Preference, Queries};
 use crate::greedy::{Ending, Selection};
-use crate::lambda::Lambda;
+use crate::lambda::{Lambda, is_flat};
 use crate::metrics::{Gain, LabelUse, Measure, Metric, Rules};
-use crate::ridge::{HOLDOUT_TOLERANCE, TOLERANCE, Training};
+use crate::ridge::{Cell, HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
-pub use numbering::Numberings;
+pub use columns::OddColumns;
 
 /// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
     /// The column that it is about: its number from 0 on, and what the data call it.
-    pub column: Option<(u32, String)>,
+    pub column: Option<(Feature, String)>,
     /// What was seen, and what to do about it; of a column what comes after its name.
     pub text: String,
 }
@@ -67,9 +69,15 @@ macro_rules! warning {
 /// The largest label whose gain is a number that people have in mind.
 const LARGEST_GRADE: f64 = 31.0;
 
+/// From here on different whole numbers are one float.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 impl Warning {
-    /// Warns of more names than columns.
+    /// Warns of more names than columns, or of a name of two.
     pub fn of_names(data: &Dataset<'_>) -> Option<Self> {
+        if let Some(repeated) = repeated_name(data) {
+            return Some(repeated);
+        }
         let names = data.names().map_or(0, FeatureNames::len);
         let (columns, base) = (data.width(), data.index_base());
         if names <= columns {
@@ -87,33 +95,94 @@ impl Warning {
         })
     }
 
-    /// Warns of names, columns and query identifiers that look as if the data were read wrongly.
+    /// Warns of names, columns, labels and query identifiers that look as if the data were read wrongly.
     pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
         let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
-        let mut numberings = Numberings::default();
-        numberings.look(data);
-        warnings.extend(numberings.warnings(data));
+        let mut odd = OddColumns::default();
+        odd.look(data);
+        warnings.extend(odd.warnings(data));
         warnings.extend(sizes_as_queries(data.queries()));
+        warnings.extend(rounded_identifiers(data.queries()));
+        warnings.extend(not_judged(data.labels()));
         warnings
     }
 
-    /// Warns of the header of a table that was read into `data`.
-    pub fn of_header(data: &Dataset<'_>, table: &TableOptions) -> Option<Self> {
-        let features = data.names().into_iter().flat_map(FeatureNames::iter);
-        let others = table.label.iter().chain(&table.query).chain(&table.ignore);
-        let titles: Vec<&str> = features.chain(others.map(String::as_str)).collect();
-        let numeric = |title: &&str| title.trim().parse::<f64>().is_ok();
-        if table.label.is_none() || !titles.iter().all(numeric) {
-            return None;
-        }
-        // Columns without names have these in pandas.
-        let places: HashSet<String> = (0..titles.len()).map(|place| place.to_string()).collect();
-        let counted = titles.iter().all(|&title| places.contains(title));
-        let first = titles.first().filter(|_| !counted)?;
+    /// Warns of columns in units that differ a lot, where no `scale` makes them alike.
+    pub fn of_units(data: &Dataset<'_>, scale: Scale) -> Option<Self> {
+        let mut odd = OddColumns::default();
+        odd.look(data);
+        odd.units(data).filter(|_| scale.is_none())
+    }
+
+    /// Warns of the `titles` on a `line` of a table, which may be its first row, as columns of `table` have numbers
+    /// for titles. Columns may count from 0 or 1, as those without names do in pandas, and others may be years.
+    pub fn of_header((line, titles): &(u64, Vec<String>), table: &TableOptions) -> Option<Self> {
+        let label = table.label.as_deref()?.trim();
+        let is_value = |title: &str| {
+            title.parse::<f64>().is_ok()
+                || matches!(title.to_ascii_lowercase().as_str(), "true" | "false")
+        };
+        let numbers: Vec<&str> = titles
+            .iter()
+            .map(String::as_str)
+            .filter(|title| is_value(title))
+            .collect();
+        let whole: Option<Vec<u64>> = numbers.iter().map(|title| title.parse().ok()).collect();
+        let counts = |whole: Vec<u64>| {
+            let first = whole.first().copied().unwrap_or_default();
+            let counted = whole.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            !is_value(label) || counted && first < 2
+        };
+        let odd = !whole.is_some_and(counts);
+        let first = numbers.first().filter(|_| odd)?;
         Some(warning!(
-            "the header has numbers alone, such as {first:?}: is it the first row of the data? Then write a header \
+            "line {line}, the header, has the title {first:?}: is it the first row of the data? Then write a header \
              before it"
         ))
+    }
+
+    /// Warns of preferences among rows of the input of `data`, each from its `line`, that join rows of two queries,
+    /// or most of which prefer the smaller label.
+    pub fn of_preferences(
+        data: &Dataset<'_>,
+        preferences: &[Preference],
+        lines: &[u64],
+    ) -> Vec<Self> {
+        let (rows, queries, labels) = (
+            data.rows_of_input(),
+            data.queries().of_rows(),
+            data.labels(),
+        );
+        let rows =
+            |one: &Preference| [one.preferred, one.other].map(|row| rows[row as usize] as usize);
+        let found = |odd: &dyn Fn([usize; 2]) -> bool| {
+            let pairs = preferences.iter().zip(lines);
+            let mut lines = pairs
+                .filter(|(one, _)| odd(rows(one)))
+                .map(|(_, line)| *line);
+            let first = lines.next();
+            (
+                lines.count() + usize::from(first.is_some()),
+                first.unwrap_or_default(),
+            )
+        };
+        let count = counted(preferences.len(), "preference");
+        let mut warnings = Vec::new();
+        let (joined, line) = found(&|[a, b]| queries[a] != queries[b]);
+        if joined > 0 {
+            warnings.push(warning!(
+                "{joined} of {count} join rows of two queries, the first on line {line}: rows count from 1"
+            ));
+        }
+        let (smaller, line) = found(&|[a, b]| labels[a] < labels[b]);
+        let (larger, _) = found(&|[a, b]| labels[a] > labels[b]);
+        if smaller > larger {
+            warnings.push(warning!(
+                "{smaller} of {count} prefer the row with the smaller label, the first on line {line}: the preferred \
+                 row comes first, and rows count from 1"
+            ));
+        }
+        warnings
     }
 
     /// Warns of queries and labels that teach little or nothing.
@@ -234,29 +303,31 @@ impl Warning {
         ))
     }
 
-    /// Warns of a number `chosen`, called `what`, that is the least or the largest of those `tried`: a
-    /// number beyond them may do better.
+    /// Warns of a number `chosen`, called `what`, that is the least or the largest of those `tried`, which have these
+    /// results: a number beyond them may do better, unless results are flat there.
     pub fn of_edge(
         what: impl fmt::Display,
         chosen: f64,
-        tried: impl IntoIterator<Item = f64>,
+        tried: impl IntoIterator<Item = (f64, Option<f64>)>,
     ) -> Option<Self> {
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
-        for one in tried {
-            (least, most) = (least.min(one), most.max(one));
-        }
-        if least >= most || (chosen != least && chosen != most) {
-            return None;
-        }
-        let (which, other) = if chosen == most {
-            ("largest", "larger")
-        } else {
-            ("smallest", "smaller")
+        let mut tried: Vec<(f64, Option<f64>)> = tried.into_iter().collect();
+        tried.sort_by(|a, b| a.0.total_cmp(&b.0));
+        tried.dedup_by_key(|one| one.0);
+        let (which, other, [edge, beside]) = match &tried[..] {
+            [.., beside, edge] if edge.0 == chosen => ("largest", "larger", [edge, beside]),
+            [edge, beside, ..] if edge.0 == chosen => ("smallest", "smaller", [edge, beside]),
+            _ => return None,
         };
-        let chosen = short(chosen);
-        Some(warning!(
-            "{what} {chosen} is the {which} of the grid: a {other} one may do better"
-        ))
+        let (chosen, results) = (short(chosen), edge.1.zip(beside.1));
+        Some(
+            if results.is_some_and(|(edge, beside)| is_flat(edge, beside)) {
+                warning!(
+                    "{what} {chosen} is the {which} of the grid, where results hardly depend on it"
+                )
+            } else {
+                warning!("{what} {chosen} is the {which} of the grid: a {other} one may do better")
+            },
+        )
     }
 
     /// Warns of a selection of `taken` features, where more were `asked` for.
@@ -296,12 +367,55 @@ impl Warning {
         };
         Some(warning!(
             "{lost}: the condition number is {condition:.0e}{most}, as {} is small beside the values or columns \
-             are nearly the same; {}, or scale the columns: {}",
-            Parameter::Lambda,
-            Remedy::RaiseLambda,
-            Remedy::Set(Parameter::Scale, "sd")
+             are nearly the same",
+            Parameter::Lambda
         ))
     }
+}
+
+/// The first name that two columns have: only one of them can be found by it.
+fn repeated_name(data: &Dataset<'_>) -> Option<Warning> {
+    let mut places = HashMap::new();
+    let named = data.names().into_iter().flat_map(FeatureNames::named);
+    let mut named = named.filter(|(_, name)| !name.is_empty());
+    let (first, second, name) = named.find_map(|(feature, name)| {
+        let first = places.insert(name, feature)?;
+        Some((first, feature, name))
+    })?;
+    let base = data.index_base();
+    Some(warning!(
+        "columns {} and {} are both called {name:?}: tables for a model of these data have only one of them",
+        base.written(first),
+        base.written(second)
+    ))
+}
+
+/// Identifiers that were rounded: numbers with a point or an exponent, past those that a float tells apart.
+fn rounded_identifiers(queries: &Queries) -> Option<Warning> {
+    let is_rounded = |id: &&str| {
+        let number = id.contains(['.', 'e', 'E']).then(|| id.parse::<f64>().ok());
+        number
+            .flatten()
+            .is_some_and(|number| number.abs() >= EXACT && number.is_finite())
+    };
+    let id = queries.ids()?.iter().find(is_rounded)?;
+    Some(warning!(
+        "query identifiers such as {id:?} are floats past 2^53, where several whole numbers are one: write them as \
+         whole numbers or as text"
+    ))
+}
+
+/// Labels -1 beside grades from 0 on.
+fn not_judged(labels: &[f64]) -> Option<Warning> {
+    let is_grade = |label: &f64| label.fract() == 0.0 && (-1.0..=LARGEST_GRADE).contains(label);
+    let rows = labels.iter().filter(|label| **label == -1.0).count();
+    let beside = labels.contains(&0.0) && labels.iter().any(|label| *label > 0.0);
+    (rows > 0 && beside && labels.iter().all(is_grade)).then(|| {
+        warning!(
+            "{} label -1, below the grades from 0 on: -1 often means not judged, and rows that are not are to be left out",
+            if rows == 1 { "1 row has the".to_owned() } else { format!("{rows} rows have the") }
+        )
+    })
 }
 
 /// Queries whose rows are as many as their ids say, or for several queries of one size a multiple. Half of
@@ -326,6 +440,28 @@ fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
     })
 }
 
+/// Warns of a teacher's `lambda` at the edge of those `tried`, with the value of the parameter that tries others.
+fn of_teacher(lambda: Lambda, tried: &[Lambda], flat: bool) -> Warning {
+    let (parameter, value) = (Parameter::Lambda, lambda.value());
+    let chosen = format!("the teacher's {parameter} {} is", short(value));
+    let below = tried.iter().all(|other| other.value() >= value);
+    let (which, factor) = if below {
+        ("smallest", 0.25)
+    } else {
+        ("largest", 4.0)
+    };
+    if flat {
+        return warning!("{chosen} the {which} of those tried, where errors hardly depend on it");
+    }
+    let mut others = [0, 1, 2, 3].map(|power| value * f64::powi(factor, power));
+    others.sort_by(f64::total_cmp);
+    let [a, b, c, d] = others.map(short);
+    warning!(
+        "{chosen} the {which} of those tried: {} {a},{b},{c},{d} tries others",
+        Parameter::TeacherLambda
+    )
+}
+
 impl Dataset<'_> {
     /// Warnings about the data, before anything is learnt. O(nnz) time at most.
     pub fn warnings(&self) -> Vec<Warning> {
@@ -346,15 +482,13 @@ impl Selection {
             let residual = |residual| {
                 Warning::of_residual("the teacher's hold-outs by ", lambda, residual, TOLERANCE)
             };
-            let edge = teacher.at_edge.then(|| {
-                warning!(
-                    "the teacher's {} {} is at the edge of those tried: {} takes others",
-                    Parameter::Lambda,
-                    short(lambda.value()),
-                    Parameter::TeacherLambda
-                )
-            });
-            warnings.extend(edge);
+            let tried = self.options.teacher_lambda.as_ref();
+            let tried = tried.map_or_else(Vec::new, |tried| tried.lambdas(self.unit));
+            warnings.extend(
+                teacher
+                    .at_edge
+                    .then(|| of_teacher(lambda, &tried, teacher.flat)),
+            );
             warnings.extend(teacher.residual.map(residual));
         }
         if self.ending != Ending::Interrupted && taken < asked {
@@ -370,8 +504,13 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn edge(&self) -> Option<Warning> {
-        let tried = self.outcomes.iter();
-        let tried = tried.map(|outcome| outcome.lambda.value());
+        let tried = self.outcomes.iter().map(|outcome| {
+            let point = outcome.points.get(self.k - 1);
+            (
+                outcome.lambda.value(),
+                point.and_then(|point| point.score.mean),
+            )
+        });
         let what = format!("the chosen {}", Parameter::Lambda);
         Warning::of_edge(what, self.lambda().value(), tried)
     }
@@ -400,11 +539,18 @@ impl Training {
         warnings.extend(Warning::of_condition(best.condition, true));
         // Each kernel has a grid of its own.
         let grid = self.cells.iter().filter(|cell| cell.kernel == best.kernel);
-        let lambdas = grid.map(|cell| cell.lambda.value());
+        let result = |cell: &Cell| {
+            cell.measure
+                .or(cell.holdout.as_ref().map(|holdout| holdout.error))
+        };
+        let lambdas = grid.map(|cell| (cell.lambda.value(), result(cell)));
         let what = format!("the chosen {}", Parameter::Lambda);
         warnings.extend(Warning::of_edge(what, best.lambda.value(), lambdas));
         if let Some(gamma) = best.kernel.gamma() {
-            let gammas = self.cells.iter().filter_map(|cell| cell.kernel.gamma());
+            let gammas = self
+                .cells
+                .iter()
+                .filter_map(|cell| Some((cell.kernel.gamma()?, None)));
             warnings.extend(Warning::of_edge("the chosen gamma", gamma, gammas));
         }
         for cell in &self.cells {

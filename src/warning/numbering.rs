@@ -10,6 +10,8 @@
 //! - whole numbers of which none comes back, although as many draws from their range would repeat one,
 //!   or where they have six digits and more, all as many, as identifiers and times have, or where the
 //!   name of the column ends as names of identifiers do;
+//! - whole numbers that come back in other queries alone, where the name of the column or their size is that of
+//!   identifiers;
 //! - places of rows in their queries, where the rows are in the order of their labels.
 //!
 //! Places whose order is not that of the rows get no warning: each query has the numbers 1, 2, ..., n
@@ -20,10 +22,6 @@
 
 use std::collections::HashSet;
 
-use rankrls_files::Remedy;
-use rayon::prelude::*;
-
-use super::Warning;
 use crate::data::{Column, Dataset};
 
 /// Fewer rows tell nothing: 1, 2, 3 and 4 may be a feature.
@@ -37,30 +35,41 @@ const ROWS_IN_ANY_ORDER: usize = 10;
 const ROUNDING: f64 = 0.05;
 
 /// Logarithm of the chance below which numbers that never repeat are no accident.
-const RARE: f64 = -14.0;
+pub(super) const RARE: f64 = -14.0;
 
 /// Identifiers are so large, and have all as many digits.
 const LEAST_IDENTIFIER: f64 = 1e5;
 
-/// Last words of names of identifiers.
-const ID_WORDS: [&str; 9] = [
+/// Last words of names of identifiers, which may come back in other queries.
+const ID_WORDS: [&str; 14] = [
     "id",
     "ids",
     "docid",
     "rowid",
-    "index",
-    "idx",
-    "key",
-    "timestamp",
+    "itemid",
+    "productid",
+    "pageid",
     "uid",
+    "pid",
+    "uuid",
+    "docno",
+    "sku",
+    "isbn",
+    "asin",
 ];
+
+/// Last words of names of numbers of rows.
+const ROW_WORDS: [&str; 4] = ["index", "idx", "key", "timestamp"];
+
+/// Fewest pairs of rows of a query that tell whether numbers come back in one.
+const LEAST_PAIRS: usize = 10;
 
 /// So often the label changes at least between rows of a query that are in the order of their labels. Places
 /// in queries of two rows are as features of 0 and 1, which may well know the labels.
 const LEAST_CHANGES: usize = 4;
 
 /// More columns that number rows, if they are half of all, are features in ranks.
-const MANY: usize = 8;
+pub(super) const MANY: usize = 8;
 
 /// What numbers that count the rows are, after the name of their column.
 const ROWS: &str =
@@ -70,77 +79,40 @@ const ROWS: &str =
 const IDENTIFIERS: &str =
     "has another whole number in each row, as identifiers are, which say nothing of other rows";
 
+/// What numbers are of which each row of a query has another one, and other queries have them again.
+const ITEMS: &str = "has another whole number in each row of a query, as identifiers of documents are, which say nothing of others";
+
 /// What numbers are that count the rows of each query, which are in the order of their labels.
 const PLACES: &str = "counts the rows of each query, and these are in the order of their labels: it tells the labels, \
      and says nothing of rows in another order";
 
-/// Columns that number rows, found among columns that come some at a time.
-#[derive(Debug, Default)]
-pub struct Numberings {
-    /// Their features, and what their numbers are.
-    found: Vec<(u32, &'static str)>,
-    /// Stored columns that were looked at.
-    columns: usize,
+/// The rows of data, in which columns are looked for that number them.
+pub(super) struct Rows<'d> {
+    data: &'d Dataset<'d>,
+    /// Whether those of each query are in the order of their labels.
+    by_label: bool,
 }
 
-impl Numberings {
-    /// Looks at the stored columns of `data`, which may be some of all.
-    pub fn look(&mut self, data: &Dataset<'_>) {
-        self.columns += data.stored_columns();
-        let (rows, queries) = (data.rows(), data.queries().len());
-        if rows < LEAST_ROWS {
-            return;
-        }
+impl<'d> Rows<'d> {
+    pub(super) fn of(data: &'d Dataset<'_>) -> Self {
         let by_label = in_order_of_labels(data);
-        let columns = (0..data.stored_columns()).into_par_iter();
-        let found = columns.filter_map(|position| {
-            let column = data.column(position);
-            if column.rows.len() + queries < rows {
-                return None;
-            }
-            let places = || by_label && counts_rows_of_queries(column, data);
-            let identifier = || {
-                let name = data.name_of(data.feature(position));
-                name.is_some_and(names_identifiers)
-            };
-            let numbers = numbering(column, data, identifier);
-            let known = numbers.or_else(|| places().then_some(PLACES))?;
-            Some((data.feature(position), known))
-        });
-        self.found.par_extend(found);
+        Self { data, by_label }
     }
 
-    /// Warns of those found, as `data` name and count the columns.
-    pub fn warnings(self, data: &Dataset<'_>) -> Vec<Warning> {
-        let warning = |(feature, what): (u32, &str)| {
-            let name = data.name_of(feature);
-            let called = match name {
-                Some(name) => format!("column {name:?}"),
-                None => format!("column {}", data.index_base().written(feature)),
-            };
-            let remedy = Remedy::LeaveOut(name.map(str::to_owned));
-            Warning {
-                column: Some((feature, called)),
-                text: format!("{what}; {remedy}"),
-            }
-        };
-        self.sound().into_iter().map(warning).collect()
-    }
-
-    /// The columns found, but for many of all: these are features in ranks.
-    fn sound(self) -> Vec<(u32, &'static str)> {
-        if self.found.len() > MANY && 2 * self.found.len() > self.columns {
-            return Vec::new();
+    /// What the numbers in the `column` of a feature are, where they number the rows.
+    pub(super) fn numbering(&self, column: Column<'_>, feature: u32) -> Option<&'static str> {
+        let data = self.data;
+        let (rows, queries) = (data.rows(), data.queries().len());
+        if rows < LEAST_ROWS || column.rows.len() + queries < rows {
+            return None;
         }
-        self.found
+        let name = data.name_of(feature);
+        let places = || self.by_label && counts_rows_of_queries(column, data);
+        numbering(column, data, name).or_else(|| places().then_some(PLACES))
     }
 }
 
-fn numbering(
-    column: Column<'_>,
-    data: &Dataset<'_>,
-    named: impl Fn() -> bool,
-) -> Option<&'static str> {
+fn numbering(column: Column<'_>, data: &Dataset<'_>, name: Option<&str>) -> Option<&'static str> {
     let (rows, queries) = (data.rows(), data.queries().len());
     // Entries that are missing are 0.
     let missing = rows - column.rows.len();
@@ -167,15 +139,50 @@ fn numbering(
     if queries > 1 && rows >= ROWS_IN_ANY_ORDER && begins_again(&in_order, queries) {
         return Some(ROWS);
     }
-    let mut seen = HashSet::new();
-    // Sound columns end here, mostly with one of the first rows.
-    if missing > 1 || !values().all(|value| seen.insert(value.to_bits())) {
-        return None;
-    }
-    let rare = chance_of_no_repetition(rows, largest - least + 1.0) < RARE;
+    let named = |words: &[&str]| name.is_some_and(|name| ends_as(name, words));
     let long = least >= LEAST_IDENTIFIER && largest < 10.0 * least;
-    let identifiers = rare || queries > 1 && (long || named() || is_sorted(&in_order()));
-    identifiers.then_some(IDENTIFIERS)
+    let mut seen = HashSet::new();
+    if missing < 2 && values().all(|value| seen.insert(value.to_bits())) {
+        let rare = chance_of_no_repetition(rows, largest - least + 1.0) < RARE;
+        let named = || named(&ID_WORDS) || named(&ROW_WORDS);
+        let identifiers = rare || queries > 1 && (long || named() || is_sorted(&in_order()));
+        return identifiers.then_some(IDENTIFIERS);
+    }
+    // Sound columns end here, mostly with one of the first queries.
+    let numbers = long.then_some(largest - least + 1.0);
+    let apart = (long || named(&ID_WORDS)) && come_back_elsewhere(column, data, numbers);
+    apart.then_some(ITEMS)
+}
+
+/// Whether no number is in two rows of a query, where queries have several; of so many `numbers` some come
+/// back in other queries, and far more than by chance.
+fn come_back_elsewhere(column: Column<'_>, data: &Dataset<'_>, numbers: Option<f64>) -> bool {
+    let mut values = of_rows(column, data);
+    let pairs = |rows: usize| rows * (rows - 1) / 2;
+    let mut within = 0;
+    for part in data.queries().split_mut(&mut values) {
+        within += pairs(part.len());
+        part.sort_unstable_by(f64::total_cmp);
+        if part.windows(2).any(|pair| pair[0] == pair[1]) {
+            return false;
+        }
+    }
+    let Some(numbers) = numbers else {
+        return within >= LEAST_PAIRS;
+    };
+    values.sort_unstable_by(f64::total_cmp);
+    let runs = values.chunk_by(|a, b| a == b);
+    let equal: usize = runs.map(|run| pairs(run.len())).sum();
+    let step = values
+        .windows(2)
+        .fold(0.0, |step, pair| divisor(step, pair[1] - pair[0]));
+    let expected = pairs(values.len()) as f64 * f64::max(step, 1.0) / numbers;
+    within >= 10 * LEAST_PAIRS && equal > 2 && equal as f64 > 20.0 * expected
+}
+
+/// The greatest common divisor of whole numbers: prices are multiples of 10 or 100.
+fn divisor(a: f64, b: f64) -> f64 {
+    if b == 0.0 { a } else { divisor(b, a % b) }
 }
 
 fn is_sorted(values: &[f64]) -> bool {
@@ -187,8 +194,8 @@ fn is_sorted(values: &[f64]) -> bool {
     }
 }
 
-/// Whether the last word of a name is one for identifiers: `doc_id`, `Row.ID`, `docId`, `Index`.
-fn names_identifiers(name: &str) -> bool {
+/// Whether the last word of a name is one of `words`: `doc_id`, `Row.ID`, `docId`, `Index`.
+fn ends_as(name: &str, words: &[&str]) -> bool {
     let mut word = String::new();
     let mut lower = false;
     for letter in name.chars() {
@@ -202,7 +209,7 @@ fn names_identifiers(name: &str) -> bool {
                 .filter(|letter| letter.is_alphanumeric()),
         );
     }
-    ID_WORDS.contains(&word.as_str())
+    words.contains(&word.as_str())
 }
 
 /// Whether labels only fall, or only rise, from row to row of each query.
@@ -287,6 +294,7 @@ fn chance_of_no_repetition(draws: usize, numbers: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::OddColumns;
     use super::*;
 
     /// The pattern of the numbers in a column of rows with these labels, in queries of so many rows. Another
@@ -297,9 +305,9 @@ mod tests {
             format!("{label} qid:{} 1:{value} 2:{}\n", row / size, row * row % 4)
         };
         let rows: Vec<String> = values.iter().enumerate().map(row).collect();
-        let mut numberings = Numberings::default();
-        numberings.look(&crate::data::parsed(&rows.concat()));
-        let found = numberings.sound();
+        let mut odd = OddColumns::default();
+        odd.look(&crate::data::parsed(&rows.concat()));
+        let found = odd.sound();
         assert!(found.iter().all(|&(feature, _)| feature == 0), "{found:?}");
         found.first().map(|&(_, what)| what)
     }
@@ -391,11 +399,46 @@ mod tests {
     #[test]
     fn names_of_identifiers_are_told_from_others() {
         for name in "id ID doc_id docId Row.ID docid index rowID Time-Stamp\tid".split(' ') {
-            assert!(names_identifiers(name), "{name}");
+            let words = [&ID_WORDS[..], &ROW_WORDS].concat();
+            assert!(ends_as(name, &words), "{name}");
         }
         for name in "acid grid humid id_of_text_length body\tmass indexed ID5 ".split(' ') {
-            assert!(!names_identifiers(name), "{name}");
+            assert!(
+                !ends_as(name, &ID_WORDS) && !ends_as(name, &ROW_WORDS),
+                "{name}"
+            );
         }
+    }
+
+    #[test]
+    fn identifiers_that_come_back_in_other_queries_are_told() {
+        let found = |rows: usize, name: &str, value: &dyn Fn(usize) -> usize| {
+            let row = |row| format!("{} qid:{} 1:{}\n", row % 3, row / 6, value(row));
+            let data = crate::data::parsed(&(0..rows).map(row).collect::<String>());
+            let data = data.with_names([name].into_iter().collect()).unwrap();
+            let mut odd = OddColumns::default();
+            odd.look(&data);
+            odd.sound().first().map(|&(_, what)| what)
+        };
+        // 29 documents; a query has six different ones.
+        let document = |row: usize| (row * 7 + row / 6 * 3) % 29;
+        let long = |row: usize| 100_000 + document(row) * document(row) * 977;
+        for name in ["doc_id", "DocID", "docno", "item.id", "SKU"] {
+            assert_eq!(found(60, name, &document), Some(ITEMS), "{name}");
+        }
+        for name in ["x", "index", "length"] {
+            assert_eq!(found(120, name, &long), Some(ITEMS), "{name}");
+            assert_eq!(found(60, name, &document), None, "{name}");
+        }
+        // One query has a document twice; few rows; prices; a number for each query.
+        let twice = |row: usize| if row == 7 { document(8) } else { document(row) };
+        assert_eq!(found(60, "doc_id", &twice), None);
+        assert_eq!(found(6, "doc_id", &document), None);
+        assert_eq!(
+            found(120, "price", &|row| 100_000 + document(row) * 25_000),
+            None
+        );
+        assert_eq!(found(60, "site_id", &|row| row / 6 % 4), None);
     }
 
     #[test]
@@ -405,9 +448,12 @@ mod tests {
             (1..=12).map(rank).collect::<String>()
         };
         let rows = (0..36).map(|row| format!("{} qid:{}{}\n", row % 3, row / 4, ranks(row)));
-        let mut numberings = Numberings::default();
-        numberings.look(&crate::data::parsed(&rows.collect::<String>()));
-        assert!(numberings.found.len() > MANY, "{numberings:?}");
-        assert_eq!(numberings.sound(), []);
+        let data = crate::data::parsed(&rows.collect::<String>());
+        let known = Rows::of(&data);
+        let of = |position| known.numbering(data.column(position), data.feature(position));
+        assert!((0..12).filter_map(of).count() > MANY);
+        let mut odd = OddColumns::default();
+        odd.look(&data);
+        assert_eq!(odd.sound(), []);
     }
 }

@@ -188,7 +188,7 @@ proptest! {
             check_holdout(&problem, weight, &groups, lambda, solver, held_out(&trained))?;
             if queries == 1 {
                 let found = train(&dataset, &options, lambda, HoldOut::Queries);
-                prop_assert_eq!(found, Err(one_query()));
+                prop_assert_eq!(found, Err(one_query(dataset.queries())));
                 continue;
             }
             let Some(trained) = by(HoldOut::Queries) else { continue };

@@ -8,10 +8,16 @@ use serde_json::Value;
 
 use crate::commands::{command, root, run, target, tool};
 
-/// The reference of the Python package: its source, and its page in the book.
-const REFERENCE: (&str, &str) = ("python/reference/index.rst", "python/index.html");
+/// Files that are pages of the book and stand elsewhere, where GitHub shows them.
+const ELSEWHERE: [(&str, &str); 2] = [
+    ("index.md", "README.md"),
+    ("python-reference.md", "python/REFERENCE.md"),
+];
 
-/// Makes the book in `target/book`; `cargo xtask python` adds the reference of the Python package. A page that is not listed is an error, and so is a link that leads nowhere.
+/// Most words of a sentence.
+const WORDS: usize = 25;
+
+/// Makes the book in `target/book`. A page that is not listed is an error, and so is a link that leads nowhere.
 pub(crate) fn build() -> Result<()> {
     let (docs, book) = (root().join("docs"), target().join("book"));
     let listed = fs::read_to_string(docs.join("SUMMARY.md"))?;
@@ -48,27 +54,83 @@ fn prepare(item: &mut Value) -> Result<()> {
         .as_str()
         .context("expected a path")?
         .to_owned();
-    // The first page is the README, which stands in the folder above.
-    let file = match path.as_str() {
-        "index.md" => "README.md".to_owned(),
-        _ => format!("docs/{path}"),
-    };
+    let elsewhere = ELSEWHERE.iter().find(|(page, _)| *page == path);
+    let file = elsewhere.map_or_else(|| format!("docs/{path}"), |(_, file)| (*file).to_owned());
     let text = fs::read_to_string(root().join(&file))?;
-    let text = page(&text, &file).with_context(|| file)?;
+    let text = short(&text)
+        .and_then(|()| page(&text, &file))
+        .with_context(|| file)?;
     // The README stands in the folder above the other pages.
     chapter["content"] = text.replace("=\"docs/figures/", "=\"figures/").into();
     let inner = chapter["sub_items"].as_array_mut();
     inner.into_iter().flatten().try_for_each(prepare)
 }
 
-/// A page of the book: its links, but not what stands in blocks of code.
+/// Refuses sentences of more words than `WORDS`. Code counts for none.
+fn short(text: &str) -> Result<()> {
+    for block in text.split("```").step_by(2) {
+        let spoken = |line: &&str| !line.starts_with("    ") && !line.starts_with('<');
+        let begins = |line: &str| line.is_empty() || line.starts_with(['#', '|', '-']);
+        let mut sentence = Vec::new();
+        for line in block.lines().filter(spoken) {
+            if begins(line) {
+                sentence.clear();
+            }
+            let in_table = line.starts_with('|');
+            for cell in line.split(|char| in_table && char == '|') {
+                if in_table {
+                    sentence.clear();
+                }
+                let prose: Vec<&str> = cell.split('`').step_by(2).collect();
+                for word in prose.join(" ").split_whitespace() {
+                    if word.chars().any(char::is_alphanumeric) {
+                        sentence.push(word.to_owned());
+                    }
+                    let long = sentence.len() > WORDS;
+                    ensure!(!long, "more than {WORDS} words: {}", sentence.join(" "));
+                    let end = word.trim_end_matches([')', '"', '*']);
+                    if end.ends_with(['.', '?', '!', ':', ';']) {
+                        sentence.clear();
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A page of the book: its links and formulas, but not what stands in blocks of code.
 fn page(text: &str, file: &str) -> Result<String> {
     let parts = text.split("```").enumerate();
-    let parts = parts.map(|(place, part)| match place % 2 {
-        0 => linked(part, file),
-        _ => Ok(format!("```{part}```")),
-    });
+    let parts = parts.map(
+        |(place, part)| match (place % 2, part.strip_prefix("math\n")) {
+            (0, _) => linked(part, file).map(|prose| formulas(&prose)),
+            (_, Some(formula)) => Ok(tex('[', formula.trim(), ']')),
+            _ => Ok(format!("```{part}```")),
+        },
+    );
     parts.collect()
+}
+
+/// Prose whose formulas stand between a dollar and a backtick, as GitHub has them, as `MathJax` wants them.
+fn formulas(prose: &str) -> String {
+    let mut parts = prose.split("$`");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (formula, rest) = part.split_once("`$").unwrap_or((part, ""));
+        out.extend([&tex('(', formula, ')'), rest]);
+    }
+    out
+}
+
+/// A formula between brackets behind backslashes, all of it escaped, so that Markdown leaves it alone.
+fn tex(open: char, formula: &str, close: char) -> String {
+    let text = format!("\\{open}{formula}\\{close}");
+    let escaped = text.chars().map(|char| match char {
+        char if char.is_ascii_punctuation() => format!("\\{char}"),
+        char => char.to_string(),
+    });
+    escaped.collect()
 }
 
 /// Links of the page `own`: other pages, or, as the book stands alone, the paths of files.
@@ -89,10 +151,10 @@ fn linked(prose: &str, own: &str) -> Result<String> {
             };
             let leads = root().join(&path).exists() && (anchor.is_empty() || has(&path, anchor)?);
             ensure!(leads, "{link} leads nowhere");
+            let elsewhere = ELSEWHERE.iter().find(|(_, file)| *file == path);
             let page = match path.strip_prefix("docs/") {
                 _ if file.is_empty() => Some(""),
-                None if path == "README.md" => Some("index.md"),
-                None if path == REFERENCE.0 => Some(REFERENCE.1),
+                None => elsewhere.map(|(page, _)| *page),
                 page => page,
             };
             if let Some(page) = page {

@@ -1,4 +1,4 @@
-//! The Python package: its wheel, its tests, its examples and its reference.
+//! The Python package: its wheel, its tests and its examples.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::commands::{command, environment, root, run, target};
 const LARGEST: u64 = 8 << 20;
 
 /// Builds the wheel, installs it beside the current and the oldest supported scikit-learn, and runs
-/// checks, tests and examples, and makes the reference. `program` is the command of the same checkout.
+/// checks, tests and examples. `program` is the command of the same checkout.
 pub(crate) fn check(program: &Path) -> Result<()> {
     let folder = root().join("python");
     let tests = folder.join("tests");
@@ -48,16 +48,6 @@ pub(crate) fn check(program: &Path) -> Result<()> {
             .arg(root().join(example))
             .current_dir(temporary.path()))?;
     }
-    reference(&current)
-}
-
-/// Makes the pages of the installed package from its docstrings, in `target/book/python`, beside the
-/// book. A warning is an error.
-fn reference(python: &Path) -> Result<()> {
-    let (pages, cache) = (target().join("book/python"), target().join("reference"));
-    let mut sphinx = command(python, "-m sphinx -W --keep-going -q -E -b html -d");
-    run(sphinx.arg(cache).arg("python/reference").arg(&pages))?;
-    println!("reference of the Python package: {}", pages.display());
     Ok(())
 }
 

@@ -78,14 +78,14 @@ pub(crate) struct RulesArgs {
     #[arg(long, value_name = "NAME", value_parser = one_of(Convention::ALL, Convention::name))]
     pub(crate) convention: Option<Convention>,
     /// Least label of a relevant document, for map, p@K and mrr [default: any above 0]
-    #[arg(long, value_name = "X", value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "X", value_parser = finite)]
     relevant_from: Option<f64>,
     /// Gain of a grade y, for ndcg@K and mean-ndcg: exponential, 2^y - 1, or linear, y [default:
     /// exponential]
     #[arg(long, value_name = "NAME", value_parser = one_of(Gain::ALL, Gain::name))]
     gain: Option<Gain>,
     /// Largest grade of the scale, for err [default: the largest label of the data]
-    #[arg(long, value_name = "G", value_parser = grade, allow_negative_numbers = true)]
+    #[arg(long, value_name = "G", value_parser = grade)]
     max_grade: Option<f64>,
 }
 

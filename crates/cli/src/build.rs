@@ -10,7 +10,7 @@ use clap::Args;
 use indicatif::ProgressBar;
 use rankrls_parses::Error;
 use rankrls_parses::corpus::{
-    self, BuildObserver, BuildOptions, Candidates, Manifest, WrittenData,
+    self, BuildObserver, BuildOptions, Candidates, Manifest, Templates, WrittenData,
 };
 
 use crate::args::usage;
@@ -24,17 +24,18 @@ const NAMED: usize = 10;
 /// Build a corpus of parses from a treebank
 ///
 /// A query is a sentence of the treebank, its rows are candidate parses, from the Link Grammar parser
-/// or from a file, their labels are how well their arcs match the treebank's (F1, from 0 to 1). Features
-/// are words, links, connectors and the like of the candidate, by name. Writes a folder, which appears at
-/// once: train.svm.zst to train on, test.svm.zst of held-out sentences over the same columns, the parse of
-/// each row as a line of texts.txt.zst and test-texts.txt.zst, names.txt.zst and manifest.json. Other
-/// commands find names and texts beside the data.
+/// or from a file, their labels are how well their arcs match the treebank's (F1, from 0 to 1, without
+/// punctuation: UAS where words are the same, and LAS with --relations). Features are words, links,
+/// connectors and the like of the candidate, by name. Writes a folder, which appears at once:
+/// train.svm.zst to train on, test.svm.zst of held-out sentences over the same columns, the parse of each
+/// row as a line of texts.txt.zst and test-texts.txt.zst, names.txt.zst and manifest.json. Other commands
+/// find names and texts beside the data.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   rankrls build treebank.conllu --link-grammar -o ewt
   rankrls build treebank.conllu --link-grammar --time-limit 30 --resume -o ewt
-  rankrls build treebank.conllu --candidates nbest.conllu --label labelled -o ewt
+  rankrls build treebank.conllu --candidates nbest.conllu --relations -o ewt
   rankrls build ud-treebank.conllu --link-grammar --heads function -o ewt
   rankrls build new.conllu --link-grammar --columns ewt/names.txt.zst -o new
 
@@ -50,13 +51,22 @@ pub(crate) struct BuildArgs {
     treebank: PathBuf,
     #[command(flatten)]
     source: SourceArgs,
+    /// Most linkages of a sentence, the cheapest ones, from 2 to 1000
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 20,
+        conflicts_with = "parses"
+    )]
+    #[arg(help_heading = "Candidates", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    linkages: u16,
     /// Seconds of the processor that the parser has for a sentence; it is ended after twice as many by the
     /// clock, and two more
     #[arg(
         long,
         value_name = "S",
         default_value_t = 10,
-        conflicts_with = "candidates"
+        conflicts_with = "parses"
     )]
     #[arg(help_heading = "Candidates", value_parser = clap::value_parser!(u64).range(1..=3600))]
     time_limit: u64,
@@ -85,9 +95,9 @@ struct SourceArgs {
     /// Parse the sentences with the Link Grammar parser
     #[arg(long)]
     link_grammar: bool,
-    /// Take the candidates of this file, in CoNLL-U, several parses a sentence, or as link-parser prints
+    /// Take all candidates of this file, in CoNLL-U, several parses a sentence, or as link-parser prints
     /// them; - is standard input
-    #[arg(long, value_name = "FILE")]
+    #[arg(id = "parses", long = "candidates", value_name = "FILE")]
     candidates: Option<PathBuf>,
 }
 
@@ -96,6 +106,7 @@ impl BuildArgs {
         match &self.source.candidates {
             Some(path) => Candidates::File(path.clone()),
             None => Candidates::LinkGrammar {
+                linkages: self.linkages.into(),
                 time_limit: self.time_limit,
                 resume: self.resume,
             },
@@ -141,6 +152,9 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
     warn_poor(&manifest, console);
+    if manifest.scores_tie {
+        console.warn("the scores of the candidates are equal in each sentence, and cannot rank");
+    }
     if !session.is_given("heads") {
         warn_heads(&manifest, console);
     }
@@ -176,10 +190,15 @@ fn warn_poor(manifest: &Manifest, console: Console) {
         return;
     };
     let (columns, varying) = (part.columns, part.varying_columns);
+    let all = manifest.options.templates == Templates::default();
+    let remedy = if all {
+        ""
+    } else {
+        "; --templates all has others"
+    };
     console.warn(format_args!(
         "the candidates of a sentence differ in {varying} of {columns} columns, and no other column can rank: \
-         words are the same in all parses of a sentence; add templates such as labels to --templates, or \
-         leave the option out for all templates"
+         words are the same in all parses of a sentence{remedy}"
     ));
 }
 

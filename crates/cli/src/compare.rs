@@ -17,7 +17,7 @@ use rankrls::{Ridge, StrategyKind};
 use serde::Serialize;
 
 use crate::args::{self, RulesArgs, at_least_one, each_once};
-use crate::data::{Input, Sizes, TestSizes, TrainingData};
+use crate::data::{Input, TrainingData};
 use crate::numbers::{counted, printable, ridge};
 use crate::output::{Object, by_name};
 use crate::report::BIASED;
@@ -25,6 +25,7 @@ use crate::select::{Tested, choose_lambda};
 use crate::session::Session;
 use crate::settings::{LabelArgs, TeacherArgs, WeightArgs};
 use crate::sheet::Sheet;
+use crate::sizes::{Sizes, TestSizes};
 use crate::watch::Watch;
 
 /// All strategies but `fs-ed`, which needs grades.
@@ -48,7 +49,7 @@ pub(crate) struct CompareArgs {
     k: usize,
     /// Ridge parameter of all strategies, a number or a share as of select; auto: what select takes
     /// with the fastest exact one
-    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(long, default_value = "auto")]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
     /// Strategies, separated by commas; NAME:N judges N candidates a step, drawn at random
@@ -197,7 +198,8 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         lambda: args.lambda,
         ..args.labels.options()
     };
-    let candidates = options.candidates(&input.train);
+    console.warn_all(Warning::of_units(&input.train, options.scale));
+    let candidates = options.candidates_within(&input.train)?;
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
         return Ok(session.without_results());
     };
@@ -289,7 +291,7 @@ impl CompareArgs {
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
         let found = interrupt.run(|| {
-            let candidates = options.candidates(&input.train);
+            let candidates = options.candidates_within(&input.train)?;
             let memory = plan(&candidates, &input.train, &options)?.memory;
             anyhow::Ok((candidates, memory))
         })?;

@@ -10,13 +10,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::numbers::{printable, printable_lines};
-use anyhow::{Context, Result};
+use super::numbers::{counted, printable, printable_lines};
+use anyhow::{Context, Result, bail};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::Warning;
+use rankrls::memory::Bytes;
 use rankrls::stop::Stop;
+use rankrls_files::memory;
 use rankrls_parses::linkgrammar;
+use rayon::ThreadPool;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
@@ -164,7 +167,10 @@ impl Console {
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style.with_key("left", time_left));
         }
-        bar.enable_steady_tick(TICK);
+        // It starts a thread, and panics where it cannot.
+        if thread::Builder::new().spawn(|| ()).is_ok() {
+            bar.enable_steady_tick(TICK);
+        }
         bar
     }
 }
@@ -181,6 +187,12 @@ pub(crate) const NOTHING: &str = "nothing was saved";
 
 /// How long the steps at work may take once they are to end.
 const GRACE: Duration = Duration::from_millis(300);
+
+/// Bytes of addresses without which nothing can be done.
+const LEAST_ROOM: u64 = 16 << 20;
+
+/// Bytes of addresses that a thread takes: its stack, and 64 MiB that the allocator of glibc sets aside.
+const A_THREAD: u64 = 72 << 20;
 
 /// Signals ask to end: the steps at work get a moment to finish, then they end where they are, and what
 /// there is so far is saved. The second signal ends the process. So does the first as long as there
@@ -201,6 +213,11 @@ fn ignores(signal: i32) -> bool {
     let ignored = lines.find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok());
     ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
+}
+
+/// The exit code of a process that a signal ends, as shells have it.
+fn exit_code(signal: i32) -> i32 {
+    128 + signal
 }
 
 /// How the first signal is answered.
@@ -230,18 +247,19 @@ impl Interrupt {
         let signals = signals.filter(|&signal| signal != SIGHUP || !ignores(signal));
         let signals: Vec<_> = signals.collect();
         for &signal in &signals {
-            let exit = 128 + usize::try_from(signal)?;
+            let exit = exit_code(signal);
+            let code = usize::try_from(exit)?;
             // In this order: the first signal does not yet end the process.
-            flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&second))
+            flag::register_conditional_shutdown(signal, exit, Arc::clone(&second))
                 .and_then(|_| flag::register(signal, Arc::clone(&second)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&self.code), exit))
+                .and_then(|_| flag::register_usize(signal, Arc::clone(&self.code), code))
                 .context("cannot handle signals")?;
         }
         let mut signals = Signals::new(signals).context("cannot handle signals")?;
         let interrupt = self.clone();
         let heard = thread::Builder::new().spawn(move || {
             if let Some(signal) = signals.forever().next() {
-                interrupt.end(128 + signal, console);
+                interrupt.end(exit_code(signal), console);
             }
         });
         heard.context("cannot start threads")?;
@@ -287,6 +305,29 @@ impl Interrupt {
     /// before that.
     pub(crate) fn finishing(&self, what: impl Into<String>, bar: &ProgressBar) {
         self.answers(Answer::Finish(what.into(), bar.clone()));
+    }
+
+    /// Starts the threads that do all work: so many, or fewer where the system has no more or memory for no more,
+    /// which is told.
+    pub(crate) fn pool(&self, threads: usize, console: Console) -> Result<ThreadPool> {
+        let room = memory::room().unwrap_or(u64::MAX);
+        let Some(spare) = room.checked_sub(LEAST_ROOM) else {
+            let (least, room) = (Bytes(LEAST_ROOM), Bytes(room));
+            bail!(
+                "the limit of the process (ulimit -v): expected {least} or more to be left, found {room}"
+            );
+        };
+        let most = usize::try_from(spare / A_THREAD).unwrap_or(usize::MAX);
+        let pool = self.work.pool(threads.min(most.max(1)));
+        let pool = pool.context("cannot start threads")?;
+        let found = pool.current_num_threads();
+        if found < threads {
+            let wanted = counted(threads, "thread");
+            console.warn(format_args!(
+                "the system has no more than {found} of {wanted}"
+            ));
+        }
+        Ok(pool)
     }
 
     /// Does `work`, which ends a moment after a signal wherever it is; `None` where that was before it

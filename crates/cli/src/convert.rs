@@ -1,6 +1,6 @@
 //! `rankrls convert`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -12,9 +12,10 @@ use rankrls::{Dataset, IndexBase, Model};
 use crate::args::{one_of, usage};
 use crate::data::{ColumnNames, DataArgs, Wanted, read_named};
 use crate::numbers::printable;
-use crate::output::{CompleteFile, OutputFile, print};
+use crate::output::{OutputFile, appear, print};
 use crate::session::Session;
 use rankrls_files::FilePlace;
+use rankrls_parses::corpus;
 
 /// Convert data to svmlight text, or reduce them to the columns of a model
 ///
@@ -55,26 +56,10 @@ pub(crate) struct ConvertArgs {
 }
 
 pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let target = args.target(session)?;
     // Found writable before the work.
-    let sizes = if args.ranker == Some(Ranker::LightGbm) {
-        let mut path = args.output.as_os_str().to_owned();
-        path.push(".query");
-        let file = OutputFile::create(&session.files, "--output", path.as_ref())?;
-        Some(file)
-    } else {
-        None
-    };
+    let target = args.target(session)?;
     let dataset = args.read(session)?;
-    let Some(ranker) = args.ranker else {
-        target.write(&dataset)?;
-        return Ok(session.code());
-    };
-    let queries = dataset.queries().clone();
-    target.write(&dataset.for_ranker(ranker)?)?;
-    if let Some(file) = sizes {
-        file.write(|writer| write_query_sizes(&queries, writer))?;
-    }
+    target.write(dataset, args.ranker)?;
     Ok(session.code())
 }
 
@@ -86,7 +71,7 @@ impl ConvertArgs {
             let names = self.names.as_ref();
             return read_named(&self.data, names, &self.input, session.console);
         };
-        let model = Model::read(path)?;
+        let model = Model::read_within(path, self.data.memory())?;
         if model.expansion.is_some() {
             let path = printable(&path.display().to_string());
             bail!("{path}: the model has no features to keep: its kernel compares rows");
@@ -116,53 +101,86 @@ impl ConvertArgs {
         if self.ranker.is_some() && (!to_file || compressed) {
             return Err(usage("--for writes a file without .gz or .zst"));
         }
-        let files = if to_file {
-            let names = names_file(&self.output);
-            // The same names are not written again.
-            let beside = || names_beside(&self.input);
-            let known = self
-                .names
-                .clone()
-                .or_else(beside)
-                .filter(|_| self.model.is_none());
-            let place = FilePlace::of(&names);
-            let same = place.is_some() && known.as_deref().map(FilePlace::of) == Some(place);
-            let data = OutputFile::create(files, "--output", &self.output)?;
-            let names = (!same).then(|| OutputFile::create(files, "--output", &names));
-            Some((data, names.transpose()?))
-        } else {
+        if !to_file {
             files.prints()?;
-            None
+            return Ok(Target(None));
+        }
+        let names = names_file(&self.output);
+        // The same names are not written again.
+        let beside = || names_beside(&self.input);
+        let known = self
+            .names
+            .clone()
+            .or_else(beside)
+            .filter(|_| self.model.is_none());
+        let place = FilePlace::of(&names);
+        let same = place.is_some() && known.as_deref().map(FilePlace::of) == Some(place);
+        let create = |path: &Path| OutputFile::create(files, "--output", path);
+        let sizes = (self.ranker == Some(Ranker::LightGbm)).then(|| {
+            let mut path = self.output.as_os_str().to_owned();
+            path.push(".query");
+            create(path.as_ref())
+        });
+        // Test data may have the names of training data.
+        let own = names.as_os_str().as_encoded_bytes();
+        let is_own = |found: &PathBuf| {
+            let of_name = found.as_os_str().as_encoded_bytes().starts_with(own);
+            of_name || corpus::FILES.iter().any(|name| found.ends_with(name))
         };
-        let base = match self.ranker {
-            Some(_) => IndexBase::Zero,
-            None => IndexBase::One,
-        };
-        Ok(Target { base, files })
+        Ok(Target(Some(Outputs {
+            data: create(&self.output)?,
+            sizes: sizes.transpose()?,
+            others: names_beside(&self.output).filter(|found| !same && is_own(found)),
+            names: (!same).then(|| create(&names)).transpose()?,
+        })))
     }
 }
 
-/// Where data is to be written.
+/// Where data is to be written: files, or standard output.
 #[derive(Debug)]
-struct Target {
-    base: IndexBase,
-    /// The data, known to be writable, and their names, no input; none for standard output.
-    files: Option<(OutputFile, Option<OutputFile>)>,
+struct Target(Option<Outputs>);
+
+/// Files that are known to be writable, and no input.
+#[derive(Debug)]
+struct Outputs {
+    data: OutputFile,
+    /// Where the sizes of queries go.
+    sizes: Option<OutputFile>,
+    /// Where names go, unless they are there.
+    names: Option<OutputFile>,
+    /// Names that would be taken for those of the data, if these had none.
+    others: Option<PathBuf>,
 }
 
 impl Target {
-    /// Writes `dataset` and its names: they appear together, when both have been written.
-    fn write(self, dataset: &Dataset<'_>) -> Result<()> {
-        let base = self.base;
-        let Some((data, names)) = self.files else {
-            return print(|output| write_svmlight_as_wide(dataset, base, output));
+    /// Writes `dataset` for a `ranker`, and its names and sizes: they appear together, when all are written.
+    fn write(self, dataset: Dataset<'_>, ranker: Option<Ranker>) -> Result<()> {
+        let queries = dataset.queries().clone();
+        let (dataset, base) = match ranker {
+            Some(ranker) => (dataset.for_ranker(ranker)?, IndexBase::Zero),
+            None => (dataset, IndexBase::One),
         };
-        let mut complete = Vec::new();
-        if let Some((known, file)) = dataset.names().zip(names) {
+        let Some(outputs) = self.0 else {
+            return print(|output| write_svmlight_as_wide(&dataset, base, output));
+        };
+        let named = dataset.names();
+        if let Some(path) = outputs.others.filter(|_| named.is_none()) {
+            let path = printable(&path.display().to_string());
+            bail!(
+                "{path}: expected no file, as the data have no names, found names of other data (give another \
+                 output, or delete the file; if they are names of these data, pass --names {path})"
+            );
+        }
+        let data = outputs.data;
+        let data = data.complete(|writer| write_svmlight_as_wide(&dataset, base, writer))?;
+        let mut complete = vec![data];
+        if let Some((known, file)) = named.zip(outputs.names) {
             let known = known.iter().take(dataset.width()).collect();
             complete.push(file.complete(|writer| write_names(&known, writer))?);
         }
-        complete.push(data.complete(|writer| write_svmlight_as_wide(dataset, base, writer))?);
-        complete.into_iter().try_for_each(CompleteFile::commit)
+        if let Some(file) = outputs.sizes {
+            complete.push(file.complete(|writer| write_query_sizes(&queries, writer))?);
+        }
+        appear(complete.into_iter().map(|file| Ok(Some(file))))
     }
 }

@@ -1,12 +1,11 @@
 //! The data that users name: how they are read, and how large they are.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::columns::Summary;
 use rankrls::data::Packed;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
@@ -15,17 +14,16 @@ use rankrls::data::read::{
 use rankrls::data::sample::{self, Sample};
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::TestPath;
-use rankrls::metrics::{self, Convention, Gain, LabelUse, Metric, Rules};
-use rankrls::warning::Numberings;
+use rankrls::metrics::{self, Metric, Rules};
+use rankrls::warning::OddColumns;
 use rankrls::{
     Candidates, ColumnClasses, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning,
 };
-use serde::Serialize;
 
 use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
-use super::files::Files;
-use super::numbers::{counted, number, sizes};
+use super::files::{Files, sizes_beside};
+use super::numbers::counted;
 use super::session::Session;
 use super::settings::TeacherArgs;
 use rankrls::memory::{Bytes, Memory};
@@ -197,6 +195,17 @@ impl DataArgs {
             .memory(self.memory().holding(held))
     }
 
+    /// Refuses names for a table, which names its own columns.
+    fn refuse_names(&self, names: Option<&PathBuf>, path: &Path) -> Result<()> {
+        if names.is_none() || !self.by_name(path) {
+            return Ok(());
+        }
+        let path = path.display();
+        Err(usage(format_args!(
+            "--names: expected svmlight text, whose columns have no names, found the table {path}, which names its own"
+        )))
+    }
+
     /// Refuses data at `path` whose columns have other names than `model` knows.
     pub(crate) fn check_names(
         &self,
@@ -204,6 +213,7 @@ impl DataArgs {
         path: &Path,
         names: &ColumnNames,
     ) -> Result<()> {
+        self.refuse_names(names.names.as_ref(), path)?;
         // Columns of tables are found by their names.
         if self.by_name(path) {
             return Ok(());
@@ -213,8 +223,8 @@ impl DataArgs {
         })
     }
 
-    /// Reads data for `model`, which says how many columns there are, how svmlight files count them,
-    /// and what was not said about those of tables.
+    /// Reads data for `model`, which says how many columns there are, and what was not said about those of
+    /// tables. How svmlight text counts them is its own matter.
     /// Refuses data whose columns have other names than the model knows, by the file `names` or one
     /// beside the data.
     pub(crate) fn read_for(
@@ -234,15 +244,28 @@ impl DataArgs {
             .table(self.table_for(model, wanted)?)
             .width(model.data.columns)
             .columns(self.by_name(path).then(of_model))
-            .unlabelled(wanted != Wanted::Labels)
-            .zero_based(self.zero_based || model.index_base == IndexBase::Zero);
+            .unlabelled(wanted != Wanted::Labels);
         let loaded = read(&options, path, console)?;
+        let from_zero = model.index_base == IndexBase::Zero && !self.zero_based;
+        if from_zero && !self.by_name(path) && ends_one_early(&loaded.dataset) {
+            let path = path.display();
+            console.warn(format_args!(
+                "{path}: columns are counted from 1, and were counted from 0 in the data of the model: if they are here, \
+                 too, pass --zero-based"
+            ));
+        }
         if model.expansion.is_some() && loaded.dropped_entries > 0 {
             return Err(model.other_columns()).with_context(|| path.display().to_string());
         }
         console.warn_all(dropped(&loaded, "the model"));
         Ok(loaded)
     }
+}
+
+/// Whether the last column but one is the last that has entries, as where columns are one off.
+fn ends_one_early(data: &Dataset<'_>) -> bool {
+    let stored = data.stored_columns().checked_sub(1);
+    stored.is_some_and(|last| data.feature(last) as usize + 2 == data.width())
 }
 
 /// The files of the corpus that the file at `path` is of; none where it is of no corpus.
@@ -341,7 +364,6 @@ impl TrainingData {
         {
             console.warn(format_args!("the data are one query: {words}"));
         }
-        console.warn_all(Warning::of_header(train, &self.read.table()));
         Ok((loaded, begin.elapsed().as_secs_f64()))
     }
 
@@ -440,14 +462,15 @@ impl Input {
         options: &GreedyRankRls,
         console: Console,
     ) -> Result<Candidates> {
-        let mut numberings = Numberings::default();
+        let mut odd = OddColumns::default();
         let (weight, scale) = (options.query_weight, options.scale);
         let memory = options.memory.holding(self.train.memory());
-        let look = |columns: &Dataset<'_>| numberings.look(columns);
+        let look = |columns: &Dataset<'_>| odd.look(columns);
         let (rows, classes) =
             ColumnClasses::of_packed(packed, &self.train, weight, scale, memory, (1, 0), look)?;
         self.train = rows;
-        console.warn_all(numberings.warnings(&self.train));
+        console.warn_all(odd.warnings(&self.train));
+        console.warn_all(odd.units(&self.train).filter(|_| scale.is_none()));
         Ok(classes.into())
     }
 
@@ -504,20 +527,8 @@ fn check_name(path: &Path) -> Result<()> {
         return Ok(());
     }
     let names: Vec<&str> = EMBEDDED.iter().map(|sample| sample.name).collect();
-    let common = |known: &str| {
-        let pairs = name.chars().zip(known.chars());
-        pairs.take_while(|(a, b)| a == b).count()
-    };
-    // The first of the names that have the most in common.
-    let nearest = names.iter().rev().max_by_key(|known| common(known));
-    let hint = match nearest.filter(|known| common(known) > 2) {
-        Some(known) => format!("did you mean {known}?"),
-        None => format!(
-            "the data that come with the program are {}",
-            names.join(", ")
-        ),
-    };
-    bail!("there is no file {name}: {hint}")
+    let names = names.join(", ");
+    bail!("there is no file {name}: the data that come with the program are {names}")
 }
 
 /// Reads a file, or data that come with the program, under a spinner.
@@ -554,6 +565,7 @@ fn load_named(
     path: &Path,
     console: Console,
 ) -> Result<Loaded> {
+    reading.refuse_names(names, path)?;
     // A table has its own names.
     let beside = || names_beside(path).filter(|_| !reading.by_name(path));
     let options = options.names(names.cloned().or_else(beside));
@@ -564,6 +576,8 @@ fn load_named(
         let names = known.iter().take(columns).collect();
         loaded.dataset = loaded.dataset.with_names(names)?;
     }
+    let header = loaded.header.as_ref();
+    console.warn_all(header.and_then(|header| Warning::of_header(header, &reading.table())));
     console.warn_all(Warning::of_columns(&loaded.dataset));
     Ok(loaded)
 }
@@ -591,21 +605,6 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     );
 }
 
-/// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
-fn sizes_beside(path: &Path) -> Option<String> {
-    let beside = |ending| {
-        let mut name = path.as_os_str().to_owned();
-        name.push(ending);
-        let file = PathBuf::from(name);
-        file.is_file().then_some(file)
-    };
-    let found = [".query", ".group"].into_iter().find_map(beside)?;
-    let file = found.display();
-    Some(format!(
-        "if {file} has the sizes of queries, pass --query-file {file}"
-    ))
-}
-
 /// Refuses labels that the measures cannot be taken of, by their rows in the file.
 pub(crate) fn check_labels(
     metrics: &[Metric],
@@ -620,135 +619,9 @@ pub(crate) fn check_labels(
     };
     let below = labels.iter().any(|&label| label < 0.0);
     let remedy = if below && metrics.iter().any(|metric| metric.labels().are_grades()) {
-        " (name them by --metrics; --relevant-from says which labels are relevant)"
+        " (name them by --metrics)"
     } else {
         ""
     };
     bail!("{}: {error}{remedy}", path.display())
-}
-
-/// Sizes of the data.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Sizes {
-    pub(crate) rows: usize,
-    pub(crate) queries: usize,
-    pub(crate) columns: usize,
-    pub(crate) nonzeros: usize,
-    pub(crate) empty_columns: usize,
-    pub(crate) constant_columns: usize,
-    pub(crate) column_classes: usize,
-    /// The unit of ridge parameters.
-    pub(crate) unit: f64,
-}
-
-impl Sizes {
-    pub(crate) fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
-        Self {
-            rows: dataset.rows(),
-            queries: dataset.queries().len(),
-            columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
-            empty_columns: summary.empty_columns,
-            constant_columns: summary.constant_columns,
-            column_classes: summary.column_classes,
-            unit: summary.unit,
-        }
-    }
-
-    /// Sizes of data that were read in `load` seconds, and the `seconds` of the work that is
-    /// `done`, in lines that fit a narrow terminal.
-    pub(crate) fn heading(&self, load: f64, done: &str, seconds: f64, peak: Option<u64>) -> String {
-        let peak = peak.map_or_else(String::new, |peak| format!(", peak memory {}", Bytes(peak)));
-        let lines = self.lines();
-        format!("{lines}read in {load:.2} s, {done} in {seconds:.2} s{peak}\n")
-    }
-
-    /// Three lines that fit a narrow terminal.
-    pub(crate) fn lines(&self) -> String {
-        let sizes = sizes(self.rows, self.queries, self.columns, self.nonzeros);
-        let constant = counted(self.constant_columns, "column");
-        let classes = counted(self.column_classes, "column class");
-        let unit = number(self.unit);
-        format!(
-            "data: {sizes}\n      {constant} constant in every query, {classes}\n      \
-             u, the mean squared norm of a centred row: {unit}\n"
-        )
-    }
-}
-
-/// How measures read labels and ranks.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct RulesReport {
-    convention: Convention,
-    /// Null: labels above 0 are relevant.
-    relevant_from: Option<f64>,
-    gain: Gain,
-    /// The largest grade, if a measure has a scale.
-    max_grade: Option<f64>,
-    /// Whether it is the largest label of the data for want of another.
-    #[serde(skip)]
-    of_data: bool,
-}
-
-impl RulesReport {
-    /// `rules` of `metrics` for data with these `labels`.
-    pub(crate) fn new(metrics: &[Metric], rules: &Rules, labels: &[f64]) -> Self {
-        let scale = metrics
-            .iter()
-            .any(|metric| metric.labels() == LabelUse::Scale);
-        Self {
-            convention: rules.convention,
-            relevant_from: rules.relevant_from,
-            gain: rules.gain,
-            max_grade: rules.of(labels).max_grade.filter(|_| scale),
-            of_data: rules.max_grade.is_none(),
-        }
-    }
-
-    /// All that is not as usual, and a line on the largest grade if it is of the data.
-    pub(crate) fn text(&self) -> String {
-        let mut text = format!("convention {}", self.convention);
-        if let Some(least) = self.relevant_from {
-            let _ = write!(text, ", relevant from {least}");
-        }
-        if self.gain != Gain::default() {
-            let _ = write!(text, ", {} gain", self.gain);
-        }
-        match self.max_grade {
-            Some(grade) if self.of_data => {
-                let _ = write!(
-                    text,
-                    "\nerr: the largest grade is that of these data, {grade}; --max-grade sets it"
-                );
-            }
-            Some(grade) => {
-                let _ = write!(text, ", largest grade {grade}");
-            }
-            None => {}
-        }
-        text
-    }
-}
-
-/// Test data along the path.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct TestSizes {
-    #[serde(flatten)]
-    pub(crate) rules: RulesReport,
-    pub(crate) rows: usize,
-    pub(crate) queries: usize,
-    pub(crate) dropped_entries: u64,
-    pub(crate) dropped_columns: u64,
-}
-
-impl TestSizes {
-    pub(crate) fn new(loaded: &Loaded, metrics: &[Metric], rules: &Rules) -> Self {
-        Self {
-            rules: RulesReport::new(metrics, rules, loaded.dataset.labels()),
-            rows: loaded.dataset.rows(),
-            queries: loaded.dataset.queries().len(),
-            dropped_entries: loaded.dropped_entries,
-            dropped_columns: loaded.dropped_columns,
-        }
-    }
 }

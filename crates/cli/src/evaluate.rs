@@ -8,17 +8,18 @@ use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
 use rankrls::metrics::{self, Metric, Paired, PairedOptions, Score, paired, parse_list};
 use rankrls::warning::Warning;
-use rankrls::{IndexBase, Model, Queries};
+use rankrls::{Model, Queries};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::args::{self, RulesArgs, usage};
-use super::data::{self, ColumnNames, DataArgs, RulesReport, Wanted};
+use super::data::{self, ColumnNames, DataArgs, Wanted};
 use super::numbers::printable;
 use super::output::{Destination, Object, by_name};
 use super::session::Session;
 use super::sheet::Sheet;
+use super::sizes::RulesReport;
 
 /// Measure how models or files of scores rank data, and compare them
 ///
@@ -103,22 +104,61 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
 /// The name of the ranking that the data have themselves.
 const FILE_ORDER: &str = "order of the file";
 
-/// The facts that models which share the data agree on: how many columns there are, how they are counted, and
-/// what is taken for missing values.
-type Reading = (usize, IndexBase, Option<Missing>);
+/// The facts that models which share the data agree on: how many columns there are, and what is taken for missing
+/// values.
+type Reading = (usize, Option<Missing>);
 
 /// A ranking of the data, and its measures.
-#[derive(Serialize)]
 struct Ranking {
     /// The file of the model or of the scores, or that the order is that of the data.
-    #[serde(skip)]
     name: String,
-    #[serde(flatten, serialize_with = "figures")]
     metrics: Vec<(Metric, Score)>,
-    dropped_entries: u64,
-    dropped_columns: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    per_query: Option<Vec<Object<Value>>>,
+    /// Entries and columns that were dropped.
+    dropped: [u64; 2],
+    /// The queries, where each is to be shown.
+    per_query: Option<Queries>,
+}
+
+impl Serialize for Ranking {
+    /// Means, standard errors and queries without a value by measure; then the measures of each query, which are
+    /// not all in memory at once.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let of_metrics = &self.metrics;
+        map.serialize_entry("metrics", &by_metric(of_metrics, |values| values.mean))?;
+        let errors = by_metric(of_metrics, |values| values.standard_error);
+        map.serialize_entry("standard_errors", &errors)?;
+        map.serialize_entry("left_out", &by_metric(of_metrics, Score::left_out))?;
+        map.serialize_entry("dropped_entries", &self.dropped[0])?;
+        map.serialize_entry("dropped_columns", &self.dropped[1])?;
+        if self.per_query.is_some() {
+            map.serialize_entry("per_query", &PerQuery(self))?;
+        }
+        map.end()
+    }
+}
+
+/// The measures of each query.
+struct PerQuery<'a>(&'a Ranking);
+
+impl Serialize for PerQuery<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Ranking {
+            metrics, per_query, ..
+        } = self.0;
+        let row = |(query, queries): (usize, &Queries)| {
+            let mut values = by_metric(metrics, |values| values.per_query[query].into());
+            let id: Value = query_name(queries, query).into();
+            values.0.insert(0, ("query".to_owned(), id));
+            values
+        };
+        let queries = per_query.iter();
+        serializer.collect_seq(
+            queries
+                .flat_map(|all| (0..all.len()).map(move |one| (one, all)))
+                .map(row),
+        )
+    }
 }
 
 impl EvaluateArgs {
@@ -133,7 +173,7 @@ impl EvaluateArgs {
         let of_rows = |table: &TableOptions| (table.label.clone(), table.query.clone());
         let mut named = None;
         for path in &self.model {
-            let model = Model::read(path)?;
+            let model = Model::read_within(path, self.data.memory())?;
             let table = self.data.table_for(&model, Wanted::Labels)?;
             if by_name && named.get_or_insert_with(|| of_rows(&table)) != &of_rows(&table) {
                 return Err(usage(
@@ -141,7 +181,7 @@ impl EvaluateArgs {
                      of these data by --label and --query",
                 ));
             }
-            let columns = (model.data.columns, model.index_base, table.missing);
+            let columns = (model.data.columns, table.missing);
             let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => {
                     let names = &self.names;
@@ -150,8 +190,8 @@ impl EvaluateArgs {
                 }
                 None if read.is_some() && &*self.path == Path::new("-") => {
                     return Err(usage(
-                        "these models count columns or take missing values differently, so that \
-                         the data are read again: they have to be in a file, not on standard input",
+                        "these models have other columns or missing values, so that the data are read \
+                         again: they have to be in a file, not on standard input",
                     ));
                 }
                 None => {
@@ -198,25 +238,17 @@ impl EvaluateArgs {
         name: String,
         loaded: &Loaded,
         scores: &[f64],
-        [dropped_entries, dropped_columns]: [u64; 2],
+        dropped: [u64; 2],
     ) -> Result<Ranking> {
         let (measures, rules) = (&self.metrics, self.rules.rules());
         data::check_labels(measures, loaded, &self.path, &rules)?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
         let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?;
-        let row = |query: usize| {
-            let mut values = by_metric(&metrics, |values| values.per_query[query].into());
-            let id = query_name(queries, query).into();
-            values.0.insert(0, ("query".to_owned(), id));
-            values
-        };
-        let per_query = self.per_query;
         Ok(Ranking {
             name,
-            per_query: per_query.then(|| (0..queries.len()).map(row).collect()),
+            per_query: self.per_query.then(|| queries.clone()),
             metrics,
-            dropped_entries,
-            dropped_columns,
+            dropped,
         })
     }
 }
@@ -419,16 +451,6 @@ fn one_or_several<S: Serializer>(rankings: &[Ranking], serializer: S) -> Result<
         ranking,
     });
     serializer.collect_map([("rankings", named.collect::<Vec<_>>())])
-}
-
-/// Writes means, standard errors and queries without a value by measure.
-fn figures<S: Serializer>(metrics: &[(Metric, Score)], serializer: S) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(Some(3))?;
-    map.serialize_entry("metrics", &by_metric(metrics, |values| values.mean))?;
-    let errors = by_metric(metrics, |values| values.standard_error);
-    map.serialize_entry("standard_errors", &errors)?;
-    map.serialize_entry("left_out", &by_metric(metrics, Score::left_out))?;
-    map.end()
 }
 
 fn by_metric<V>(metrics: &[(Metric, Score)], value: impl Fn(&Score) -> V) -> Object<V> {

@@ -11,7 +11,7 @@ use rankrls::{Metric, Ridge, Step};
 use rankrls_plot::{Hue, Line, Panel, number};
 
 use super::files::Files;
-use super::output::Destination;
+use super::output::{CompleteFile, Destination};
 
 /// Where to draw.
 #[derive(Debug, Args)]
@@ -50,9 +50,9 @@ impl PlotArgs {
 pub(crate) struct PlotFile(Destination);
 
 impl PlotFile {
-    /// Writes what `svg` draws.
-    pub(crate) fn write(self, svg: impl FnOnce() -> String) -> Result<()> {
-        self.0.write(|writer| writer.write_all(svg().as_bytes()))
+    /// Writes what `svg` draws to a file that is to [`appear`](super::output::appear).
+    pub(crate) fn complete(self, svg: impl FnOnce() -> String) -> Result<Option<CompleteFile>> {
+        self.0.complete(|writer| writer.write_all(svg().as_bytes()))
     }
 }
 

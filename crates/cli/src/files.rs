@@ -87,6 +87,21 @@ impl Files {
     }
 }
 
+/// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
+pub(crate) fn sizes_beside(path: &Path) -> Option<String> {
+    let beside = |ending| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(ending);
+        let file = PathBuf::from(name);
+        file.is_file().then_some(file)
+    };
+    let found = [".query", ".group"].into_iter().find_map(beside)?;
+    let file = found.display();
+    Some(format!(
+        "if {file} has the sizes of queries, pass --query-file {file}"
+    ))
+}
+
 fn lost(output: &str, input: &str) -> anyhow::Error {
     usage(format_args!(
         "{output} and {input} name the same file: what a run reads it does not replace"

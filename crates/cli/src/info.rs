@@ -11,17 +11,21 @@ use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::memory::Bytes;
-use rankrls::{Candidates, ColumnClasses, Dataset, Kind, Lambda, Ridge, StrategyKind};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, Kind, Lambda, QueryWeight, Ridge, Scale, StrategyKind,
+    Warning,
+};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::at_least_one;
-use crate::data::{DataArgs, Sizes, read_named};
+use crate::data::{DataArgs, read_named};
 use crate::description::{Description, Spread};
 use crate::numbers::{counted, exact, number, ridge};
 use crate::session::Session;
 use crate::sheet::Sheet;
+use crate::sizes::Sizes;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 ///
@@ -41,7 +45,7 @@ pub(crate) struct InfoArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
     k: usize,
     /// Ridge parameter, for the same
-    #[arg(long, allow_negative_numbers = true, default_value = "1/16u")]
+    #[arg(long, default_value = "1/16u")]
     lambda: Ridge,
     #[command(flatten)]
     data: DataArgs,
@@ -123,16 +127,22 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
         .name_files(&session.files, [("DATA", &args.path)])?;
     session.files.reads("--names", &args.names)?;
     let dataset = read_named(&args.data, args.names.as_ref(), &args.path, session.console)?;
+    session
+        .console
+        .warn_all(Warning::of_units(&dataset, Scale::None));
     let report = InfoReport::new(&dataset, args)?;
     session.end(args.json, &report, || report.text(), Ok(()))
 }
 
 impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
-        let candidates = Candidates::from(ColumnClasses::new(dataset));
+        // What it takes is free again when classes are looked for.
+        let description = Description::of(dataset);
+        let (memory, weight) = (args.data.memory(), QueryWeight::Uniform);
+        let classes = ColumnClasses::within(dataset, weight, Scale::None, memory)?;
+        let candidates = Candidates::from(classes);
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
-        let description = Description::of(dataset);
         Ok(Self {
             schema: "rankrls.info/1",
             data: Sizes::new(dataset, &summary),

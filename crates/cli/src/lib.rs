@@ -22,6 +22,7 @@ mod select;
 mod session;
 mod settings;
 mod sheet;
+mod sizes;
 mod train;
 mod tune;
 mod watch;
@@ -200,6 +201,18 @@ const BASIC: [&str; 33] = [
 /// Examples that `-h` shows.
 const FEW: usize = 3;
 
+/// An option whose value may begin with a minus, so that -inf is refused as a number and not told as an option. Names
+/// of files and columns are no numbers.
+fn with_minus(arg: clap::Arg) -> clap::Arg {
+    let mut words = "FILE FOLDER DATA MODEL COLUMN COLUMNS NAMES".split(' ');
+    let names = arg.get_value_names().unwrap_or_default();
+    let is_name = words.any(|word| names.iter().any(|name| name == word));
+    if arg.is_positional() || !arg.get_action().takes_values() || is_name {
+        return arg;
+    }
+    arg.allow_hyphen_values(true)
+}
+
 /// The command line, with a short `-h`.
 fn command() -> clap::Command {
     fn brief(command: clap::Command) -> clap::Command {
@@ -209,12 +222,13 @@ fn command() -> clap::Command {
         command
             .mut_args(|arg| {
                 let is_basic = arg.is_positional() || BASIC.contains(&arg.get_id().as_str());
-                arg.hide_short_help(!is_basic)
+                with_minus(arg).hide_short_help(!is_basic)
             })
             .after_help(few.join("\n"))
             .after_long_help(examples)
     }
-    Cli::command().mut_subcommands(brief)
+    let command = Cli::command().mut_args(with_minus);
+    command.mut_subcommands(brief)
 }
 
 fn parse() -> Result<Parsed, clap::Error> {
@@ -233,12 +247,34 @@ fn misused(error: &clap::Error) -> Failure {
 
 /// A mistake with the usage of the command that was asked for, if it says none.
 fn with_usage(mut error: clap::Error) -> clap::Error {
+    if error.kind() == ErrorKind::UnknownArgument {
+        suggest_short(&mut error);
+    }
     if !error.use_stderr() || error.get(ContextKind::Usage).is_some() {
         return error;
     }
     let usage = ContextValue::StyledStr(asked().render_usage());
     error.insert(ContextKind::Usage, usage);
     error
+}
+
+/// Has an error say of `--k` that there is `-k`, and of nothing that it may be a value, which it hardly is.
+fn suggest_short(error: &mut clap::Error) {
+    error.remove(ContextKind::Suggested);
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
+        return;
+    };
+    let letter = given.strip_prefix("--").filter(|name| name.len() == 1);
+    let letter = letter.and_then(|name| name.chars().next());
+    let known = |letter: &char| {
+        let command = asked();
+        let mut all = command.get_arguments();
+        all.any(|argument| argument.get_short() == Some(*letter))
+    };
+    if let Some(letter) = letter.filter(known) {
+        let short = ContextValue::String(format!("-{letter}"));
+        error.insert(ContextKind::SuggestedArg, short);
+    }
 }
 
 /// The command that was asked for: names of commands come before all that could be mistaken for one.
@@ -276,10 +312,11 @@ fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> 
     // At the limit of a file's size, writing fails; the signal would end the process without a word.
     let handled = flag::register(SIGXFSZ, Arc::default());
     handled.context("cannot handle signals")?;
-    start_threads(cli.common.threads, console)?;
+    let threads = threads(cli.common.threads)?;
     let (_, given) = matches.subcommand().expect("there is a command");
     let interrupt = Interrupt::new();
     interrupt.install(console)?;
+    let pool = interrupt.pool(threads, console)?;
     let session = Session {
         console,
         interrupt: &interrupt,
@@ -290,7 +327,7 @@ fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> 
     if given.try_contains_id("json").is_ok() {
         session.files.prints()?;
     }
-    cli.command.run(&session)
+    pool.install(|| cli.command.run(&session))
 }
 
 /// Threads a core at most: more of them only wait for each other.
@@ -308,37 +345,17 @@ fn asked_threads(option: Option<u16>) -> Option<(&'static str, usize)> {
         .or_else(|| variable("RAYON_RS_NUM_CPUS"))
 }
 
-/// Starts the threads that the work is shared by: those that were asked for, or one a core, and fewer where the
-/// system has no more.
-fn start_threads(option: Option<u16>, console: Console) -> Result<()> {
+/// Threads to share the work by: those that were asked for, or one a core.
+fn threads(option: Option<u16>) -> Result<usize> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let most = (THREADS_A_CORE * cores).max(16);
-    let asked = asked_threads(option);
-    if let Some((place, number)) = asked
-        && number > most
-    {
-        return Err(usage(format_args!(
+    match asked_threads(option) {
+        Some((place, number)) if number > most => Err(usage(format_args!(
             "{place} is {number}: expected at most {most} on {}",
             counted(cores, "core")
-        )));
+        ))),
+        asked => Ok(asked.map_or(cores, |(_, number)| number)),
     }
-    let wanted = asked.map_or(cores, |(_, number)| number);
-    let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads);
-    let mut threads = wanted;
-    // Work that a signal may end has a pool of its own, and signals have a thread.
-    while let Err(error) = pool(2 * threads + 1).build() {
-        if threads == 1 {
-            return Err(error).context("cannot start threads");
-        }
-        threads /= 2;
-    }
-    if threads < wanted {
-        let wanted = counted(wanted, "thread");
-        console.warn(format_args!(
-            "the system has no more than {threads} of {wanted}"
-        ));
-    }
-    pool(threads).build_global().context("cannot start threads")
 }
 
 fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode> {

@@ -35,8 +35,7 @@ pub(crate) fn print_text(text: &str) -> Result<()> {
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
-    /// A pipe or device, which is opened once. For others the temporary file that tells whether
-    /// they can be written is not kept: a process that is killed would leave it behind.
+    /// A pipe or device, which is opened once.
     opened: Option<Output>,
 }
 
@@ -47,17 +46,21 @@ impl OutputFile {
             return Err(usage("an output takes the name of a file, not -"));
         }
         files.writes(name, path)?;
-        let output = Output::create(path).with_context(|| refusal(path))?;
         let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        let opened = if special {
+            Output::create(path).map(Some)
+        } else {
+            Output::check(path).map(|()| None)
+        };
         Ok(Self {
             path: path.to_path_buf(),
-            opened: special.then_some(output),
+            opened: opened.with_context(|| refusal(path))?,
         })
     }
 
     /// Writes the file, which appears when all is written.
     pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        self.complete(write)?.commit()
+        appear([self.complete(write).map(Some)])
     }
 
     /// Writes the file, which appears when all is written, and is to be written again; not to a pipe or device.
@@ -69,7 +72,7 @@ impl OutputFile {
         }
     }
 
-    /// Writes the file, which appears when it is committed.
+    /// Writes the file, which is to [`appear`].
     pub(crate) fn complete(
         self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -105,7 +108,15 @@ impl Destination {
 
     /// Writes the file, if there is one.
     pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        self.0.map_or(Ok(()), |file| file.write(write))
+        appear([self.complete(write)])
+    }
+
+    /// Writes the file, if there is one, which is to [`appear`].
+    pub(crate) fn complete(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Option<CompleteFile>> {
+        self.0.map(|file| file.complete(write)).transpose()
     }
 }
 
@@ -116,12 +127,27 @@ pub(crate) struct CompleteFile {
     output: CompleteOutput,
 }
 
-impl CompleteFile {
-    /// Gives the file its name.
-    pub(crate) fn commit(self) -> Result<()> {
-        let Self { path, output } = self;
-        output.commit().with_context(|| refusal(&path))
+/// Gives files their names when all are written: the first that could be takes its name between older ones that go and
+/// new ones that come, so that at no moment an older file stands beside a new one. Those that could not be written are
+/// errors, the first of which counts; they take nothing from the others.
+pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>>>) -> Result<()> {
+    let (mut complete, mut all) = (Vec::new(), Ok(()));
+    for file in files {
+        match file {
+            Ok(file) => complete.extend(file),
+            Err(error) => all = all.and(Err(error)),
+        }
     }
+    for CompleteFile { path, output } in complete.iter().skip(1) {
+        all = all.and(output.make_room().with_context(|| refusal(path)));
+    }
+    for CompleteFile { path, output } in &mut complete {
+        all = all.and(output.appear().with_context(|| refusal(path)));
+    }
+    for CompleteFile { path, output } in complete {
+        all = all.and(output.sync().with_context(|| refusal(&path)));
+    }
+    all
 }
 
 fn refusal(path: &Path) -> String {

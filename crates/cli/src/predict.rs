@@ -15,8 +15,7 @@ use super::session::Session;
 /// Score rows with a model, one score a line in input order
 ///
 /// The data has as many columns as the model was trained with: entries beyond them are dropped
-/// and counted. Indices of svmlight files count as in the training data, or from 0 with
-/// --zero-based. Scores have 17 significant digits.
+/// and counted. Indices of svmlight files count from 1, or from 0 with --zero-based. Scores have 17 significant digits.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -48,7 +47,7 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     let output = args.output.as_ref();
     let output = output.map(|path| OutputFile::create(files, "--output", path));
     let output = output.transpose()?;
-    let model = Model::read(&args.model)?;
+    let model = Model::read_within(&args.model, args.data.memory())?;
     let loaded = args
         .data
         .read_for(&model, &args.path, &args.names, Wanted::Features, session)?;

@@ -14,10 +14,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::console::Console;
-use super::data::{Sizes, TestSizes};
 use super::numbers::{measure, ridge, short};
 use super::output::{Object, by_name};
 use super::sheet::Sheet;
+use super::sizes::{Sizes, TestSizes};
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
@@ -119,7 +119,7 @@ impl LambdaChoice {
             self.k,
             self.seconds
         ));
-        let lambdas = self.grid.iter().map(|judged| judged.lambda);
+        let lambdas = self.grid.iter().map(|judged| (judged.lambda, judged.value));
         let edge = Warning::of_edge("the chosen lambda", self.lambda.value(), lambdas);
         console.warn_all(edge);
     }
@@ -294,7 +294,9 @@ fn setting(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(list) => list.iter().map(setting).collect::<Vec<_>>().join(","),
-        value => value.as_f64().map_or_else(|| value.to_string(), short),
+        Value::Number(number) if number.is_f64() => number.as_f64().map_or_else(String::new, short),
+        // A seed has many digits.
+        value => value.to_string(),
     }
 }
 

@@ -21,13 +21,14 @@ use rankrls_plot::Lines;
 
 use super::args::{self, RulesArgs, at_least_one};
 use super::console::NOTHING;
-use super::data::{Input, Sizes, TestSizes, TrainingData};
+use super::data::{Input, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
 use super::numbers::counted;
-use super::output::Destination;
+use super::output::{Destination, appear};
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
+use super::sizes::{Sizes, TestSizes};
 use super::watch::Watch;
 
 /// Select features by leave-query-out error
@@ -57,7 +58,7 @@ pub(crate) struct SelectArgs {
     /// Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It takes the one whose
     /// models of at most 20 features predict three folds best. This makes some twenty short selections; rankrls
     /// tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500 queries on.
-    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(long, default_value = "auto")]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
     #[command(flatten)]
@@ -162,7 +163,9 @@ impl SelectArgs {
             .output
             .as_ref()
             .filter(|path| self.resume && path.exists());
-        Ok(path.map(|path| Model::read(&**path)).transpose()?)
+        Ok(path
+            .map(|path| Model::read_within(path, self.data.read.memory()))
+            .transpose()?)
     }
 }
 
@@ -247,15 +250,16 @@ impl Job<'_> {
         let select_seconds = begin.elapsed().as_secs_f64();
         // A run that was interrupted before it was where the earlier one was leaves that one's model.
         let behind = selection.steps.len() < given.len();
-        let saved = if behind {
-            Ok(())
+        let model = if behind {
+            Ok(None)
         } else {
-            output.write(|writer| written(&selection, writer))
+            output.complete(|writer| written(&selection, writer))
         };
-        let drawn = plot.write(|| {
+        let drawn = plot.complete(|| {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
+        let saved = appear([model, drawn]);
         self.warn(&selection);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
@@ -268,7 +272,7 @@ impl Job<'_> {
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
         let text = || report.text();
-        session.end(args.json, &report, text, saved.and(drawn))
+        session.end(args.json, &report, text, saved)
     }
 
     fn warn(&self, selection: &Selection) {
@@ -303,10 +307,12 @@ fn candidates(
     options: &GreedyRankRls,
     session: &Session<'_>,
 ) -> Result<Candidates> {
-    match packed {
-        Some(packed) => input.unpacked(packed, options, session.console),
-        None => Ok(options.candidates(&input.train)),
+    if let Some(packed) = packed {
+        return input.unpacked(packed, options, session.console);
     }
+    let units = Warning::of_units(&input.train, options.scale);
+    session.console.warn_all(units);
+    Ok(options.candidates_within(&input.train)?)
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`

@@ -10,27 +10,29 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use rankrls::data::read::{read_folds, read_preferences};
-use rankrls::data::{Groups, HoldOut, LabelScale, one_query};
+use rankrls::data::{Groups, HoldOut, LabelScale, Preference, one_query};
 use rankrls::metrics::{Measure, Metric};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
     Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls, Training,
 };
 use rankrls::warning::Warning;
-use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, QueryWeight, Solver};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, Queries, QueryWeight, Solver};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
-use super::data::{Sizes, TrainingData};
+use super::console::Console;
+use super::data::TrainingData;
 use super::files::Files;
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
-use super::output::Destination;
+use super::output::{Destination, appear};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::sheet::Sheet;
+use super::sizes::Sizes;
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -167,18 +169,18 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let output = Destination::create(files, "--output", args.output.as_ref())?;
     let (train, load_seconds) = args.data.train(console)?;
     let spinner = console.spinner("training");
-    let trained = args.train(&train, params, load_seconds);
+    let trained = args.train(&train, params, load_seconds, console);
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
-    let written = output.write(|writer| model.write_to(writer));
+    let written = output.complete(|writer| model.write_to(writer));
     let of_rows = args.objective.objective != Objective::Pairs;
     let held_out = match &report.outcome.best().holdout {
-        Some(holdout) => scores.write(|writer| write_holdout(&train, of_rows, holdout, writer)),
-        None => Ok(()),
+        Some(holdout) => scores.complete(|writer| write_holdout(&train, of_rows, holdout, writer)),
+        None => Ok(None),
     };
     report.warn(args, &train, session);
-    let saved = written.and(held_out);
+    let saved = appear([written, held_out]);
     session.end(args.json, &report, || report.text(args), saved)
 }
 
@@ -330,11 +332,13 @@ impl TrainArgs {
     }
 
     /// Gives `params` what files say of the rows of `data`: basis, preferences and folds.
-    fn place(&self, params: &mut RankRls, data: &Dataset<'_>) -> Result<()> {
+    fn place(&self, params: &mut RankRls, data: &Dataset<'_>, console: Console) -> Result<()> {
         let memory = self.data.read.memory();
         params.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
         if let Some(path) = &self.objective.pairs {
-            let list = read_preferences(path, data.rows(), memory)?;
+            let numbered = read_preferences(path, data.rows(), memory)?;
+            let (lines, list): (Vec<u64>, Vec<Preference>) = numbered.into_iter().unzip();
+            console.warn_all(Warning::of_preferences(data, &list, &lines));
             let preferences = Preferences::new(list, data);
             params.preferences = Some(preferences.with_context(|| path.display().to_string())?);
         }
@@ -367,7 +371,7 @@ impl TrainArgs {
         train: &Dataset<'_>,
         params: &RankRls,
     ) -> Result<(Dataset<'static>, ColumnClasses)> {
-        let listed = read_features(path, train.index_base(), train.width())?;
+        let listed = read_features(path, train.index_base(), train.width(), params.memory)?;
         let restricted = train.features_subset(&listed)?;
         let classes = params.column_classes(&restricted);
         if classes.is_empty() && self.kernel.is_linear() {
@@ -384,8 +388,8 @@ impl TrainArgs {
     }
 
     /// The error of a training that had so many `models` to choose from.
-    fn told(&self, error: rankrls::Error, models: usize) -> anyhow::Error {
-        if error == one_query() && models > 1 && self.holdout.is_none() {
+    fn told(&self, error: rankrls::Error, queries: &Queries, models: usize) -> anyhow::Error {
+        if error == one_query(queries) && models > 1 && self.holdout.is_none() {
             return anyhow!("which lambda is best is not known, as {error}");
         }
         error.into()
@@ -397,13 +401,14 @@ impl TrainArgs {
         train: &Dataset<'_>,
         mut params: RankRls,
         load_seconds: f64,
+        console: Console,
     ) -> Result<(Model, Report)> {
         let begin = Instant::now();
         let features = match self.features {
             Some(_) => FeatureChoice::Given,
             None => FeatureChoice::All,
         };
-        self.place(&mut params, train)?;
+        self.place(&mut params, train, console)?;
         let candidates = params.column_classes(train);
         let restricted = match &self.features {
             None => None,
@@ -419,7 +424,7 @@ impl TrainArgs {
         };
         let outcome = params.train(data, Some(found));
         let models = params.lambdas.count() * params.kernels.len();
-        let outcome = outcome.map_err(|error| self.told(error, models))?;
+        let outcome = outcome.map_err(|error| self.told(error, data.queries(), models))?;
         let (best, summary) = (outcome.best(), candidates.summary());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
@@ -459,6 +464,9 @@ impl Report {
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
         console.warn_all(self.outcome.warnings());
+        if args.kernel.is_linear() {
+            console.warn_all(Warning::of_units(train, args.weight.scale));
+        }
         let drawn = args.kernel.draws() || scheme.and_then(HoldOut::drawn_by).is_some();
         if !drawn {
             session.warn_of_seed(None);
@@ -475,7 +483,7 @@ impl Report {
         }
         console.warn_all(Warning::of_queries(train));
         if self.data.queries == 1 && scheme.is_none() {
-            console.warn(format_args!("no hold-out: {}", rankrls::data::one_query()));
+            console.warn(format_args!("no hold-out: {}", one_query(train.queries())));
         }
     }
 

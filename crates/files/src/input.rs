@@ -173,7 +173,11 @@ impl<'r> Source<'r> {
                 compression => format!("{what} within {} data", compression.name()),
             };
             let expected = "text in UTF-8, plain or compressed by gzip or zstd";
-            return Fault::new(expected, found).remedy(remedy);
+            let fault = Fault::new(expected, found);
+            return match remedy {
+                Some(remedy) => fault.remedy(remedy),
+                None => fault,
+            };
         }
         if self.watch.failed.load(Ordering::Relaxed) || self.compression == Compression::None {
             return Fault::io(error);
@@ -183,9 +187,7 @@ impl<'r> Source<'r> {
         if error.kind() == io::ErrorKind::UnexpectedEof {
             let expected = format!("more {format} data");
             let found = format!("the end of the file after {bytes} compressed bytes");
-            return Fault::new(expected, found)
-                .kind(ReadErrorKind::Truncated)
-                .remedy("the file was cut off: copy or compress it again");
+            return Fault::new(expected, found).kind(ReadErrorKind::Truncated);
         }
         let expected = format!("intact {format} data");
         let found = format!("{error}, within the first {bytes} compressed bytes");
@@ -215,11 +217,11 @@ fn decompress<'r>(
     Ok((compression, text))
 }
 
-/// Logarithm of the largest zstd window: all that the decoder can do, but within `limit` or
+/// Logarithm of the largest zstd window: all that the decoder can do, but within a quarter of the `limit` or
 /// the 8 MiB that the format asks every decoder to have.
 fn window_log(limit: Option<u64>) -> u32 {
     let most = if size_of::<usize>() == 4 { 30 } else { 31 };
-    limit.map_or(most, |limit| limit.max(1).ilog2().clamp(23, most))
+    limit.map_or(most, |limit| (limit / 4).max(1).ilog2().clamp(23, most))
 }
 
 /// The progress of a reader, told across threads.

@@ -13,6 +13,7 @@ mod remedy;
 mod signature;
 mod strings;
 pub mod text;
+mod unfinished;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
 pub use input::{read_regular, read_whole};

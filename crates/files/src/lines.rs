@@ -22,9 +22,10 @@ use serde_json::Value;
 use crate::Remedy;
 use crate::error::{Fault, ReadError, quote};
 use crate::input::check_regular;
+use crate::location::is_at;
 
-/// Bytes of a line at the most. Tests write one that is longer.
-const LONGEST: usize = if cfg!(test) { 1 << 16 } else { 1 << 30 };
+/// Bytes of a line at the most, and of those that may be taken at most a quarter: it is read and understood.
+const LONGEST: u64 = 1 << 28;
 
 /// Digits of a hash, and the space behind them.
 const DIGITS: usize = 16;
@@ -39,6 +40,8 @@ pub struct Lines {
     end: u64,
     /// Whole lines, the first with them.
     count: u64,
+    /// Bytes of a line at the most.
+    longest: usize,
 }
 
 /// Where the JSON of a line stands.
@@ -51,11 +54,13 @@ pub struct LinePlace {
 
 impl Lines {
     /// Begins the file at `path` for a `run`, which says its schema, data and settings by name. To `resume`
-    /// gives the lines of such a run to `take`, which may refuse them, and goes on behind them.
+    /// gives the lines of such a run to `take`, which may refuse them, and goes on behind them. A line is not longer
+    /// than goes well with a `limit` of bytes to take.
     pub fn open(
         path: &Path,
         run: &impl Serialize,
         resume: bool,
+        limit: Option<u64>,
         mut take: impl FnMut(LinePlace, &[u8]) -> Result<(), Fault>,
     ) -> Result<Self, ReadError> {
         check_regular(path)?;
@@ -71,11 +76,12 @@ impl Lines {
             file: Mutex::new(file),
             end: 0,
             count: 0,
+            // Below 32 bits.
+            longest: LONGEST.min(limit.unwrap_or(u64::MAX) / 4) as usize,
         };
         if !resume && !reader.fill_buf().map_err(io)?.is_empty() {
             let fault = Fault::new("no file", "the work of a run that did not end");
-            let remedy = format!("{}, or delete the file", Remedy::Resume);
-            return Err(fault.remedy(remedy).of(&name));
+            return Err(fault.remedy(Remedy::Resume).of(&name));
         }
         let run = serde_json::to_value(run).map_err(|error| io(error.into()))?;
         let mut line = Vec::new();
@@ -107,11 +113,11 @@ impl Lines {
     ) -> Result<Option<LinePlace>, ReadError> {
         let name = self.path.display().to_string();
         line.clear();
-        let read = reader.take(LONGEST as u64 + 1).read_until(b'\n', line);
+        let read = reader.take(self.longest as u64 + 1).read_until(b'\n', line);
         read.map_err(|error| Fault::io(&error).of(&name))?;
         let place = self.count + 1;
-        if line.len() > LONGEST {
-            let expected = format!("a line of at most {LONGEST} bytes");
+        if line.len() > self.longest {
+            let expected = format!("a line of at most {} bytes", self.longest);
             return Err(Fault::new(expected, "a longer one").at(&name, place));
         }
         if line.pop_if(|&mut last| last == b'\n').is_none() {
@@ -146,11 +152,9 @@ impl Lines {
     /// Adds a line, which outlives this process.
     pub fn push(&mut self, line: &impl Serialize) -> io::Result<LinePlace> {
         let line = hashed(line)?;
-        if line.len() > LONGEST {
-            let text = format!(
-                "a line of {} bytes, and at most {LONGEST} are read",
-                line.len()
-            );
+        if line.len() > self.longest {
+            let (bytes, longest) = (line.len(), self.longest);
+            let text = format!("a line of {bytes} bytes, and at most {longest} are read");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, text));
         }
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -240,7 +244,7 @@ fn same(run: &Value, text: &[u8]) -> Result<(), Fault> {
         None => ("no other settings".to_owned(), "more of them".to_owned()),
     };
     let expected = format!("the work of a run with {expected}");
-    Err(Fault::new(expected, found).remedy("give another output, or delete the file"))
+    Err(Fault::new(expected, found).remedy("give another output"))
 }
 
 /// A line: its hash, its JSON and its end.
@@ -279,31 +283,20 @@ fn lock(file: &File, path: &Path) -> Result<(), ReadError> {
     }
 }
 
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    let place = |metadata: fs::Metadata| (metadata.dev(), metadata.ino());
-    let found = file.metadata().map(place).ok();
-    found.is_some() && found == fs::metadata(path).map(place).ok()
-}
-
-#[cfg(not(unix))]
-fn is_at(_: &File, _: &Path) -> bool {
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
 
+    /// Bytes that may be taken.
+    const LIMIT: u64 = 1 << 18;
+
     /// Opens the file of a run of seven, and its lines.
     fn open(path: &Path, resume: bool) -> Result<(Lines, Vec<String>), ReadError> {
         let mut found: Vec<String> = Vec::new();
         let run = json!({"schema": "test/1", "number_of_rows": 7});
-        let lines = Lines::open(path, &run, resume, |place, text| {
+        let lines = Lines::open(path, &run, resume, Some(LIMIT), |place, text| {
             let text = serde_json::from_slice(text);
             found.push(text.map_err(|error| Fault::new("text", error.to_string()))?);
             assert_eq!(place.line, found.len() as u64 + 1);
@@ -411,7 +404,7 @@ mod tests {
         let (_folder, path) = written();
         let before = fs::read(&path).unwrap();
         let (mut lines, _) = open(&path, true).unwrap();
-        lines.push(&"x".repeat(LONGEST)).unwrap_err();
+        lines.push(&"x".repeat(1 << 16)).unwrap_err();
         drop(lines);
         assert_eq!(fs::read(&path).unwrap(), before);
         // Without a disk that takes as much.
@@ -419,7 +412,7 @@ mod tests {
         file.set_len(1 << 40).unwrap();
         let error = refusal(&path);
         assert!(
-            error.contains(":6:1: expected a line of at most "),
+            error.contains(":6:1: expected a line of at most 65536 bytes"),
             "{error}"
         );
     }

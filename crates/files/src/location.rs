@@ -80,6 +80,19 @@ fn identity(path: &Path, _: &Metadata) -> Option<Identity> {
     fs::canonicalize(path).ok()
 }
 
+/// Whether `file` still has the name that it was opened by.
+#[cfg(unix)]
+pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
+    let place = |found: io::Result<Metadata>| identity(path, &found.ok()?);
+    let found = place(file.metadata());
+    found.is_some() && found == place(fs::metadata(path))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_at(_: &fs::File, _: &Path) -> bool {
+    true
+}
+
 #[cfg(unix)]
 fn is_pipe(metadata: &Metadata) -> bool {
     use std::os::unix::fs::FileTypeExt;
@@ -113,6 +126,7 @@ const MOST_LINKS: usize = 40;
 pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
+        check_ending(&path)?;
         let Some(name) = path.file_name() else {
             return fs::canonicalize(path);
         };
@@ -128,6 +142,25 @@ pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
         }
     }
     Err(io::Error::other("too many links, one to the next"))
+}
+
+/// Refuses a name that only a folder can have: parts of paths are read without the slash at their end.
+fn check_ending(path: &Path) -> io::Result<()> {
+    let mut bytes = path.as_os_str().as_encoded_bytes();
+    while let [rest @ .., b'.'] = bytes
+        && rest.last().is_some_and(is_separator)
+    {
+        bytes = rest;
+    }
+    if bytes.last().is_some_and(is_separator) {
+        let text = "a name that ends in a slash is that of a folder";
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, text));
+    }
+    Ok(())
+}
+
+fn is_separator(byte: &u8) -> bool {
+    std::path::is_separator(char::from(*byte))
 }
 
 /// Whether a path without links is that of a descriptor: `/proc/42/fd/1`, `/dev/fd/1`.
@@ -162,6 +195,7 @@ mod tests {
         symlink(".", at("here")).unwrap();
         symlink("sub/new", at("dangling")).unwrap();
         symlink("around", at("around")).unwrap();
+        symlink("new/", at("slash")).unwrap();
         let place = |name: &str| FilePlace::of(&at(name)).unwrap();
         for name in [
             "./file",
@@ -177,10 +211,18 @@ mod tests {
             assert_ne!(place("file"), place(name), "{name}");
         }
         assert_eq!(place("dangling"), place("here/sub/new"));
+        // A dot at the end of a name is one of its letters.
+        assert_ne!(place("new."), place("new"));
         for path in [
             at("sub"),
             at("around"),
             at("absent/file"),
+            at("new/"),
+            at("file/"),
+            at("new//"),
+            at("new/."),
+            at("new/././"),
+            at("slash"),
             "/dev/null".into(),
         ] {
             assert_eq!(FilePlace::of(&path), None, "{}", path.display());

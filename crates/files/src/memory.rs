@@ -10,10 +10,14 @@ const LEAST_MARGIN: u64 = 256 << 20;
 /// the limit of the process (`ulimit -v`) leaves, as threads take addresses, too.
 pub fn budget() -> Option<u64> {
     let free = free().map(|free| free.saturating_sub(margin(free)));
-    let read = |name| fs::read_to_string(name).unwrap_or_default();
-    let process = address_space(&read("/proc/self/limits"), &read("/proc/self/status"));
-    let process = process.map(|left| left - left / 4);
+    let process = room().map(|left| left - left / 4);
     [free, process].into_iter().flatten().min()
+}
+
+/// Bytes that the limit of the process (`ulimit -v`) leaves, if it has one.
+pub fn room() -> Option<u64> {
+    let read = |name| fs::read_to_string(name).unwrap_or_default();
+    address_space(&read("/proc/self/limits"), &read("/proc/self/status"))
 }
 
 /// The part of `free` bytes to leave to others: a twentieth, and at least 256 MiB.

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use atomic_write_file::AtomicWriteFile;
 use flate2::write::GzEncoder;
 
 use crate::location::{end, is_descriptor};
+use crate::unfinished::Unfinished;
 
 /// Level of zstd. It is named, not left to the library, as files are compared byte by byte; they
 /// are compressed on one thread for the same reason.
@@ -21,9 +21,8 @@ const BUFFER: usize = 1 << 16;
 
 /// A file to write, compressed by its extension: `.gz` by gzip, `.zst` by zstd.
 ///
-/// The bytes go to a temporary file beside it, which takes its name in
-/// [`finish`](Self::finish): until then, and if it is dropped, whatever had that name stays. A
-/// symbolic link keeps pointing where it did, also to a file that was not there yet. A device or pipe
+/// The bytes go to a file beside it, which takes its name in [`finish`](Self::finish): until then, and if it is
+/// dropped, whatever had that name stays. A symbolic link keeps pointing where it did, also to a file that was not there yet. A device or pipe
 /// is written to directly; so is an open descriptor, such as `/dev/stdout`, after all that it has.
 pub struct Output(Encoder);
 
@@ -45,7 +44,7 @@ impl std::fmt::Debug for Output {
 
 #[derive(Debug)]
 enum Target {
-    Replaced(AtomicWriteFile),
+    Replaced(Unfinished),
     Direct(File),
 }
 
@@ -60,14 +59,7 @@ impl Target {
             Ok(metadata) if !metadata.is_file() => {
                 File::options().write(true).open(path).map(Self::Direct)
             }
-            _ => AtomicWriteFile::open(path).map(Self::Replaced),
-        }
-    }
-
-    fn commit(self) -> io::Result<()> {
-        match self {
-            Self::Replaced(file) => file.commit(),
-            Self::Direct(mut file) => file.flush(),
+            _ => Unfinished::create(path).map(Self::Replaced),
         }
     }
 }
@@ -75,20 +67,34 @@ impl Target {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Replaced(file) => file.write(bytes),
+            Self::Replaced(file) => file.content().write(bytes),
             Self::Direct(file) => file.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Replaced(file) => file.flush(),
+            Self::Replaced(file) => file.content().flush(),
             Self::Direct(file) => file.flush(),
         }
     }
 }
 
 impl Output {
+    /// Does all that the file at `path` will need of the system, and leaves nothing: a name that is refused at the
+    /// end is refused here. A pipe or device is opened and closed.
+    pub fn check(path: &Path) -> io::Result<()> {
+        match Target::open(path)? {
+            Target::Replaced(mut file) => {
+                // A disk may be full already.
+                file.content().write_all(b"\n")?;
+                file.stand_by()?;
+                file.give_up()
+            }
+            Target::Direct(_) => Ok(()),
+        }
+    }
+
     /// Begins to write the file at `path`.
     pub fn create(path: &Path) -> io::Result<Self> {
         let target = BufWriter::with_capacity(BUFFER, Target::open(path)?);
@@ -108,29 +114,53 @@ impl Output {
 
     /// Completes the file and gives it its name.
     pub fn finish(self) -> io::Result<()> {
-        self.complete()?.commit()
+        let mut complete = self.complete()?;
+        complete.appear()?;
+        complete.sync()
     }
 
-    /// Completes the file without giving it its name: files that belong together are all
-    /// completed before the first of them is [committed](CompleteOutput::commit), so that a disk
-    /// that is full leaves none of them.
+    /// Completes the file, which the disk keeps then, without giving it its name: files that belong together are
+    /// all completed before the first of them [appears](CompleteOutput::appear).
     pub fn complete(self) -> io::Result<CompleteOutput> {
         let buffer = match self.0 {
             Encoder::Plain(buffer) => buffer,
             Encoder::Gzip(encoder) => encoder.finish()?,
             Encoder::Zstd(encoder) => encoder.finish()?,
         };
-        let target = buffer.into_inner();
-        Ok(CompleteOutput(
-            target.map_err(io::IntoInnerError::into_error)?,
-        ))
+        let mut target = buffer
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
+        match &mut target {
+            Target::Replaced(file) => file.complete()?,
+            Target::Direct(file) => file.flush()?,
+        }
+        Ok(CompleteOutput(target))
     }
 }
 
 impl CompleteOutput {
-    /// Gives the file its name.
-    pub fn commit(self) -> io::Result<()> {
-        self.0.commit()
+    /// Takes away the file that has the name: files that belong together do not stand beside older ones.
+    pub fn make_room(&self) -> io::Result<()> {
+        match &self.0 {
+            Target::Replaced(file) => file.make_room(),
+            Target::Direct(_) => Ok(()),
+        }
+    }
+
+    /// Gives the file its name, and does nothing else.
+    pub fn appear(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Target::Replaced(file) => file.appear(),
+            Target::Direct(_) => Ok(()),
+        }
+    }
+
+    /// Has the disk keep the name.
+    pub fn sync(self) -> io::Result<()> {
+        match self.0 {
+            Target::Replaced(file) => file.sync_name(),
+            Target::Direct(_) => Ok(()),
+        }
     }
 }
 

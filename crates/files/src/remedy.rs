@@ -169,17 +169,11 @@ remedies! {
         "give the queries by --rows-per-query N or --query-file FILE, for tables by --query COLUMN, or write them into the data: query_id= of scikit-learn's dump_svmlight_file",
         "pass the query of each row as qid=",
     ],
-    /// Name the column of a table that has the queries.
-    NameQueries => [
-        "name it by TableOptions::query, or give the queries by ReadOptions::row_queries",
-        "name it by --query COLUMN, or give the queries by --rows-per-query N or --query-file FILE",
-        "pass the name of that column as query=",
-    ],
     /// Name the column of a table that has the labels.
     NameLabels => [
-        "give TableOptions::label, and TableOptions::query for the queries",
-        "give --label COLUMN, and --query COLUMN for the queries",
-        "pass the name of that column as label=, and of the queries as query=",
+        "give TableOptions::label",
+        "give --label COLUMN",
+        "pass the name of that column as label=",
     ],
     /// Say what to read for missing values.
     ReadMissing => [
@@ -192,18 +186,6 @@ remedies! {
         "if the file counts its columns from 0, set ReadOptions::zero_based",
         "if the file counts its columns from 0, pass --zero-based",
         "if the file counts its columns from 0, pass zero_based=True",
-    ],
-    /// Move the rows of a query that comes back to its others.
-    Regroup => [
-        "sort the rows by query, or merge them by ReadOptions::regroup",
-        "sort the rows by query, or merge them with --regroup",
-        "sort the rows by query, or merge them with regroup=True",
-    ],
-    /// Leave a column out.
-    IgnoreColumn => [
-        "to leave a column out, put its name into TableOptions::ignore",
-        "to leave a column out, pass --ignore COLUMN",
-        "to leave a column out, pass its name in ignore=[...]",
     ],
     /// Give the ridge parameter, and do not leave it open.
     GiveLambda => [
@@ -234,12 +216,10 @@ remedies! {
         "as teacher=",
     ],
     /// Go on with the run that did not end.
-    Resume => ["resume it", "go on with it (--resume)", "resume it"],
-    /// Make data with the columns of the training data.
-    SameColumns => [
-        "are the data of another corpus? Make them with the columns of the training data",
-        "are the data of another corpus? They need the columns of the training data; a corpus of parses gets them by rankrls build --columns FILE, with the names of these",
-        "are the data of another corpus? Build them with the columns of the training data",
+    Resume => [
+        "resume it, or give another name",
+        "go on with it (--resume), or give another name",
+        "resume it, or give another name",
     ],
     /// Write a model, as what was given is none.
     WriteModel => [

@@ -6,14 +6,11 @@ pub(crate) const HEAD: usize = 512;
 /// The byte order mark of UTF-8.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
-const SAVE: &str = "save the file as UTF-8";
-const ONCE: &str = "decompress it once";
-const TABLE: &str = "write the data as a table, .csv, or as svmlight text";
-const UNPACK: &str = "unpack it first, for example by unzip -p";
-const AGAIN: &str = "a server sent it in place of the file: download the file again";
+const SAVE: Option<&str> = Some("save the file as UTF-8");
+const ONCE: Option<&str> = Some("decompress it once");
 
-/// What a file is, and what to do about it.
-pub(crate) type Kind = (&'static str, &'static str);
+/// What a file is, and what to do about it where that is certain.
+pub(crate) type Kind = (&'static str, Option<&'static str>);
 
 /// Where bytes stand that no text has with them, and what they are the beginning of.
 #[rustfmt::skip]
@@ -22,13 +19,13 @@ const BINARY: [(usize, &[u8], Kind); 11] = [
     (0, b"\xfe\xff", ("UTF-16 text", SAVE)),
     (0, b"\x1f\x8b", ("gzip data", ONCE)),
     (0, b"\x28\xb5\x2f\xfd", ("zstd data", ONCE)),
-    (0, b"BZh", ("bzip2 data", "decompress it first, for example by bzcat")),
-    (0, b"\xfd7zXZ\0", ("xz data", "decompress it first, for example by xzcat")),
-    (30, b"[Content_Types]", ("a document of Microsoft Office, .xlsx or .docx", "save the sheet as CSV UTF-8")),
-    (0, b"PK\x03\x04", ("a zip archive", UNPACK)),
-    (0, b"PAR1", ("Parquet data", TABLE)),
-    (0, b"\x89HDF\r\n\x1a\n", ("HDF5 data", TABLE)),
-    (0, b"\x80", ("a pickle of Python", TABLE)),
+    (0, b"BZh", ("bzip2 data", Some("decompress it first, for example by bzcat"))),
+    (0, b"\xfd7zXZ\0", ("xz data", Some("decompress it first, for example by xzcat"))),
+    (30, b"[Content_Types]", ("a document of Microsoft Office, .xlsx or .docx", None)),
+    (0, b"PK\x03\x04", ("a zip archive", None)),
+    (0, b"PAR1", ("Parquet data", None)),
+    (0, b"\x89HDF\r\n\x1a\n", ("HDF5 data", None)),
+    (0, b"\x80", ("a pickle of Python", None)),
 ];
 
 /// The beginnings, in small letters, of texts that come in place of data.
@@ -37,11 +34,11 @@ const TEXT: [(&[u8], Kind); 3] = [
         b"version https://git-lfs.github.com/spec/",
         (
             "a pointer of Git LFS in place of the file",
-            "fetch the file by git lfs pull",
+            Some("fetch the file by git lfs pull"),
         ),
     ),
-    (b"<!doctype html", ("a web page, HTML", AGAIN)),
-    (b"<html", ("a web page, HTML", AGAIN)),
+    (b"<!doctype html", ("a web page, HTML", None)),
+    (b"<html", ("a web page, HTML", None)),
 ];
 
 /// What a file is that begins with `head`, where it cannot be read as text.
@@ -55,7 +52,8 @@ pub(crate) fn kind_of(head: &[u8]) -> Option<Kind> {
             rest.starts_with(magic)
         });
         let wide = || is_wide(head).then_some(("UTF-16 text", SAVE));
-        return known.map(|&(.., kind)| kind).or_else(wide);
+        let other = || has_control(head).then_some(("binary data", None));
+        return known.map(|&(.., kind)| kind).or_else(wide).or_else(other);
     }
     let mut text = head.trim_ascii_start();
     while let Some(rest) = text.strip_prefix(MARK) {
@@ -73,6 +71,15 @@ pub(crate) fn kind_of(head: &[u8]) -> Option<Kind> {
 fn is_binary(head: &[u8]) -> bool {
     let invalid = std::str::from_utf8(head).err();
     head.contains(&0) || invalid.is_some_and(|error| error.error_len().is_some())
+}
+
+/// Whether so many control characters are among bytes that are no UTF-8 that it is no text of an old encoding:
+/// one in 32, and several.
+fn has_control(head: &[u8]) -> bool {
+    let is_odd = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    let odd = head.iter().filter(is_odd).count();
+    let text = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    !text && odd > 1 && 32 * odd >= head.len()
 }
 
 /// Whether it is text of two bytes a character without a byte order mark: nearly all have one that is 0.
@@ -123,6 +130,17 @@ mod tests {
         ] {
             assert_eq!(found(text.as_bytes()), None, "{text:?}");
         }
+        // Streams of zlib, LZ4 and NumPy, a pickle's protocol 0 and text of an old encoding.
+        let zlib =
+            b"x\x9c\x33\x54\x28\x2c\xcd\x4c\xb1\x32\x54\x30\xb4\x32\xe0\x02\x00\x17\x9f\x03\x0c";
+        for head in [
+            &zlib[..],
+            b"\x04\x22M\x18\x60p\x73\xf2",
+            b"\x93NUMPY\x01\x00v\x00{'descr'",
+        ] {
+            assert_eq!(found(head), Some("binary data"), "{head:?}");
+        }
+        assert_eq!(found(b"1 1:1 # caf\xe9 \x07\n"), None);
         // A character may be cut where the head ends.
         assert_eq!(found(&"ORC é".as_bytes()[..5]), None);
     }

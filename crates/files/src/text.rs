@@ -49,10 +49,27 @@ pub fn checked(line: &[u8]) -> Result<&[u8], Fault> {
 fn odd(byte: u8) -> Fault {
     if byte == b'\r' {
         Fault::new("lines that end in LF or CR LF", "CR alone")
-            .remedy("lines end in CR alone: convert them to LF, for example by tr '\\r' '\\n'")
     } else {
-        Fault::new("text", "a NUL byte").remedy("is it a binary file, or was it cut off?")
+        Fault::new("text", "a NUL byte")
     }
+}
+
+/// The line without blanks at the end and its comment, which begins the line or comes after a blank: in `c#` and
+/// `-1.#IND` a `#` is part of a token.
+pub fn without_comment(line: &[u8]) -> &[u8] {
+    let mut marks = memchr::memchr_iter(b'#', line);
+    let comment = marks.find(|&at| at == 0 || is_blank(line[at - 1]));
+    let mut line = &line[..comment.unwrap_or(line.len())];
+    while let [rest @ .., last] = line
+        && is_blank(*last)
+    {
+        line = rest;
+    }
+    line
+}
+
+fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte == b'\t'
 }
 
 /// `bytes`, which begin after `before` bytes of their line, as text.
@@ -74,7 +91,7 @@ const MOST_DRAINED: u64 = 1 << 30;
 
 /// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where a batch
 /// of them would be much of the `limit`. A longer line makes a chunk of its own, unless it takes more
-/// than `limit` bytes.
+/// than an eighth of the `limit`: what is made of a line may be several times as large.
 pub struct Chunks<'r> {
     source: Source<'r>,
     size: usize,
@@ -172,7 +189,7 @@ impl<'r> Chunks<'r> {
         let line = &text[cut.unwrap_or(0)..];
         let length = line.len();
         if let Some(limit) = self.limit
-            && length as u64 > limit
+            && length as u64 > (limit / 8).max(limit.min(LEAST_CHUNK as u64))
             && self.failure.is_none()
         {
             let long = || Fault::too_large(limit, &format!("a line of more than {length} bytes"));

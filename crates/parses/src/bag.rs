@@ -7,15 +7,6 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use rankrls_files::Strings;
 
-/// A value of 1: values are whole numbers of ten-thousandths, which every platform rounds alike
-/// and a decimal file gives back.
-pub(super) const ONE: i32 = 10_000;
-
-/// The number that so many ten-thousandths are.
-pub(super) fn real(units: i32) -> f64 {
-    f64::from(units) / f64::from(ONE)
-}
-
 /// Rows of named features; columns are numbered by first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Bag {
@@ -23,8 +14,8 @@ pub(super) struct Bag {
     /// Reused for every name.
     name: String,
     /// Features of the row that is being filled, as they come.
-    row: Vec<(u32, i32)>,
-    entries: Vec<(u32, i32)>,
+    row: Vec<(u32, f64)>,
+    entries: Vec<(u32, f64)>,
     /// One past the last entry of each row.
     ends: Vec<usize>,
 }
@@ -32,24 +23,24 @@ pub(super) struct Bag {
 impl Bag {
     /// Adds one to a feature of the row.
     pub(super) fn count(&mut self, name: fmt::Arguments<'_>) {
-        self.add(name, ONE);
+        self.add(name, 1.0);
     }
 
-    /// Adds ten-thousandths to a feature of the row.
-    pub(super) fn add(&mut self, name: fmt::Arguments<'_>, units: i32) {
+    /// Adds a value to a feature of the row.
+    pub(super) fn add(&mut self, name: fmt::Arguments<'_>, value: f64) {
         self.name.clear();
         self.name
             .write_fmt(name)
             .expect("a string takes what is written");
-        self.row.push((self.names.number(&self.name), units));
+        self.row.push((self.names.number(&self.name), value));
     }
 
     /// Ends the row: what was added to one feature is summed, zeros are left out.
     pub(super) fn end_row(&mut self) {
         self.row.sort_unstable_by_key(|&(feature, _)| feature);
         for same in self.row.chunk_by(|a, b| a.0 == b.0) {
-            let sum = same.iter().map(|&(_, units)| units).sum();
-            if sum != 0 {
+            let sum: f64 = same.iter().map(|&(_, value)| value).sum();
+            if sum != 0.0 {
                 self.entries.push((same[0].0, sum));
             }
         }
@@ -63,7 +54,7 @@ impl Bag {
     }
 
     /// The entries of one row.
-    pub(super) fn row(&self, row: usize) -> &[(u32, i32)] {
+    pub(super) fn row(&self, row: usize) -> &[(u32, f64)] {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.entries[start..self.ends[row]]
     }
@@ -141,13 +132,12 @@ mod tests {
         bag.count(format_args!("a"));
         bag.count(format_args!("b"));
         bag.end_row();
-        bag.add(format_args!("a"), -5000);
-        bag.add(format_args!("c"), 0);
+        bag.add(format_args!("a"), -0.0625);
+        bag.add(format_args!("c"), 0.0);
         bag.end_row();
-        assert_eq!(bag.row(0), [(0, 2 * ONE), (1, ONE)]);
-        assert_eq!(bag.row(1), [(1, -5000)]);
+        assert_eq!(bag.row(0), [(0, 2.0), (1, 1.0)]);
+        assert_eq!(bag.row(1), [(1, -0.0625)]);
         assert!(bag.names().eq(["b", "a", "c"]));
-        assert!((real(-625) + 0.0625).abs() < f64::EPSILON);
     }
 
     #[test]

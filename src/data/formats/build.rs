@@ -43,6 +43,7 @@ pub(super) fn build(
         packed,
         dropped_entries,
         dropped_columns,
+        header: None,
     })
 }
 

@@ -190,7 +190,7 @@ pub(super) fn check_lines(
         return Ok(());
     }
     let fault = Fault::new("a closing quote", quote(&record[broken.column - 1..]));
-    let fault = fault.remedy("the quote takes the rows after it into its cell: close it");
+    let fault = fault.remedy("the quote takes the rows after it into its cell");
     Err(fault.at_column(broken.column))
 }
 

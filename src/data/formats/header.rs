@@ -8,6 +8,7 @@ use rankrls_files::{Remedy, Strings};
 
 use super::cells::Cell;
 use super::options::ReadOptions;
+use crate::data::missing::Missing;
 
 /// Bytes of a column of the header besides its name, once and as a key.
 const COLUMN: u64 = 128;
@@ -25,6 +26,8 @@ pub(super) enum Cells {
 
 /// The columns, as the header names them.
 pub(super) struct Header {
+    /// The line that it began on.
+    pub(super) line: u64,
     /// Which columns are what; `None` until that is known.
     cells: Vec<Option<Cells>>,
     pub(super) titles: Vec<String>,
@@ -35,17 +38,31 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
+    pub(super) fn new(
+        record: &[Cell<'_>],
+        line: u64,
+        options: &ReadOptions,
+    ) -> Result<Self, Fault> {
+        if options.names.is_some() {
+            let expected = "svmlight text, whose columns have no names, for names in a file";
+            return Err(Fault::mismatch(expected, "a table, which names its own"));
+        }
         let names = options.columns.as_ref();
-        let named = names.map(|names| names.named().filter(|(_, name)| !name.is_empty()));
-        let known: Option<Vec<(u32, &str)>> = named.map(Iterator::collect);
-        if known.as_ref().is_some_and(Vec::is_empty) {
-            let expected = "names of features, by which the columns of a table are found";
-            let found = "none in the model or the training data";
+        // Names after the last column are ignored.
+        let width = options.width.unwrap_or(usize::MAX);
+        let is_column = |(feature, _): &(u32, &str)| (*feature as usize) < width;
+        let known: Option<Vec<(u32, &str)>> =
+            names.map(|names| names.named().filter(is_column).collect());
+        if let Some(known) = &known
+            && (known.is_empty() || known.iter().any(|(_, name)| name.is_empty()))
+        {
+            let expected = "names of all features, by which the columns of a table are found";
+            let found = "a feature without one in the model or the training data";
             return Err(Fault::new(expected, found));
         }
         let titles = titles(record)?;
         let mut header = Self {
+            line,
             cells: vec![None; titles.len()],
             places: places(&titles)?,
             titles,
@@ -62,15 +79,18 @@ impl Header {
     }
 
     /// The place of the column `title`, of which messages say `what` it is.
-    fn place(&self, title: &str, what: &str, remedy: impl Into<Remedy>) -> Result<usize, Fault> {
+    fn place(&self, title: &str, what: &str) -> Result<usize, Fault> {
         let title = title.trim_ascii();
         self.places.get(title).copied().ok_or_else(|| {
             let expected = format!("a column {} {what}", quote(title.as_bytes()));
             let found = format!("a header of {}", quote(self.titles.join(" ").as_bytes()));
             let mut titles = self.titles.iter();
             let meant = titles.find(|other| other.eq_ignore_ascii_case(title));
-            let meant = meant.map(|meant| format!("is it {}?", quote(meant.as_bytes())));
-            Fault::new(expected, found).remedy(meant.map_or_else(|| remedy.into(), Remedy::from))
+            let fault = Fault::new(expected, found);
+            match meant {
+                Some(meant) => fault.remedy(format!("is it {}?", quote(meant.as_bytes()))),
+                None => fault,
+            }
         })
     }
 
@@ -89,14 +109,18 @@ impl Header {
             _ => {}
         }
         if let Some(label) = label {
-            match self.place(label, "of labels", Remedy::NameLabels) {
+            match self.place(label, "of labels") {
                 Ok(place) => self.cells[place] = Some(Cells::Label),
                 Err(_) if options.unlabelled => {}
                 Err(fault) => return Err(fault),
             }
         }
         if let Some(query) = query {
-            let place = self.place(query, "of queries", Remedy::NameQueries)?;
+            let what = match options.table.missing {
+                Some(Missing::Mean) => "of queries, whose means stand for missing values",
+                _ => "of queries",
+            };
+            let place = self.place(query, what)?;
             self.cells[place] = Some(Cells::Query);
         }
         Ok(())
@@ -105,8 +129,7 @@ impl Header {
     /// Leaves out the columns of these names, which are not to be needed.
     fn leave_out(&mut self, ignored: &[String], features: &[(u32, &str)]) -> Result<(), Fault> {
         for name in ignored {
-            let remedy = "leave out columns that there are";
-            let place = self.place(name, "to leave out", remedy)?;
+            let place = self.place(name, "to leave out")?;
             let is_row = matches!(self.cells[place], Some(Cells::Label | Cells::Query));
             if is_row || features.iter().any(|(_, needed)| needed == name) {
                 let expected = "columns to leave out that are not needed";
@@ -120,10 +143,21 @@ impl Header {
     /// Finds the columns of features that are known.
     fn find_features(&mut self, features: &[(u32, &str)]) -> Result<(), Fault> {
         for &(feature, name) in features {
-            // The first of equal names has the column.
-            let what = "for the feature of that name";
-            let place = self.place(name, what, Remedy::SameColumns)?;
-            self.cells[place].get_or_insert(Cells::Values(feature));
+            let place = self.place(name, "for the feature of that name")?;
+            let known = match self.cells[place] {
+                None => {
+                    self.cells[place] = Some(Cells::Values(feature));
+                    continue;
+                }
+                Some(Cells::Values(_)) => "for two features",
+                _ => "for a feature and for labels or queries",
+            };
+            let expected =
+                "features with names of their own, by which the columns of a table are found";
+            return Err(Fault::new(
+                expected,
+                format!("{} {known}", quote(name.as_bytes())),
+            ));
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::Source;
-use rankrls_files::text::{each_item, read_strings, trimmed, utf8};
+use rankrls_files::text::{each_item, read_strings, trimmed, utf8, without_comment};
 
 use crate::data::dataset::Dataset;
 use crate::data::names::FeatureNames;
@@ -81,7 +81,7 @@ pub fn read_scores(path: &Path, memory: Memory) -> Result<Vec<f64>, ReadError> {
 }
 
 fn scores_of(source: Source<'_>, memory: Memory) -> Result<Vec<f64>, ReadError> {
-    items(source, memory, |line| {
+    items(source, memory, |_, line| {
         token::only_decimal(line, "score").map(Some)
     })
 }
@@ -90,19 +90,18 @@ fn scores_of(source: Source<'_>, memory: Memory) -> Result<Vec<f64>, ReadError> 
 fn items<T>(
     source: Source<'_>,
     memory: Memory,
-    mut item: impl FnMut(&[u8]) -> Result<Option<T>, Fault>,
+    mut item: impl FnMut(u64, &[u8]) -> Result<Option<T>, Fault>,
 ) -> Result<Vec<T>, ReadError> {
     let mut items = Vec::new();
-    each_item(source, memory.limit, |_, line| {
-        items.extend(item(line)?);
+    each_item(source, memory.limit, |number, line| {
+        items.extend(item(number, line)?);
         let bytes = items.capacity() * size_of::<T>();
         Ok(memory.holding(bytes as u64).held)
     })?;
     Ok(items)
 }
 
-/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/rankrls.md`, "All pairs, and
-/// given ones").
+/// One row before another: the edge `e` of `c_e (g_e - (f_i - f_j))^2` (`docs/derivation.md`, section 15).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Preference {
     /// The row `i` that is preferred, 0-based.
@@ -116,22 +115,28 @@ pub struct Preference {
 }
 
 /// Reads preferences among `rows` rows, `PREFERRED OTHER [MAGNITUDE [WEIGHT]]` a line: rows from 1 on,
-/// numbers that are 1 where they are missing. Blank lines and comments after `#` are skipped.
+/// numbers that are 1 where they are missing. Blank lines and comments after `#` are skipped. Each comes with the
+/// number of its line.
 pub fn read_preferences(
     path: &Path,
     rows: usize,
     memory: Memory,
-) -> Result<Vec<Preference>, ReadError> {
-    items(Source::open(path, memory.left())?, memory, |line| {
-        let line = token::without_comment(line);
-        let some = token::start(line, 0) < line.len();
-        some.then(|| preference(line, rows)).transpose()
-    })
+) -> Result<Vec<(u64, Preference)>, ReadError> {
+    items(
+        Source::open(path, memory.left())?,
+        memory,
+        |number, line| {
+            let line = without_comment(line);
+            let some = token::start(line, 0) < line.len();
+            let found = some.then(|| preference(line, rows)).transpose()?;
+            Ok(found.map(|found| (number, found)))
+        },
+    )
 }
 
 /// Reads numbers of rows among `rows`, one a line, from 1 on: 0-based here.
 pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>, ReadError> {
-    items(Source::open(path, memory.left())?, memory, |line| {
+    items(Source::open(path, memory.left())?, memory, |_, line| {
         let line = token::trim_end(line);
         let (number, end) = row(line, token::start(line, 0), rows)?;
         token::nothing_after(line, end, "row")?;

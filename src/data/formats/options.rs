@@ -26,6 +26,8 @@ pub struct Loaded {
     pub dropped_entries: u64,
     /// In how many different columns they were.
     pub dropped_columns: u64,
+    /// The line of the header of a table, and its titles.
+    pub header: Option<(u64, Vec<String>)>,
 }
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in

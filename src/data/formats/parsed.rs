@@ -1,6 +1,7 @@
 //! The rows of a chunk of svmlight text.
 
 use rankrls_files::error::{Fault, ReadErrorKind};
+use rankrls_files::text::without_comment;
 use rankrls_files::{Strings, text};
 
 use super::token::{self, LARGEST_INDEX};
@@ -88,7 +89,7 @@ impl Parsed {
     }
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
-        let line = token::without_comment(line);
+        let line = without_comment(line);
         let at = token::start(line, 0);
         if at == line.len() {
             return Ok(());
@@ -116,7 +117,7 @@ impl Parsed {
             run.rows += 1;
             return Ok(());
         }
-        let id = token::query_id(id, at, "none")?;
+        let id = token::query_token(id, at)?;
         self.ids.push(id);
         self.query_runs.push(QueryRun {
             rows: 1,

@@ -5,7 +5,6 @@
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
-use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, ReadError, quote};
 use rankrls_files::input::Source;
 use rankrls_files::text::each_line;
@@ -13,10 +12,10 @@ use rankrls_files::text::each_line;
 use super::build::build;
 use super::cells::{Cell, Records, cells, check_lines, named_separator, placed};
 use super::header::{Cells, Header};
-use super::number::{self, BadNumber, has_decimal_comma, is_missing, value};
+use super::number::{self, BadNumber};
 use super::options::{Loaded, ReadOptions};
 use super::text::{Text, returning};
-use super::token::{no_number, query_id, with_point};
+use super::token::{no_number, query_id};
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::RowPacker;
@@ -58,8 +57,7 @@ impl TableRows<'_> {
                 Cells::Values(feature) => {
                     let missing = self.options.table.missing.map(Missing::in_place);
                     let found = number_in(trimmed, title, missing, true);
-                    let value = found
-                        .map_err(|fault| self.with_remedy(fault, trimmed).at_column(column))?;
+                    let value = found.map_err(|fault| fault.at_column(column))?;
                     if value != 0.0 {
                         self.packer.push(feature, value);
                         entries += 1;
@@ -74,24 +72,8 @@ impl TableRows<'_> {
         self.text.check_memory(self.options.memory.left())
     }
 
-    /// The fault of a cell that is no value, with what to do about it: the column may be left out where
-    /// nothing is known of the cell.
-    fn with_remedy(&self, fault: Fault, cell: &[u8]) -> Fault {
-        let is_word = value(cell) == Err(BadNumber::Syntax) && !is_missing(cell);
-        if is_word && !has_decimal_comma(cell) && self.options.columns.is_none() {
-            fault.remedy(Remedy::IgnoreColumn)
-        } else {
-            fault
-        }
-    }
-
     /// Adds a row of the query `id`, which begins after `before` bytes.
     fn query(&mut self, id: &[u8], before: usize, line: u64) -> Result<(), Fault> {
-        if !id.is_empty() && is_missing(id) {
-            let expected = "a query identifier";
-            let found = format!("{}, a missing value", quote(id));
-            return Err(Fault::new(expected, found).at_column(before + 1));
-        }
         let text = query_id(id, before, "an empty cell")?;
         self.text.memory += 2 * text.len() as u64;
         let added = self.text.groups.add(text, 1, line);
@@ -124,7 +106,7 @@ fn number_in(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> 
     Err(match bad {
         _ if is_value => no_number(bad, cell, found, &format!("a decimal {what}"), &what),
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
-        _ => with_point(Fault::new(format!("a decimal {what}"), found), cell),
+        _ => Fault::new(format!("a decimal {what}"), found),
     })
 }
 
@@ -164,7 +146,7 @@ pub(super) fn read(
             check_lines(&record, delimiter, &cells, numbers)?;
             match &header {
                 None => {
-                    let found = Header::new(&cells, options)?;
+                    let found = Header::new(&cells, began, options)?;
                     rows.text.memory = found.memory();
                     header = Some(found);
                 }
@@ -183,10 +165,11 @@ pub(super) fn read(
     rows.text.packed = rows.packer.finish().into();
     rows.text.width = header.names.len();
     let mut loaded = build(rows.text, IndexBase::One, options)?;
-    if options.names.is_none() && options.columns.is_none() {
+    if options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| Fault::data(&error).of(&name))?;
     }
+    loaded.header = Some((header.line, header.titles));
     Ok(loaded)
 }
 
@@ -196,7 +179,7 @@ mod tests {
     use super::super::options::{RowQueries, TableOptions};
     use super::*;
     use crate::data::Dataset;
-    use rankrls_files::ReadErrorKind;
+    use rankrls_files::{ReadErrorKind, Remedy};
 
     const TABLE: &str = "query,first,grade,\"a, b\",last\n\
         q1,0.5,2,0,-1\nq1,0,0, 3 ,\"1e2\"\nq2,1,1,0,0\n";
@@ -291,11 +274,11 @@ mod tests {
 
     #[test]
     fn other_data_are_matched_by_name() {
-        let options = knowing(&["last", "", "first"]);
+        let options = knowing(&["last", "first"]);
         let data = read(&options, TABLE);
-        assert_eq!((data.width(), data.names()), (3, None));
+        assert_eq!((data.width(), data.names()), (2, None));
         assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[-1.0, 100.0][..]));
-        assert_eq!(columns(&data)[1].0, 2);
+        assert_eq!(columns(&data)[1].0, 1);
         // Columns that are not asked for may have anything in their cells.
         let bare = options.table(TableOptions::default()).unlabelled(true);
         let data = read(&bare, "first,note,last\n1,words,2\n");
@@ -348,17 +331,16 @@ mod tests {
 
     #[test]
     fn a_quoted_cell_may_have_line_breaks() {
-        let text = "query,note,grade,\"x\n(cm)\"\na,\"red,\r\nor \"\"blue\"\"\n\n\",1,2\n\"b\n2\",\"\rq\",0,\"3\"\n\
+        let text = "query,note,grade,\"x\n(cm)\"\na,\"red,\r\nor \"\"blue\"\"\n\n\",1,2\nb,\"\rq\",0,\"3\"\n\
             c,\"1,2,\n5\",1,4\n";
         let data = read(&ignoring(&["note"]), text);
         assert_eq!(data.names().unwrap().iter().collect::<Vec<_>>(), ["x (cm)"]);
         assert_eq!(columns(&data), [(0, &[0, 1, 2][..], &[2.0, 3.0, 4.0][..])]);
-        assert_eq!(data.queries().id(1), Some("b\n2"));
         // Errors are where they are.
         let error = ignoring(&["note"])
             .read_from(text.replace(",4", ",z").as_bytes(), "f")
             .unwrap_err();
-        assert_eq!(error.place().unwrap().line, 10);
+        assert_eq!(error.place().unwrap().line, 9);
     }
 
     /// A quote more loses no row in silence, whatever other quotes there are.
@@ -441,24 +423,29 @@ mod tests {
             (options(), "grade,query,x,x\n", "f.csv:1:1: expected a header with each name once, found \"x\" again"),
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
             (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
-            (options(), "grade;query;x\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"grade;query;x\" (give TableOptions::label"),
+            (options(), "grade;query;x\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"grade;query;x\""),
             (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"1 2 0.5\""),
             (options(), "1,1,,0.5\n", "f.csv:1:1: expected a header with a name for each column, found none for column 3"),
-            (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "f.csv:2:5: expected a decimal number in the column \"x\", found \"#DIV/0!\" (to leave a column out"),
+            (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "f.csv:2:5: expected a decimal number in the column \"x\", found \"#DIV/0!\""),
             (options(), "grade,x\n", "f.csv:1:1: expected a column \"query\" of queries, found a header of \"grade x\""),
             (options(), "query,x\n", "f.csv:1:1: expected a column \"grade\" of labels"),
             (with(TableOptions::default()), "a,b\n", "TableOptions::label"),
             (with(TableOptions { query: Some("grade".to_owned()), ..named() }), TABLE, "found \"grade\" for both"),
             (knowing(&["last", "absent"]), TABLE, "expected a column \"absent\" for the feature of that name"),
-            (knowing(&["", ""]), TABLE, "expected names of features"),
+            (knowing(&["", ""]), TABLE, "expected names of all features, by which the columns of a table are found, found a feature without one"),
+            (knowing(&["last", "", "first"]), TABLE, "expected names of all features"),
+            (knowing(&["last", "first", "last"]), TABLE, "found \"last\" for two features"),
+            (knowing(&["last", "grade"]), TABLE, "found \"grade\" for a feature and for labels or queries"),
+            (knowing(&["query"]).unlabelled(true), TABLE, "found \"query\" for a feature and for labels or queries"),
+            (filling(Missing::Mean), "grade,x\n1,\n", "expected a column \"query\" of queries, whose means stand for missing values"),
             (ignoring(&["nate"]), note, "expected a column \"nate\" to leave out"),
             (knowing(&["X"]), note, "(is it \"x\"?)"),
             (options(), "Query,grade,x\n", "of queries, found a header of \"Query grade x\" (is it \"Query\"?)"),
-            (options(), "query,relevance,x\n", "found a header of \"query relevance x\" (give TableOptions::label"),
+            (options(), "query,relevance,x\n", "found a header of \"query relevance x\""),
             (ignoring(&["grade"]), note, "that are not needed, found \"grade\""),
             (ignoring(&["query"]), note, "that are not needed, found \"query\""),
             (knowing(&["x"]).table(TableOptions { ignore: vec!["x".to_owned()], ..named() }), note, "that are not needed, found \"x\""),
-            (options(), note, "f.csv:2:3: expected a decimal number in the column \"note\", found \"red, blue\" (to leave a column out, put its name into TableOptions::ignore)"),
+            (options(), note, "f.csv:2:3: expected a decimal number in the column \"note\", found \"red, blue\""),
             (options(), "grade,query,x\n1,a,nan\n", "f.csv:2:5: expected a finite number in the column \"x\", found \"nan\""),
             (options(), "grade,query,x\n,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found an empty cell"),
             (options(), "grade,query,x\n1,,1\n", "f.csv:2:3: expected a query identifier, found an empty cell"),
@@ -467,15 +454,18 @@ mod tests {
             (options(), "grade,query,x\n1,a,1,\n", "f.csv:2:1: expected 3 cells, as in the header, found 4"),
             (options(), "grade,query,x\n1,a,\"2\n1,a,3\n", "f.csv:2:5: expected a closing quote, found \"\\\"2\\n1,a,3\""),
             (options(), "grade,query,x\n1,\"a,2\n1,a,3\n1,\"b\",3\n", "f.csv:4:4: expected nothing between a closing quote and the end of its cell, found \"b"),
-            (ignoring(&["n"]), "grade,query,x,n\n1,a,2,\"p\n1,a,3,q\"\n1,b,3,s\n", "f.csv:2:7: expected a closing quote, found \"\\\"p\\n1,a,3,q\\\"\" (the quote takes the rows after it into its cell: close it)"),
+            (ignoring(&["n"]), "grade,query,x,n\n1,a,2,\"p\n1,a,3,q\"\n1,b,3,s\n", "f.csv:2:7: expected a closing quote, found \"\\\"p\\n1,a,3,q\\\"\" (the quote takes the rows after it into its cell)"),
             (options(), "grade,query,\"x\n1,a,3\n", "f.csv:1:13: expected a closing quote"),
             (options(), "grade,query,x\r1,a,3\r0,a,2\r", "f.csv:1:14: expected lines that end in LF or CR LF, found CR alone"),
             (options(), "grade,query,x\n1,a,3\0\n", "f.csv:2:6: expected text, found a NUL byte"),
             (options(), "grade,query,x\n1,a,\"3\0\"\n", "f.csv:2:7: expected text, found a NUL byte"),
             (options(), "grade,query,x\n1,a,1.797e308\n", "f.csv:2:5: expected a number in the column \"x\", found \"1.797e308\", which stands for a missing value (to read missing values"),
-            (options(), "grade,query,x\n1,a,1e200\n", "f.csv:2:5: expected a number in the column \"x\" whose square is finite, found \"1e200\" (scale the data"),
-            (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\" (to leave a column out"),
-            (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\" (write a decimal point"),
+            (options(), "grade,query,x\n1,a,1e200\n", "f.csv:2:5: expected a number in the column \"x\" whose square is finite, found \"1e200\""),
+            (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\""),
+            (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\""),
+            (options(), "grade,query,x\n0,a,\"0,5\"\n", "column \"x\", found \"0,5\" (write a decimal point"),
+            (options(), "grade,query,x\n1,\"a\u{a0}\",1\n", "f.csv:2:3: expected a query identifier of characters that can be seen, found \"a\\u{a0}\""),
+            (options(), "grade,query,x\n1,\"a\nb\",1\n", "f.csv:2:3: expected a query identifier of characters that can be seen"),
             (filling(Missing::Mean), "grade,query,x\nNA,a,1\n", "f.csv:2:1: expected a decimal number in the column \"grade\", found \"NA\""),
             (options(), "grade,query,x\n\"1\",1,a,0.5\n", "f.csv:2:1: expected 3 cells, as in the header, found 4"),
             (options(), "Unnamed: 0.1,grade,query,x\n", "found \"Unnamed: 0.1\", an index (leave it out: put \"Unnamed: 0.1\" into TableOptions::ignore"),

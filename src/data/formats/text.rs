@@ -8,7 +8,6 @@
 
 use std::io;
 
-use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, ReadError, ReadErrorKind, quote};
 use rankrls_files::input::Source;
 use rankrls_files::text::{CHUNK, Chunks};
@@ -219,7 +218,7 @@ impl Text {
 pub(super) fn returning(id: &str, began: &str) -> Fault {
     let found = format!("query {} again, which began {began}", quote(id.as_bytes()));
     let expected = "the rows of a query next to each other";
-    Fault::mismatch(expected, found).remedy(Remedy::Regroup)
+    Fault::mismatch(expected, found)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Tokens of a line, separated by spaces and tabs, and their faults.
 
 use rankrls_files::Remedy;
-use rankrls_files::error::{Fault, quote};
+use rankrls_files::error::{Fault, escaped, quote};
 
 use super::number::{BadNumber, has_decimal_comma, is_missing, number, short, value};
 
@@ -33,26 +33,6 @@ fn ends(line: &[u8], at: usize) -> bool {
     line.get(at).is_none_or(|&byte| is_space(byte))
 }
 
-/// The line without its comment and blanks at the end.
-pub(super) fn without_comment(line: &[u8]) -> &[u8] {
-    let mut at = 0;
-    while let Some(length) = memchr::memchr(b'#', &line[at..]) {
-        at += length;
-        if !is_windows_nan(&line[..at], &line[at..]) {
-            return trim_end(&line[..at]);
-        }
-        at += 1;
-    }
-    trim_end(line)
-}
-
-/// Whether a `#` belongs to a nan or infinite number, as old programs on Windows write them: `-1.#IND`,
-/// also with digits after it.
-fn is_windows_nan(before: &[u8], from: &[u8]) -> bool {
-    const NAMES: [&[u8]; 4] = [b"#IND", b"#QNAN", b"#SNAN", b"#INF"];
-    before.ends_with(b"1.") && NAMES.iter().any(|name| from.starts_with(name))
-}
-
 pub(super) fn trim_end(line: &[u8]) -> &[u8] {
     let mut line = line;
     while let [rest @ .., b' ' | b'\t'] = line {
@@ -69,7 +49,8 @@ pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize)
         let fault = |expected| Fault::token(expected, at, token);
         match bad {
             BadNumber::NotFinite => fault(format!("a finite {what}")),
-            _ => with_point(fault(format!("a {what}, a decimal number")), token),
+            // What has a comma may be a list.
+            _ => fault(format!("a {what}, a decimal number")),
         }
     };
     number(token).map(|number| (number, end)).map_err(bad)
@@ -93,13 +74,60 @@ pub(super) fn nothing_after(line: &[u8], end: usize, item: &str) -> Result<(), F
 }
 
 /// The identifier of a query, which begins at `at` of its line; where it is empty, messages say that
-/// `none` was found.
+/// `none` was found. Words for a missing value are none, and characters that nobody sees would make two
+/// queries of one.
 pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
+    let refused = |expected, found| Fault::new(expected, found).at_column(at + 1);
     if id.is_empty() {
-        return Err(Fault::new("a query identifier", none).at_column(at + 1));
+        return Err(refused("a query identifier", none.to_owned()));
     }
-    let expected = "a query identifier in UTF-8";
-    std::str::from_utf8(id).map_err(|_| Fault::new(expected, quote(id)).at_column(at + 1))
+    if is_missing(id) {
+        let found = format!("{}, a missing value", quote(id));
+        return Err(refused("a query identifier", found));
+    }
+    let text =
+        std::str::from_utf8(id).map_err(|_| refused("a query identifier in UTF-8", quote(id)))?;
+    if text.chars().any(is_hidden) || escaped(text) != text {
+        let expected = "a query identifier of characters that can be seen";
+        return Err(refused(expected, quote(id)));
+    }
+    Ok(text)
+}
+
+/// Whether a character is a blank, but no space, or has no width.
+fn is_hidden(char: char) -> bool {
+    let blank = char.is_whitespace() && char != ' ';
+    let narrow = '\u{2060}'..='\u{2064}';
+    blank
+        || narrow.contains(&char)
+        || matches!(char, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{feff}')
+}
+
+/// The identifier of a query that is a token of its own, or after `qid:`, as [`query_id`] has it.
+pub(super) fn query_token(id: &[u8], at: usize) -> Result<&str, Fault> {
+    let text = query_id(id, at, "none")?;
+    let expected = match text {
+        _ if text.contains(' ') => "a query identifier without blanks",
+        _ if text.contains('#') => {
+            "a query identifier without #, which begins a comment after a blank"
+        }
+        _ if ends_in_pair(text) => "a blank between the query identifier and the first pair",
+        _ => return Ok(text),
+    };
+    Err(Fault::new(expected, quote(id)).at_column(at + 1))
+}
+
+/// Whether text ends in `index:value` after a character that is no letter and no digit: `1;3:0.5`.
+fn ends_in_pair(text: &str) -> bool {
+    let Some((before, written)) = text.rsplit_once(':') else {
+        return false;
+    };
+    let id = before.trim_end_matches(|char: char| char.is_ascii_digit());
+    let apart = id
+        .chars()
+        .last()
+        .is_some_and(|last| !last.is_alphanumeric());
+    apart && id.len() < before.len() && number(written.as_bytes()).is_ok()
 }
 
 /// An `index:value` pair as it is written.
@@ -181,8 +209,7 @@ pub(super) fn bad_index(pair: &[u8], at: usize, index: u64, before: Option<u64>)
         Some(before) if index == before => fault(format!(
             "each index once in a row, and {before} was there already"
         )),
-        Some(before) => fault(format!("an index above {before}, the one before it"))
-            .remedy("sort the pairs of each row by index"),
+        Some(before) => fault(format!("an index above {before}, the one before it")),
         None => fault("indices that count from 1".to_owned()).remedy(Remedy::CountFromZero),
     }
 }
@@ -200,8 +227,7 @@ pub(super) fn no_number(
             let found = format!("{found}, which stands for a missing value");
             Fault::new(format!("a {what}"), found).remedy(Remedy::ReadMissing)
         }
-        BadNumber::TooLarge => Fault::new(format!("a {what} whose square is finite"), found)
-            .remedy("scale the data: write the column in another unit"),
+        BadNumber::TooLarge => Fault::new(format!("a {what} whose square is finite"), found),
         _ if is_missing(written) => {
             let finite = match bad {
                 BadNumber::NotFinite => format!("a finite {what}"),
@@ -210,27 +236,28 @@ pub(super) fn no_number(
             Fault::new(finite, found).remedy(Remedy::ReadMissing)
         }
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
-        BadNumber::Syntax => with_point(Fault::new(expected.to_owned(), found), written),
-    }
-}
-
-/// The `fault` of something `written` where a number should be, with a remedy where it has a decimal comma.
-pub(super) fn with_point(fault: Fault, written: &[u8]) -> Fault {
-    if has_decimal_comma(written) {
-        fault.remedy("write a decimal point, not a comma")
-    } else {
-        fault
+        BadNumber::Syntax => {
+            let fault = Fault::new(expected.to_owned(), found);
+            if has_decimal_comma(written) {
+                return fault.remedy("write a decimal point, not a comma");
+            }
+            fault
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use rankrls_files::text::without_comment;
+
     use super::*;
 
     #[test]
     fn lines_end_before_comments_and_blanks() {
         assert_eq!(without_comment(b"1 2:3 # x # y"), b"1 2:3");
-        assert_eq!(without_comment(b"1 2:3#x"), b"1 2:3");
+        assert_eq!(without_comment(b"1 2:3\t#x"), b"1 2:3");
+        // In a token it begins nothing.
+        assert_eq!(without_comment(b"1 qid:c# 2:3#x #"), b"1 qid:c# 2:3#x");
         assert_eq!(without_comment(b"1 2:3 \t"), b"1 2:3");
         assert_eq!(without_comment(b" # only"), b"");
         // A nan of old programs on Windows is no comment.
@@ -238,7 +265,71 @@ mod tests {
             without_comment(b"1 2:-1.#IND00 3:4 # x"),
             b"1 2:-1.#IND00 3:4"
         );
-        assert_eq!(without_comment(b"1 2:1.#x"), b"1 2:1.");
+    }
+
+    #[test]
+    fn query_identifiers_can_be_seen_and_end_before_pairs() {
+        for id in [
+            "1",
+            "09",
+            "-1.5x:",
+            "ü",
+            "a:b",
+            "T10:30",
+            "q1:x",
+            "1:2",
+            "a,b",
+            "nana",
+            "a-b:c",
+            "می\u{200c}خواهم",
+            "👩\u{200d}🔬",
+        ] {
+            assert_eq!(query_token(id.as_bytes(), 0).unwrap(), id);
+        }
+        let blanks = "\u{a0} \u{2003} \u{3000} \u{2028} \u{85} \u{b} \u{c} \u{200b} \u{feff} \u{2060} \u{ad} \u{1} \u{1f} \u{7f} \u{202e}";
+        for blank in blanks.split(' ') {
+            for id in [
+                format!("1{blank}"),
+                format!("{blank}1"),
+                format!("1{blank}1:0.5"),
+            ] {
+                for read in [
+                    query_token(id.as_bytes(), 6),
+                    query_id(id.as_bytes(), 6, "none"),
+                ] {
+                    let error = read.unwrap_err().at("f", 1).to_string();
+                    let start = "f:1:7: expected a query identifier of characters that can be seen";
+                    assert!(error.starts_with(start), "{error}");
+                }
+            }
+        }
+        for (id, expected) in [
+            ("c#", "a query identifier without #"),
+            ("#1", "a query identifier without #"),
+            ("red shoes", "a query identifier without blanks"),
+            ("1,1:0.5", "a blank between"),
+            ("q-2|31:-1e3", "a blank between"),
+            ("a;1:1;2:0", "a blank between"),
+            ("NA", "a query identifier, found \"NA\", a missing value"),
+            (
+                "-nan",
+                "a query identifier, found \"-nan\", a missing value",
+            ),
+            (
+                "None",
+                "a query identifier, found \"None\", a missing value",
+            ),
+            ("", "a query identifier, found none"),
+        ] {
+            let error = query_token(id.as_bytes(), 0)
+                .unwrap_err()
+                .at("f", 1)
+                .to_string();
+            assert!(
+                error.starts_with(&format!("f:1:1: expected {expected}")),
+                "{error}"
+            );
+        }
     }
 
     #[test]

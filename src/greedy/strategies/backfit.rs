@@ -8,7 +8,7 @@
 //! ```text
 //! alpha_Q = (rho - a_Q) / (lambda + |v|^2 - |v_Q|^2)
 //! a_Q     = v_Q . p_Q - z . f_Q = v_Q . p_Q - x . e_Q
-//! x       = X_S v          e_Q = K'^-1 f_Q = (X_S X_S' + lambda I)^-1 X_{S,Q} p_Q
+//! x       = X_S' v          e_Q = F'^-1 f_Q = (X_S' X_S + lambda I)^-1 X_{S,Q}' p_Q
 //! gain    = sum over touched Q of 2 alpha_Q (v_Q . p_Q) - alpha_Q^2 |v_Q|^2
 //! ```
 //!

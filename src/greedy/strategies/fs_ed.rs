@@ -30,6 +30,7 @@ use std::f64::consts::LN_2;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use rankrls_files::exact;
 use rayon::prelude::*;
 
 use crate::columns::ColumnClasses;
@@ -125,7 +126,7 @@ impl<'a> ExpectedDivergence<'a> {
         };
         let no_grade = |label: &&f64| !(0.0..LABEL_LIMIT).contains(*label);
         if let Some(label) = labels.iter().find(no_grade) {
-            return refuse(format!("the label {label}"));
+            return refuse(format!("the label {}", exact(*label)));
         }
         let mut grades = labels.to_vec();
         grades.sort_unstable_by(f64::total_cmp);

@@ -4,7 +4,7 @@
 //! Eight candidates make a block. `theta` has a column for each of them, and for each query
 //!
 //! ```text
-//! u_Q = v_Q - X_{S,Q}' theta
+//! u_Q = v_Q - X_{S,Q} theta
 //! ```
 //!
 //! and `T_Q u_Q` are products of a matrix of the state (section 5) with eight columns, computed side by side in

@@ -36,7 +36,7 @@ macro_rules! strategies {
             #[default]
             Auto,
             $(
-                #[doc = concat!("`", stringify!($file), "`: `docs/choosing.md` says what it does.")]
+                #[doc = concat!("`", stringify!($file), "`: `docs/paper.md` says what it does.")]
                 $kind,
             )*
         }

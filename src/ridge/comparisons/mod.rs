@@ -185,7 +185,7 @@ pub(crate) fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
 /// A kernel by which all rows that are compared are the same.
 pub(crate) fn constant_kernel() -> Error {
     Error::data(
-        "the kernel is constant within every query, so it can tell no examples of a query apart: expected rows that differ, or another gamma",
+        "the kernel is constant within every query, so it can tell no examples of a query apart: expected rows that differ",
     )
 }
 

@@ -17,8 +17,8 @@ use crate::linalg::centring::centre;
 use crate::metrics::{Metric, Rules, evaluate};
 use crate::stop;
 
-/// A hold-out: predictions for rows by models that have not seen them, and their errors (`docs/rankrls.md`,
-/// "Held-out queries"; Pahikkala et al., 2009; An, Liu and Venkatesh, 2007).
+/// A hold-out: predictions for rows by models that have not seen them, and their errors (`docs/derivation.md`,
+/// section 13; Pahikkala et al., 2009; An, Liu and Venkatesh, 2007).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Holdout {
     /// A prediction for every row, `m`, in units of the labels and relative to the mean of its query: the

@@ -3,7 +3,9 @@
 use super::{check_finite, named};
 use crate::data::{Dataset, IndexBase};
 use crate::error::{Error, Result};
-use crate::linalg::factor::{Square, extreme_eigenvalues};
+use crate::linalg::eigen::extreme_eigenvalues;
+use crate::linalg::factor::{Cholesky, Square};
+use crate::stop;
 
 /// How far a given kernel may be from symmetric, and below 0, as a share of its largest value.
 const ROUNDING: f64 = 1e-8;
@@ -115,6 +117,14 @@ fn check_given(square: &Square, name: impl Fn(usize) -> usize) -> Result<()> {
             }
         }
     }
+    // Its factor is found sooner than its eigenvalues. The largest of these is no less than a value on the diagonal,
+    // or than the mean sum of a row.
+    let diagonal = values.iter().copied().step_by(size + 1).fold(0.0, f64::max);
+    let most = diagonal.max(values.iter().sum::<f64>() / size as f64);
+    if Cholesky::new(square, rounded.of_eigenvalues(size, largest, most)).is_some() {
+        return Ok(());
+    }
+    stop::check()?;
     match extreme_eigenvalues(square) {
         Some([least, most]) if least < -rounded.of_eigenvalues(size, largest, most.abs()) => {
             let shift = -least;

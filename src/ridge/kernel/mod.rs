@@ -142,7 +142,7 @@ impl Products<'_> {
 }
 
 /// A kernel with its parameters: a positive semidefinite function of two rows `x` and `z`, in whose place linear
-/// RankRLS has `x . z` (`docs/rankrls.md`, "Kernels").
+/// RankRLS has `x . z` (`docs/derivation.md`, section 16).
 ///
 /// ```
 /// use rankrls::ridge::Kernel;

@@ -1,17 +1,15 @@
 //! The reduced set method: a model over some rows alone.
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, Par};
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand::seq::index;
+use rayon::prelude::*;
 
 use super::given::given;
 use super::{Kernel, KernelKind, check_finite, named, row_number};
 use crate::data::{Dataset, IndexBase};
 use crate::error::{Error, Result};
-use crate::linalg::factor::{Eigen, Panel, Square};
-use crate::linalg::kernels::add_scaled;
+use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square, leading};
 use crate::ridge::comparisons::constant_kernel;
 use crate::ridge::features::LEAST_SQUARES;
 use crate::stop;
@@ -60,18 +58,21 @@ impl Basis {
 /// learning*, ICML 2000), with the penalty of the Nyström approximation (Williams and Seeger, *Using the
 /// Nyström method to speed up kernel machines*, NIPS 13, 2001).
 ///
-/// Let `kappa` be the kernel, and `kappa_bb = U diag(s) U'` its values among the rows of the basis, `b` x `b`. The
-/// data are mapped to `Phi = kappa_mb U diag(s)^-1/2`, a column for each eigenvalue that is not rounding: RankRLS
-/// on these columns minimises over all `f = sum_b alpha_b kappa(x_b, .)`, and `alpha = U diag(s)^-1/2 w`.
+/// Let `kappa` be the kernel. The values of the basis with itself are `F F'` but for rounding, for rows of the basis
+/// that span the others, `r` of them, which a factorisation with pivots finds. The data are mapped to
+/// `kappa_mr F^-T`, a column for each: RankRLS on these columns minimises over all
+/// `f = sum_r alpha_r kappa(x_r, .)`, and `alpha = F^-T w`.
 /// Everything that linear RankRLS has is there: all solvers, objectives and hold-outs, which keep the
 /// basis whatever they hold out.
 #[derive(Debug)]
 pub(crate) struct ReducedSet {
     /// The rows of the basis, `b`, 0-based, ascending.
     rows: Vec<usize>,
-    /// `U diag(s)^-1/2`: basis x columns.
-    map: Mat<f64>,
-    /// `Phi`: the data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
+    /// The places in the basis of the rows that span it, in the order of `F`.
+    pivots: Vec<usize>,
+    /// `F`.
+    factor: Cholesky,
+    /// The data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
     pub(crate) mapped: Dataset<'static>,
 }
 
@@ -88,27 +89,32 @@ impl ReducedSet {
         base: IndexBase,
     ) -> Result<Self> {
         let basis = checked_basis(rows, dataset.rows())?;
-        let values = values_with(&basis, dataset, kernel, base)?;
+        let mut values = values_with(&basis, dataset, kernel, base)?;
         let own = among(&basis, &values);
         let size = basis.len();
-        let eigen = Eigen::new(&own).ok_or_else(|| {
-            let largest = own.values().iter().fold(0.0_f64, |most, v| v.abs().max(most));
-            Error::numbers(format!(
-                "the kernel of the {size} rows of the basis has values up to {largest:e}, and its eigenvalues were not found: expected eigenvalues that are finite numbers; scale the data, or take another basis"
-            ))
-        })?;
-        if eigen.largest() < LEAST_SQUARES {
+        let diagonal = || own.values().iter().copied().step_by(size + 1);
+        if !diagonal().sum::<f64>().is_finite() {
+            let largest = diagonal().fold(0.0, f64::max);
+            return Err(Error::numbers(format!(
+                "the kernel of the {size} rows of the basis has values up to {largest:e}, and their sum is no finite number: expected smaller values"
+            )));
+        }
+        if diagonal().all(|value| value < LEAST_SQUARES) {
             return Err(constant_kernel());
         }
-        let least = size as f64 * f64::EPSILON * eigen.largest();
-        let map = eigen.scaled_vectors(least, |value| 1.0 / value.sqrt());
-        let mut phi = Mat::zeros(dataset.rows(), map.ncols());
-        let transposed = values.matrix().transpose();
-        let (target, replace) = (phi.as_mut(), Accum::Replace);
-        matmul(target, replace, transposed, &map, 1.0, Par::Seq);
+        let (pivots, factor) = leading(&own, size as f64 * f64::EPSILON);
+        let mut phi = Panel::zeros(pivots.len(), dataset.rows());
+        for (slots, column) in phi.columns_mut().zip(values.values_mut().chunks(size)) {
+            for (slot, &pivot) in slots.iter_mut().zip(&pivots) {
+                *slot = column[pivot];
+            }
+        }
+        let parts = phi.values_mut().par_chunks_mut(pivots.len() * BLOCK);
+        parts.for_each(|part| factor.half(part, 0));
         Ok(Self {
             rows: basis,
-            map,
+            pivots,
+            factor,
             mapped: dense_dataset(&phi, dataset)?,
         })
     }
@@ -116,10 +122,14 @@ impl ReducedSet {
     /// The rows of the basis, `b`, each with its coefficient `alpha`, from `weights` of the mapped columns, in
     /// units of the labels over those of the kernel: `O(b^2)` time.
     pub(crate) fn coefficients(&self, weights: &[(u32, f64)]) -> Vec<(usize, f64)> {
-        let mut coefficients = vec![0.0; self.map.nrows()];
+        let mut alpha = vec![0.0; self.pivots.len()];
         for &(feature, weight) in weights {
-            let column = self.map.col_as_slice(feature as usize);
-            add_scaled(&mut coefficients, weight, column);
+            alpha[feature as usize] = weight;
+        }
+        self.factor.back(&mut alpha);
+        let mut coefficients = vec![0.0; self.rows.len()];
+        for (&pivot, alpha) in self.pivots.iter().zip(alpha) {
+            coefficients[pivot] = alpha;
         }
         self.rows.iter().copied().zip(coefficients).collect()
     }
@@ -178,20 +188,20 @@ fn among(basis: &[usize], values: &Panel) -> Square {
     let mut square = Square::zeros(basis.len());
     let columns = square.values_mut().chunks_mut(basis.len()).zip(basis);
     for (column, &row) in columns {
-        for (slot, value) in column.iter_mut().zip(values.matrix().col(row).iter()) {
+        for (slot, value) in column.iter_mut().zip(values.matrix().column(row)) {
             *slot = *value;
         }
     }
     square
 }
 
-/// All values as columns, with labels and queries of `dataset`.
-fn dense_dataset(values: &Mat<f64>, dataset: &Dataset<'_>) -> Result<Dataset<'static>> {
-    let (rows, columns) = values.shape();
+/// The rows of `values` as columns, with labels and queries of `dataset`.
+fn dense_dataset(values: &Panel, dataset: &Dataset<'_>) -> Result<Dataset<'static>> {
+    let values = values.matrix();
+    let (columns, rows) = values.dim();
     let indptr: Vec<usize> = (0..=columns).map(|column| column * rows).collect();
     let indices: Vec<u32> = (0..columns).flat_map(|_| 0..row_number(rows)).collect();
-    let cells = (0..columns).flat_map(|column| values.col_as_slice(column));
-    let entries: Vec<f64> = cells.copied().collect();
+    let entries: Vec<f64> = values.iter().copied().collect();
     let (labels, queries) = (dataset.labels().to_vec(), dataset.queries().clone());
     Dataset::from_csc(indptr, indices, entries, labels, queries)
 }
@@ -202,7 +212,7 @@ mod tests {
     use crate::data::Queries;
 
     #[test]
-    fn values_without_eigenvalues_are_no_overflow() {
+    fn values_whose_sum_is_infinite_are_refused() {
         // Each product is a finite number, and their sum is not.
         let x = ndarray::arr2(&[[1.2e154], [1.2e154], [1.2e154]]);
         let queries = Queries::single(3).unwrap();

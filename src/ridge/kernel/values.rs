@@ -14,7 +14,7 @@ use crate::stop;
 
 impl Kernel {
     /// The values of all pairs of the `m` rows of `dataset`, `m` x `m`, in units of the kernel: `8 m^2` bytes, those
-    /// of `X X'` under the linear one (`docs/rankrls.md`, "Kernels"). Columns that are the kernel are checked: square,
+    /// of `X X'` under the linear one (`docs/derivation.md`, section 16). Columns that are the kernel are checked: square,
     /// finite, symmetric and without a negative eigenvalue, each but for rounding. Rows in messages count from
     /// `base`.
     ///

@@ -4,14 +4,14 @@
 //! *Fast cross-validation algorithms for least squares support vector machine and kernel ridge regression*,
 //! Pattern Recognition 40, 2007, and for the rows of a query Pahikkala et al., 2009.
 //!
-//! Leaving rows `T` out takes `X^_T' M X^_T` off `C = X^' X^`: `M` is the
-//! identity, but for queries that `T` cuts. There `M^-1 = I - A`, where `A = 1 1' / n` averages over the
+//! Leaving rows `Q` out takes `X^_Q' M X^_Q` off `C = X^' X^`: `M` is the
+//! identity, but for queries that `Q` cuts. There `M^-1 = I - A`, where `A = 1 1' / n` averages over the
 //! `n` rows of the query, as what is left of it is centred anew. With the residuals `r` of the whole model
-//! (`docs/rankrls.md`, "Held-out queries") the models without `T` leave `p_T = (I - A) u`, where
+//! (`docs/derivation.md`, section 13) the models without `Q` leave `p_Q = (I - A) pi`, where
 //!
 //! ```text
-//! dual      (G_TT - A / ridge) u = a_T    G = (K + ridge I)^-1,  a = G y^
-//! primal    (I - H_TT - A) u = r_T        I - H = ridge G,  r = y^ - X^ w = ridge a:  ridge times the same
+//! dual      (G_QQ - A / ridge) pi = a_Q    G = (K + ridge I)^-1,  a = G y^
+//! primal    (I - H_QQ - A) pi = r_Q        I - H = ridge G,  r = y^ - X^ w = ridge a:  ridge times the same
 //! ```
 //!
 //! `X^` stays centred by the whole query, so that predictions are relative to its mean. In the primal a
@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Range;
 
-use faer::MatRef;
+use ndarray::{ArrayView2, Axis};
 use rayon::prelude::*;
 
 use super::{Residuals, Solution, singular};
@@ -36,7 +36,7 @@ use crate::linalg::kernels::add_scaled;
 use crate::ridge::comparisons::pick;
 use crate::ridge::system::System;
 
-/// The factors of a model, whose system for rows `T` is `(G_TT - average A) u = right_T`, or a multiple of it:
+/// The factors of a model, whose system for rows `Q` is `(G_QQ - average A) pi = right_Q`, or a multiple of it:
 /// both sides times the ridge parameter in the primal.
 pub(crate) trait Factored: fmt::Debug + Send + Sync {
     /// The right side, for all rows: by default the dual coefficients `a` of the model.
@@ -48,11 +48,11 @@ pub(crate) trait Factored: fmt::Debug + Send + Sync {
     /// The number that `G` has along the averages `A`.
     fn average(&self) -> f64;
 
-    /// `Z_T`, a column for each of these rows: a half of `G_TT`, or of `H_TT`.
+    /// `Z_Q`, a column for each of these rows: a half of `G_QQ`, or of `H_QQ`.
     fn half(&self, system: &System<'_>, rows: &[usize]) -> Panel;
 
-    /// `G_TT`, or its multiple, from `Z_T`: by default `Z_T' Z_T`.
-    fn block(&self, half: MatRef<'_, f64>) -> Square {
+    /// `G_QQ`, or its multiple, from `Z_Q`: by default `Z_Q' Z_Q`.
+    fn block(&self, half: ArrayView2<'_, f64>) -> Square {
         Square::gram(half)
     }
 
@@ -136,7 +136,7 @@ fn residuals_of<'g>(
     Some(all?.into_iter().flatten().collect())
 }
 
-/// `G_TT`, or its multiple, for each group `T` of a batch.
+/// `G_QQ`, or its multiple, for each group `Q` of a batch.
 pub(crate) fn blocks<'g>(
     factored: &dyn Factored,
     system: &System<'_>,
@@ -145,9 +145,10 @@ pub(crate) fn blocks<'g>(
     let half = factored.half(system, &batch.concat());
     let mut start = 0;
     batch.iter().map(move |&rows| {
-        let columns = half.matrix().subcols(start, rows.len());
+        let (_, own) = half.matrix().split_at(Axis(1), start);
+        let (own, _) = own.split_at(Axis(1), rows.len());
         start += rows.len();
-        (rows, factored.block(columns))
+        (rows, factored.block(own))
     })
 }
 

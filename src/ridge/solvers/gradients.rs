@@ -7,10 +7,10 @@
 //! inverse. In exact arithmetic:
 //!
 //! ```text
-//! r = y^ - (K + ridge I) a;  z = (S + N N')^-1 r;  d = z
+//! r = y^ - (K + ridge I) a;  z = (E + N N')^-1 r;  d = z
 //! until |r| <= tolerance |y^|:
 //!     step = r.z / d.(K + ridge I) d
-//!     a = a + step d;  r = r - step (K + ridge I) d;  next = (S + N N')^-1 r
+//!     a = a + step d;  r = r - step (K + ridge I) d;  next = (E + N N')^-1 r
 //!     d = next + (r.next / r.z before) d;  z = next
 //! ```
 //!

@@ -175,7 +175,7 @@ impl Solver {
     }
 
     /// Rough seconds on two of today's cores, leave-query-out predictions included where the
-    /// solver [factors](Self::factors): to compare solvers, not to tell time. `docs/rankrls.md` has the figures.
+    /// solver [factors](Self::factors): to compare solvers, not to tell time. `docs/derivation.md`, section 12, has the figures.
     pub(crate) fn cost(self, shape: &TrainShape) -> f64 {
         (self.facts().cost)(shape)
     }
@@ -189,7 +189,7 @@ impl Solver {
 /// A ridge parameter with which the system has no solution in double precision.
 pub(crate) fn singular(lambda: Lambda) -> Error {
     Error::numbers(format!(
-        "lambda {:e} is too small for these values: with it the system is singular to working precision; {} or scale the data",
+        "lambda {:e} is too small for these values: with it the system is singular to working precision; {}",
         lambda.value(),
         Remedy::RaiseLambda
     ))

@@ -1,11 +1,11 @@
-//! The preconditioner of conjugate gradients: `S + N N'`, blocks of queries and the heaviest columns.
+//! The preconditioner of conjugate gradients: `E + N N'`, blocks of queries and the heaviest columns.
 //!
-//! `S` has the block `K_qq + ridge I` of each query `q`, in which it meets itself ([`Block`]). `N` are the columns
+//! `E` has the block `K_qq + ridge I` of each query `q`, in which it meets itself ([`Block`]). `N` are the columns
 //! of largest norm of `X^`. They make the largest eigenvalues of `K`, which grow with the rows, while a
 //! block knows one query. By Woodbury's identity (*Inverting modified matrices*, 1950)
 //!
 //! ```text
-//! (S + N N')^-1 = S^-1 - S^-1 N (I + N' S^-1 N)^-1 N' S^-1
+//! (E + N N')^-1 = E^-1 - E^-1 N (I + N' E^-1 N)^-1 N' E^-1
 //! ```
 
 use rayon::prelude::*;
@@ -43,7 +43,7 @@ impl Preconditioner {
         }
     }
 
-    /// `I + N' S^-1 N` for this ridge parameter; `None` without columns `N`.
+    /// `I + N' E^-1 N` for this ridge parameter; `None` without columns `N`.
     ///
     /// `O(m c^2)` time for `c` of them.
     pub(super) fn inner(&self, system: &System<'_>, ridge: f64) -> Option<Square> {

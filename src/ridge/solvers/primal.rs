@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use std::num::Saturating;
 use std::sync::Arc;
 
-use faer::linalg::matmul::matmul;
-use faer::{Accum, MatMut, MatRef, Par};
+use ndarray::ArrayView2;
 use rayon::prelude::*;
 
 use super::factored::Left;
 use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
+use crate::linalg::kernels::{add_scaled, dot};
 use crate::ridge::comparisons::pick;
 use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
@@ -101,7 +101,7 @@ impl Factored for Factors {
         panel
     }
 
-    fn block(&self, half: MatRef<'_, f64>) -> Square {
+    fn block(&self, half: ArrayView2<'_, f64>) -> Square {
         let mut square = Square::gram(half);
         let values = square.values_mut().iter_mut();
         values.for_each(|value| *value = -*value);
@@ -113,7 +113,7 @@ impl Factored for Factors {
         2 * rows > self.cholesky.size()
     }
 
-    /// Solves the equations anew without the rows: less `X^_T' M X^_T`.
+    /// Solves the equations anew without the rows: less `X^_Q' M X^_Q`.
     fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
         if stop::requested() {
             return None;
@@ -125,25 +125,20 @@ impl Factored for Factors {
         let left = Left::new(system.queries(), rows);
         let mut panel = system.examples(rows);
         left.weigh(0.5, covariance.size(), panel.values_mut());
-        let examples = panel.matrix();
         let mut residuals = pick(&system.labels, rows);
         left.weigh(0.5, 1, &mut residuals);
         let mut rest = covariance.clone();
-        rest.add_products(examples, -1.0);
+        rest.add_products(panel.matrix(), -1.0);
         let mut weights = moments.clone();
-        take_product(&mut weights, examples, &residuals);
+        for (example, residual) in panel.columns_mut().zip(&residuals) {
+            add_scaled(&mut weights, -residual, example);
+        }
         rest.add_to_diagonal(self.ridge);
         Cholesky::of(rest)?.solve(&mut weights);
-        take_product(&mut residuals, examples.transpose(), &weights);
+        for (example, residual) in panel.columns_mut().zip(&mut residuals) {
+            *residual -= dot(example, &weights);
+        }
         left.weigh(-0.5, 1, &mut residuals);
         Some(residuals)
     }
-}
-
-/// `sum -= matrix * vector`.
-fn take_product(sum: &mut [f64], matrix: MatRef<'_, f64>, vector: &[f64]) {
-    let size = sum.len();
-    let sum = MatMut::from_column_major_slice_mut(sum, size, 1);
-    let vector = MatRef::from_column_major_slice(vector, vector.len(), 1);
-    matmul(sum, Accum::Add, matrix, vector, -1.0, Par::Seq);
 }

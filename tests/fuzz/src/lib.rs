@@ -272,7 +272,7 @@ pub fn lists(input: &[u8]) -> bool {
             Ok(())
         }
         2 => read::read_preferences(&path, ROWS, memory).map(|list| {
-            for one in list {
+            for (_, one) in list {
                 let last = one.preferred.max(one.other);
                 assert!(last < 7 && one.magnitude.is_finite() && one.weight > 0.0);
             }
@@ -292,7 +292,9 @@ pub fn lists(input: &[u8]) -> bool {
 pub fn features(input: &[u8]) -> bool {
     const WIDTH: usize = 16;
     let path = file("x.txt", input);
-    let read = within(input, || read_features(&path, IndexBase::One, WIDTH));
+    let read = within(input, || {
+        read_features(&path, IndexBase::One, WIDTH, Memory::default())
+    });
     match read {
         Ok(mut features) => {
             features.sort_unstable();
@@ -396,7 +398,7 @@ pub fn lines(input: &[u8]) -> bool {
 /// The lines of a run that are JSON, each read as the run goes on and once more.
 fn resumed(path: &Path) -> Result<(Lines, Vec<serde_json::Value>), ReadError> {
     let mut found = Vec::new();
-    let lines = Lines::open(path, &first_line(), true, |place, text| {
+    let lines = Lines::open(path, &first_line(), true, None, |place, text| {
         if let Ok(line) = serde_json::from_slice::<serde_json::Value>(text) {
             found.push((place, line));
         }

@@ -20,6 +20,7 @@ use crate::args::{at_least_one, usage};
 use crate::data::{ColumnNames, DataArgs, Wanted, embedded};
 use crate::figures::PlotArgs;
 use crate::numbers::{counted, exact, number, printable};
+use crate::output::appear;
 use crate::session::Session;
 use crate::sheet::Sheet;
 
@@ -130,7 +131,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     args.names.name_file(files)?;
     files.reads("--texts", &args.texts)?;
     let plot = args.plot.create(files)?;
-    let model = Model::read(&args.model)?;
+    let model = Model::read_within(&args.model, args.data.memory())?;
     let wanted = Wanted::Queries;
     let loaded = (args.data).read_for(&model, &args.path, &args.names, wanted, session)?;
     let data = &loaded.dataset;
@@ -159,9 +160,9 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         schema: "rankrls.explanation/1",
         explained: &explained,
     };
-    let drawn = plot.write(|| picture::picture(&explained, top, session.console).to_svg());
+    let drawn = plot.complete(|| picture::picture(&explained, top, session.console).to_svg());
     let text = || text(&explained, &file(), top);
-    session.end(args.json, &document, text, drawn)
+    session.end(args.json, &document, text, appear([drawn]))
 }
 
 /// A text for each row of `data`: of the file that the user names, of the one beside the data, or as they come

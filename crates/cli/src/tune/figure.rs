@@ -8,7 +8,7 @@ use rankrls_plot::{Hue, Line, Lines, Panel, number};
 
 use super::report;
 use crate::figures::{lambda_name, note, panel, test_panels};
-use crate::numbers::counted;
+use crate::numbers::{counted, exact};
 
 /// Panels of values against the number of features, a line a path, the chosen model marked: the measure
 /// that models were judged by, leave-query-out figures where they are others and comparable, and the
@@ -131,7 +131,7 @@ fn with_choice(mut panel: Panel, tuned: &Tuned, options: &Tune) -> Panel {
     let because = match options.rule {
         Rule::Best => "the best".to_owned(),
         Rule::OneSe => "within one standard error of the best".to_owned(),
-        Rule::MinImprovement { least, .. } => format!("the last that improves by {least}"),
+        Rule::MinImprovement { least, .. } => format!("the last that improves by {}", exact(least)),
     };
     let points = panel.lines.iter().flat_map(|line| &line.points);
     let lowest = points.filter_map(|&(_, y)| y).reduce(f64::min);

@@ -33,6 +33,8 @@ pub(super) struct JudgingArgs {
 pub(crate) enum EvidenceChoice {
     /// Rows of the training data.
     HeldOut(HoldOut),
+    /// Folds, as many as usual.
+    Folds,
     /// Other data.
     Validation(PathBuf),
 }
@@ -43,7 +45,7 @@ impl FromStr for EvidenceChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         match (text, text.strip_prefix("folds:")) {
             ("lqo", _) => Ok(Self::HeldOut(HoldOut::Queries)),
-            ("folds", _) => Ok(Self::FIVE_FOLDS),
+            ("folds", _) => Ok(Self::Folds),
             (_, Some(count)) => {
                 folds(count).map(|count| Self::HeldOut(HoldOut::Folds { count, seed: 1 }))
             }
@@ -74,11 +76,6 @@ impl JudgingArgs {
     }
 }
 
-impl EvidenceChoice {
-    /// The evidence where leave-query-out predictions would be biased.
-    pub(super) const FIVE_FOLDS: Self = Self::HeldOut(HoldOut::Folds { count: 5, seed: 1 });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +86,7 @@ mod tests {
         let folds = |count| EvidenceChoice::HeldOut(HoldOut::Folds { count, seed: 1 });
         for (text, choice) in [
             ("lqo", EvidenceChoice::HeldOut(HoldOut::Queries)),
-            ("folds", folds(5)),
+            ("folds", EvidenceChoice::Folds),
             ("folds:3", folds(3)),
             ("-", EvidenceChoice::Validation(PathBuf::from("-"))),
             (

@@ -18,6 +18,8 @@ pub(crate) struct Kept {
     /// The data and settings of the run.
     run: Value,
     lines: Option<Lines>,
+    /// Bytes that may be taken.
+    limit: Option<u64>,
 }
 
 /// The data and settings of a run, as the first line has them.
@@ -29,6 +31,13 @@ struct Run<'a> {
     settings: &'a Tune,
 }
 
+/// The file beside an output that has the finished selections.
+pub(super) fn beside(output: &Path) -> PathBuf {
+    let mut path = output.as_os_str().to_owned();
+    path.push(".part");
+    path.into()
+}
+
 impl Kept {
     /// The file beside `output`, for a run by `options` on data with this hash, and the selections in it, which
     /// the run has to `resume`.
@@ -38,9 +47,7 @@ impl Kept {
         options: &Tune,
         resume: bool,
     ) -> Result<(Self, Vec<PathSteps>)> {
-        let mut path = output.as_os_str().to_owned();
-        path.push(".part");
-        let path = PathBuf::from(path);
+        let path = beside(output);
         // Other metrics may be asked for when a run goes on.
         let settings = &Tune {
             metrics: Vec::new(),
@@ -52,6 +59,7 @@ impl Kept {
             data,
             settings
         });
+        let limit = options.selection.memory.left();
         let mut given = Vec::new();
         let take = |text: &[u8]| {
             let line = serde_json::from_slice(text);
@@ -62,15 +70,21 @@ impl Kept {
         let mut take = take;
         let lines = path
             .exists()
-            .then(|| Lines::open(&path, &run, resume, |_, text| take(text)));
+            .then(|| Lines::open(&path, &run, resume, limit, |_, text| take(text)));
         let lines = lines.transpose()?;
-        Ok((Self { path, run, lines }, given))
+        let kept = Self {
+            path,
+            run,
+            lines,
+            limit,
+        };
+        Ok((kept, given))
     }
 
     /// Adds a selection, which outlives this process.
     pub(crate) fn push(&mut self, finished: &PathSteps) -> Result<()> {
         if self.lines.is_none() {
-            let begun = Lines::open(&self.path, &self.run, false, |_, _| Ok(()))?;
+            let begun = Lines::open(&self.path, &self.run, false, self.limit, |_, _| Ok(()))?;
             self.lines = Some(begun);
         }
         if let Some(lines) = &mut self.lines {

@@ -6,7 +6,7 @@ pub(crate) mod kept;
 mod report;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -25,11 +25,12 @@ use kept::Kept;
 
 use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
 use super::console::Console;
-use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::output::Destination;
+use super::data::{Input, TrainingData};
+use super::output::{Destination, OutputFile, appear};
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
+use super::sizes::{Sizes, TestSizes};
 use crate::figures::PlotArgs;
 use crate::watch::Watch;
 use report::Report;
@@ -178,6 +179,12 @@ impl TuneArgs {
         self.strategies.clone()
     }
 
+    /// The output, if there is one that is no pipe or device: finished selections are kept beside it.
+    fn regular_output(&self) -> Option<&PathBuf> {
+        let output = self.output.as_ref();
+        output.filter(|path| fs::metadata(path).map_or(true, |found| found.is_file()))
+    }
+
     /// Whether leave-query-out predictions are no evidence.
     fn is_biased(&self) -> bool {
         let mut all = self.strategies().into_iter();
@@ -186,7 +193,7 @@ impl TuneArgs {
 
     /// The evidence that was asked for, or folds where others would be biased.
     fn evidence(&self) -> Option<EvidenceChoice> {
-        let folds = || self.is_biased().then_some(EvidenceChoice::FIVE_FOLDS);
+        let folds = || self.is_biased().then_some(EvidenceChoice::Folds);
         self.judging.evidence.clone().or_else(folds)
     }
 
@@ -217,11 +224,12 @@ impl TuneArgs {
         })
     }
 
-    /// The options to try, with the validation data if they are the evidence.
-    fn options(&self, validation: Option<&Dataset<'_>>) -> Tune {
+    /// The options to try on `train`, with the validation data if they are the evidence.
+    fn options(&self, train: &Dataset<'_>, validation: Option<&Dataset<'_>>) -> Tune {
         let seed = self.settings.selection.seed();
         let evidence = match self.evidence() {
             Some(EvidenceChoice::HeldOut(drawn)) => drawn.seed(seed),
+            Some(EvidenceChoice::Folds) => HoldOut::folds(train.queries()).seed(seed),
             _ => validation.map_or(HoldOut::Queries, HoldOut::of),
         };
         let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
@@ -277,13 +285,17 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let table_file = Destination::create(files, "--csv", args.csv.as_ref())?;
     let plot_file = args.plot.create(files)?;
     let model_file = Destination::create(files, "--output", args.output.as_ref())?;
+    if let Some(output) = args.regular_output() {
+        OutputFile::create(files, "--output", &kept::beside(output))?;
+    }
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let mut options = args.options(validation);
+    let mut options = args.options(&input.train, validation);
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
-    let candidates = options.selection.candidates(&input.train);
+    console.warn_all(Warning::of_units(&input.train, options.selection.scale));
+    let candidates = options.selection.candidates_within(&input.train)?;
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
@@ -308,11 +320,6 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         console.warn(format_args!("{text}; {left}"));
         return Ok(session.without_results());
     };
-    if let Some(kept) = watch.kept.take()
-        && !tuned.interrupted
-    {
-        kept.remove()?;
-    }
     let cross_validated = cross_validated(&tuning, &tuned, session)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
@@ -341,18 +348,24 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut selected = SelectionReport::new(&selection, train, sizes, test, seconds, tune_seconds);
     selected.peak_rss_bytes = memory::peak();
     let report = Report::new(&tuning, &tuned, cross_validated.as_ref(), reason, selected);
-    let save = || {
-        if let Some(path) = &args.csv {
-            table_file.write(|writer| report.write_table(path, writer))?;
-        }
-        plot_file.write(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg())?;
-        model_file.write(|writer| {
-            let mut model = Model::from_selection(&selection, train, &summary);
-            model.table = input.table.clone();
-            model.write_to(writer)
-        })
-    };
-    let saved: Result<()> = save();
+    let table = table_file.complete(|writer| {
+        let path = args.csv.as_ref().expect("a table has a name");
+        report.write_table(path, writer)
+    });
+    let drawn =
+        plot_file.complete(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg());
+    let model = model_file.complete(|writer| {
+        let mut model = Model::from_selection(&selection, train, &summary);
+        model.table = input.table.clone();
+        model.write_to(writer)
+    });
+    let mut saved = appear([model, table, drawn]);
+    let kept = watch.kept.take().filter(|_| !tuned.interrupted);
+    if let Some(kept) = kept.filter(|_| saved.is_ok()) {
+        saved = kept
+            .remove()
+            .context("cannot take away the finished selections");
+    }
     session.end(args.json, &report, || report.text(), saved)
 }
 
@@ -364,7 +377,7 @@ fn finished(
     options: &Tune,
     session: &Session<'_>,
 ) -> Result<(Option<Kept>, Vec<PathSteps>)> {
-    let Some(output) = args.output.as_ref().filter(|path| is_file(path)) else {
+    let Some(output) = args.regular_output() else {
         return Ok((None, Vec::new()));
     };
     let (kept, given) = Kept::open(output, DataHash::of(&input.train), options, args.resume)?;
@@ -376,11 +389,6 @@ fn finished(
         session.console.tell(line);
     }
     Ok((Some(kept), given))
-}
-
-/// Whether it is, or will be, a file, and not a pipe or device.
-fn is_file(path: &Path) -> bool {
-    fs::metadata(path).map_or(true, |metadata| metadata.is_file())
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.

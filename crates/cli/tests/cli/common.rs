@@ -153,3 +153,80 @@ fn a_mistake_comes_with_the_usage_of_its_command() {
         folder.misused(&format!("{arguments} => Usage: {usage}"));
     }
 }
+
+#[test]
+fn a_number_with_a_minus_is_a_value_that_is_refused() {
+    let folder = Folder::new();
+    for (arguments, option) in [
+        ("select train.svm -k 1 --lambda -inf", "-inf' for '--lambda"),
+        ("select train.svm -k 1 --lambda -nan", "-nan' for '--lambda"),
+        ("select train.svm -k -1 --lambda 1", "-1' for '-k"),
+        ("select train.svm -k -inf --lambda 1", "-inf' for '-k"),
+        ("select train.svm -k 1 --seed -1", "-1' for '--seed"),
+        ("select train.svm -k 1 --blend -inf", "-inf' for '--blend"),
+        (
+            "select train.svm -k 1 --candidates -5",
+            "-5' for '--candidates",
+        ),
+        (
+            "select train.svm -k 1 --missing -inf",
+            "-inf' for '--missing",
+        ),
+        (
+            "select train.svm -k 1 --max-memory -8GiB",
+            "-8GiB' for '--max-memory",
+        ),
+        ("select train.svm -k 1 --strategy -x", "-x' for '--strategy"),
+        ("select train.svm -k 1 --threads -2", "-2' for '--threads"),
+        ("tune train.svm -k 1 --rule -inf", "-inf' for '--rule"),
+        (
+            "evaluate train.svm --file-order --relevant-from -inf",
+            "-inf' for '--relevant-from",
+        ),
+        (
+            "evaluate train.svm --file-order --max-grade -inf",
+            "-inf' for '--max-grade",
+        ),
+    ] {
+        folder.misused(&format!("{arguments} => invalid value '{option}"));
+    }
+    // The name of a file or column is no number: another option is not taken for it.
+    for arguments in [
+        "select train.svm -k 1 -o --json",
+        "select train.svm -k 1 --label --json",
+        "select train.svm -k 1 --test -q",
+    ] {
+        folder.misused(&format!("{arguments} => a value is required for"));
+    }
+}
+
+#[test]
+fn numbers_in_headings_are_as_they_were_given_and_short() {
+    let folder = Folder::new();
+    let sampled = "select train.svm -k 1 --lambda 1 --strategy sampled --candidates 2";
+    let text = folder.stdout(&format!("{sampled} --seed 12345678901234567890"));
+    assert!(text.contains("seed 12345678901234567890"), "{text}");
+    folder.write(
+        "huge.svm",
+        "1e300 qid:a 1:1\n0 qid:a 2:1\n1 qid:b 1:1\n1e-300 qid:b 2:1\n",
+    );
+    folder.write("below.svm", "-1e300 qid:a 1:1\n0 qid:a 2:1\n");
+    for arguments in [
+        "evaluate huge.svm --file-order --metrics err",
+        "evaluate huge.svm --file-order --metrics err --max-grade 1e305",
+        "evaluate huge.svm --file-order --metrics err --max-grade 1e290",
+        "evaluate huge.svm --file-order --metrics map --relevant-from 1e299",
+        "evaluate below.svm --file-order --metrics ndcg@3",
+        "select train.svm -k 1 --lambda -1e300",
+        "select train.svm -k 1 --lambda 1e290u",
+        "tune train.svm -k 1 --rule min-improvement:-1e300",
+        "info huge.svm",
+    ] {
+        let output = folder.command(arguments).output().unwrap();
+        for text in [output.stdout, output.stderr] {
+            let text = String::from_utf8(text).unwrap();
+            let words = text.split(|char: char| !char.is_ascii_digit());
+            assert!(words.map(str::len).max() < Some(22), "{arguments}: {text}");
+        }
+    }
+}

@@ -159,3 +159,29 @@ fn other_rankers_get_grades_and_their_queries() {
     }
     folder.fails(&format!("{project} -o a.svm --for ranklib"), 2);
 }
+
+/// Names of the data that were there before would be taken for those of the new ones.
+#[test]
+fn data_without_names_do_not_get_those_of_others() {
+    let folder = Folder::new();
+    for stale in ["a.names.txt", "a.names.txt.zst", "a.names.txt.gz"] {
+        folder.run("convert train.svm --names names.txt -o a.svm");
+        fs::rename(folder.path("a.names.txt"), folder.path(stale)).unwrap();
+        let before = folder.read("a.svm");
+        for output in ["a.svm", "a.svm.gz", "a"] {
+            folder.refused(&format!(
+                "convert test.svm -o {output} => {stale}: expected no file, as the data have no names"
+            ));
+        }
+        assert_eq!(folder.read("a.svm"), before);
+        folder.run(&format!("convert train.svm --names {stale} -o a.svm"));
+        folder.run("convert test.svm -o b.svm");
+        fs::remove_file(folder.path(stale)).unwrap();
+        let _ = fs::remove_file(folder.path("a.names.txt"));
+    }
+    // Test data have the names of training data, as those of a corpus do; others do not.
+    folder.run("convert train.svm --names names.txt -o a.svm");
+    folder.run("convert test.svm -o a-test.svm");
+    folder.write("names.txt.zst", "x");
+    folder.refused("convert test.svm -o test.svm.zst => names.txt.zst: expected no file");
+}

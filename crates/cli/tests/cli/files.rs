@@ -296,3 +296,85 @@ fn names_beside_data_for_a_model_are_inputs() {
     folder.run("convert train.svm -o train.svm.zst");
     assert_eq!(folder.read("train.names.txt"), folder.read("names.txt"));
 }
+
+/// The data would be lost, and the name is not what anybody asked for.
+#[test]
+fn a_name_that_only_a_folder_has_is_no_file() {
+    let folder = folder();
+    symlink("new/", folder.path("slash")).unwrap();
+    let before = folder.list();
+    for name in [
+        "new/",
+        "new//",
+        "new/.",
+        "new/././",
+        "train.svm/",
+        "train.svm/.",
+        "link.svm/",
+        "slash",
+    ] {
+        for command in [
+            "select absent.svm -k 1 --lambda 1 -o",
+            "train absent.svm --lambda 1 --holdout-scores",
+            "predict model.json absent.svm -o",
+            "evaluate absent.svm --file-order --csv",
+            "convert absent.svm -o",
+        ] {
+            folder.refused(&format!("{command} {name} => ends in a slash"));
+        }
+    }
+    assert_eq!(folder.list(), before);
+    assert_eq!(folder.read("train.svm"), TRAIN);
+}
+
+/// What the name needs besides, such as the work of a run beside the output, is known before the work, too.
+#[test]
+fn a_name_of_any_length_is_taken_or_refused_before_any_work() {
+    let folder = Folder::new();
+    let name = |length: usize| "n".repeat(length);
+    for length in [200, 247, 248, 249, 254, 255] {
+        let name = name(length);
+        folder.run(&format!("select train.svm -k 1 --lambda 1 -o {name}"));
+        folder.run(&format!(
+            "select train.svm -k 2 --lambda 1 -o {name} --resume"
+        ));
+        assert_eq!(folder.document(&name)["steps"].as_array().unwrap().len(), 2);
+    }
+    folder.run(&format!("tune train.svm -k 1 --lambdas 1 -o {}", name(250)));
+    folder.run(&format!("convert train.svm -o {}", name(245)));
+    let before = folder.list();
+    for (command, length) in [
+        ("select absent.svm -k 1 --lambda 1 -o", 256),
+        ("tune absent.svm -k 1 --lambdas 1 -o", 251),
+        ("tune absent.svm -k 1 --lambdas 1 -o", 255),
+        ("convert absent.svm -o", 246),
+        ("convert absent.svm --for lightgbm -o", 250),
+    ] {
+        folder.refused(&format!("{command} {} => cannot write to n", name(length)));
+    }
+    assert_eq!(folder.list(), before);
+}
+
+/// Nobody has the lock of what a killed run has left beside its output.
+#[test]
+fn what_a_kill_has_left_beside_an_output_goes() {
+    let folder = Folder::new();
+    for name in [
+        ".m.json.rankrls-0",
+        ".a.names.txt.rankrls-0",
+        ".a.svm.rankrls-0",
+    ] {
+        folder.write(name, "half");
+    }
+    folder.run("select train.svm -k 1 --lambda 1 -o m.json");
+    folder.run("convert train.svm --names names.txt -o a.svm");
+    let names = [
+        "a.names.txt",
+        "a.svm",
+        "m.json",
+        "names.txt",
+        "test.svm",
+        "train.svm",
+    ];
+    assert_eq!(folder.list(), names);
+}

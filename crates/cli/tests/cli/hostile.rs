@@ -44,6 +44,87 @@ fn bombs_stop_at_the_limit_of_memory() {
     }
 }
 
+/// Models, lists and the work of a run may be made by somebody else, too.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_file_takes_more_than_its_part_of_the_memory() {
+    let folder = Folder::new();
+    let bomb = |name: &str, begin: &str, text: &str| {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        let megabyte = text.repeat((1 << 20) / text.len());
+        std::io::Write::write_all(&mut encoder, begin.as_bytes()).unwrap();
+        for _ in 0..250 {
+            std::io::Write::write_all(&mut encoder, megabyte.as_bytes()).unwrap();
+        }
+        folder.write(name, encoder.finish().unwrap());
+    };
+    bomb(
+        "m.json.zst",
+        "{\"schema\": \"rankrls.model/2\", \"steps\": [",
+        "1,",
+    );
+    bomb("list.zst", "", "1");
+    bomb("text.zst", "", "x");
+    // A line of the work of a run, on no disk.
+    let file = fs::File::create(folder.path("t.json.part")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    for arguments in [
+        "predict m.json.zst train.svm",
+        "evaluate train.svm --model m.json.zst",
+        "explain m.json.zst train.svm a",
+        "convert train.svm --model m.json.zst -o -",
+        "select train.svm -k 1 --lambda 1 -o m.json.zst --resume",
+        "train train.svm --lambda 1 --features m.json.zst",
+        "train train.svm --lambda 1 --features list.zst",
+        "train train.svm --lambda 1 --features /dev/zero",
+        "select train.svm -k 1 --lambda 1 --names text.zst",
+        "select train.svm -k 1 --lambda 1 --teacher list.zst --strategy distil",
+        "select train.svm -k 1 --lambda 1 --query-file text.zst",
+        "train train.svm --lambda 1 --objective pairs --pairs list.zst",
+        "train train.svm --lambda 1 --holdout folds:text.zst",
+        "evaluate train.svm --scores list.zst",
+        "select /dev/zero -k 1 --lambda 1",
+        "convert text.zst --format csv --label x -o -",
+        "tune train.svm -k 1 --lambdas 1 -o t.json --resume",
+    ] {
+        let line = format!("{arguments} --max-memory 32MiB --threads 1");
+        let (code, errors) = limited(&folder, "ulimit -v 250000", &line);
+        assert_eq!(code, Some(1), "{arguments}: {errors}");
+        assert!(errors.starts_with("error: "), "{arguments}: {errors}");
+    }
+}
+
+/// Where addresses are few there are fewer threads, or an error; never a panic, and no wait for one.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_of_few_addresses_works_or_says_why_not() {
+    let folder = Folder::new();
+    let (mut done, mut refused) = (0, 0);
+    for kilobytes in [30_000, 45_000, 60_000, 90_000, 150_000, 400_000] {
+        for arguments in [
+            "select train.svm -k 2 --lambda 1 --threads 16",
+            "tune train.svm -k 2 --threads 4",
+            "train train.svm --lambda 1",
+            "convert train.svm -o -",
+        ] {
+            let limits = format!("export RUST_BACKTRACE=1; ulimit -v {kilobytes}");
+            let (code, errors) = limited(&folder, &limits, arguments);
+            match code {
+                Some(0) => done += 1,
+                // The program itself does not fit.
+                Some(127) => {}
+                None if errors.is_empty() => {}
+                Some(1) => {
+                    refused += 1;
+                    assert!(errors.contains("error: "), "{errors}");
+                }
+                code => panic!("{arguments} of {kilobytes} kB: {code:?} {errors}"),
+            }
+        }
+    }
+    assert!(done > 3, "{done} {refused}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn a_column_of_a_large_number_takes_no_memory() {

@@ -13,7 +13,8 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use serde_json::Value;
 
-use crate::build::{FILES, link_grammar, rows, shipped_sentences};
+use crate::build::link_grammar::{link_grammar, shipped_sentences};
+use crate::build::{FILES, rows};
 use crate::support::{Folder, generated, long};
 
 /// A command that goes on where it was killed.

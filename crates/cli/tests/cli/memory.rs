@@ -133,7 +133,52 @@ fn more_features_than_there_are_take_no_more_memory() {
 #[test]
 fn a_selection_with_a_lambda_holds_no_matrix_of_all_columns() {
     let folder = Folder::new();
-    let select = "select @parses -k 2 --max-memory 3MiB";
+    let select = "select @parses -k 2 --max-memory 4MiB";
     folder.run(&format!("{select} --lambda 16"));
     folder.fails(select, 1);
+}
+
+/// A process takes some megabytes besides: its code, buffers of threads, and memory that was freed.
+#[test]
+fn what_is_accepted_takes_no_more_than_was_allowed() {
+    let folder = drawn();
+    let (mut accepted, mut refused) = (0, 0);
+    for megabytes in [12, 16, 24, 32, 48, 64, 96] {
+        for select in ["select drawn.svm -k 2", "select drawn.svm -k 2 --lambda 4"] {
+            let line = format!("{select} --max-memory {megabytes}MB --json -q");
+            let output = folder.command(&line).output().unwrap();
+            if !output.status.success() {
+                assert_eq!(output.status.code(), Some(1), "{line}");
+                refused += 1;
+                continue;
+            }
+            accepted += 1;
+            let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+            let (used, limit) = (number(&run["peak_rss_bytes"]), f64::from(megabytes) * 1e6);
+            println!("{line}: {:.1} MB", used / 1e6);
+            assert!(used < CEILING * limit + 32e6, "{line}: {used}");
+        }
+    }
+    assert!(accepted > 1 && refused > 1, "{accepted} {refused}");
+}
+
+#[test]
+fn classes_and_folds_are_refused_before_they_take_memory() {
+    let folder = drawn();
+    let memory = promised(&folder, "select drawn.svm -k 2 --lambda 4");
+    let bytes = |field: &str| memory[field].as_u64().unwrap();
+    let data = bytes("data_bytes") + bytes("entries_bytes");
+    let within = bytes("reading_bytes").max(data) + bytes("candidate_bytes") / 4;
+    for arguments in ["info drawn.svm", "tune drawn.svm -k 1 --lambdas 4"] {
+        folder.refused(&format!(
+            "{arguments} --max-memory {within} => the classes of columns need"
+        ));
+    }
+    let within = data + 2 * bytes("candidate_bytes") + 6_000_000;
+    folder.refused(&format!(
+        "select drawn.svm -k 1 --max-memory {within} => give one with --lambda: 3 folds need"
+    ));
+    folder.run(&format!(
+        "select drawn.svm -k 1 --lambda 4 --max-memory {within}"
+    ));
 }

@@ -170,10 +170,7 @@ fn a_mark_or_blank_line_is_no_query() {
             "UTF-16 text (save the file as UTF-8)",
         ),
         (wide, "UTF-16 text (save the file as UTF-8)"),
-        (
-            plain.replace('\n', "\r").into_bytes(),
-            "CR alone (lines end in CR alone: convert them",
-        ),
+        (plain.replace('\n', "\r").into_bytes(), "CR alone"),
         (b"PK\x03\x04\0".to_vec(), "a zip archive"),
     ] {
         folder.write("queries.txt", bytes);

@@ -52,6 +52,60 @@ fn folder() -> Folder {
 }
 
 #[test]
+fn a_table_names_its_own_columns_once() {
+    let folder = Folder::new();
+    folder.write(
+        "t.csv",
+        "label,qid,a,b\n1,x,1,2\n0,x,2,1\n1,y,0,2\n0,y,1,3\n",
+    );
+    folder.write(
+        "t.svm",
+        "1 qid:x 1:1 2:2\n0 qid:x 1:2 2:1\n1 qid:y 2:2\n0 qid:y 1:1 2:3\n",
+    );
+    folder.write("own.txt", "a\nb\n");
+    let table = "t.csv --label label --query qid";
+    folder.stdout(&format!("select {table} -k 2 --lambda 1 -o table.json"));
+    for run in [
+        format!("select {table} -k 1 --lambda 1 --names own.txt"),
+        format!("tune {table} -k 1 --names own.txt"),
+        format!("train {table} --lambda 1 --names own.txt"),
+        format!("info {table} --names own.txt"),
+        format!("convert {table} -o - --names own.txt"),
+        "predict table.json t.csv --names own.txt".to_owned(),
+        "evaluate t.csv --model table.json --names own.txt".to_owned(),
+    ] {
+        folder.misused(&format!(
+            "{run} => found the table t.csv, which names its own"
+        ));
+    }
+    for (names, found) in [
+        ("a\na\n", "\"a\" for two features"),
+        (
+            "a\n\n",
+            "a feature without one in the model or the training data",
+        ),
+        (
+            "a\nlabel\n",
+            "\"label\" for a feature and for labels or queries",
+        ),
+        (
+            "qid\na\n",
+            "\"qid\" for a feature and for labels or queries",
+        ),
+    ] {
+        folder.write("names.txt", names);
+        let select = "select t.svm --names names.txt -k 2 --lambda 1";
+        folder.stdout(&format!("{select} -o model.json"));
+        folder.refused(&format!(
+            "evaluate {table} --model model.json => found {found}"
+        ));
+        folder.refused(&format!("{select} -q --test {table} => found {found}"));
+    }
+    folder.stdout("select t.svm -k 2 --lambda 1 -o model.json");
+    folder.refused("predict model.json t.csv => expected names of all features");
+}
+
+#[test]
 fn a_table_is_the_data_that_it_shows() {
     let folder = folder();
     let select = |data: &str| {
@@ -113,7 +167,7 @@ fn columns_are_matched_by_name_wherever_they_stand() {
     folder.write("short.csv", "grade,word b\n1,2\n");
     folder.refused("predict model.json short.csv => expected a column \"word:a\"");
     folder.run("select train.svm -k 1 --lambda 1 -o nameless.json");
-    folder.refused("predict nameless.json test.csv => expected names of features");
+    folder.refused("predict nameless.json test.csv => expected names of all features");
 }
 
 #[test]

@@ -15,6 +15,40 @@ fn folder() -> Folder {
 }
 
 #[test]
+fn folds_that_nobody_counts_are_no_more_than_queries() {
+    let folder = Folder::empty();
+    let rows = |queries: usize| -> String {
+        let row = |row: usize| {
+            format!(
+                "{} qid:{} 1:{} 2:{}\n",
+                row * 5 % 7 % 3,
+                row / 4,
+                row * 11 % 13,
+                row % 5
+            )
+        };
+        (0..4 * queries).map(row).collect()
+    };
+    for (queries, folds) in [(3, 3), (4, 4), (5, 5), (12, 5)] {
+        folder.write("t.svm", rows(queries));
+        folder.prints(&format!(
+            "tune t.svm -k 1 --evidence folds => evidence: {folds} folds"
+        ));
+    }
+    folder.write("t.svm", rows(15));
+    for biased in [
+        "--strategies distil",
+        "--refit cross-fitted --strategy lowmem",
+    ] {
+        folder.prints(&format!("tune t.svm -k 1 {biased} => evidence: 5 folds"));
+    }
+    folder.write("t.svm", rows(4));
+    // What is left needs a teacher of ten queries.
+    folder.refused("tune t.svm -k 1 --strategies distil => expected at least 10");
+    folder.refused("tune t.svm -k 1 --evidence folds:5 => 5 folds of 4 queries");
+}
+
+#[test]
 fn the_model_is_that_of_select() {
     let folder = folder();
     for rule in ["best", "one-se", "min-improvement:0.01:2"] {

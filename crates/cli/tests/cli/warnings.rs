@@ -173,6 +173,32 @@ fn a_first_row_for_a_header_is_told() {
     folder.write("t.csv", format!("2,7,0.25,1.5\n{rows}"));
     folder
         .warns("select t.csv --label 2 --query 7 -k 1 --lambda 1 => Then write a header before it");
+    for (header, options) in [
+        ("1,0,0.5,doc7", "--label 1 --query 0 --ignore doc7"),
+        ("True,q1,0.5,7", "--label True --query q1"),
+        ("2,q1,5,3", "--label 2 --query q1"),
+        ("grade,q1,-1,x", "--label grade --query q1"),
+        ("grade,q1,1e-3,x", "--label grade --query q1"),
+    ] {
+        folder.write("t.csv", format!("\n{header}\n{rows}"));
+        folder.warns(&format!(
+            "info t.csv {options} => line 2, the header, has the title"
+        ));
+    }
+    for (header, options) in [
+        ("grade,query,1,2", "--label grade --query query"),
+        ("grade,query,2019,2020", "--label grade --query query"),
+        ("grade,query,7,3", "--label grade --query query"),
+        ("1,2,3,4", "--label 1 --query 2"),
+        ("grade,query,x2,1st", "--label grade --query query"),
+    ] {
+        folder.write("t.csv", format!("{header}\n{rows}"));
+        assert_eq!(
+            folder.run(&format!("info t.csv {options}")).1,
+            "",
+            "{header}"
+        );
+    }
     // As pandas names the columns of an array.
     folder.write("t.csv", format!("0,1,2,3\n{rows}"));
     assert_eq!(
@@ -181,6 +207,154 @@ fn a_first_row_for_a_header_is_told() {
             .1,
         ""
     );
+}
+
+#[test]
+fn labels_that_a_column_has_and_rows_that_nobody_judged_are_told() {
+    let folder = Folder::empty();
+    let row = |row: usize| {
+        let grade = row * 5 % 7 % 4;
+        format!(
+            "q{},{grade},{},{}\n",
+            row / 4,
+            10.0 - 2.5 * grade as f64,
+            row * 11 % 13
+        )
+    };
+    let rows: String = (0..40).map(row).collect();
+    folder.write("t.csv", format!("query,grade,left,a\n{rows}"));
+    let told = "column \"left\" is the label times a number plus another in every row";
+    for run in [
+        "select t.csv -k 1 --lambda 1",
+        "select t.csv -k 1",
+        "tune t.csv -k 1",
+        "train t.csv --lambda 1",
+        "info t.csv",
+    ] {
+        folder.warns(&format!("{run} --label grade --query query => {told}"));
+    }
+    assert_eq!(
+        folder
+            .run("info t.csv --label grade --query query --ignore left")
+            .1,
+        ""
+    );
+    for (labels, told) in [
+        ([-1, 0, 1, 2], true),
+        ([-1, 0, 4, 0], true),
+        ([-1, 0, 1, 0], true),
+        ([-1, 1, -1, 1], false),
+        ([-2, -1, 0, 1], false),
+        ([0, 1, 2, 3], false),
+        ([-1, 0, 90, 2], false),
+    ] {
+        let row = |row: usize| {
+            format!(
+                "{} qid:{} 1:{}\n",
+                labels[row * 3 % 4],
+                row / 5,
+                row * 11 % 13
+            )
+        };
+        folder.write("t.svm", (0..30).map(row).collect::<String>());
+        let (_, errors) = folder.run("info t.svm");
+        assert_eq!(
+            errors.contains("-1 often means not judged"),
+            told,
+            "{labels:?} {errors}"
+        );
+    }
+}
+
+#[test]
+fn units_that_differ_a_lot_are_told_where_nothing_scales() {
+    let folder = Folder::empty();
+    let rows = |size: f64| -> String {
+        let row = |row: usize| {
+            let (grade, query, a) = (row * 5 % 7 % 4, row / 4, row * 11 % 13);
+            format!(
+                "{grade} qid:{query} 1:{a} 2:{:e} 3:{}\n",
+                size * (row * 3 % 11) as f64,
+                row % 2
+            )
+        };
+        (0..40).map(row).collect()
+    };
+    let told = "warning: deviations within queries differ by a factor of";
+    for size in [1e9, 3e-9, 1e12] {
+        folder.write("t.svm", rows(size));
+        for run in [
+            "select t.svm -k 1 --lambda 1",
+            "select t.svm -k 1",
+            "tune t.svm -k 1",
+            "compare t.svm -k 1 --lambda 1",
+            "train t.svm --lambda 1",
+        ] {
+            folder.warns(&format!("{run} => {told}"));
+            let (_, errors) = folder.run(&format!("{run} --scale sd"));
+            assert!(!errors.contains("deviations"), "{run}: {errors}");
+        }
+        folder.warns(&format!("info t.svm => {told}"));
+    }
+    for size in [1.0, 1e4, 1e-4] {
+        folder.write("t.svm", rows(size));
+        assert_eq!(folder.run("info t.svm").1, "");
+    }
+}
+
+#[test]
+fn pairs_of_two_queries_and_against_the_labels_are_told() {
+    let folder = Folder::new();
+    let train = "train train.svm --lambda 1 --objective pairs --pairs p.txt";
+    // Rows 1 to 3 are one query, 4 and 5 another, 6 to 8 the last.
+    for (pairs, told) in [
+        (
+            "1 2\n# x\n\n3 4\n",
+            "1 of 2 preferences join rows of two queries, the first on line 4",
+        ),
+        (
+            "1 8\n4 3\n6 7\n",
+            "2 of 3 preferences join rows of two queries, the first on line 1",
+        ),
+        (
+            "2 1\n3 1\n1 2\n",
+            "2 of 3 preferences prefer the row with the smaller label, the first on line 1",
+        ),
+        (
+            "4 5\n7 6\n8 6\n",
+            "2 of 3 preferences prefer the row with the smaller label, the first on line 2",
+        ),
+    ] {
+        folder.write("p.txt", pairs);
+        folder.warns(&format!("{train} => {told}"));
+    }
+    for sound in ["1 2\n2 3\n4 5\n", "2 1\n1 3\n6 8 0.5 2\n", "1 1\n1 2\n"] {
+        folder.write("p.txt", sound);
+        assert_eq!(folder.run(train).1, "", "{sound}");
+    }
+}
+
+#[test]
+fn names_of_columns_and_identifiers_that_became_one_are_told() {
+    let folder = Folder::new();
+    folder.write("names.txt", "a\nb\na\nd\ne\nf\ng\n");
+    folder.warns("info train.svm --names names.txt => columns 1 and 3 are both called \"a\"");
+    for id in ["9.007199254740993e15", "1234567890123456789.0", "-1.2E+20"] {
+        folder.write(
+            "t.svm",
+            format!("1 qid:{id} 1:1\n0 qid:{id} 2:1\n0 qid:2.0\n1 qid:2.0 1:1\n"),
+        );
+        folder.warns(&format!(
+            "info t.svm => query identifiers such as \"{id}\" are floats past 2^53"
+        ));
+    }
+    for id in ["9007199254740993", "2.5", "1e3", "10.1000/182", "e20"] {
+        folder.write(
+            "t.svm",
+            format!("1 qid:{id} 1:1\n0 qid:{id} 2:1\n0 qid:2.0\n1 qid:2.0 1:1\n"),
+        );
+        assert_eq!(folder.run("info t.svm").1, "", "{id}");
+    }
 }
 
 #[test]

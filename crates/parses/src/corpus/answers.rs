@@ -10,45 +10,12 @@ use std::thread;
 use rankrls_files::error::Fault;
 use rankrls_files::{LinePlace, Lines};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::observer::BuildObserver;
 use crate::Error;
-use crate::linkgrammar::{Answer, LinkParser, Options, Version};
+use crate::linkgrammar::{Answer, LinkParser, Options};
 use crate::treebank::Sentence;
-
-/// The settings that answers depend on.
-#[derive(Debug, Clone, Serialize)]
-pub(super) struct Run {
-    schema: &'static str,
-    /// Hash of the treebank's text.
-    treebank: String,
-    sentences: usize,
-    parser: String,
-    dictionary: String,
-    linkages: usize,
-    /// In seconds.
-    time_limit: u64,
-}
-
-impl Run {
-    /// The run of a `version` of the parser on the `sentences` of a treebank with this hash.
-    pub(super) fn new(
-        treebank: &str,
-        sentences: usize,
-        version: &Version,
-        options: &Options,
-    ) -> Self {
-        Self {
-            schema: "rankrls.parses/3",
-            treebank: treebank.to_owned(),
-            sentences,
-            parser: version.parser.clone(),
-            dictionary: version.dictionary.clone(),
-            linkages: options.linkages,
-            time_limit: options.time_limit,
-        }
-    }
-}
 
 /// The outcome of a sentence, as it is kept.
 #[derive(Debug, Serialize, Deserialize)]
@@ -68,13 +35,18 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Begins the file, or goes on with the one that is there if that is asked for: otherwise it is
-    /// that of an unfinished run.
-    pub(super) fn open(path: &Path, run: &Run, resume: bool) -> Result<Self, Error> {
-        let mut places = vec![None; run.sentences];
-        let lines = Lines::open(path, run, resume, |entry, text| {
+    /// Begins the file of a `run` on so many `sentences`, or goes on with the one that is there if that is asked
+    /// for: otherwise it is that of an unfinished run. All settings that answers depend on are in `run`.
+    pub(super) fn open(
+        path: &Path,
+        run: &Value,
+        sentences: usize,
+        resume: bool,
+    ) -> Result<Self, Error> {
+        let mut places = vec![None; sentences];
+        let lines = Lines::open(path, run, resume, None, |entry, text| {
             let fault = |found| {
-                let expected = format!("what became of one of {} sentences", run.sentences);
+                let expected = format!("what became of one of {sentences} sentences");
                 Fault::new(expected, found)
             };
             let record: Record =
@@ -190,16 +162,8 @@ const FAILURES: usize = 20;
 mod tests {
     use super::*;
 
-    fn run() -> Run {
-        Run {
-            schema: "rankrls.parses/3",
-            treebank: "hash".to_owned(),
-            sentences: 5,
-            parser: "p".to_owned(),
-            dictionary: "d".to_owned(),
-            linkages: 20,
-            time_limit: 10,
-        }
+    fn run() -> Value {
+        serde_json::json!({"schema": "rankrls.parses/3", "sentences": 5})
     }
 
     #[test]
@@ -213,12 +177,12 @@ mod tests {
         let outcomes = || [3, 1, 0, 4].into_iter().zip(outcomes.clone());
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("parses");
-        let mut answers = Answers::open(&path, &run(), false).unwrap();
+        let mut answers = Answers::open(&path, &run(), 5, false).unwrap();
         for (sentence, outcome) in outcomes() {
             answers.keep(sentence, outcome).unwrap();
         }
         drop(answers);
-        let answers = Answers::open(&path, &run(), true).unwrap();
+        let answers = Answers::open(&path, &run(), 5, true).unwrap();
         assert_eq!((answers.done, answers.places[2]), (4, None));
         for (sentence, outcome) in outcomes() {
             assert_eq!(answers.of(sentence).unwrap(), outcome);
@@ -241,13 +205,14 @@ mod tests {
             (&[twice, twice], 3),
         ] {
             let _ = std::fs::remove_file(&path);
-            let mut lines = Lines::open(&path, &run(), false, |_, _| Ok(())).unwrap();
+            let mut lines = Lines::open(&path, &run(), false, None, |_, _| Ok(())).unwrap();
             for text in texts {
                 let value: serde_json::Value = serde_json::from_str(text).unwrap();
                 lines.push(&value).unwrap();
             }
             drop(lines);
-            let error = Answers::open(&path, &run(), true).unwrap_err().to_string();
+            let opened = Answers::open(&path, &run(), 5, true);
+            let error = opened.unwrap_err().to_string();
             let expected = format!("parses:{line}:1: expected what became of one of 5 sentences");
             assert!(error.contains(&expected), "{error}");
         }

@@ -28,6 +28,8 @@ pub(super) struct Used {
     pub(super) number: usize,
     /// The label of each candidate.
     pub(super) labels: Vec<i32>,
+    /// Candidates with the arcs of another one before.
+    pub(super) alike: usize,
 }
 
 /// A corpus in the making.
@@ -59,7 +61,11 @@ impl<'o> Building<'o> {
             .collect();
         for (number, judged) in judged?.into_iter().enumerate() {
             match judged {
-                Ok(labels) => building.used.push(Used { number, labels }),
+                Ok((labels, alike)) => building.used.push(Used {
+                    number,
+                    labels,
+                    alike,
+                }),
                 Err(skipped) => building.unused.push(skipped),
             }
         }
@@ -67,10 +73,10 @@ impl<'o> Building<'o> {
     }
 
     fn found(&self, number: usize) -> Result<Result<Vec<Parse>, Skipped>, Error> {
-        self.pool.of(number, &self.gold, self.options.candidates)
+        self.pool.of(number, &self.gold)
     }
 
-    fn judge_one(&self, number: usize) -> Result<Result<Vec<i32>, Skipped>, Error> {
+    fn judge_one(&self, number: usize) -> Result<Result<(Vec<i32>, usize), Skipped>, Error> {
         let sentence = &self.gold.sentences[number];
         let unused = |reason, detail| Ok(Err(self.gold.unused(number, reason, detail)));
         if is_hidden(sentence) {
@@ -81,9 +87,9 @@ impl<'o> Building<'o> {
             Err(skipped) => return Ok(Err(skipped)),
         };
         if !sentence.has_tree() {
-            return Ok(Ok(vec![0; parses.len()]));
+            return Ok(Ok((vec![0; parses.len()], 0)));
         }
-        let labels = label::f1(sentence, &parses, self.options.labels);
+        let (labels, alike) = label::f1(sentence, &parses, self.options.relations);
         // All sentences are ranked over the columns of another corpus.
         let foreign = self.options.columns.is_some();
         if parses.len() < 2 && !foreign {
@@ -92,7 +98,7 @@ impl<'o> Building<'o> {
         if labels.windows(2).all(|pair| pair[0] == pair[1]) && !foreign {
             return unused(Reason::Tied, "");
         }
-        Ok(Ok(labels))
+        Ok(Ok((labels, alike)))
     }
 
     /// The sentences to train on, and those held out: none over the columns of another corpus.

@@ -47,8 +47,12 @@ impl Pool {
         let name = path.display().to_string();
         let hash = FileHash::of(path, &text);
         let mut lines = text.split(|&byte| byte == b'\n');
-        // No line of CoNLL-U begins like this.
-        let (pool, format) = if lines.any(|line| line.starts_with(b"[(LEFT-WALL)")) {
+        // No line of CoNLL-U begins like this: with the words of a linkage, or with its costs, behind a tab.
+        let linkage = |line: &[u8]| {
+            let begins = [&b"[(LEFT-WALL)"[..], b"\tLinkage ", b"\tUnique linkage"];
+            begins.iter().any(|begin| line.starts_with(begin))
+        };
+        let (pool, format) = if lines.any(linkage) {
             (Self::Printed(echoed(&text, &name, gold)?), "link-parser")
         } else {
             let file = hash.file.clone();
@@ -62,20 +66,34 @@ impl Pool {
         ))
     }
 
+    /// Whether there are scores, and those of each sentence are equal: such scores rank nothing.
+    pub(super) fn scores_tie(&self) -> bool {
+        let Self::Conllu(nbests) = self else {
+            return false;
+        };
+        let groups = nbests.groups.iter().flatten();
+        let scores =
+            |group: &NBest| -> Vec<_> { group.parses.iter().map(Sentence::score).collect() };
+        let mut scored = groups
+            .map(scores)
+            .filter(|scores| scores.len() > 1 && scores[0].is_some());
+        let tie = |scores: Vec<_>| scores.windows(2).all(|pair| pair[0] == pair[1]);
+        scored.next().is_some_and(tie) && scored.all(tie)
+    }
+
     /// Whether candidates are linkages of Link Grammar.
     pub(super) fn is_link_grammar(&self) -> bool {
         !matches!(self, Self::Conllu(_))
     }
 
-    /// The first `limit` candidates of a sentence, or why it is left out.
+    /// The candidates of a sentence, or why it is left out.
     pub(super) fn of(
         &self,
         number: usize,
         gold: &Treebank,
-        limit: usize,
     ) -> Result<Result<Vec<Parse>, Skipped>, Error> {
         let answer = match self {
-            Self::Conllu(nbests) => return Ok(nbests.of(number, gold, limit)),
+            Self::Conllu(nbests) => return Ok(nbests.of(number, gold)),
             Self::Asked(answers) => Some(answers.of(number)?),
             Self::Printed(answers) => answers[number].clone(),
         };
@@ -94,8 +112,7 @@ impl Pool {
             Err(what) => return unused(Reason::Unreadable, &what),
         };
         let letters = gold.sentences[number].letters();
-        let parses = linkages.iter().take(limit);
-        let parses: Option<Vec<Parse>> = parses
+        let parses: Option<Vec<Parse>> = (linkages.iter())
             .map(|linkage| Parse::of_linkage(linkage, letters))
             .collect();
         match parses {
@@ -119,10 +136,18 @@ fn echoed(text: &[u8], name: &str, gold: &Treebank) -> Result<Vec<Option<Answer>
     }
     let (mut printed, mut at) = (HashMap::<usize, String>::new(), None);
     for line in String::from_utf8_lossy(text).lines() {
-        if let Some(echo) = numbers.get(&*letters_of(line)) {
+        // The parser prints lines that begin like these itself, whatever sentences there are.
+        let is_printed = line.starts_with(['[', '\t']);
+        if let Some(echo) = numbers.get(&*letters_of(line)).filter(|_| !is_printed) {
             at = echo.first().copied();
             printed.extend(at.map(|at| (at, String::new())));
         } else if let Some(said) = at.and_then(|at| printed.get_mut(&at)) {
+            // Another answer begins: of a sentence that the treebank does not have.
+            let begins = line.starts_with("Found ") || line.starts_with("No complete linkages");
+            if begins && said.contains("cost vector = (") {
+                at = None;
+                continue;
+            }
             said.push_str(line);
             said.push('\n');
         }
@@ -197,12 +222,12 @@ impl NBests {
         Ok(())
     }
 
-    fn of(&self, number: usize, gold: &Treebank, limit: usize) -> Result<Vec<Parse>, Skipped> {
+    fn of(&self, number: usize, gold: &Treebank) -> Result<Vec<Parse>, Skipped> {
         let sentence = &gold.sentences[number];
         let Some(group) = &self.groups[number] else {
             return Err(gold.unused(number, Reason::Missing, MISSING));
         };
-        let parses = &group.parses[..group.parses.len().min(limit)];
+        let parses = &group.parses;
         let same_words = parses.iter().all(|parse| sentence.same_words(parse));
         let same_text = |parse: &&Sentence| sentence.letters() == parse.letters();
         let other = parses.iter().find(|parse| !same_text(parse));

@@ -9,7 +9,7 @@
 //!
 //! # Arcs
 //!
-//! The pairs of head and modifier among units, each once; the root is no arc. With labels an arc
+//! The pairs of head and modifier among units, each once; the root is no arc. With relations an arc
 //! is a pair with its relation. Links of Link Grammar have no direction, so they, and the gold arcs
 //! they are compared with, are pairs without order. Arcs at punctuation do not count: at units all of whose
 //! words are punctuation in the treebank.
@@ -17,11 +17,11 @@
 //! # F1
 //!
 //! `2 |C and G| / (|C| + |G|)` for the arcs `C` of the candidate and `G` of the treebank, in
-//! ten-thousandths, rounded to the nearest: the harmonic mean of precision and recall.
+//! ten-thousandths, rounded to the nearest: the harmonic mean of precision and recall. Where all have the same words
+//! and one root, it is the attachment score without punctuation and roots: UAS, or LAS with relations.
 
 use std::collections::BTreeSet;
 
-use super::options::LabelKind;
 use super::parse::Parse;
 use crate::treebank::Sentence;
 
@@ -64,13 +64,18 @@ fn same_words(gold: &Sentence, parse: &Parse) -> bool {
     gold.words().iter().map(|word| word.form.as_str()).eq(forms)
 }
 
-/// F1 of every parse in ten-thousandths.
-pub(super) fn f1(gold: &Sentence, parses: &[Parse], labels: LabelKind) -> Vec<i32> {
+/// The number that so many ten-thousandths are.
+pub(super) fn real(ten_thousandths: i32) -> f64 {
+    f64::from(ten_thousandths) / 10_000.0
+}
+
+/// F1 of every parse in ten-thousandths, and how many parses have the arcs of another one before.
+pub(super) fn f1(gold: &Sentence, parses: &[Parse], relations: bool) -> (Vec<i32>, usize) {
     let units = Units::common(gold, parses);
     let comparison = Comparison {
         counted: counted(gold, &units),
         directed: parses.iter().all(|parse| parse.directed),
-        labels,
+        relations,
     };
     let unit = |position: usize| units.of(position, gold.words()[position].letters.start);
     let gold_arcs: Arcs<'_> = (gold.words().iter().enumerate())
@@ -79,17 +84,18 @@ pub(super) fn f1(gold: &Sentence, parses: &[Parse], labels: LabelKind) -> Vec<i3
             comparison.arc(unit(head), unit(position), &word.label)
         })
         .collect();
-    let of_parse = |parse: &Parse| {
-        let own = |position: usize| units.of(position, parse.words[position].letters.start);
-        let arcs: Arcs<'_> = (parse.links.iter())
-            .filter_map(|link| comparison.arc(own(link.head?), own(link.modifier), &link.label))
-            .collect();
+    let arcs_of = |parse| comparison.arcs(parse, &units);
+    let mut all: Vec<Arcs<'_>> = parses.iter().map(arcs_of).collect();
+    let f1 = |arcs: &Arcs<'_>| {
         ratio(
             2 * arcs.intersection(&gold_arcs).count(),
             arcs.len() + gold_arcs.len(),
         )
     };
-    parses.iter().map(of_parse).collect()
+    let labels = all.iter().map(f1).collect();
+    all.sort_unstable();
+    all.dedup();
+    (labels, parses.len() - all.len())
 }
 
 /// The rule of what counts as an arc, and which of them are equal.
@@ -97,10 +103,18 @@ struct Comparison {
     /// Which units count.
     counted: Vec<bool>,
     directed: bool,
-    labels: LabelKind,
+    /// Whether arcs are equal only with their relations.
+    relations: bool,
 }
 
 impl Comparison {
+    fn arcs<'p>(&self, parse: &'p Parse, units: &Units) -> Arcs<'p> {
+        let own = |position: usize| units.of(position, parse.words[position].letters.start);
+        (parse.links.iter())
+            .filter_map(|link| self.arc(own(link.head?), own(link.modifier), &link.label))
+            .collect()
+    }
+
     fn arc<'l>(
         &self,
         head: usize,
@@ -116,11 +130,7 @@ impl Comparison {
         } else {
             (head, modifier)
         };
-        let label = match self.labels {
-            LabelKind::Unlabelled => "",
-            LabelKind::Labelled => label,
-        };
-        Some((first, second, label))
+        Some((first, second, if self.relations { label } else { "" }))
     }
 }
 
@@ -157,9 +167,9 @@ mod tests {
         sentence.unwrap().unwrap()
     }
 
-    fn f1_of(gold: &Sentence, parse: &Sentence, labels: LabelKind) -> i32 {
+    fn f1_of(gold: &Sentence, parse: &Sentence, relations: bool) -> i32 {
         let parses = [Parse::of_sentence(parse)];
-        f1(gold, &parses, labels)[0]
+        f1(gold, &parses, relations).0[0]
     }
 
     #[test]
@@ -176,21 +186,21 @@ mod tests {
             ("c", 2, "z"),
             (".", 3, "p"),
         ]);
-        assert_eq!(f1_of(&gold, &other, LabelKind::Unlabelled), 10_000);
-        assert_eq!(f1_of(&gold, &other, LabelKind::Labelled), 5000);
+        assert_eq!(f1_of(&gold, &other, false), 10_000);
+        assert_eq!(f1_of(&gold, &other, true), 5000);
         let turned = sentence(&[
             ("a", 0, "x"),
             ("b", 1, "root"),
             ("c", 2, "y"),
             (".", 2, "p"),
         ]);
-        assert_eq!(f1_of(&gold, &turned, LabelKind::Unlabelled), 5000);
+        assert_eq!(f1_of(&gold, &turned, false), 5000);
         let undirected = Parse {
             directed: false,
             ..Parse::of_sentence(&turned)
         };
-        let scores = f1(&gold, &[undirected], LabelKind::Unlabelled);
-        assert_eq!(scores, [10_000]);
+        let twice = [undirected.clone(), Parse::of_sentence(&other), undirected];
+        assert_eq!(f1(&gold, &twice, false), (vec![10_000; 3], 2));
     }
 
     /// Gold `ab | c | d`, candidate `a | b | cd`: units `ab` and `cd`.
@@ -198,7 +208,7 @@ mod tests {
     fn words_that_are_cut_otherwise_are_compared_by_units() {
         let gold = sentence(&[("ab", 0, "root"), ("c", 1, "x"), ("d", 2, "y")]);
         let other = sentence(&[("a", 0, "root"), ("b", 1, "z"), ("cd", 1, "x")]);
-        assert_eq!(f1_of(&gold, &other, LabelKind::Labelled), 10_000);
+        assert_eq!(f1_of(&gold, &other, true), 10_000);
         let units = Units::common(&gold, &[Parse::of_sentence(&other)]);
         assert_eq!(units, Units::Ends(vec![2, 4]));
     }
@@ -206,6 +216,6 @@ mod tests {
     #[test]
     fn a_word_alone_has_no_arcs() {
         let gold = sentence(&[("a", 0, "root")]);
-        assert_eq!(f1_of(&gold, &gold.clone(), LabelKind::Unlabelled), 0);
+        assert_eq!(f1_of(&gold, &gold.clone(), false), 0);
     }
 }

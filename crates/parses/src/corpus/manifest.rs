@@ -143,6 +143,10 @@ pub struct Spread {
     pub mean_first: f64,
     /// Mean over queries of the largest label: what the best ranking would reach.
     pub mean_best: f64,
+    /// Share of the queries whose first candidate has all arcs of the treebank and no others.
+    pub exact_first: f64,
+    /// Share of the queries with such a candidate.
+    pub exact_best: f64,
 }
 
 /// A data set that was written.
@@ -156,6 +160,9 @@ pub struct WrittenData {
     pub columns: usize,
     /// Columns in which candidates of a sentence differ: no other column can rank.
     pub varying_columns: usize,
+    /// Candidates whose arcs that count are those of an earlier candidate of the sentence: they differ in
+    /// punctuation, relations or roots alone.
+    pub alike: usize,
     /// Entries.
     pub nonzeros: u64,
     /// Features that have no column: rare ones in training data, and in held-out data those that
@@ -220,6 +227,9 @@ pub struct Manifest {
     /// noun by the relation `case`: many in Universal Dependencies, none where adpositions are heads.
     #[serde(skip)]
     pub adpositions: usize,
+    /// Whether candidates have scores, which are equal in each sentence.
+    #[serde(skip)]
+    pub scores_tie: bool,
     /// Rows to train on, unless the columns are those of another corpus.
     pub train: Option<WrittenData>,
     /// Rows held out, if any are, or all rows over the columns of another corpus.

@@ -44,7 +44,7 @@ mod rows;
 mod source;
 mod templates;
 
-use answers::{Answers, Run};
+use answers::Answers;
 use building::Building;
 use candidates::Pool;
 use folder::Part;
@@ -53,7 +53,7 @@ use source::Treebank;
 pub use folder::FILES;
 pub use manifest::{FileHash, Manifest, Reason, Sentences, Skipped, Spread, WrittenData};
 pub use observer::BuildObserver;
-pub use options::{BuildOptions, Heads, LabelKind};
+pub use options::{BuildOptions, Heads};
 pub use templates::{TABLE, Template, Templates};
 
 /// Where candidates come from.
@@ -61,12 +61,14 @@ pub use templates::{TABLE, Template, Templates};
 pub enum Candidates {
     /// The Link Grammar parser.
     LinkGrammar {
+        /// Most linkages of a sentence, the cheapest ones: from 2 to 1000.
+        linkages: usize,
         /// Seconds for a sentence.
         time_limit: u64,
         /// Whether to go on with a run that was ended.
         resume: bool,
     },
-    /// A file of CoNLL-U, several parses a sentence, or of what the Link Grammar parser printed.
+    /// A file of CoNLL-U, several parses a sentence, or of what the Link Grammar parser printed: all are used.
     File(PathBuf),
 }
 
@@ -97,14 +99,11 @@ pub fn build(
 
 /// Refuses to compare relations of two kinds.
 fn check_labels(is_link_grammar: bool, options: &BuildOptions) -> Result<(), Error> {
-    if options.labels == LabelKind::Unlabelled || !is_link_grammar {
-        return Ok(());
+    if options.relations && is_link_grammar {
+        let text = "--relations: expected candidates with the relations of the treebank, found those of Link Grammar";
+        return Err(Error::Options(text.to_owned()));
     }
-    Err(Error::Options(
-        "labelled arcs need candidates with the relations of the treebank: those of Link Grammar are others; \
-         compare unlabelled arcs"
-            .to_owned(),
-    ))
+    Ok(())
 }
 
 /// Has the sentences parsed, or reads their parses.
@@ -125,27 +124,42 @@ fn pool(
         Candidates::File(ref path) => {
             if part.parses().exists() {
                 let fault = Fault::new("no file", "the work of a run that did not end");
-                let fault = fault.remedy("delete the file");
+                let fault =
+                    fault.remedy("go on with it by --link-grammar --resume, or delete the file");
                 return Err(fault.of(&part.parses().display().to_string()).into());
             }
             let (pool, file) = Pool::read(path, gold, options)?;
             sources["candidates"] = file;
             pool
         }
-        Candidates::LinkGrammar { time_limit, resume } => {
+        Candidates::LinkGrammar {
+            linkages,
+            time_limit,
+            resume,
+        } => {
             let how = Options {
                 program: PathBuf::from("link-parser"),
-                linkages: options.candidates,
+                linkages: linkages.clamp(2, 1000),
                 time_limit,
             };
             let version = Version::of(&how)?;
-            let run = Run::new(&gold.source.blake3, gold.sentences.len(), &version, &how);
+            let sentences = gold.sentences.len();
+            let run = json!({
+                "schema": "rankrls.parses/3",
+                "treebank": gold.source.blake3,
+                "sentences": sentences,
+                "parser": version.parser,
+                "dictionary": version.dictionary,
+                "linkages": how.linkages,
+                "time_limit": time_limit,
+            });
             sources["parser"] = json!({
                 "version": version.parser,
                 "dictionary": version.dictionary,
+                "linkages": how.linkages,
                 "time_limit": time_limit,
             });
-            let mut answers = Answers::open(&part.parses(), &run, resume)?;
+            let mut answers = Answers::open(&part.parses(), &run, sentences, resume)?;
             answers.parse(&gold.sentences, &how, observer)?;
             Pool::Asked(answers)
         }

@@ -7,18 +7,6 @@ use serde::Serialize;
 use super::templates::Templates;
 use crate::Error;
 
-/// What the label of a candidate compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum LabelKind {
-    /// Arcs.
-    #[default]
-    Unlabelled,
-    /// Arcs with their relations: only for candidates with the relations of the treebank.
-    Labelled,
-}
-
 /// Which words are heads, where relations are those of Universal Dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -50,14 +38,9 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().min_count))]
     pub min_count: u32,
-    /// What labels compare: arcs, or arcs with their relations
-    #[cfg_attr(
-        feature = "clap",
-        arg(id = "label", long, default_value = "unlabelled")
-    )]
-    #[cfg_attr(feature = "clap", arg(value_parser = args::variant::<LabelKind>(), value_name = "LABEL"))]
-    #[serde(rename = "label")]
-    pub labels: LabelKind,
+    /// Labels count arcs with the right relation only, as in LAS: for candidates with the relations of the treebank
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub relations: bool,
     /// Heads in trees and candidates of Universal Dependencies: content words, as the files have it,
     /// or function words, which are adpositions, auxiliaries, copulas and conjunctions of clauses
     #[cfg_attr(feature = "clap", arg(long, default_value = "content"))]
@@ -77,14 +60,6 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
-    /// Most candidates of a sentence, the best by the parser, from 2 to 1000
-    #[cfg_attr(
-        feature = "clap",
-        arg(id = "linkages", long, help_heading = "Candidates")
-    )]
-    #[cfg_attr(feature = "clap", arg(value_name = "N"))]
-    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().candidates))]
-    pub candidates: usize,
     /// Leave malformed sentences out and report them, instead of refusing the file
     #[cfg_attr(feature = "clap", arg(long, help_heading = "Candidates"))]
     pub skip_malformed: bool,
@@ -131,11 +106,10 @@ impl Default for BuildOptions {
         Self {
             templates: Templates::default(),
             min_count: 1,
-            labels: LabelKind::default(),
+            relations: false,
             heads: Heads::default(),
             test_share: 0.5,
             seed: 1,
-            candidates: 20,
             skip_malformed: false,
             columns: None,
         }
@@ -151,9 +125,6 @@ impl BuildOptions {
         }
         if self.min_count > 1 && self.columns.is_some() {
             return refused("--min-count: expected 1 with columns of another corpus");
-        }
-        if !(2..=1000).contains(&self.candidates) {
-            return refused("--linkages: expected from 2 to 1000");
         }
         if thousandths(self.test_share).is_none() {
             return refused("--test-share: expected a share from 0 to 0.999");

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::Range;
 
 use super::names::part;
-use crate::bag::ONE;
 use crate::linkgrammar::Linkage;
 use crate::treebank::Sentence;
 
@@ -30,17 +29,17 @@ pub(super) struct ParsedLink {
     pub(super) label: String,
 }
 
-/// Numbers of a parser about a parse as a whole, in ten-thousandths where it is no count.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+/// Numbers of a parser about a parse as a whole.
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Costs {
     pub(super) length: u32,
     pub(super) unused: Option<u32>,
-    pub(super) disjuncts: Option<i32>,
-    pub(super) score: Option<i32>,
+    pub(super) disjuncts: Option<f64>,
+    pub(super) score: Option<f64>,
 }
 
 /// A candidate parse.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Parse {
     pub(super) words: Vec<ParsedWord>,
     pub(super) links: Vec<ParsedLink>,
@@ -87,7 +86,7 @@ impl Parse {
             costs: Costs {
                 length: linkage.length,
                 unused: Some(linkage.unused),
-                disjuncts: Some(linkage.cost.saturating_mul(ONE / 100)),
+                disjuncts: Some(f64::from(linkage.cost) / 100.0),
                 score: None,
             },
             directed: false,
@@ -106,7 +105,7 @@ impl Parse {
             words: words.collect(),
             links: Vec::new(),
             costs: Costs {
-                score: sentence.score().map(ten_thousandths),
+                score: sentence.score(),
                 ..Costs::default()
             },
             directed: true,
@@ -184,15 +183,6 @@ fn distance(a: usize, b: usize) -> u32 {
     u32::try_from(a.abs_diff(b)).unwrap_or(u32::MAX)
 }
 
-/// A score as values are: sums of logarithms do not come near the ends of the range.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "a cast of floats keeps to the range"
-)]
-fn ten_thousandths(score: f64) -> i32 {
-    (score * f64::from(ONE)).round() as i32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,18 +241,18 @@ mod tests {
         assert_eq!(parse.to_string(), written);
         assert_eq!(parse.words[2].tag.as_deref(), Some("v-d"));
         assert_eq!(parse.words[1].connectors, ["Ds-", "Ss+"]);
-        assert_eq!(parse.costs.disjuncts, Some(-8300));
+        assert_eq!(parse.costs.disjuncts, Some(-0.83));
         assert!(Parse::of_linkage(&linkage(&words, &links), "Thedogsaw").is_none());
     }
 
     #[test]
     fn trees_keep_their_heads_and_get_connectors() {
-        let text = "# score = -1.25\n1\ta\t_\tX\t_\t_\t2\tsubj\t_\t_\n\
+        let text = "# sent_id = s\n# score = -1.25e-7\n1\ta\t_\tX\t_\t_\t2\tsubj\t_\t_\n\
             2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n3\tc\t_\t_\t_\t_\t2\tobj\t_\t_\n";
-        let sentence = crate::treebank::conllu::sentences(text.as_bytes(), "f").next();
-        let parse = Parse::of_sentence(&sentence.unwrap().unwrap());
+        let sentence = crate::treebank::conllu::n_best(text.as_bytes(), "f").next();
+        let parse = Parse::of_sentence(&sentence.unwrap().unwrap().parses[0]);
         assert_eq!(parse.words[1].connectors, ["subj-", "obj+"]);
-        assert_eq!((parse.costs.length, parse.costs.score), (2, Some(-12_500)));
+        assert_eq!((parse.costs.length, parse.costs.score), (2, Some(-1.25e-7)));
         assert_eq!(parse.links[1].head, None);
     }
 

@@ -12,20 +12,20 @@ use super::building::{Building, Used};
 use super::candidates::Pool;
 use super::columns::Columns;
 use super::folder::{self, Part, PartFile};
+use super::label;
 use super::manifest::{
     FileHash, Manifest, Reason, SCHEMA, Sentences, Skipped, Spread, WrittenData,
 };
 use super::observer::BuildObserver;
 use crate::Error;
-use crate::bag::real;
 
 /// A data set that is being written.
 struct RowWriter {
     file: PartFile,
     text: Vec<u8>,
-    entries: Vec<(u32, i32)>,
+    entries: Vec<(u32, f64)>,
     /// Entries of all rows of a query.
-    of_query: Vec<(u32, i32)>,
+    of_query: Vec<(u32, f64)>,
     /// Whether rows of a query differ, by column.
     varies: Vec<bool>,
     part: WrittenData,
@@ -51,12 +51,12 @@ impl RowWriter {
         &mut self,
         id: &str,
         labels: &[i32],
-        rows: impl Iterator<Item = &'b [(u32, i32)]>,
+        rows: impl Iterator<Item = &'b [(u32, f64)]>,
         columns: &[Option<u32>],
     ) -> Result<(), Error> {
         self.text.clear();
         for (number, (&label, row)) in (1_u64..).zip(labels.iter().zip(rows)) {
-            push_number(&mut self.text, real(label));
+            push_number(&mut self.text, label::real(label));
             self.text.extend_from_slice(b" qid:");
             self.text.extend_from_slice(id.as_bytes());
             self.push_row(row, columns);
@@ -70,34 +70,34 @@ impl RowWriter {
         self.file.write(&self.text)
     }
 
-    fn push_row(&mut self, row: &[(u32, i32)], columns: &[Option<u32>]) {
+    fn push_row(&mut self, row: &[(u32, f64)], columns: &[Option<u32>]) {
         self.entries.clear();
-        for &(feature, units) in row {
+        for &(feature, value) in row {
             match columns[feature as usize] {
-                Some(column) => self.entries.push((column, units)),
+                Some(column) => self.entries.push((column, value)),
                 None => self.part.unseen_entries += 1,
             }
         }
         self.part.nonzeros += self.entries.len() as u64;
         self.of_query.extend_from_slice(&self.entries);
         self.entries.sort_unstable_by_key(|&(column, _)| column);
-        for &(column, units) in &self.entries {
+        for &(column, value) in &self.entries {
             self.text.push(b' ');
             push_integer(&mut self.text, u64::from(column) + 1);
             self.text.push(b':');
-            push_number(&mut self.text, real(units));
+            push_number(&mut self.text, value);
         }
     }
 
     /// Marks the columns in which the rows of the last query differ.
     fn mark_varying(&mut self, rows: usize) {
-        self.of_query.sort_unstable();
+        self.of_query.sort_unstable_by_key(|&(column, _)| column);
         for column in self.of_query.chunk_by(|a, b| a.0 == b.0) {
-            let (first, last) = (column[0], column[column.len() - 1]);
-            if column.len() == rows && first == last {
+            let same = column.windows(2).all(|pair| pair[0] == pair[1]);
+            if column.len() == rows && same {
                 continue;
             }
-            let place = first.0 as usize;
+            let place = column[0].0 as usize;
             if self.varies.len() <= place {
                 self.varies.resize(place + 1, false);
             }
@@ -126,6 +126,7 @@ fn spread(sentences: &[&Used]) -> Spread {
     let all = || queries.clone().flatten().copied();
     let best = |labels: &[i32]| labels.iter().copied().max().unwrap_or(0);
     let worst = |labels: &[i32]| labels.iter().copied().min().unwrap_or(0);
+    let exact = |label: Option<i32>| 10_000 * i32::from(label == Some(10_000));
     let mean = |sum: i64, count: usize| {
         let mean = sum as f64 / 10_000.0 / count.max(1) as f64;
         (mean * 1e6).round() / 1e6
@@ -135,12 +136,14 @@ fn spread(sentences: &[&Used]) -> Spread {
         mean(sum, sentences.len())
     };
     Spread {
-        least: real(all().min().unwrap_or(0)),
+        least: label::real(all().min().unwrap_or(0)),
         mean: mean(all().map(i64::from).sum(), all().count()),
-        largest: real(all().max().unwrap_or(0)),
+        largest: label::real(all().max().unwrap_or(0)),
         mean_range: of_queries(&|labels| best(labels) - worst(labels)),
         mean_first: of_queries(&|labels| labels.first().copied().unwrap_or(0)),
         mean_best: of_queries(&best),
+        exact_first: of_queries(&|labels| exact(labels.first().copied())),
+        exact_best: of_queries(&|labels| exact(labels.iter().copied().max())),
     }
 }
 
@@ -201,6 +204,15 @@ impl Writing<'_> {
         sources["columns"] = json!(FileHash::hashed(path, &hasher));
         let names = [folder::TEST, folder::TEST_TEXTS];
         let written = self.rows("new sentences", sentences, names, &mut columns)?;
+        if written.nonzeros == 0 {
+            let found = format!(
+                "names of other columns than all {} of these sentences",
+                written.unseen_features
+            );
+            return Err(Fault::new("the names of a corpus of rankrls build", found)
+                .of(&path.display().to_string())
+                .into());
+        }
         self.names(&columns)?;
         Ok(written)
     }
@@ -229,6 +241,7 @@ impl Writing<'_> {
         })?;
         let (file, mut written) = rows.finish(columns.len(), columns.unseen())?;
         written.labels = spread(sentences);
+        written.alike = sentences.iter().map(|used| used.alike).sum();
         self.files.extend([file, lines.finish()?]);
         Ok(written)
     }
@@ -288,6 +301,7 @@ impl Building<'_> {
             } else {
                 0
             },
+            scores_tie: self.pool.scores_tie(),
             train,
             test,
             files: writing.files,

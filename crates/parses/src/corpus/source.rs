@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rankrls_files::ReadError;
+use rankrls_files::{ReadError, escaped};
 
 use super::manifest::{FileHash, Reason, Skipped};
 use super::options::{BuildOptions, Heads};
@@ -88,12 +88,38 @@ pub(super) fn turn<'s>(sentences: impl Iterator<Item = &'s mut Sentence>, heads:
     }
 }
 
+/// Whether an identifier is one of queries in svmlight: of characters that can be seen, without `#`, with no pair
+/// `INDEX:VALUE` at its end, and no word for a missing value.
+fn is_query_id(id: &&str) -> bool {
+    const MISSING: [&str; 13] = [
+        "na", "n/a", "<na>", "nan", "-nan", "+nan", "null", "none", "nat", "missing", "\\n", ".",
+        "?",
+    ];
+    let unseen = |char: char| {
+        char.is_whitespace()
+            || matches!(
+                char,
+                '#' | '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}'
+            )
+    };
+    let ends_in_pair = id.rsplit_once(':').is_some_and(|(before, value)| {
+        let rest = before.trim_end_matches(|char: char| char.is_ascii_digit());
+        rest.len() < before.len()
+            && rest.ends_with(|char: char| !char.is_alphanumeric())
+            && value.parse::<f64>().is_ok()
+    });
+    escaped(id) == **id
+        && !id.contains(unseen)
+        && !ends_in_pair
+        && !MISSING.contains(&id.to_lowercase().as_str())
+}
+
 /// The identifiers of the sentences, or their numbers where some have none, none of their own, or
-/// one that is no token of svmlight.
+/// one that is none of queries.
 fn query_ids(sentences: &[Sentence]) -> Vec<String> {
-    let part = |char: char| !char.is_control() && !matches!(char, ' ' | '#');
-    let token = |id: &&str| !id.is_empty() && id.chars().all(part);
-    let ids: Option<Vec<&str>> = sentences.iter().map(|s| s.id().filter(token)).collect();
+    let ids: Option<Vec<&str>> = (sentences.iter())
+        .map(|sentence| sentence.id().filter(is_query_id))
+        .collect();
     let distinct = |ids: &Vec<&str>| {
         let mut sorted = ids.clone();
         sorted.sort_unstable();

@@ -1,7 +1,7 @@
 //! Feature templates of real parses.
 //!
 //! [`TABLE`] is all there is: names, examples and the functions that describe a parse;
-//! `docs/tutorial.md` says what each of them counts. A feature
+//! `docs/parse-features.md` says what each of them counts. A feature
 //! is called `template:part~part`, its parts separated by `~`; [`part`] writes the parts.
 
 use std::fmt;
@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use super::names::part;
 use super::parse::{Parse, ParsedLink};
-use crate::bag::{Bag, ONE};
+use crate::bag::Bag;
 
 /// The feature of a parse with a score, whatever the templates.
-const SCORE: &str = "num:score";
+pub(super) const SCORE: &str = "num:score";
 
 /// One way to describe a parse.
 #[derive(Debug, Clone, Copy)]
@@ -422,11 +422,10 @@ fn row(parse: &Described<'_>, words: [usize; 4], labels: [&str; 3], bag: &mut Ba
 
 fn costs(parse: &Described<'_>, bag: &mut Bag) {
     let costs = &parse.parse.costs;
-    let whole = |count: u32| i32::try_from(count).unwrap_or(i32::MAX).saturating_mul(ONE);
-    bag.add(format_args!("num:length"), whole(costs.length));
+    bag.add(format_args!("num:length"), f64::from(costs.length));
     for (name, value) in [
         ("cost", costs.disjuncts),
-        ("unused", costs.unused.map(whole)),
+        ("unused", costs.unused.map(f64::from)),
     ] {
         if let Some(value) = value {
             bag.add(format_args!("num:{name}"), value);
@@ -449,20 +448,16 @@ mod tests {
     fn scored(comment: &str, rows: &str, templates: &str) -> Vec<String> {
         let rows = rows.replace(' ', "\t").replace('|', "\n");
         let rows = format!("{comment}{rows}");
-        let sentence = conllu::sentences(rows.as_bytes(), "f")
-            .next()
-            .unwrap()
-            .unwrap();
-        let parse = Parse::of_sentence(&sentence);
+        let rows = format!("# sent_id = s\n{rows}");
+        let sentence = conllu::n_best(rows.as_bytes(), "f").next();
+        let parse = Parse::of_sentence(&sentence.unwrap().unwrap().parses[0]);
         let mut bag = Bag::default();
         templates
             .parse::<Templates>()
             .unwrap()
             .describe(&parse, &mut bag);
         let names: Vec<&str> = bag.names().collect();
-        let name = |&(feature, value): &(u32, i32)| {
-            format!("{}={}", names[feature as usize], crate::bag::real(value))
-        };
+        let name = |&(feature, value): &(u32, f64)| format!("{}={value}", names[feature as usize]);
         bag.row(0).iter().map(name).collect()
     }
 

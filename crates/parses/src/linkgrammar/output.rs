@@ -90,8 +90,15 @@ fn linkage(lines: &[&str]) -> Result<Linkage, Unknown> {
         .position(|line| line.ends_with("]]") || *line == NO_LINKS);
     let end = last_at.ok_or_else(|| unknown("the end of the links, ]]", below[0]))?;
     let links = links(&below[..=end].concat(), shown.len())?;
+    let words = with_connectors(shown, &lines[1..table_end]);
+    if !links.is_empty() && words.iter().all(|word| word.connectors.is_none()) {
+        return Err(unknown(
+            "the connectors of the words, as -disjuncts=1 prints them",
+            lines[table_end],
+        ));
+    }
     Ok(Linkage {
-        words: with_connectors(shown, &lines[1..table_end]),
+        words,
         links,
         unused,
         cost,
@@ -261,6 +268,10 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
     #[test]
     fn other_output_is_unknown() {
         for (from, to) in [
+            (
+                "            LEFT-WALL     0.000  hWa+ Xp+\n              dog.n     1.000  Wa- O+\n                (()[!]     0.000  Xp-\n",
+                "",
+            ),
             ("UNUSED=1", "UNUSED=x"),
             ("DIS=-1.04", "DIS=-1.0"),
             ("[(LEFT-WALL)(d", "[(MIDDLE)(d"),

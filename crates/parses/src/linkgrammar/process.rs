@@ -119,9 +119,13 @@ impl Version {
                 format!("the parser ended ({}){words}", how(ended))
             }
         };
+        let package = if reason.contains("dictionar") {
+            " (the English dictionary is in the Debian package link-grammar-dictionaries-en)"
+        } else {
+            ""
+        };
         Err(Error::Failed(format!(
-            "{program} does not start as the Link Grammar parser does: {reason} (the parser is the program \
-             link-parser; its English dictionary is in the Debian package link-grammar-dictionaries-en)"
+            "{program} does not start as the Link Grammar parser does: {reason}{package}"
         )))
     }
 }

@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Read are the columns 1 (number), 2 (form), 4 (part of speech; `_` for none), 7 (head), 8
-//! (relation), and `SpaceAfter=No` in 10; of the comments `# sent_id = …` and `# score = …`. A
-//! range such as `1-2` gives the text of the words it spans. Empty nodes such as `5.1` are passed
-//! over. There may be several roots, but no cycles.
+//! (relation), and `SpaceAfter=No` in 10; of the comments `# sent_id = …`, and `# score = …` of parses.
+//! A comment `# global.columns = …` may say that order and no other. A range such as `1-2` gives the text of
+//! the words it spans. Empty nodes such as `5.1` are passed over. There may be several roots, but no cycles.
 
 use std::borrow::Cow;
 
@@ -40,17 +40,31 @@ pub fn read<'t>(
     name: &'t str,
     treeless: bool,
 ) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
-    blocks(text, name).filter_map(move |lines| Draft::read(&lines, treeless).transpose())
+    drafts(text, name, treeless, false)
+}
+
+fn drafts<'t>(
+    text: &'t [u8],
+    name: &'t str,
+    treeless: bool,
+    scored: bool,
+) -> impl Iterator<Item = Result<Sentence, ReadError>> + 't {
+    let draft = move || Draft {
+        treeless: (treeless, false),
+        scored,
+        ..Draft::default()
+    };
+    blocks(text, name).filter_map(move |lines| draft().read(&lines).transpose())
 }
 
 /// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a
-/// malformed parse. A malformed parse ends no sentence: it comes before the sentence whose parses it stands
-/// among.
+/// malformed parse, and so is one with a score where the first parse has none, or the other way round. A
+/// malformed parse ends no sentence: it comes before the sentence whose parses it stands among.
 pub fn n_best<'t>(
     text: &'t [u8],
     name: &'t str,
 ) -> impl Iterator<Item = Result<NBest, ReadError>> + 't {
-    let mut parses = sentences(text, name).map(|sentence| {
+    let mut parses = drafts(text, name, false, true).map(|sentence| {
         let parse = sentence?;
         let id = parse.id.clone().ok_or_else(|| {
             let expected = "a comment \"# sent_id = …\" before the words of every parse";
@@ -68,7 +82,10 @@ pub fn n_best<'t>(
                 Err(error) => return Some(Err(error)),
             };
             if let Some(best) = best.as_mut().filter(|best| best.id == id) {
-                best.parses.push(parse);
+                match unlike(&best.parses[0], &parse) {
+                    Some(fault) => return Some(Err(fault.at(name, parse.line))),
+                    None => best.parses.push(parse),
+                }
                 continue;
             }
             let before = best.replace(NBest {
@@ -84,6 +101,21 @@ pub fn n_best<'t>(
     })
 }
 
+/// The fault of a parse with a score where the first one of its sentence has none, or without where that has one:
+/// no number would stand for none.
+fn unlike(first: &Sentence, parse: &Sentence) -> Option<Fault> {
+    let found = match (first.score, parse.score) {
+        (Some(_), None) => "none",
+        (None, Some(_)) => "one",
+        _ => return None,
+    };
+    let (line, id) = (first.line, first.id().unwrap_or_default());
+    let expected = format!(
+        "a comment \"# score = …\" with all parses of {id:?} or none, the first on line {line}"
+    );
+    Some(Fault::new(expected, found))
+}
+
 /// A sentence in the making.
 #[derive(Debug, Default)]
 struct Draft<'t> {
@@ -95,50 +127,52 @@ struct Draft<'t> {
     words: u32,
     /// Whether the sentence may have no tree, and whether the first word has no head.
     treeless: (bool, bool),
+    /// Whether it is a parse, which may have a score.
+    scored: bool,
     /// Last word of the multiword token that is being read, and its line.
     range: Option<(u32, Line<'t>)>,
 }
 
 impl<'t> Draft<'t> {
-    fn read(lines: &[Line<'t>], treeless: bool) -> Result<Option<Sentence>, ReadError> {
-        let mut block = Self {
-            treeless: (treeless, false),
-            ..Self::default()
-        };
+    fn read(mut self, lines: &[Line<'t>]) -> Result<Option<Sentence>, ReadError> {
         for &line in lines {
             let text = line.text()?;
             match text.strip_prefix('#') {
-                Some(comment) => block.comment(line, comment)?,
-                None => block.row(line, text)?,
+                Some(comment) => self.comment(line, comment)?,
+                None => self.row(line, text)?,
             }
         }
-        if block.words == 0 {
+        if self.words == 0 {
             return Ok(None);
         }
-        block.check_range()?;
-        block.check_heads()?;
-        let mut sentence = Sentence::new(block.tokens);
+        self.check_range()?;
+        self.check_heads()?;
+        let mut sentence = Sentence::new(self.tokens);
         sentence.line = lines[0].number;
-        (sentence.id, sentence.score) = (block.id, block.score);
-        sentence.has_tree = !block.treeless.1;
+        (sentence.id, sentence.score) = (self.id, self.score);
+        sentence.has_tree = !self.treeless.1;
         Ok(Some(sentence))
     }
 
     fn comment(&mut self, line: Line<'_>, comment: &str) -> Result<(), ReadError> {
-        let Some((key, value)) = comment.split_once('=') else {
-            return Ok(());
-        };
-        let value = value.trim();
-        match key.trim() {
-            "sent_id" => self.id = Some(value.to_owned()),
-            "score" => {
-                let expected = "a score, a number from -200000 to 200000";
-                let score = score(value).ok_or_else(|| line.refuse_field(0, expected, value));
-                self.score = Some(score?);
-            }
-            _ => (),
+        let comment = comment.trim();
+        let twice = |what| line.refuse_field(0, format!("one {what} of a sentence"), comment);
+        if let Some(score) = self.scored.then(|| score(comment)).flatten() {
+            let score = score.map_err(|expected| line.refuse_field(0, expected, comment))?;
+            return match self.score.replace(score) {
+                None => Ok(()),
+                Some(_) => Err(twice("score")),
+            };
         }
-        Ok(())
+        match comment.split_once('=') {
+            Some((key, value)) if key.trim_end() == "sent_id" && !value.trim().is_empty() => {
+                match self.id.replace(value.trim().to_owned()) {
+                    None => Ok(()),
+                    Some(_) => Err(twice("sent_id")),
+                }
+            }
+            _ => Ok(()),
+        }
     }
 
     fn row(&mut self, line: Line<'t>, text: &str) -> Result<(), ReadError> {
@@ -294,10 +328,57 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// A parser's score of a parse: no sum of logarithms comes near the ends of the range.
-fn score(text: &str) -> Option<f64> {
-    let score: f64 = text.parse().ok()?;
-    (-2e5..=2e5).contains(&score).then_some(score)
+/// The score in a comment that is about one, or what is expected, if it is written in another way.
+fn score(comment: &str) -> Option<Result<f64, &'static str>> {
+    let word = comment.find(|char: char| char.is_whitespace() || "=:".contains(char));
+    let (word, rest) = comment.split_at(word.unwrap_or(comment.len()));
+    let rest = rest.trim_start();
+    let numeric = |char: char| char.is_numeric() || "=:+-−–.".contains(char);
+    if !word.eq_ignore_ascii_case("score") || !rest.starts_with(numeric) {
+        return None;
+    }
+    let text = rest.strip_prefix('=').filter(|_| word == "score");
+    let number = text.and_then(|text| text.trim().parse::<f64>().ok());
+    // A number below the least of all would be none.
+    let mantissa = rest.split(['e', 'E']).next().unwrap_or_default();
+    let is_nothing = |score| score == 0.0 && mantissa.contains(|char| matches!(char, '1'..='9'));
+    let score = number.filter(|&score| score.is_finite() && !is_nothing(score));
+    Some(score.ok_or("score = NUMBER, as in -12.5 or 3e-7"))
+}
+
+/// The columns of the format.
+const NAMES: [&str; COLUMNS] = [
+    "ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC",
+];
+
+/// Refuses a text in which a comment says that columns have another order: no sentence of it is what it seems.
+pub(super) fn check_columns(text: &[u8], name: &str) -> Result<(), ReadError> {
+    for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let Some(comment) = line.strip_prefix(b"#") else {
+            continue;
+        };
+        let comment = String::from_utf8_lossy(comment);
+        let is_blank = |char: char| char.is_whitespace() || "=,;".contains(char);
+        let mut words = comment
+            .split(is_blank)
+            .filter(|word| !matches!(*word, "" | ":"));
+        let first = words.next().unwrap_or_default().trim_end_matches(':');
+        let columns: Vec<&str> = words.collect();
+        // The others are not read, and have other names in older versions.
+        let same = |place: usize| {
+            columns
+                .get(place)
+                .is_some_and(|name| name.eq_ignore_ascii_case(NAMES[place]))
+        };
+        if first.eq_ignore_ascii_case("global.columns")
+            && (columns.len() != COLUMNS || ![0, 1, 6, 7].into_iter().all(same))
+        {
+            let expected = format!("the columns {}", NAMES.join(" "));
+            return Err(Fault::new(expected, columns.join(" ")).at(name, number));
+        }
+    }
+    Ok(())
 }
 
 fn bad_head(line: Line<'_>, expected: impl Into<Cow<'static, str>>, head: u32) -> Fault {
@@ -353,7 +434,7 @@ mod tests {
     #[test]
     fn multiword_tokens_and_empty_nodes_are_read() {
         let sentences = all("# sent_id = s1
-            # score = -1.5
+            # score = no number, as this is no parse
             1-2 don't _ _ _ _ _ _ _ _
             1 do do AUX _ _ 3 aux _ _
             2 n't not PART _ _ 3 advmod _ _
@@ -366,7 +447,7 @@ mod tests {
             1 Go _ _ _ _ 0 root _ _");
         assert_eq!(sentences.len(), 2);
         let first = sentences[0].as_ref().unwrap();
-        assert_eq!((first.id(), first.score()), (Some("s1"), Some(-1.5)));
+        assert_eq!((first.id(), first.score()), (Some("s1"), None));
         assert_eq!(first.text(), "don't go.");
         let heads: Vec<u32> = first.words().iter().map(|word| word.head).collect();
         assert_eq!(heads, [3, 3, 0, 3]);
@@ -425,8 +506,8 @@ mod tests {
                 "f:1:1: expected an empty node 0.1 or the next word",
             ),
             (
-                "# score = nan\n1 a _ _ _ _ 0 root _ _",
-                "f:1:1: expected a score",
+                "# sent_id = a\n# sent_id = b\n1 a _ _ _ _ 0 root _ _",
+                "f:2:1: expected one sent_id of a sentence, found \"sent_id = b\"",
             ),
         ] {
             let sentences = all(&format!("{rows}\n\n1 b _ _ _ _ 0 root _ _"));

@@ -31,7 +31,10 @@ pub use sentence::{NBest, Sentence, Word};
 /// Bytes of text that a file may have.
 const LARGEST: u64 = 4 << 30;
 
-/// The whole text of a file of sentences, which may be compressed; `-` is standard input.
+/// The whole text of a file of sentences, which may be compressed; `-` is standard input. Columns in another order
+/// than CoNLL-U's are refused, where a comment says so.
 pub fn read(path: &Path) -> Result<Vec<u8>, ReadError> {
-    read_whole(path, LARGEST)
+    let text = read_whole(path, LARGEST)?;
+    conllu::check_columns(&text, &path.display().to_string())?;
+    Ok(text)
 }

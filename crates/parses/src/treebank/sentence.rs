@@ -18,13 +18,30 @@ pub struct Word {
     pub letters: Range<usize>,
 }
 
+/// Parts of speech of Universal Dependencies that say that a word is no punctuation: `&` may be a conjunction, and an
+/// apostrophe a particle. `X` says nothing, and is often the tag of all words.
+const WORDS: [&str; 16] = [
+    "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON",
+    "PROPN", "SCONJ", "SYM", "VERB",
+];
+
+/// Brackets as the Penn treebank writes them.
+const BRACKETS: [&str; 6] = ["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"];
+
 impl Word {
-    /// Whether it is punctuation: by its part of speech `PUNCT`, or, where it has none, by having
-    /// neither letters nor digits.
+    /// Whether it is punctuation: by its part of speech, where that is one of Universal Dependencies, and by having
+    /// neither letters nor digits, whatever other tags there are.
     pub fn is_punctuation(&self) -> bool {
-        match &self.tag {
-            Some(tag) => tag == "PUNCT",
-            None => !self.form.contains(char::is_alphanumeric),
+        let by_form = || {
+            let bracket = |written: &&str| self.form.eq_ignore_ascii_case(written);
+            !self.form.contains(char::is_alphanumeric) || BRACKETS.iter().any(bracket)
+        };
+        match self.tag.as_deref() {
+            Some("PUNCT") => true,
+            Some(tag) if WORDS.contains(&tag) => false,
+            // A word without a form, such as a derivation in Turkish.
+            Some(_) if self.form == "_" => false,
+            _ => by_form(),
         }
     }
 }
@@ -187,11 +204,38 @@ mod tests {
 
     #[test]
     fn punctuation_is_known_by_tag_or_letters() {
-        assert!(word("--").is_punctuation() && !word("a").is_punctuation());
         let tagged = |form, tag: &str| Word {
-            tag: Some(tag.to_owned()),
+            tag: Some(tag.to_owned()).filter(|tag| tag != "_"),
             ..word(form)
         };
-        assert!(!tagged("$", "SYM").is_punctuation() && tagged("x", "PUNCT").is_punctuation());
+        for (form, tag) in [
+            ("--", "_"),
+            (".", "."),
+            ("``", "``"),
+            ("-LRB-", "-LRB-"),
+            ("-rrb-", "_"),
+            ("«", "$("),
+            ("，", "PU"),
+            ("...", "Z:"),
+            ("…", "X"),
+            ("(", "punct"),
+            ("x", "PUNCT"),
+        ] {
+            assert!(tagged(form, tag).is_punctuation(), "{form} {tag}");
+        }
+        for (form, tag) in [
+            ("a", "_"),
+            ("$", "SYM"),
+            ("½", "CD"),
+            ("&", "CCONJ"),
+            ("'", "PART"),
+            ("-LRB-", "SYM"),
+            ("3.", "$."),
+            ("の", "助詞"),
+            ("a", "."),
+            ("_", "Verb"),
+        ] {
+            assert!(!tagged(form, tag).is_punctuation(), "{form} {tag}");
+        }
     }
 }

@@ -515,7 +515,7 @@ impl<'a> PruningSearch<'a> {
     }
 }
 
-/// `z . f_Q` and `z . g_Q` for eight candidates, from `X_{S,Q} p_Q` and `X_{S,Q} T_Q p_Q`.
+/// `z . f_Q` and `z . g_Q` for eight candidates, from `X_{S,Q}' p_Q` and `X_{S,Q}' T_Q p_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn along_both(products: &[(u32, [f64; 2])], thetas: &[Lanes]) -> (Lanes, Lanes) {
     let (mut zf, mut zg) = ([0.0; LANES], [0.0; LANES]);

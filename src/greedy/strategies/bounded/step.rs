@@ -116,7 +116,7 @@ pub(super) struct StepTerms {
     /// `T p`, `m`.
     transformed: Vec<f64>,
     pub(super) recent: Recent,
-    /// `X_{S,Q} p_Q` and `X_{S,Q} T_Q p_Q`, where they are not 0, of the first queries of `order`.
+    /// `X_{S,Q}' p_Q` and `X_{S,Q}' T_Q p_Q`, where they are not 0, of the first queries of `order`.
     pub(super) resolved: Vec<Vec<(u32, [f64; 2])>>,
     /// Where the queries are cut for [passes](super::bounds::Passage) over columns: the queries that blocks end
     /// before, ascending.
@@ -386,7 +386,7 @@ fn transform(query: &QueryMatrices, p: &[f64], tp: &mut [f64]) {
     query.transform.apply(p, tp);
 }
 
-/// `X_{S,Q}' theta`, centred, of every example of a query.
+/// `X_{S,Q} theta`, centred, of every example of a query.
 #[multiversion::multiversion(targets = "simd")]
 fn project_first(query: &QueryMatrices, theta: &[Lanes], products: &mut [Lanes]) {
     products.fill([0.0; LANES]);

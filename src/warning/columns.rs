@@ -1,0 +1,273 @@
+//! Columns that deserve a second look: they number the rows, tell the labels, or differ a lot in their units.
+//!
+//! - A column that is a number times the label plus another in every row is the label again. By chance that is too
+//!   unlikely only where there are many rows or labels: the product of the shares of the labels of all rows is to be
+//!   below one in a million.
+//! - Deviations within queries are compared by the root mean square of the entries of a column, centred within
+//!   queries. Columns that differ by rounding alone do not count.
+
+use rankrls_files::{Parameter, Remedy, short};
+use rayon::prelude::*;
+
+use super::Warning;
+use super::numbering::{MANY, RARE, Rows};
+use crate::data::{Column, Dataset};
+use crate::linalg::centring::sparse_moments;
+
+/// So many times at most the deviations of one column are those of another in data that are sound.
+const UNITS: f64 = 1e7;
+
+/// A deviation that is a smaller share of the largest value is one of rounding.
+const ROUNDING: f64 = 1e-9;
+
+/// What a column is that has the labels in it.
+const LABELS: &str = "is the label times a number plus another in every row: it tells the labels, and other rows have none";
+
+/// Columns that deserve a second look, found among columns that come some at a time.
+#[derive(Debug, Default)]
+pub struct OddColumns {
+    /// Features with numbers of rows, and what these are.
+    numberings: Vec<(u32, &'static str)>,
+    /// Features that tell the labels.
+    labels: Vec<u32>,
+    /// The least deviation and the largest, with their features.
+    deviations: Option<[(f64, u32); 2]>,
+    /// Stored columns that were looked at.
+    columns: usize,
+}
+
+impl OddColumns {
+    /// Looks at the stored columns of `data`, which may be some of all.
+    pub fn look(&mut self, data: &Dataset<'_>) {
+        self.columns += data.stored_columns();
+        let (rows, labels) = (Rows::of(data), Labels::of(data));
+        let query_of_row = data.queries().of_rows();
+        let looked = (0..data.stored_columns()).into_par_iter().map(|position| {
+            let (column, feature) = (data.column(position), data.feature(position));
+            let number = rows.numbering(column, feature);
+            let tells = labels
+                .as_ref()
+                .is_some_and(|labels| labels.are_told_by(column, data));
+            (
+                feature,
+                number,
+                tells,
+                deviation(column, data, &query_of_row),
+            )
+        });
+        let looked: Vec<_> = looked.collect();
+        for (feature, number, tells, deviation) in looked {
+            self.numberings
+                .extend(number.map(|number| (feature, number)));
+            self.labels.extend(tells.then_some(feature));
+            if let Some(deviation) = deviation {
+                let one = (deviation, feature);
+                let [least, largest] = self.deviations.unwrap_or([one; 2]);
+                let smaller = if one.0 < least.0 { one } else { least };
+                let larger = if one.0 > largest.0 { one } else { largest };
+                self.deviations = Some([smaller, larger]);
+            }
+        }
+    }
+
+    /// Warns of those that number the rows or tell the labels, as `data` name and count the columns.
+    pub fn warnings(&self, data: &Dataset<'_>) -> Vec<Warning> {
+        let labels = self.labels.iter().map(|&feature| (feature, LABELS));
+        let warning = |(feature, what): (u32, &str)| {
+            let name = data.name_of(feature);
+            let remedy = Remedy::LeaveOut(name.map(str::to_owned));
+            Warning {
+                column: Some((feature, called(feature, data))),
+                text: format!("{what}; {remedy}"),
+            }
+        };
+        let numberings = self.sound().iter().copied();
+        labels.chain(numberings).map(warning).collect()
+    }
+
+    /// Warns of columns in units that differ a lot, where nothing scales them.
+    pub fn units(&self, data: &Dataset<'_>) -> Option<Warning> {
+        let [(least, small), (largest, large)] = self.deviations?;
+        let scale = Remedy::Set(Parameter::Scale, "sd");
+        (largest / least > UNITS).then(|| {
+            let text = format!(
+                "deviations within queries differ by a factor of {:.0e}, from {} of {} to {} of {}: lambda is small \
+                 beside some and large beside others; {scale} makes them alike",
+                largest / least,
+                short(least),
+                called(small, data),
+                short(largest),
+                called(large, data)
+            );
+            text.into()
+        })
+    }
+
+    /// The columns that number rows, but for many of all: these are features in ranks.
+    pub(super) fn sound(&self) -> &[(u32, &'static str)] {
+        let many = self.numberings.len() > MANY && 2 * self.numberings.len() > self.columns;
+        if many { &[] } else { &self.numberings }
+    }
+}
+
+/// What messages call a column.
+fn called(feature: u32, data: &Dataset<'_>) -> String {
+    match data.name_of(feature) {
+        Some(name) => format!("column {name:?}"),
+        None => format!("column {}", data.index_base().written(feature)),
+    }
+}
+
+/// The labels of data, of which there are so many different ones that no column has them by chance.
+struct Labels {
+    /// A row with the least label, and one with the largest.
+    ends: [usize; 2],
+    /// How many rows have the most frequent label.
+    most: usize,
+}
+
+impl Labels {
+    fn of(data: &Dataset<'_>) -> Option<Self> {
+        let labels = data.labels();
+        let mut rows: Vec<usize> = (0..labels.len()).collect();
+        rows.sort_unstable_by(|&a, &b| labels[a].total_cmp(&labels[b]));
+        let runs = rows.chunk_by(|&a, &b| labels[a] == labels[b]);
+        let (mut chance, mut most) = (0.0, 0);
+        for run in runs {
+            let rows = run.len() as f64;
+            chance += rows * (rows / labels.len() as f64).ln();
+            most = most.max(run.len());
+        }
+        let ends = [*rows.first()?, *rows.last()?];
+        // Each of many columns has a chance.
+        (chance + (data.width() as f64).ln() < RARE).then_some(Self { ends, most })
+    }
+
+    /// Whether a column is a number times the label plus another.
+    fn are_told_by(&self, column: Column<'_>, data: &Dataset<'_>) -> bool {
+        let labels = data.labels();
+        if column.rows.len() + self.most < labels.len() {
+            return false;
+        }
+        let [low, high] = self.ends.map(|row| {
+            let place = u32::try_from(row).map(|row| column.rows.binary_search(&row));
+            let entry = place.ok().and_then(Result::ok);
+            (labels[row], entry.map_or(0.0, |place| column.values[place]))
+        });
+        let slope = (high.1 - low.1) / (high.0 - low.0);
+        let is_near = |value: f64, label: f64| {
+            let expected = low.1 + slope * (label - low.0);
+            (value - expected).abs() <= ROUNDING * (high.1 - low.1).abs()
+        };
+        let mut entries = column.iter();
+        // Rows without an entry have 0.
+        let nonzero = |label: &&f64| !is_near(0.0, **label);
+        slope != 0.0
+            && entries.all(|(row, value)| is_near(value, labels[row]))
+            && labels.iter().filter(nonzero).count() <= column.rows.len()
+    }
+}
+
+/// The root mean square of the entries of a column, centred within queries; none where they are constant but for
+/// rounding.
+fn deviation(column: Column<'_>, data: &Dataset<'_>, query_of_row: &[u32]) -> Option<f64> {
+    let (mut rest, mut squares) = (column, 0.0);
+    while let Some(&row) = rest.rows.first() {
+        let range = data.queries().range(query_of_row[row as usize] as usize);
+        let part = rest.take_rows_below(range.end);
+        squares += sparse_moments(part.values, range.len()).1;
+    }
+    let sizes = column.values.iter().map(|value| value.abs());
+    let largest = sizes.fold(0.0, f64::max);
+    let deviation = (squares / column.values.len() as f64).sqrt();
+    (deviation.is_finite() && deviation > ROUNDING * largest).then_some(deviation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::parsed;
+
+    /// A look at rows with these labels and values of the first column, in queries of four.
+    fn looked(
+        rows: usize,
+        label: impl Fn(usize) -> f64,
+        value: impl Fn(usize) -> f64,
+    ) -> (OddColumns, Dataset<'static>) {
+        let row = |row: usize| {
+            let (label, value, query) = (label(row), value(row), row / 4);
+            format!("{label} qid:q{query} 1:{value} 2:{}.5\n", row * 11 % 13)
+        };
+        let data = parsed(&(0..rows).map(row).collect::<String>());
+        let mut odd = OddColumns::default();
+        odd.look(&data);
+        (odd, data)
+    }
+
+    fn grade(row: usize) -> f64 {
+        (row * 5 % 7 % 4) as f64
+    }
+
+    fn binary(row: usize) -> f64 {
+        (row * 5 % 7 % 2) as f64
+    }
+
+    fn real(row: usize) -> f64 {
+        (row as f64).sqrt() - 3.0
+    }
+
+    #[test]
+    fn labels_are_told_by_themselves_in_any_unit() {
+        for label in [grade, real] {
+            for (slope, offset) in [(1.0, 0.0), (-0.1, 0.0), (3e7, 2.0), (1.0 / 3.0, -1e5)] {
+                let value = |row| slope * label(row) + offset;
+                let (odd, data) = looked(32, label, value);
+                assert_eq!(odd.labels, [0], "{slope} {offset}");
+                let told = odd.warnings(&data)[0].to_string();
+                assert!(
+                    told.starts_with("column 1 is the label times a number"),
+                    "{told}"
+                );
+                // One row has another value.
+                let (odd, _) = looked(32, label, |row| {
+                    value(row) + if row == 9 { 0.7 * slope } else { 0.0 }
+                });
+                assert!(odd.labels.is_empty());
+            }
+        }
+        assert_eq!(looked(60, binary, binary).0.labels, [0]);
+        // A feature of few rows, or of 0 and 1, may well know the labels; so do squares, and nothing.
+        assert!(looked(8, grade, grade).0.labels.is_empty());
+        assert!(looked(16, binary, binary).0.labels.is_empty());
+        assert!(
+            looked(32, grade, |row| grade(row) * grade(row))
+                .0
+                .labels
+                .is_empty()
+        );
+        assert!(looked(32, grade, |_| 3.0).0.labels.is_empty());
+        assert!(looked(32, |_| 1.0, real).0.labels.is_empty());
+    }
+
+    #[test]
+    fn units_that_differ_a_lot_are_told_of() {
+        let factor = |value: &dyn Fn(usize) -> f64| {
+            let (odd, data) = looked(32, grade, value);
+            odd.units(&data).map(|warning| warning.to_string())
+        };
+        for size in [1e9, 1e-9, 3e12] {
+            let told = factor(&|row| size * real(row)).unwrap();
+            assert!(
+                told.contains("column 1") && told.contains("makes them alike"),
+                "{told}"
+            );
+        }
+        for size in [1.0, 1e4, 1e-4] {
+            assert_eq!(factor(&|row| size * real(row)), None);
+        }
+        // One entry of many rows, a constant but for rounding, and a large offset.
+        assert_eq!(factor(&|row| f64::from(u8::from(row == 3))), None);
+        assert_eq!(factor(&|row| 0.1 + row as f64 * 1e-17), None);
+        assert_eq!(factor(&|row| 1.6e9 + row as f64), None);
+    }
+}
