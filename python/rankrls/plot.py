@@ -17,17 +17,18 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison", "path", "tuning"]
 
-# A strategy has the colour that it has in the project's own figures.
+# A strategy has the colour that it has in the project's own figures: near those of Okabe and Ito,
+# which everybody can tell apart.
 _COLOURS = {
-    "bounded": "#0969da",
-    "dense": "#bc4c00",
-    "lowmem": "#8250df",
-    "sampled": "#bf3989",
-    "backfit": "#7d6600",
-    "distil": "#1a7f37",
-    "residual": "#0e7c86",
-    "univariate": "#8a5a44",
-    "fs-ed": "#cf222e",
+    "bounded": "#0072b2",
+    "dense": "#24292f",
+    "lowmem": "#7d6b00",
+    "sampled": "#3a9bd6",
+    "backfit": "#7a5c49",
+    "distil": "#d55e00",
+    "residual": "#008f68",
+    "univariate": "#b97a00",
+    "fs-ed": "#b0558a",
 }
 
 
