@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use rankrls_files::Remedy;
+use rankrls_files::{Remedy, exact};
 
 use super::checks::{check_labels, check_values};
 use super::strategies::Filter;
@@ -314,6 +314,14 @@ impl<'a> Selecting<'a> {
         if error.to_bits() != was.to_bits() {
             return Err(refuse(format!(
                 "the held-out error is {error} where it was {was}"
+            )));
+        }
+        let cindex = self.of_predictions(self.concordance.as_ref());
+        if cindex.map(f64::to_bits) != step.lqo_cindex.map(f64::to_bits) {
+            let shown = |cindex: Option<f64>| cindex.map_or("undefined".to_owned(), exact);
+            let (cindex, was) = (shown(cindex), shown(step.lqo_cindex));
+            return Err(refuse(format!(
+                "the held-out concordance index is {cindex} where it was {was}"
             )));
         }
         Ok(Step {

@@ -103,6 +103,14 @@ fn steps_of_other_data_are_refused() {
         &other,
         "step 3 of the earlier run cannot be taken again: the held-out error is",
     );
+    for cindex in [Some(0.5), Some(5e-324), None] {
+        let mut other = steps.clone();
+        other[1].lqo_cindex = cindex;
+        refused(
+            &other,
+            "step 2 of the earlier run cannot be taken again: the held-out concordance index is",
+        );
+    }
     let mut other = steps.clone();
     other[3] = other[0].clone();
     let taken = "step 4 of the earlier run cannot be taken again: column";

@@ -247,7 +247,7 @@ impl DataArgs {
             .unlabelled(wanted != Wanted::Labels);
         let loaded = read(&options, path, console)?;
         let from_zero = model.index_base == IndexBase::Zero && !self.zero_based;
-        if from_zero && !self.by_name(path) && !has_last_column(&loaded.dataset) {
+        if from_zero && !self.by_name(path) && ends_one_early(&loaded.dataset) {
             let path = path.display();
             console.warn(format_args!(
                 "{path}: columns are counted from 1, and were counted from 0 in the data of the model: if they are here, \
@@ -262,13 +262,10 @@ impl DataArgs {
     }
 }
 
-/// Whether the last column has an entry: columns that are one off do not end there.
-fn has_last_column(data: &Dataset<'_>) -> bool {
-    let last = data
-        .width()
-        .checked_sub(1)
-        .and_then(|last| u32::try_from(last).ok());
-    last.is_none_or(|last| data.position(last).is_some())
+/// Whether the last column but one is the last that has entries, as where columns are one off.
+fn ends_one_early(data: &Dataset<'_>) -> bool {
+    let stored = data.stored_columns().checked_sub(1);
+    stored.is_some_and(|last| data.feature(last) as usize + 2 == data.width())
 }
 
 /// The files of the corpus that the file at `path` is of; none where it is of no corpus.
