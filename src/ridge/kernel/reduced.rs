@@ -58,19 +58,19 @@ impl Basis {
 /// learning*, ICML 2000), with the penalty of the Nyström approximation (Williams and Seeger, *Using the
 /// Nyström method to speed up kernel machines*, NIPS 13, 2001).
 ///
-/// Let `kappa` be the kernel. The values of the basis with itself are `C C'` but for rounding, for rows of the basis
+/// Let `kappa` be the kernel. The values of the basis with itself are `F F'` but for rounding, for rows of the basis
 /// that span the others, `r` of them, which a factorisation with pivots finds. The data are mapped to
-/// `kappa_mr C^-T`, a column for each: RankRLS on these columns minimises over all
-/// `f = sum_r alpha_r kappa(x_r, .)`, and `alpha = C^-T w`.
+/// `kappa_mr F^-T`, a column for each: RankRLS on these columns minimises over all
+/// `f = sum_r alpha_r kappa(x_r, .)`, and `alpha = F^-T w`.
 /// Everything that linear RankRLS has is there: all solvers, objectives and hold-outs, which keep the
 /// basis whatever they hold out.
 #[derive(Debug)]
 pub(crate) struct ReducedSet {
     /// The rows of the basis, `b`, 0-based, ascending.
     rows: Vec<usize>,
-    /// The places in the basis of the rows that span it, in the order of `C`.
+    /// The places in the basis of the rows that span it, in the order of `F`.
     pivots: Vec<usize>,
-    /// `C`.
+    /// `F`.
     factor: Cholesky,
     /// The data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
     pub(crate) mapped: Dataset<'static>,
