@@ -23,7 +23,7 @@ impl ColumnClasses {
     /// divided by what `scale` says. Classes depend on neither.
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
         let found = Self::within(dataset, weight, scale, Memory::default());
-        found.expect("there is no limit")
+        found.unwrap_or_else(|_| unreachable!("there is no limit"))
     }
 
     /// The same as [`scaled`](Self::scaled), where `memory` allows it besides the data.

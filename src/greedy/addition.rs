@@ -13,9 +13,7 @@ pub struct Addition<'a> {
     pub feature: u32,
     /// The sparse column, not centred.
     pub column: Column<'a>,
-    /// The column is this times the feature's own, as [`ColumnClasses::factor`] says.
-    ///
-    /// [`ColumnClasses::factor`]: crate::columns::ColumnClasses::factor
+    /// The column is this times the feature's own, which a scale of columns makes of it.
     pub factor: f64,
 }
 

@@ -25,7 +25,9 @@ impl Eigen {
         accumulate(&mut vectors, &mut values);
         diagonal(&mut values, &mut beside, &mut vectors)?;
         // Values below 0 are rounding.
-        values.iter_mut().for_each(|value| *value = value.max(0.0));
+        for value in &mut values {
+            *value = value.max(0.0);
+        }
         Some(Self { values, vectors })
     }
 
@@ -107,7 +109,9 @@ fn tridiagonal(matrix: &mut [f64], size: usize) -> (Vec<f64>, Vec<f64>) {
             matrix[row * size..][..row].fill(0.0);
             continue;
         }
-        reflection.iter_mut().for_each(|value| *value /= scale);
+        for value in &mut reflection {
+            *value /= scale;
+        }
         let square = dot(&reflection, &reflection);
         let pivot = reflection[row - 1];
         let root = -square.sqrt().copysign(pivot);
@@ -123,7 +127,9 @@ fn tridiagonal(matrix: &mut [f64], size: usize) -> (Vec<f64>, Vec<f64>) {
             product[column] += matrix[column * size + column] * along + sum;
             add_scaled(&mut product[column + 1..], along, below);
         }
-        product.iter_mut().for_each(|value| *value /= half);
+        for value in &mut product {
+            *value /= half;
+        }
         let share = dot(&product, &reflection) / (half + half);
         add_scaled(&mut product, -share, &reflection);
         for column in 0..row {

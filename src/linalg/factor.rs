@@ -58,16 +58,16 @@ impl Square {
 
     /// Adds `factor * panel * panel'`, in blocks of columns of fixed width: the same bits on any
     /// number of threads.
-    pub(crate) fn add_products(&mut self, panel: ArrayView2<'_, f64>, factor: f64) {
+    pub(crate) fn add_products(&mut self, panel: &ArrayView2<'_, f64>, factor: f64) {
         let size = self.size;
         let blocks = self.values.par_chunks_mut(size * BLOCK).enumerate();
         blocks.for_each(|(number, block)| add_products(block, panel, number * BLOCK, factor));
     }
 
     /// `Z' Z`.
-    pub(crate) fn gram(half: ArrayView2<'_, f64>) -> Self {
+    pub(crate) fn gram(half: &ArrayView2<'_, f64>) -> Self {
         let mut square = Self::zeros(half.ncols());
-        square.add_products(half.t(), 1.0);
+        square.add_products(&half.t(), 1.0);
         square
     }
 
@@ -123,10 +123,10 @@ fn columns_of_mut(values: &mut [f64], height: usize) -> ArrayViewMut2<'_, f64> {
 
 /// Adds `factor * panel * panel'` to the columns from `first` on, which are a block, from the diagonal down; what is
 /// above it in these columns may get any number. `panel` has as many rows as these columns.
-fn add_products(block: &mut [f64], panel: ArrayView2<'_, f64>, first: usize, factor: f64) {
+fn add_products(block: &mut [f64], panel: &ArrayView2<'_, f64>, first: usize, factor: f64) {
     let columns = columns_of_mut(block, panel.nrows());
     let width = columns.ncols();
-    let (_, beside) = panel.split_at(Axis(0), first);
+    let (_, beside) = panel.view().split_at(Axis(0), first);
     let (right, _) = beside.split_at(Axis(0), width);
     let (_, mut lower) = columns.split_at(Axis(0), first);
     general_mat_mul(factor, &beside, &right.t(), 1.0, &mut lower);
@@ -155,7 +155,7 @@ impl Cholesky {
             let width = BLOCK.min(size - start);
             let (own, later) = rest.split_at_mut(size * width);
             factor_columns(own, size, start)?;
-            let factored = columns_of(own, size);
+            let factored = &columns_of(own, size);
             let blocks = later.par_chunks_mut(size * BLOCK).enumerate();
             blocks.for_each(|(number, block)| {
                 if stop::requested() {
@@ -184,15 +184,11 @@ impl Cholesky {
 
     /// Turns `b` into `M^-1 b`.
     pub(crate) fn solve(&self, b: &mut [f64]) {
-        forward(self.0.matrix(), b);
+        forward(&self.0.matrix(), b);
         self.back(b);
     }
 
     /// Turns `b` into `L'^-1 b`.
-    #[expect(
-        clippy::missing_asserts_for_indexing,
-        reason = "a column is as long as the matrix is wide"
-    )]
     pub(crate) fn back(&self, b: &mut [f64]) {
         for column in (0..self.size()).rev() {
             let factor = &self.0.column(column)[column..];
@@ -205,12 +201,12 @@ impl Cholesky {
     pub(crate) fn half(&self, b: &mut [f64], skip: usize) {
         let (_, below) = columns_of_mut(b, self.size()).split_at(Axis(0), skip);
         let (_, lower) = self.0.matrix().split_at(Axis(0), skip);
-        solve_lower(lower.split_at(Axis(1), skip).1, below);
+        solve_lower(&lower.split_at(Axis(1), skip).1, below);
     }
 }
 
 /// Turns `b` into `L^-1 b` for the lower triangle `L` of `lower`: halves the rows, down to a few.
-fn solve_lower(lower: ArrayView2<'_, f64>, mut b: ArrayViewMut2<'_, f64>) {
+fn solve_lower(lower: &ArrayView2<'_, f64>, mut b: ArrayViewMut2<'_, f64>) {
     let size = lower.nrows();
     if size <= 2 * NARROW {
         for mut column in b.columns_mut() {
@@ -222,15 +218,15 @@ fn solve_lower(lower: ArrayView2<'_, f64>, mut b: ArrayViewMut2<'_, f64>) {
     }
     let half = (size / 2).next_multiple_of(NARROW);
     let (mut top, mut below) = b.split_at(Axis(0), half);
-    let (left, right) = lower.split_at(Axis(1), half);
+    let (left, right) = lower.view().split_at(Axis(1), half);
     let (corner, beside) = left.split_at(Axis(0), half);
-    solve_lower(corner, top.view_mut());
+    solve_lower(&corner, top.view_mut());
     general_mat_mul(-1.0, &beside, &top, 1.0, &mut below);
-    solve_lower(right.split_at(Axis(0), half).1, below);
+    solve_lower(&right.split_at(Axis(0), half).1, below);
 }
 
 /// Turns `b` into `L^-1 b`, a column of `L` after the other.
-fn forward(lower: ArrayView2<'_, f64>, b: &mut [f64]) {
+fn forward(lower: &ArrayView2<'_, f64>, b: &mut [f64]) {
     for (at, column) in lower.columns().into_iter().enumerate() {
         let Some(factor) = column.to_slice() else {
             unreachable!("columns are contiguous")
@@ -251,7 +247,7 @@ fn factor_columns(columns: &mut [f64], size: usize, first: usize) -> Option<()> 
     let half = (width / 2).next_multiple_of(NARROW);
     let (own, later) = columns.split_at_mut(half * size);
     factor_columns(own, size, first)?;
-    add_products(later, columns_of(own, size), first + half, -1.0);
+    add_products(later, &columns_of(own, size), first + half, -1.0);
     factor_columns(later, size, first + half)
 }
 
@@ -266,7 +262,9 @@ fn factor_narrow(columns: &mut [f64], size: usize, first: usize) -> Option<()> {
             add_scaled(own, -earlier[row], &earlier[row..]);
         }
         let pivot = Some(own[0]).filter(|pivot| *pivot > 0.0)?.sqrt();
-        own.iter_mut().for_each(|value| *value /= pivot);
+        for value in &mut *own {
+            *value /= pivot;
+        }
         own[0] = pivot;
     }
     Some(())
@@ -285,7 +283,7 @@ pub(crate) fn leading(square: &Square, share: f64) -> (Vec<usize>, Cholesky) {
         if pivots.is_empty() {
             least = share * rest[pivot];
         }
-        if !(rest[pivot] > least) {
+        if rest[pivot].is_nan() || rest[pivot] <= least {
             break;
         }
         let mut column = square.column(pivot).to_vec();

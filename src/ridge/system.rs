@@ -223,7 +223,7 @@ impl System<'_> {
         let mut mean = None;
         let examples: Vec<usize> = (0..self.queries().rows()).collect();
         for chunk in examples.chunks(EXAMPLES) {
-            square.add_products(self.some_examples(chunk, &mut mean).matrix(), 1.0);
+            square.add_products(&self.some_examples(chunk, &mut mean).matrix(), 1.0);
         }
         square
     }

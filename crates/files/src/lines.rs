@@ -25,7 +25,7 @@ use crate::input::check_regular;
 use crate::location::is_at;
 
 /// Bytes of a line at the most, and of those that may be taken at most a quarter: it is read and understood.
-const LONGEST: u64 = 1 << 28;
+const LONGEST: usize = 1 << 28;
 
 /// Digits of a hash, and the space behind them.
 const DIGITS: usize = 16;
@@ -76,8 +76,9 @@ impl Lines {
             file: Mutex::new(file),
             end: 0,
             count: 0,
-            // Below 32 bits.
-            longest: LONGEST.min(limit.unwrap_or(u64::MAX) / 4) as usize,
+            longest: limit.map_or(LONGEST, |limit| {
+                usize::try_from(limit / 4).map_or(LONGEST, |most| most.min(LONGEST))
+            }),
         };
         if !resume && !reader.fill_buf().map_err(io)?.is_empty() {
             let fault = Fault::new("no file", "the work of a run that did not end");

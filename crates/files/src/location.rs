@@ -148,19 +148,19 @@ pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
 fn check_ending(path: &Path) -> io::Result<()> {
     let mut bytes = path.as_os_str().as_encoded_bytes();
     while let [rest @ .., b'.'] = bytes
-        && rest.last().is_some_and(is_separator)
+        && rest.last().copied().is_some_and(is_separator)
     {
         bytes = rest;
     }
-    if bytes.last().is_some_and(is_separator) {
+    if bytes.last().copied().is_some_and(is_separator) {
         let text = "a name that ends in a slash is that of a folder";
         return Err(io::Error::new(io::ErrorKind::IsADirectory, text));
     }
     Ok(())
 }
 
-fn is_separator(byte: &u8) -> bool {
-    std::path::is_separator(char::from(*byte))
+fn is_separator(byte: u8) -> bool {
+    std::path::is_separator(char::from(byte))
 }
 
 /// Whether a path without links is that of a descriptor: `/proc/42/fd/1`, `/dev/fd/1`.

@@ -28,12 +28,11 @@ impl Unfinished {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let (standby, file) = match unnamed(path) {
-            Ok(file) => (None, file),
-            Err(_) => {
-                let (name, file) = beside(path, named)?;
-                (Some(name), file)
-            }
+        let (standby, file) = if let Ok(file) = unnamed(path) {
+            (None, file)
+        } else {
+            let (name, file) = beside(path, named)?;
+            (Some(name), file)
         };
         let (path, found) = (path.to_owned(), file.metadata());
         let unfinished = Self {

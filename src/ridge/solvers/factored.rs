@@ -52,7 +52,7 @@ pub(crate) trait Factored: fmt::Debug + Send + Sync {
     fn half(&self, system: &System<'_>, rows: &[usize]) -> Panel;
 
     /// `G_QQ`, or its multiple, from `Z_Q`: by default `Z_Q' Z_Q`.
-    fn block(&self, half: ArrayView2<'_, f64>) -> Square {
+    fn block(&self, half: &ArrayView2<'_, f64>) -> Square {
         Square::gram(half)
     }
 
@@ -148,7 +148,7 @@ pub(crate) fn blocks<'g>(
         let (_, own) = half.matrix().split_at(Axis(1), start);
         let (own, _) = own.split_at(Axis(1), rows.len());
         start += rows.len();
-        (rows, factored.block(own))
+        (rows, factored.block(&own))
     })
 }
 

@@ -100,7 +100,7 @@ impl Preconditioner {
                 system.fill_query(query, &self.heavy.places, own);
                 self.blocks[query].halve(ridge, width, own);
             });
-            inner.add_products(panel.matrix(), sign);
+            inner.add_products(&panel.matrix(), sign);
             rest = later;
         }
     }

@@ -101,7 +101,7 @@ impl Factored for Factors {
         panel
     }
 
-    fn block(&self, half: ArrayView2<'_, f64>) -> Square {
+    fn block(&self, half: &ArrayView2<'_, f64>) -> Square {
         let mut square = Square::gram(half);
         let values = square.values_mut().iter_mut();
         values.for_each(|value| *value = -*value);
@@ -128,7 +128,7 @@ impl Factored for Factors {
         let mut residuals = pick(&system.labels, rows);
         left.weigh(0.5, 1, &mut residuals);
         let mut rest = covariance.clone();
-        rest.add_products(panel.matrix(), -1.0);
+        rest.add_products(&panel.matrix(), -1.0);
         let mut weights = moments.clone();
         for (example, residual) in panel.columns_mut().zip(&residuals) {
             add_scaled(&mut weights, -residual, example);

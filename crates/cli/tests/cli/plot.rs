@@ -31,7 +31,10 @@ fn the_path_of_a_selection_is_drawn() {
         "{select} --plot test.svg --test test.svm --metrics map,cindex"
     ));
     let svg = folder.read("test.svg");
-    assert!(svg.contains(">test cindex<") && svg.contains(">order of the file<"));
+    // Each measure of test data has a line of the order of the file, which the title names, too.
+    assert!(svg.contains(">test cindex<") && count(&svg, "polyline") == 6);
+    assert_eq!(svg.matches(">order of the file<").count(), 1);
+    assert!(svg.contains(": map ") && svg.contains(", order of the file "));
 }
 
 #[test]
