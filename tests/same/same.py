@@ -284,7 +284,9 @@ def compare(old, new, within=0.0):
         here = tuple(RENAMED[place].split(".")) if place in RENAMED else path
         names = {last(path), last(here), RENAMED.get(last(path))}
         rivals = {".".join(q): v for q, v in new.items() if last(q) in names}
-        share = apart(values, new.get(here, ()), within)
+        others = [new[here]] if here in new else rivals.values()
+        shares = [apart(values, other, within) for other in others]
+        share = min((share for share in shares if share is not None), default=None)
         same = values if new.get(here) == values else next((v for v in rivals.values() if v == values), None)
         holder = next((q for q, v in rivals.items() if is_part(values, v)), None)
         if new.get(here) == values or (same and here not in new):

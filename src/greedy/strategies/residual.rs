@@ -22,8 +22,9 @@
 //! because `|v . r| <= |v| |r_T|` and `s >= lambda`: a sum of one number for each query. Nearly all
 //! columns of texts are rare, and few rows have much of the error: the bound dismisses most candidates
 //! before their entries are read. The sum need not be taken either, as long as the bound of an earlier
-//! step, times all that `R_T` may have grown by, is too low. Of those that are read, `rho` and the `|z|^2`
-//! of an earlier step dismiss most again. `docs/derivation.md`, section 11, has the argument for such bounds.
+//! step, times all that `R_T` may have grown by, is too low. `rho` and `|z|^2` of the step in which a candidate was
+//! read change by no more than the steps since then changed its queries: so they bound both. Of those that are
+//! read, the new `rho` dismisses most. `docs/derivation.md`, section 11, has the argument for such bounds.
 
 use std::ops::Range;
 
@@ -32,7 +33,6 @@ use rayon::prelude::*;
 use super::clock::{Clock, SURCHARGE, no_less};
 use super::layout::{CHUNK, Layout, Piece};
 use super::lowmem::squares;
-use super::recent::Recent;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::{Facts, Shape, bytes, error_left, tie_limit};
@@ -62,7 +62,6 @@ pub(super) struct Residual {
     /// The numbers kept of every candidate.
     kept: Vec<Kept>,
     terms: Terms,
-    recent: Recent,
     /// The best candidates of the last step.
     leaders: Vec<u32>,
     evaluated: usize,
@@ -74,40 +73,122 @@ struct Kept {
     /// `|v|^2 R_T / lambda`, with a surcharge for each query, when the queries were last summed, over the
     /// clock of that step.
     bound: f64,
-    /// `|z|^2` after so many steps.
+    last: Reach,
+}
+
+/// How much of the residual a candidate may have, and how much of it is explained, after so many steps.
+#[derive(Debug, Clone, Copy)]
+struct Reach {
+    /// `|v . r|`, or no less.
+    rho: f64,
+    /// `|z|^2`, or no less.
     explained: f64,
     steps: u32,
+    /// The sums of the queries that it touches, as they were then.
+    sums: QueryTerms,
 }
+
+/// `|r_Q|^2`, and what the steps that were followed have changed: `sum eta^2 |phi_Q|^2` and `sum |phi_Q|^2`. The last
+/// number is 0: four are added at once.
+type QueryTerms = [f64; 4];
 
 /// The numbers of a step that bounds are made of.
 #[derive(Debug, Default)]
 struct Terms {
+    /// `t`
+    steps: usize,
     /// `|r_Q|^2` of each query, or a little more.
-    queries: Vec<f32>,
+    squares: Vec<f32>,
     /// The clock of `|r_Q|^2`.
     clock: Clock,
+    /// `|r_Q|^2` of each query, or a little more, and `eta^2 |phi_Q|^2` and `|phi_Q|^2`, summed over all steps that
+    /// have been followed.
+    queries: Vec<QueryTerms>,
+    /// `r` and the newest row of `Phi`, by example.
+    examples: Vec<[f64; 2]>,
 }
 
 impl Terms {
-    /// Describes a state: O(m).
-    fn renew(&mut self, state: &State) {
+    /// Describes a state: O(m). Returns whether it has one step more than the last one, or as many.
+    fn renew(&mut self, state: &State) -> bool {
         let residual = state.residual();
-        let squared =
-            |range: Range<usize>| kernels::dot(&residual[range.clone()], &residual[range]);
+        let squared = |y: &[f64], range: Range<usize>| kernels::dot(&y[range.clone()], &y[range]);
         let ranges = state.queries().ranges();
-        let queries: Vec<f32> = ranges.map(|range| no_less(squared(range))).collect();
-        let sum: f64 = queries.iter().copied().map(f64::from).sum();
-        let surcharge = SURCHARGE * sum / queries.len() as f64;
-        let numbers = self.queries.iter().zip(&queries);
+        let squares = ranges.map(|range| no_less(squared(residual, range)));
+        let squares: Vec<f32> = squares.collect();
+        let sum: f64 = squares.iter().copied().map(f64::from).sum();
+        let surcharge = SURCHARGE * sum / squares.len() as f64;
+        let numbers = self.squares.iter().zip(&squares);
         self.clock
             .tick(numbers.map(|(&before, &now)| [before, now]), surcharge);
-        self.queries = queries;
+        let added = state.steps().checked_sub(self.steps);
+        (self.steps, self.squares) = (state.steps(), squares);
+        self.queries.resize(self.squares.len(), [0.0; 4]);
+        for (query, &square) in self.queries.iter_mut().zip(&self.squares) {
+            query[0] = f64::from(square);
+        }
+        self.examples.clear();
+        self.examples.extend(residual.iter().map(|&r| [r, 0.0]));
+        let Some(last) = state.last() else {
+            return added == Some(0);
+        };
+        for (example, &phi) in self.examples.iter_mut().zip(&last.phi) {
+            example[1] = phi;
+        }
+        if added == Some(1) {
+            let ranges = state.queries().ranges();
+            for (query, range) in self.queries.iter_mut().zip(ranges) {
+                let size = squared(&last.phi, range);
+                query[1] += last.eta * last.eta * size;
+                query[2] += size;
+            }
+        }
+        added.is_some_and(|added| added < 2)
     }
 
-    /// `R_T` of the queries that a candidate touches.
-    fn sum(&self, pieces: &[Piece]) -> f64 {
-        let of_query = |piece: &Piece| f64::from(self.queries[piece.query as usize]);
-        pieces.iter().map(of_query).sum()
+    /// The sums of the queries that a candidate touches.
+    fn sums(&self, pieces: &[Piece]) -> QueryTerms {
+        let mut sums = [0.0; 4];
+        for piece in pieces {
+            kernels::add_scaled(&mut sums, 1.0, &self.queries[piece.query as usize]);
+        }
+        sums
+    }
+
+    /// `v . r` and the newest entry of `z`.
+    fn along(&self, column: Column<'_>) -> [f64; 2] {
+        let mut sums = [0.0; 2];
+        for (row, value) in column.iter() {
+            kernels::add_scaled(&mut sums, value, &self.examples[row]);
+        }
+        sums
+    }
+}
+
+impl Reach {
+    /// The value of a candidate that nothing is known of.
+    const ANY: Self = Self {
+        rho: f64::INFINITY,
+        explained: f64::INFINITY,
+        steps: 0,
+        sums: [0.0; 4],
+    };
+
+    /// How far it may reach now, if the sums are these.
+    ///
+    /// ```text
+    /// |v . (r - r')| <= |v| sum |eta phi_T|    |z|^2 <= |z'|^2 + |v|^2 sum |phi_T|^2    over the steps since
+    /// ```
+    fn follow(self, squared_norm: f64, sums: QueryTerms, steps: u32) -> Self {
+        let missed = f64::from(steps - self.steps);
+        let change = |of: usize| squared_norm * (sums[of] - self.sums[of]).max(0.0);
+        let rho = self.rho + (missed * change(1)).sqrt();
+        Self {
+            rho: rho.min((squared_norm * sums[0]).sqrt()),
+            explained: (self.explained + change(2)).min(squared_norm),
+            steps,
+            sums,
+        }
     }
 }
 
@@ -116,7 +197,6 @@ struct Judge<'a> {
     round: &'a Round<'a>,
     layout: &'a Layout,
     terms: &'a Terms,
-    recent: &'a Recent,
     /// `y . r`, the error before the step.
     error: f64,
     /// `|y|^2`
@@ -140,60 +220,57 @@ impl Judge<'_> {
         !(share < COARSE && least > self.limit)
     }
 
-    /// Whether the queries that a candidate touches tell that it cannot win.
-    fn dismisses(&self, kept: &mut Kept, candidate: usize) -> bool {
+    /// How far a candidate reaches as far as the queries that it touches tell; `None` where it cannot win so.
+    fn reach(&self, kept: &mut Kept, candidate: usize) -> Option<Reach> {
         if !self.passes(kept.bound * self.terms.clock.now, candidate) {
-            return true;
+            return None;
         }
         let pieces = self.layout.pieces(candidate);
-        let lambda = self.round.state.lambda().value();
-        let size = self.round.candidates.squared_norm(candidate) / lambda;
-        let squared = self.terms.sum(pieces);
+        let squared_norm = self.round.candidates.squared_norm(candidate);
+        let sums = self.terms.sums(pieces);
         let surcharges = self.terms.clock.surcharge * pieces.len() as f64;
-        kept.bound = size * (squared + surcharges) / self.terms.clock.now;
-        !self.passes(size * squared, candidate)
-    }
-
-    /// `v . r` of a candidate, from all its entries.
-    fn along(&self, candidate: usize) -> f64 {
-        let Column { rows, values } = self.round.candidates.column(candidate);
-        kernels::sparse_dot(rows, values, self.round.state.residual())
-    }
-
-    /// Whether `rho` and what is known of `|z|^2` tell that a candidate cannot win: by as much as the newest
-    /// rows of `Phi` add to it.
-    fn dismisses_by(&self, kept: &mut Kept, candidate: usize, rho: f64) -> bool {
-        let (state, column) = (self.round.state, self.round.candidates.column(candidate));
-        let newest = state.steps() - kept.steps as usize;
-        let Some(explained) = self.recent.explained(column, newest) else {
-            return false;
-        };
-        kept.follow(kept.explained + explained, state);
-        !self.passes(self.gain(kept, candidate, rho), candidate)
+        let size = squared_norm / self.round.state.lambda().value();
+        kept.bound = size * (sums[0] + surcharges) / self.terms.clock.now;
+        // Steps count in 32 bits, as features do.
+        let steps = u32::try_from(self.terms.steps).unwrap_or(u32::MAX);
+        let reach = kept.last.follow(squared_norm, sums, steps);
+        let may_win = self.passes(self.gain(&reach, candidate), candidate);
+        may_win.then_some(reach)
     }
 
     /// `rho^2 / s`
-    fn gain(&self, kept: &Kept, candidate: usize, rho: f64) -> f64 {
+    fn gain(&self, reach: &Reach, candidate: usize) -> f64 {
         // |v|^2 - |z|^2 is not negative, but for rounding.
-        let unexplained = self.round.candidates.squared_norm(candidate) - kept.explained;
-        rho * rho / (self.round.state.lambda().value() + unexplained.max(0.0))
+        let unexplained = self.round.candidates.squared_norm(candidate) - reach.explained;
+        reach.rho * reach.rho / (self.round.state.lambda().value() + unexplained.max(0.0))
     }
 
-    /// The errors with up to eight candidates of these `rho`: with `z` anew, so that they do not depend on what
-    /// was kept.
-    fn errors_with(&self, block: &[(usize, f64)]) -> [(f64, Kept); LANES] {
+    /// Reads a candidate that reaches so far, and keeps how far it reaches; returns whether it may win.
+    fn read(&self, kept: &mut Kept, candidate: usize, mut reach: Reach) -> bool {
+        let [rho, tau] = self.terms.along(self.round.candidates.column(candidate));
+        reach.rho = rho.abs();
+        if kept.last.steps + 1 == reach.steps {
+            reach.explained = reach.explained.min(kept.last.explained + tau * tau);
+        }
+        kept.last = reach;
+        self.passes(self.gain(&reach, candidate), candidate)
+    }
+
+    /// The errors with up to eight candidates of these `|rho|`, and `|z|^2`: with `z` anew, so that they do not
+    /// depend on what was kept.
+    fn errors_with(&self, block: &[(usize, f64)]) -> Vec<(f64, f64)> {
         let (state, candidates) = (self.round.state, self.round.candidates);
         let columns = block.iter().map(|&(own, _)| candidates.column(own));
         let explained = squares(&state.coordinates(&columns.collect::<Vec<_>>()));
-        std::array::from_fn(|lane| {
-            let mut kept = Kept::NOTHING;
-            kept.follow(explained[lane], state);
-            let gain = |&(own, rho): &(usize, f64)| self.gain(&kept, own, rho);
-            let error = block
-                .get(lane)
-                .map_or(f64::NAN, |own| error_left(self.error, gain(own)));
-            (error, kept)
-        })
+        let error = |(&(own, rho), explained): (&(usize, f64), f64)| {
+            let reach = Reach {
+                rho,
+                explained,
+                ..Reach::ANY
+            };
+            (error_left(self.error, self.gain(&reach, own)), explained)
+        };
+        block.iter().zip(explained).map(error).collect()
     }
 
     /// Evaluates the eligible candidates of a task whose bounds pass.
@@ -202,40 +279,37 @@ impl Judge<'_> {
         for (place, &candidate) in task.eligible.iter().enumerate() {
             let candidate = candidate as usize;
             let kept = &mut task.kept[candidate - task.first];
-            let every = self.round.sampled;
-            if task.errors[place].is_nan() && (every || !self.dismisses(kept, candidate)) {
-                let rho = self.along(candidate);
-                if every || !self.dismisses_by(kept, candidate, rho) {
-                    passing.push((place, (candidate, rho)));
-                }
+            if !task.errors[place].is_nan() {
+                continue;
+            }
+            if self.round.sampled {
+                let [rho, _] = self.terms.along(self.round.candidates.column(candidate));
+                passing.push((place, (candidate, rho.abs())));
+            } else if let Some(reach) = self.reach(kept, candidate)
+                && self.read(kept, candidate, reach)
+            {
+                passing.push((place, (candidate, kept.last.rho)));
             }
         }
         for block in passing.chunks(LANES) {
             let subjects: Vec<(usize, f64)> = block.iter().map(|&(_, subject)| subject).collect();
             let found = self.errors_with(&subjects);
-            for (&(place, (candidate, _)), (error, kept)) in block.iter().zip(found) {
+            for (&(place, (candidate, _)), (error, explained)) in block.iter().zip(found) {
                 task.errors[place] = error;
-                let own = &mut task.kept[candidate - task.first];
-                (own.explained, own.steps) = (kept.explained, kept.steps);
+                if !self.round.sampled {
+                    task.kept[candidate - task.first].last.explained = explained;
+                }
             }
         }
     }
 }
 
 impl Kept {
-    /// A candidate before the first step.
+    /// A candidate that nothing is known of.
     const NOTHING: Self = Self {
         bound: f64::INFINITY,
-        explained: 0.0,
-        steps: 0,
+        last: Reach::ANY,
     };
-
-    /// Takes `|z|^2` of a state.
-    fn follow(&mut self, explained: f64, state: &State) {
-        self.explained = explained;
-        // Steps count in 32 bits, as features do.
-        self.steps = u32::try_from(state.steps()).unwrap_or(u32::MAX);
-    }
 }
 
 impl Residual {
@@ -244,7 +318,6 @@ impl Residual {
         Self {
             layout: Layout::new(candidates),
             kept: vec![Kept::NOTHING; candidates.len()],
-            recent: Recent::default(),
             terms: Terms::default(),
             leaders: Vec::new(),
             evaluated: 0,
@@ -254,8 +327,9 @@ impl Residual {
     /// The numbers kept of each candidate and its queries, and `z` of eight candidates for each thread.
     pub(super) fn memory(shape: &Shape) -> u64 {
         let [candidates, threads, k] = [shape.candidates, shape.threads, shape.k].map(bytes);
-        let kept = bytes(40) * candidates + bytes(8) * (bytes(shape.pieces) + bytes(shape.queries));
-        (kept + bytes(64) * (threads * k + bytes(shape.rows))).0
+        let kept = bytes(72) * candidates + bytes(8) * bytes(shape.pieces);
+        let terms = bytes(40) * bytes(shape.queries) + bytes(16) * bytes(shape.rows);
+        (kept + terms + bytes(64) * threads * k).0
     }
 }
 
@@ -308,13 +382,13 @@ fn best(eligible: &[u32], errors: &[f64]) -> Vec<u32> {
 impl Strategy for Residual {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let state = round.state;
-        self.terms.renew(state);
-        self.recent.follow(state);
+        if !self.terms.renew(state) {
+            self.kept.fill(Kept::NOTHING);
+        }
         let mut judge = Judge {
             round,
             layout: &self.layout,
             terms: &self.terms,
-            recent: &self.recent,
             error: kernels::dot(state.labels(), state.residual()),
             labels_squared: kernels::dot(state.labels(), state.labels()),
             limit: f64::INFINITY,
@@ -325,7 +399,8 @@ impl Strategy for Residual {
         let places: Vec<usize> = places.collect();
         for block in places.chunks(LANES) {
             let own = block.iter().map(|&place| eligible[place] as usize);
-            let subjects: Vec<(usize, f64)> = own.map(|own| (own, judge.along(own))).collect();
+            let rho = |own| self.terms.along(round.candidates.column(own))[0].abs();
+            let subjects: Vec<(usize, f64)> = own.map(|own| (own, rho(own))).collect();
             for (&place, (error, _)) in block.iter().zip(judge.errors_with(&subjects)) {
                 errors[place] = error;
                 judge.limit = judge.limit.min(tie_limit(error));

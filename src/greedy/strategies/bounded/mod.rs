@@ -33,14 +33,15 @@ mod tests;
 
 use rayon::prelude::*;
 
-use super::layout::{CHUNK, Layout, Piece};
-use super::lowmem;
+use super::layout::{CHUNK, Layout};
+use super::lowmem::{self, squares};
 use crate::columns::ColumnClasses;
+use crate::data::Column;
 use crate::greedy::strategy::{Facts, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
-use crate::linalg::kernels;
+use crate::linalg::kernels::LANES;
 use crate::stop;
-use bounds::{Passage, Products, Whole};
+use bounds::{Passage, Products};
 use known::{Known, Reach};
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
@@ -268,12 +269,51 @@ impl<'a> Chunk<'a> {
         let mut passages = self.passages(search, follows);
         let all = passages.iter_mut().map(|(_, passage)| passage);
         bounds::pass_together(all, search.step);
+        let reached = |(place, passage): &(usize, Passage<'_>)| {
+            let squared_norm = search.round.candidates.squared_norm(self.first + place);
+            self.known[*place].read(&passage.products, squared_norm, search.step)
+        };
+        let mut reaches: Vec<Reach> = passages.iter().map(reached).collect();
+        self.explain(search, &passages, &mut reaches);
         let mut found = Found::default();
-        let mut z = vec![0.0; search.step.at.steps];
-        for (place, passage) in passages {
-            self.read(search, place, &passage.products, &mut z, &mut found);
+        for ((place, passage), reach) in passages.iter().zip(reaches) {
+            self.known[*place] = Known::Read(reach);
+            self.read(search, (*place, reach), &passage.products, &mut found);
         }
         found
+    }
+
+    /// Finds the entries of `z` that are missing for candidates that pass without them: the newest by themselves, and
+    /// all of eight candidates together.
+    fn explain(
+        &self,
+        search: &PruningSearch<'_>,
+        passages: &[(usize, Passage<'_>)],
+        reaches: &mut [Reach],
+    ) {
+        let (step, candidates) = (search.step, search.round.candidates);
+        let column = |at: usize| candidates.column(self.first + passages[at].0);
+        let mut unknown = Vec::new();
+        for (at, (place, passage)) in passages.iter().enumerate() {
+            let (reach, products) = (reaches[at], &passage.products);
+            let squared_norm = candidates.squared_norm(self.first + place);
+            let whole = reach.whole(squared_norm, products.rho, step);
+            let missing = reach.missing(step);
+            if missing == 0 || !search.passes(bounds::of_products(&whole, products, step)) {
+                continue;
+            }
+            match step.recent.explained(column(at), missing) {
+                Some(newest) => reaches[at] = reach.explained(reach.z_least() + newest, step),
+                None => unknown.push(at),
+            }
+        }
+        for block in unknown.chunks(LANES) {
+            let columns: Vec<Column<'_>> = block.iter().map(|&at| column(at)).collect();
+            let explained = squares(&search.round.state.coordinates(&columns));
+            for (&at, z_squared) in block.iter().zip(explained) {
+                reaches[at] = reaches[at].explained(z_squared, step);
+            }
+        }
     }
 
     /// The passes over candidates that may win as far as their queries tell, with their places here.
@@ -308,28 +348,24 @@ impl<'a> Chunk<'a> {
         passages
     }
 
-    /// Level 0 of the candidate at `place`, whose entries have been read, and level 1 where there is a
-    /// residual. `z`: room for `t` numbers.
+    /// Level 0 of the candidate at `place`, whose entries have been read, and level 1 where there is a residual.
     fn read(
         &mut self,
         search: &PruningSearch<'_>,
-        place: usize,
+        (place, reach): (usize, Reach),
         products: &Products,
-        z: &mut [f64],
         found: &mut Found,
     ) {
         let step = search.step;
         let (state, candidates) = (search.round.state, search.round.candidates);
-        let (known, residual) = (&mut self.known[place], &mut self.residuals[place]);
+        let residual = &mut self.residuals[place];
         let candidate = self.first + place;
         let pieces = self.layout.pieces(candidate);
-        let mut reach = known.read(products, candidates.squared_norm(candidate), step);
-        *known = Known::Read(reach);
         match step.at.added {
             Some(0) => {}
             Some(1) => {
                 if let Some(residual) = residual {
-                    residual.follow(state, pieces, products.tau);
+                    residual::follow(residual, state, pieces, products.tau);
                 }
             }
             _ => *residual = None,
@@ -343,8 +379,13 @@ impl<'a> Chunk<'a> {
             return;
         }
         found.read += 1;
-        let (whole, mut bound) = level_0(search, candidate, pieces, products, (&mut reach, z));
-        *known = Known::Read(reach);
+        let mut whole = reach.whole(candidates.squared_norm(candidate), products.rho, step);
+        let mut bound = bounds::of_products(&whole, products, step);
+        if step.first_matter() && search.passes(bound) {
+            let column = candidates.column(candidate);
+            whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
+            bound = bounds::of_products(&whole, products, step);
+        }
         let mut projected = None;
         if search.passes(bound) {
             found.passed += 1;
@@ -368,42 +409,6 @@ impl<'a> Chunk<'a> {
             found.close = vec![(bound, number)];
         }
     }
-}
-
-/// A candidate with its bound of level 0. Adds the entries of `z` that its `reach` misses, if it passes without
-/// them. `z`: room for `t` numbers.
-fn level_0(
-    search: &PruningSearch<'_>,
-    candidate: usize,
-    pieces: &[Piece],
-    products: &Products,
-    (reach, z): (&mut Reach, &mut [f64]),
-) -> (Whole, f64) {
-    let (step, candidates) = (search.step, search.round.candidates);
-    let (column, squared_norm) = (
-        candidates.column(candidate),
-        candidates.squared_norm(candidate),
-    );
-    let mut whole = reach.whole(squared_norm, products.rho, step);
-    let mut bound = bounds::of_products(&whole, products, step);
-    if reach.missing(step) > 0 && search.passes(bound) {
-        let newest = step.recent.explained(column, reach.missing(step));
-        let z_squared = newest.map_or_else(
-            || {
-                search.round.state.project(column, z);
-                kernels::dot(z, z)
-            },
-            |newest| reach.z_least() + newest,
-        );
-        *reach = reach.explained(z_squared, step);
-        whole = reach.whole(squared_norm, products.rho, step);
-        bound = bounds::of_products(&whole, products, step);
-    }
-    if step.first_matter() && search.passes(bound) {
-        whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
-        bound = bounds::of_products(&whole, products, step);
-    }
-    (whole, bound)
 }
 
 #[cfg(test)]

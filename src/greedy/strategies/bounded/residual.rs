@@ -1,5 +1,6 @@
 //! The residual of a candidate in the queries that it touches.
 
+use super::IDLE;
 use super::bounds::Whole;
 use crate::columns::Segment;
 use crate::greedy::State;
@@ -73,30 +74,6 @@ impl Residual {
         first
     }
 
-    /// Follows the last addition, which had `tau = phi . v`: section 3 of `docs/derivation.md`.
-    #[inline(always)]
-    pub(super) fn follow(&mut self, state: &State, pieces: &[Piece], tau: f64) {
-        let Some(last) = state.last() else {
-            return;
-        };
-        self.theta.push(0.0);
-        kernels::add_scaled(&mut self.theta, tau, &last.weights);
-        let mut rest = &mut self.rows[..];
-        for piece in pieces {
-            let query = piece.query as usize;
-            let range = state.queries().range(query);
-            let rows = rest.split_off_mut(..range.len()).unwrap_or_default();
-            let (phi, psi) = (&last.phi[range.clone()], &last.psi[range]);
-            let along: f64 = rows.iter().zip(psi).map(|(row, psi)| row[0] * psi).sum();
-            let (nu, leverage) = (last.nu[query], last.leverage[query]);
-            let change = nu * (along - tau * leverage) - tau;
-            for ((row, phi), psi) in rows.iter_mut().zip(phi).zip(psi) {
-                row[0] -= tau * phi;
-                row[1] += change * psi;
-            }
-        }
-    }
-
     /// The sums over touched queries.
     #[inline(always)]
     pub(super) fn touched(&self, state: &State, whole: &Whole, pieces: &[Piece]) -> Touched {
@@ -132,6 +109,34 @@ impl Residual {
         Touched {
             gain: beta * (2.0 * c - beta * d),
             c,
+        }
+    }
+}
+
+/// Follows the last addition, which had `tau = phi . v`: section 3 of `docs/derivation.md`.
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn follow(residual: &mut Residual, state: &State, pieces: &[Piece], tau: f64) {
+    let Some(last) = state.last() else {
+        return;
+    };
+    let theta = &mut residual.theta;
+    if theta.len() == theta.capacity() {
+        theta.reserve_exact(IDLE);
+    }
+    theta.push(0.0);
+    kernels::add_scaled(theta, tau, &last.weights);
+    let mut rest = &mut residual.rows[..];
+    for piece in pieces {
+        let query = piece.query as usize;
+        let range = state.queries().range(query);
+        let rows = rest.split_off_mut(..range.len()).unwrap_or_default();
+        let (phi, psi) = (&last.phi[range.clone()], &last.psi[range]);
+        let along: f64 = rows.iter().zip(psi).map(|(row, psi)| row[0] * psi).sum();
+        let (nu, leverage) = (last.nu[query], last.leverage[query]);
+        let change = nu * (along - tau * leverage) - tau;
+        for ((row, phi), psi) in rows.iter_mut().zip(phi).zip(psi) {
+            row[0] -= tau * phi;
+            row[1] += change * psi;
         }
     }
 }
