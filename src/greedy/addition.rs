@@ -99,7 +99,9 @@ pub(super) fn add_to_query(feature: &NewFeature, query: OfQuery<'_>) {
     if sole {
         // T_Q u_Q = v_Q: no other query has the column.
         fill_centred(query.entries, query.first, psi);
-        psi.iter_mut().for_each(|psi| *psi /= root);
+        for psi in &mut *psi {
+            *psi /= root;
+        }
     } else {
         let (phi, psi) = (phi.as_chunks::<1>().0, psi.as_chunks_mut::<1>().0);
         matrices.transform.apply(phi, psi);

@@ -133,7 +133,7 @@ impl SelectedRows {
         }
     }
 
-    /// `x += X_{S,Q} v_Q` for the entries of `v` in a query whose rows begin at `first`; of the first `x.len()`
+    /// `x += X_{S,Q}' v_Q` for the entries of `v` in a query whose rows begin at `first`; of the first `x.len()`
     /// steps.
     #[inline(always)]
     pub(super) fn add_products(&self, entries: Column<'_>, first: usize, x: &mut [f64]) {
@@ -149,7 +149,7 @@ impl SelectedRows {
         }
     }
 
-    /// `x += X_{S,Q} y` for a vector whose sum is 0.
+    /// `x += X_{S,Q}' y` for a vector whose sum is 0.
     #[inline(always)]
     pub(super) fn add_products_of(&self, y: &[f64], x: &mut [f64]) {
         for (row, &y) in y.iter().enumerate() {
@@ -177,7 +177,7 @@ impl SelectedRows {
         self.means.iter().map(|&(step, _)| step)
     }
 
-    /// `u -= X_{S,Q}' theta`, then centred.
+    /// `u -= X_{S,Q} theta`, then centred.
     #[inline(always)]
     pub(super) fn take_off<const L: usize>(&self, theta: &[[f64; L]], u: &mut [[f64; L]]) {
         if self.ends.is_empty() {
@@ -340,7 +340,7 @@ mod tests {
             &[(7, 1.0), (8, 3.0), (9, 5.0), (10, 7.0), (11, 2.0)],
         ];
         let mut selected = SelectedRows::default();
-        let mut dense = vec![vec![0.0; 5]; 0];
+        let mut dense: Vec<Vec<f64>> = Vec::new();
         for (step, column) in columns.into_iter().enumerate() {
             let (rows, values): (Vec<u32>, Vec<f64>) = column.iter().copied().unzip();
             let entries = Column {

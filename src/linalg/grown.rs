@@ -266,6 +266,7 @@ mod tests {
     use super::*;
 
     type Apply = fn(&Grown, &mut [f64]);
+    type Pairs = fn(&Grown, &mut [[f64; 2]]);
 
     /// The model with these rows of the factor.
     fn grown(rows: &[&[f64]]) -> Grown {
@@ -326,7 +327,7 @@ mod tests {
             let x: Vec<[f64; 2]> = (0..steps)
                 .map(|at| [number(at, 50), number(at, 99)])
                 .collect();
-            let pairs: [(fn(&Grown, &mut [[f64; 2]]), Apply); 2] = [
+            let pairs: [(Pairs, Apply); 2] = [
                 (Grown::solve_lanes, Grown::solve),
                 (Grown::solve_transposed_lanes, Grown::solve_transposed),
             ];

@@ -274,7 +274,7 @@ impl Judge<'_> {
     }
 
     /// Evaluates the eligible candidates of a task whose bounds pass.
-    fn judge(&self, task: Task<'_>) {
+    fn judge(&self, task: &mut Task<'_>) {
         let mut passing = Vec::new();
         for (place, &candidate) in task.eligible.iter().enumerate() {
             let candidate = candidate as usize;
@@ -408,9 +408,9 @@ impl Strategy for Residual {
         }
         judge.limit = round.peers.least(judge.limit);
         let tasks = tasks(&mut self.kept, eligible, &mut errors);
-        tasks.into_par_iter().with_max_len(1).for_each(|task| {
+        tasks.into_par_iter().with_max_len(1).for_each(|mut task| {
             if !stop::requested() {
-                judge.judge(task);
+                judge.judge(&mut task);
             }
         });
         self.evaluated = errors.iter().filter(|error| !error.is_nan()).count();
