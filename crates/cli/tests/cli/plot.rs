@@ -33,7 +33,7 @@ fn the_path_of_a_selection_is_drawn() {
     let svg = folder.read("test.svg");
     // Each measure of test data has a line of the order of the file, which the title names, too.
     assert!(svg.contains(">test cindex<") && count(&svg, "polyline") == 6);
-    assert_eq!(svg.matches(">order of the file<").count(), 1);
+    assert_eq!(svg.matches(">order of the file</text>").count(), 1);
     assert!(svg.contains(": map ") && svg.contains(", order of the file "));
 }
 
