@@ -120,7 +120,8 @@ impl ReadOptions {
         /// columns of a table are the features, in its order and with its names.
         columns: impl Into<Option<FeatureNames>> => columns;
 
-        /// Whether a table may lack labels, a cell or the whole column: a missing label is 0. Default: no.
+        /// Whether labels may be missing, which are 0 then: of rows of text, of cells and of the whole column of a
+        /// table. Default: no.
         unlabelled: bool => unlabelled;
 
         /// The number of columns: entries in columns at or beyond it are dropped and counted.

@@ -16,6 +16,8 @@ pub(super) struct Grammar {
     pub(super) width: Option<usize>,
     /// The number to take for a value that is missing.
     pub(super) missing: Option<f64>,
+    /// Whether rows may lack their label, which is 0 then.
+    pub(super) unlabelled: bool,
 }
 
 /// A run of rows with the same query identifier.
@@ -94,8 +96,14 @@ impl Parsed {
         if at == line.len() {
             return Ok(());
         }
-        let (label, label_end) = token::decimal(line, at, "label")?;
-        let at = token::start(line, label_end);
+        // No label has a colon, and all that may follow it has.
+        let has_label = !grammar.unlabelled || !line[at..token::end(line, at)].contains(&b':');
+        let (label, at) = if has_label {
+            let (label, end) = token::decimal(line, at, "label")?;
+            (label, token::start(line, end))
+        } else {
+            (0.0, at)
+        };
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
             self.query(id, at)?;

@@ -15,6 +15,7 @@ pub(super) fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, 
         first: base.first(),
         width: options.width,
         missing: options.table.missing.map(Missing::in_place),
+        unlabelled: options.unlabelled,
     };
     let text = Text::read(source, options, grammar)?;
     build(text, base, options)

@@ -44,6 +44,25 @@ fn scores_are_in_input_order() {
 }
 
 #[test]
+fn rows_need_no_labels() {
+    let folder = Folder::new();
+    folder.stdout("select train.svm -k 4 --lambda 1 -o model.json");
+    let with = folder.stdout("predict model.json test.svm -q");
+    let without = |line: &str| match line.split_once(' ') {
+        Some((_, rest)) if !line.starts_with('#') => format!("{rest}\n"),
+        _ => format!("{line}\n"),
+    };
+    folder.write("bare.svm", TEST.lines().map(without).collect::<String>());
+    assert_eq!(folder.stdout("predict model.json bare.svm -q"), with);
+    for command in [
+        "evaluate bare.svm --model model.json",
+        "select bare.svm -k 1 --lambda 1",
+    ] {
+        folder.refused(&format!("{command} => bare.svm:1:1: expected a label"));
+    }
+}
+
+#[test]
 fn scores_go_to_a_file() {
     let folder = Folder::new();
     folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
