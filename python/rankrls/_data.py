@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import multiprocessing
 import sys
@@ -218,7 +219,8 @@ def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int6
     # Lists go as they are: their items may be tuples.
     items = array.tolist() if isinstance(array, np.ndarray) else list(array)
     # Scalars of arrays and tensors are told apart by value.
-    items = [item.item() if getattr(item, "ndim", None) == 0 else item for item in items]
+    alone = (hasattr(item, "item") and getattr(item, "ndim", None) == 0 for item in items)
+    items = [item.item() if one else item for item, one in zip(items, alone, strict=True)]
     if len(items) != count:
         raise ValueError(f"{name}: expected {count} ids, one for each {one}, found {len(items)}")
     seen: dict[Any, int] = {}
@@ -231,6 +233,11 @@ def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int6
             raise ValueError(f"{name}: expected a hashable id at {place}: {error}") from error
         if missing:
             raise ValueError(f"{name}: expected an id for each {one}, found {item} at {place}")
+    if len(seen) == count > 1 and len({items[0], copy.deepcopy(items[0])}) > 1:
+        raise ValueError(
+            f"{name}: expected ids that are equal by value, found {type(items[0]).__name__} at 0, "
+            "which differs from a copy of itself"
+        )
     return codes, list(seen)
 
 
