@@ -322,10 +322,16 @@ def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
     return folds
 
 
-def threads(n_jobs: int | None) -> int:
+# So many additions take about as long as to start a thread on each processor.
+_BRIEF = 2**20
+
+
+def threads(n_jobs: int | None, additions: int = _BRIEF) -> int:
     """As many threads as `n_jobs` asks for: all processors for None, one in a worker of joblib or
-    of a pool of processes.
+    of a pool of processes, and for work of few `additions`.
     """
+    if additions < _BRIEF:
+        return 1
     count = -1 if n_jobs is None else int(n_jobs)
     if count >= 0:
         return count
