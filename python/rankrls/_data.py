@@ -282,14 +282,15 @@ def row_numbers(values: Any, rows: int, name: str, remedy: str = "") -> NDArray[
     return found.astype(np.int64)
 
 
-def basis(values: Any, rows: int) -> int | list[int] | None:
-    """A number of rows, or different rows of `X`."""
-    if values is None or np.ndim(values) == 0:
-        return None if values is None else min(int(values), rows + 1)
-    found = row_numbers(values, rows, "basis")
-    if found.ndim != 1 or len(np.unique(found)) < len(found):
-        raise ValueError("basis: expected a number of rows, or a list with each row once")
-    rows_of_basis: list[int] = found.tolist()
+def basis(values: Any, rows: int) -> list[int]:
+    """The rows of `X` for which there is a true value: a mask is cut as `X` is, numbers are not."""
+    found = np.asarray(values)
+    if found.shape != (rows,) or found.dtype.kind != "b":
+        raise ValueError(
+            f"basis: expected {rows} times True or False, one for each row of X, found an array of "
+            f"{found.dtype} of shape {found.shape}"
+        )
+    rows_of_basis: list[int] = np.flatnonzero(found).tolist()
     return rows_of_basis
 
 
@@ -299,8 +300,12 @@ _SPLIT = (
 )
 
 
-def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
-    """Preferred row, other row, magnitude and weight of each pair."""
+def preferences(
+    pairs: Any, rows: int, labels: NDArray[np.float64] | None
+) -> list[tuple[int, int, float, float]]:
+    """Preferred row, other row, magnitude and weight of each pair. Pairs that the `labels` of the
+    same rows contradict are of other rows.
+    """
     given = floats(pairs, "pairs")
     if given.ndim != 2 or given.shape[1] not in (2, 3, 4):
         raise ValueError(
@@ -310,16 +315,16 @@ def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
     compared = row_numbers(given[:, :2], rows, "pairs", _SPLIT)
     amounts = np.ones((len(given), 2))
     amounts[:, : given.shape[1] - 2] = given[:, 2:]
+    if labels is not None:
+        better = np.sign(labels[compared[:, 0]] - labels[compared[:, 1]]) * np.sign(amounts[:, 0])
+        known, wrong = np.count_nonzero(better), np.count_nonzero(better < 0)
+        if wrong > known / 4:
+            raise ValueError(
+                f"pairs: {wrong} of {known} prefer the row with the smaller label, the first at "
+                f"{np.argmax(better < 0)}: expected pairs that agree with y; leave y out if it is "
+                f"not what they prefer by{_SPLIT}"
+            )
     return list(zip(*compared.T.tolist(), *amounts.T.tolist(), strict=True))
-
-
-def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
-    """A name, or the fold of each row or pair."""
-    if scheme is None or isinstance(scheme, str):
-        return None if scheme is None else text(scheme, "holdout")
-    codes, _ = numbered(scheme, expected, "holdout, which is no name", one)
-    folds: list[int] = codes.tolist()
-    return folds
 
 
 # So many additions take about as long as to start a thread on each processor.
