@@ -70,7 +70,7 @@ def union(target, source):
         X = sp.vstack([target.X, root * source.X], format="csc")
         y = np.r_[target.y, root * source.y]
         for alpha in UNION_ALPHAS:
-            model = RankRLS(alpha, solver="cg", holdout=folds).fit(X, y, qid=qid)
+            model = RankRLS(alpha, solver="cg").fit(X, y, qid=qid, holdout=folds)
             left = centred(target.y, query) - model.holdout_predictions_[: len(query)]
             models[left @ left] = model
     return models[min(models)]

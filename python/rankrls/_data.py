@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import multiprocessing
 import sys
@@ -218,7 +219,8 @@ def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int6
     # Lists go as they are: their items may be tuples.
     items = array.tolist() if isinstance(array, np.ndarray) else list(array)
     # Scalars of arrays and tensors are told apart by value.
-    items = [item.item() if getattr(item, "ndim", None) == 0 else item for item in items]
+    alone = (hasattr(item, "item") and getattr(item, "ndim", None) == 0 for item in items)
+    items = [item.item() if one else item for item, one in zip(items, alone, strict=True)]
     if len(items) != count:
         raise ValueError(f"{name}: expected {count} ids, one for each {one}, found {len(items)}")
     seen: dict[Any, int] = {}
@@ -231,6 +233,11 @@ def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int6
             raise ValueError(f"{name}: expected a hashable id at {place}: {error}") from error
         if missing:
             raise ValueError(f"{name}: expected an id for each {one}, found {item} at {place}")
+    if len(seen) == count > 1 and len({items[0], copy.deepcopy(items[0])}) > 1:
+        raise ValueError(
+            f"{name}: expected ids that are equal by value, found {type(items[0]).__name__} at 0, "
+            "which differs from a copy of itself"
+        )
     return codes, list(seen)
 
 
@@ -275,14 +282,15 @@ def row_numbers(values: Any, rows: int, name: str, remedy: str = "") -> NDArray[
     return found.astype(np.int64)
 
 
-def basis(values: Any, rows: int) -> int | list[int] | None:
-    """A number of rows, or different rows of `X`."""
-    if values is None or np.ndim(values) == 0:
-        return None if values is None else min(int(values), rows + 1)
-    found = row_numbers(values, rows, "basis")
-    if found.ndim != 1 or len(np.unique(found)) < len(found):
-        raise ValueError("basis: expected a number of rows, or a list with each row once")
-    rows_of_basis: list[int] = found.tolist()
+def basis(values: Any, rows: int) -> list[int]:
+    """The rows of `X` for which there is a true value: a mask is cut as `X` is, numbers are not."""
+    found = np.asarray(values)
+    if found.shape != (rows,) or found.dtype.kind != "b":
+        raise ValueError(
+            f"basis: expected {rows} times True or False, one for each row of X, found an array of "
+            f"{found.dtype} of shape {found.shape}"
+        )
+    rows_of_basis: list[int] = np.flatnonzero(found).tolist()
     return rows_of_basis
 
 
@@ -292,8 +300,12 @@ _SPLIT = (
 )
 
 
-def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
-    """Preferred row, other row, magnitude and weight of each pair."""
+def preferences(
+    pairs: Any, rows: int, labels: NDArray[np.float64] | None
+) -> list[tuple[int, int, float, float]]:
+    """Preferred row, other row, magnitude and weight of each pair. Pairs that the `labels` of the
+    same rows contradict are of other rows.
+    """
     given = floats(pairs, "pairs")
     if given.ndim != 2 or given.shape[1] not in (2, 3, 4):
         raise ValueError(
@@ -303,22 +315,28 @@ def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
     compared = row_numbers(given[:, :2], rows, "pairs", _SPLIT)
     amounts = np.ones((len(given), 2))
     amounts[:, : given.shape[1] - 2] = given[:, 2:]
+    if labels is not None:
+        better = np.sign(labels[compared[:, 0]] - labels[compared[:, 1]]) * np.sign(amounts[:, 0])
+        known, wrong = np.count_nonzero(better), np.count_nonzero(better < 0)
+        if wrong > known / 4:
+            raise ValueError(
+                f"pairs: {wrong} of {known} prefer the row with the smaller label, the first at "
+                f"{np.argmax(better < 0)}: expected pairs that agree with y; leave y out if it is "
+                f"not what they prefer by{_SPLIT}"
+            )
     return list(zip(*compared.T.tolist(), *amounts.T.tolist(), strict=True))
 
 
-def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
-    """A name, or the fold of each row or pair."""
-    if scheme is None or isinstance(scheme, str):
-        return None if scheme is None else text(scheme, "holdout")
-    codes, _ = numbered(scheme, expected, "holdout, which is no name", one)
-    folds: list[int] = codes.tolist()
-    return folds
+# So many additions take about as long as to start a thread on each processor.
+_BRIEF = 2**20
 
 
-def threads(n_jobs: int | None) -> int:
+def threads(n_jobs: int | None, additions: int = _BRIEF) -> int:
     """As many threads as `n_jobs` asks for: all processors for None, one in a worker of joblib or
-    of a pool of processes.
+    of a pool of processes, and for work of few `additions`.
     """
+    if additions < _BRIEF:
+        return 1
     count = -1 if n_jobs is None else int(n_jobs)
     if count >= 0:
         return count

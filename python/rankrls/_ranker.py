@@ -159,7 +159,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         names = _data.column_names(X)
         if names is not None and self._are_features(X, names):
             known = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
-            columns = sp.csr_array(check_array(X[self._feature_names()], **known))
+            columns = check_array(_data.handed(X[self._feature_names()]), **known)
+            columns = sp.csr_array(columns)
             places = self.model_.features[columns.indices], columns.indptr
             return sp.csr_array((columns.data, *places), shape=(len(X), self.n_features_in_))
         return self._checked(self._check_names(X, names), fit=False)

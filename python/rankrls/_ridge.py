@@ -42,20 +42,21 @@ class RankRLS(Ranker):
         Of "polynomial", from 1 on.
     coef0 : float, default=0.0
         Of "polynomial", from 0 on.
-    basis : int, array-like of int or None, default=None
-        The reduced set: so many rows drawn at random, or these. The model is over the kernel with
-        them alone. None is all rows.
+    basis : int or None, default=None
+        The reduced set: so many rows drawn at random. The model is over the kernel with them alone.
+        None is all rows, or those that `fit` is given.
     solver : {"auto", "dual", "primal", "cg"}, default="auto"
         "dual" factors a system of the rows, "primal" one of the columns. "cg" iterates and factors
-        nothing. "auto" takes the fastest that fits into memory. Kernels without a basis: "dual".
-    holdout : str, array-like of shape (m,) or None, default=None
+        nothing: its hold-outs have six digits. "auto" takes the fastest that fits into memory.
+        Kernels without a basis: "dual".
+    holdout : str or None, default=None
         Rows to hold out. "lqo" is each query on its own. "lpo" is each pair of rows of a query, or
         each of `pairs`. "folds:N" is N groups drawn at random: of queries, of the rows of a single
-        query, or of `pairs`. An array has the fold of each row, or of each of `pairs`. "none" holds
-        nothing out. "auto" is the choice of the command: "lqo", or "lpo" under another objective,
-        or five folds if that takes long. None is the same, except for a single alpha where
-        hold-outs do not come from the factors. Then it holds nothing out: with "cg", and for a
-        single query under objective "query".
+        query, or of `pairs`. `fit` takes folds that are known. "none" holds nothing out. "auto" is
+        the choice of the command: "lqo", or "lpo" under another objective, or five folds if that
+        takes long. None is the same, except for a single alpha where hold-outs do not come from the
+        factors. Then it holds nothing out: with "cg", and for a single query under objective
+        "query".
     keep_pairs : bool, default=False
         Whether to keep the predictions of "lpo": two numbers for each pair of rows.
     labels : {"raw", "sqrt-sd", "unit"}, default="raw"
@@ -142,9 +143,9 @@ class RankRLS(Ranker):
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "degree": [Interval(Integral, 1, 2**31, closed="both")],
         "coef0": [Interval(Real, 0, None, closed="left")],
-        "basis": [_data.COUNT, "array-like", None],
+        "basis": [_data.COUNT, None],
         "solver": [str],
-        "holdout": [str, "array-like", None],
+        "holdout": [str, None],
         "keep_pairs": ["boolean"],
         "labels": [str],
     }
@@ -155,9 +156,9 @@ class RankRLS(Ranker):
     gamma: float = 1.0
     degree: int = 2
     coef0: float = 0.0
-    basis: Any = None
+    basis: int | None = None
     solver: Literal["auto", "dual", "primal", "cg"] = "auto"
-    holdout: Any = None
+    holdout: str | None = None
     keep_pairs: bool = False
     labels: Labels = "raw"
     scale: Scale = "none"
@@ -179,6 +180,8 @@ class RankRLS(Ranker):
         *,
         qid: Any = None,
         pairs: Any = None,
+        basis: Any = None,
+        holdout: Any = None,
         **refused: Any,
     ) -> RankRLS:
         """Fits weights to all columns, or coefficients to rows.
@@ -188,7 +191,8 @@ class RankRLS(Ranker):
         X : {array-like, sparse matrix} of shape (m, n)
             Examples by features; with kernel "precomputed", the kernel of the examples, (m, m).
         y : array-like of shape (m,)
-            Labels: more is better. Not needed for objective "pairs".
+            Labels: more is better. Not needed for objective "pairs", whose `pairs` have to agree
+            with them.
         qid : array-like of shape (m,), optional
             The query of each row, needed for objective "query"; ``np.zeros(m)`` compares all rows.
         pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
@@ -196,6 +200,10 @@ class RankRLS(Ranker):
             column says by how much, in units of the scores. A fourth has the weight of the pair.
             Both are 1 by default. Rows count in this `X`, of which cross-validation and samplers
             hand over a part, where the same numbers are other rows: nothing routes `pairs` there.
+        basis : array-like of bool of shape (m,), optional
+            Whether each row is of the basis, in place of the parameter.
+        holdout : array-like of shape (m,) or (p,), optional
+            The fold of each row, or of each of `pairs`, in place of the parameter.
         **refused
             Nothing: other arguments are refused, but for `sample_weight` that is None.
 
@@ -215,6 +223,9 @@ class RankRLS(Ranker):
         self._validate_params()
         if (self.objective == "pairs") != (pairs is not None):
             raise ValueError("objective='pairs' and pairs= of fit go together")
+        for name, given in (("basis", basis), ("holdout", holdout)):
+            if given is not None and getattr(self, name) is not None:
+                raise ValueError(f"{name}: both the parameter and fit have one: leave one out")
         self._refuse(pairs if y is None else y, refused)
         matrix = self._checked(X, fit=True)
         rows = matrix.shape[0]
@@ -224,16 +235,21 @@ class RankRLS(Ranker):
                 f"qid=np.zeros({rows}) compares all rows. {_data.ROUTE_QUERIES}"
             )
         data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, least=0)
-        preferences = None if pairs is None else _data.preferences(pairs, rows)
-        held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
+        labels = None if y is None else data["y"]
+        preferences = None if pairs is None else _data.preferences(pairs, rows, labels)
+        folds: Any = self.holdout
+        if holdout is not None:
+            held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
+            folds = _data.numbered(holdout, held_out[0], "holdout", held_out[1])[0].tolist()
+        count = None if self.basis is None else min(int(self.basis), rows + 1)
         training = {
             "alpha": ",".join(_data.items(self.alpha, "alpha")),
             "kernel": self.kernel,
             "gamma": self.gamma,
             "degree": self.degree,
             "coef0": self.coef0,
-            "basis": _data.basis(self.basis, rows),
-            "holdout": _data.holdout(self.holdout, *held_out),
+            "basis": count if basis is None else _data.basis(basis, rows),
+            "holdout": folds,
             "keep_pairs": self.keep_pairs,
             "pairs": preferences,
             "seed": _data.seed(self.random_state),

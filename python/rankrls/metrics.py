@@ -160,7 +160,8 @@ def evaluate(
     rules.update({name: value for name, value in given.items() if value is not None})
     names = ",".join(_data.items(metrics, "metrics"))
     ordered = labels[order], scores[order], sizes
-    found, warned = _rankrls.evaluate(names, *ordered, _data.document(rules), _data.threads(None))
+    threads = _data.threads(None, 16 * rows)
+    found, warned = _rankrls.evaluate(names, *ordered, _data.document(rules), threads)
     _data.tell(warned)
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
 
@@ -264,7 +265,8 @@ def paired(
             f"{ours.shape} and {theirs.shape}"
         )
     seed = _data.seed(random_state)
-    found = _known(_rankrls.paired(ours, theirs, resamples, confidence, seed, _data.threads(None)))
+    threads = _data.threads(None, resamples * len(ours))
+    found = _known(_rankrls.paired(ours, theirs, resamples, confidence, seed, threads))
     interval = np.broadcast_to(found.pop("interval"), 2)
     return Comparison(**found, interval=tuple(interval.tolist()))
 

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from conftest import PAIRS
 from sklearn.exceptions import DataConversionWarning
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _data
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _data, metrics, write
 
 
 def fitted(X, y, **queries):
@@ -104,6 +104,136 @@ class Tensor:
 
     def item(self):
         return self.values.item()
+
+
+class Shape:
+    """An id that only equals itself."""
+
+    def __init__(self, value):
+        self.value, self.ndim = value, 0
+
+
+class Lone(Shape):
+    """A tensor of one number: its comparisons are by value, and it hashes by identity."""
+
+    __hash__ = object.__hash__
+
+    def __init__(self, value):
+        self.value, self.ndim = value, 1
+
+    def __eq__(self, other):
+        return self.value == other.value
+
+
+@pytest.mark.parametrize(
+    "form",
+    [Shape, Lone, lambda value: (Shape(value), 1), lambda value: (1, (Tensor(value),)), object],
+)
+def test_ids_that_differ_from_their_copies_are_refused(form, small):
+    X, y, qid = small
+
+    class Thing:
+        def __init__(self, value):
+            self.value = value
+
+    form = Thing if form is object else form
+    ids = [form(value) for value in qid]
+    for fit in (GreedyRankRLS(2).fit, RankRLS().fit):
+        with pytest.raises(ValueError, match="qid: expected ids that are equal by value, found"):
+            fit(X, y, qid=ids)
+    with pytest.raises(ValueError, match="qid: expected ids that are equal by value, found"):
+        metrics.evaluate(y, y, qid=ids)
+    # One object a query is told apart from others by identity, as it should be.
+    things = [form(value) for value in range(15)]
+    assert fitted(X, y, qid=[things[value] for value in qid]) == fitted(X, y, qid=qid)
+
+
+def times(kind):
+    """Times of which that of row 7 is missing, in all forms."""
+    array = (np.arange(90) * 7 % 13 + 1).astype(f"{kind}8[s]")
+    array[7] = "NaT"
+    series = pd.Series(array)
+    forms = [array.astype(f"{kind}8[{unit}]") for unit in ("ms", "us", "ns")]
+    forms += [array[:, None], series, series.to_frame(), series.astype(object), list(series)]
+    forms += [polars.Series(array.astype(f"{kind}8[us]").tolist())]
+    if kind == "M":
+        forms += [array.astype("M8[D]"), series.dt.tz_localize("UTC"), series.dt.to_period("D")]
+    return forms
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", ["m", "M"])
+def test_missing_times_are_refused(kind, small, tmp_path):
+    X, y, qid = small
+    greedy = GreedyRankRLS(2, alpha=1.0)
+    uses = [
+        lambda given: greedy.fit(X, given, qid=qid),
+        lambda given: RankRLS(1.0).fit(X, given, qid=qid),
+        lambda given: GreedyRankRLS(2, strategy="distil").fit(X, y, qid=qid, teacher=given),
+        lambda given: metrics.evaluate(given, y, qid=qid, metrics="cindex"),
+        lambda given: metrics.evaluate(y, given, qid=qid, metrics="cindex"),
+        lambda given: write(tmp_path / "data.svm", X, given, qid=qid),
+        lambda given: greedy.fit(X, y, qid=given),
+        lambda given: RankRLS(1.0).fit(X, y, qid=qid, holdout=given),
+        lambda given: metrics.evaluate(y, y, qid=given, metrics="cindex"),
+    ]
+    for given in times(kind):
+        for use in uses:
+            with pytest.raises(ValueError, match=r"row 7 is nan|at 7$|expected numbers"):
+                use(given)
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, polars.DataFrame])
+@pytest.mark.parametrize("chosen", [slice(None), [2], [2, 0]])
+def test_missing_times_are_no_features(frame, chosen, small):
+    X, y, qid = small
+    sound = pd.DataFrame(X.toarray()[:, :4], columns=list("abcd"))
+    sound = sound.apply(lambda column: pd.to_timedelta(np.round(1e6 * column).astype(int), "us"))
+    y = sound.c.dt.total_seconds() + y / 100
+    model = GreedyRankRLS(1, alpha=1.0).fit(sound, y, qid=qid)
+    assert model.selected_.tolist() == [2]
+    broken = sound.copy()
+    broken.loc[7, "c"] = pd.NaT
+    columns = sound.columns[chosen]
+    if chosen == slice(None) or len(columns) == 1:
+        assert np.array_equal(model.predict(frame(sound[columns])), model.predict(sound))
+    for use in (model.predict, lambda X: model.explain(X, qid=qid, query=1)):
+        with pytest.raises(ValueError, match="column 'c': row 7 is nan|feature names should match"):
+            use(frame(broken[columns]))
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame])
+@pytest.mark.parametrize("kernel", ["linear", "polynomial"])
+def test_scores_beyond_all_numbers_are_refused(form, kernel, small):
+    X, y, qid = small
+    X = np.round(8 * X.toarray())
+    model = RankRLS(1e-3, kernel=kernel).fit(X, y * 1e10, qid=qid)
+    far = np.zeros((4, 30))
+    far[2, 4], far[3, 9] = 1e305, -1e305
+    with pytest.raises(ValueError, match="expected a score for row 2, found"):
+        model.predict(form(far))
+    if kernel == "linear":
+        selected = GreedyRankRLS(3, alpha=1e-3).fit(X, y * 1e10, qid=qid)
+        with pytest.raises(ValueError, match="expected a score for row 2, found"):
+            selected.predict(form(far))
+    assert np.isfinite(model.predict(form(far[:2]))).all()
+
+
+@pytest.mark.parametrize("labels", ["raw", "sqrt-sd"])
+def test_labels_too_small_for_their_squares_are_refused(labels, small):
+    X, y, qid = small
+    grades = np.round(4 * y)
+    usual = RankRLS(1.0, labels=labels).fit(X, grades, qid=qid)
+    for size in (1e-300, 1e-307, 1e-309, 1e-318, 1e-322):
+        for model in (RankRLS(1.0, labels=labels), GreedyRankRLS(2, alpha=1.0, labels=labels)):
+            with pytest.raises(ValueError, match="the labels are too small"):
+                model.fit(X, size * grades, qid=qid)
+    # One query with such labels is no reason.
+    some = np.where(qid == 3, 1e-318, 1.0) * grades
+    assert np.isfinite(RankRLS(1.0, labels=labels).fit(X, some, qid=qid).coef_).all()
+    scaled = RankRLS(1.0, labels=labels).fit(X, 2.0**-200 * grades, qid=qid)
+    size = 2.0**-200 if labels == "raw" else 2.0**-100
+    assert np.allclose(scaled.coef_ / size, usual.coef_, rtol=1e-12)
 
 
 def test_rows_of_a_query_may_be_anywhere(small):
@@ -267,7 +397,11 @@ PARAMETERS = [
     ({"teacher_alpha": [1, -4]}, "teacher_alpha: alpha is -4: expected a finite number above 0"),
     ({"n_candidates": 0}, r"'n_candidates' .*an int in the range \[1, .*Got 0"),
     ({"n_candidates": 5, "strategy": "dense"}, "can not judge a random subset"),
-    ({"max_memory": 1000}, "every exact strategy needs .* 1000 bytes are allowed"),
+    ({"max_memory": 1000}, "give a number as alpha: 3 folds need .* 1000 bytes are allowed"),
+    (
+        {"max_memory": 1000, "alpha": 1.0},
+        "every exact strategy needs .* 1000 bytes are allowed",
+    ),
     ({"max_memory": "much"}, "max_memory: "),
     ({"max_memory": -1}, "'max_memory' .* must be an instance of 'str', an int .*Got -1"),
     ({"max_memory": 2**70}, "'max_memory' .* an int in the range .*Got 118"),
@@ -317,12 +451,17 @@ RIDGE = [
     ({"kernel": "gaussian", "max_memory": "100kB"}, {}, "a reduced set fits, with a basis of"),
     ({"basis": 91}, {}, "a basis of 91 rows: expected from 1 to 90"),
     ({"basis": 0}, {}, r"'basis' .*an int in the range \[1, .*or None. Got 0"),
-    ({"basis": [3, 90]}, {}, "basis: expected rows of X, whole numbers from 0 to 89, found 90"),
-    ({"basis": [3, 3]}, {}, "basis: expected a number of rows, or a list with each row once"),
+    ({"basis": [3, 89]}, {}, r"'basis' .*an int in the range .*or None. Got \[3, 89\]"),
+    ({}, {"basis": [3, 89]}, r"basis: expected 90 times True or False.* of shape \(2,\)"),
+    ({}, {"basis": np.ones(90)}, "basis: expected 90 times True or False.* of float64"),
+    ({}, {"basis": np.zeros(90, bool)}, "a basis of 0 rows: expected from 1 to 90"),
+    ({"basis": 3}, {"basis": np.ones(90, bool)}, "basis: both the parameter and fit have one"),
+    ({"holdout": "lqo"}, {"holdout": np.arange(90) % 3}, "holdout: both the parameter and fit"),
     ({"holdout": "loo"}, {}, "holdout: .*expected one of lqo, lpo, folds:N, auto, none"),
-    ({"holdout": [0, 1]}, {}, "which is no name: expected 90 ids, one for each row of X"),
-    ({"holdout": np.zeros(90)}, {}, "all examples are in one group"),
-    ({"holdout": np.full(90, np.nan)}, {}, "expected an id for each row of X, found nan at 0"),
+    ({"holdout": np.arange(90)}, {}, "'holdout' parameter of RankRLS must be an instance of 'str'"),
+    ({}, {"holdout": [0, 1]}, "holdout: expected 90 ids, one for each row of X, found 2"),
+    ({}, {"holdout": np.zeros(90)}, "all examples are in one group"),
+    ({}, {"holdout": np.full(90, np.nan)}, "expected an id for each row of X, found nan at 0"),
     ({"holdout": "lpo", "solver": "cg"}, {}, "solver cg has no hold-outs by lpo"),
     ({"objective": "global", "query_weight": "size"}, {}, "query_weight goes with objective"),
     ({"objective": "pairs"}, {}, "objective='pairs' and pairs= of fit go together"),
@@ -331,12 +470,22 @@ RIDGE = [
     ({"objective": "pairs"}, {"pairs": [0, 1]}, r"pairs: .* found an array of shape \(2,\)"),
     ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "no preference compares two rows"),
     ({"objective": "pairs"}, {"pairs": [[4, 5, 1, 0]]}, "expected a finite weight above 0"),
-    ({"objective": "pairs", "labels": "unit"}, {"pairs": PAIRS}, "pairs are learnt from"),
-    ({"objective": "pairs", "holdout": [1]}, {"pairs": PAIRS}, "4 ids, one for each pair"),
+    (
+        {"objective": "pairs", "labels": "unit"},
+        {"pairs": PAIRS, "y": None},
+        "pairs are learnt from",
+    ),
+    ({"objective": "pairs"}, {"pairs": PAIRS, "y": None, "holdout": [1]}, "4 ids, one for each"),
     (
         {"objective": "pairs", "holdout": "lqo"},
-        {"pairs": PAIRS},
+        {"pairs": PAIRS, "y": None},
         "objective pairs has no hold-outs",
+    ),
+    ({"objective": "pairs"}, {"pairs": [[0, 1]], "y": np.arange(90)}, "1 of 1 prefer the row with"),
+    (
+        {"objective": "pairs"},
+        {"pairs": [[1, 0, -1], [5, 4, 2]], "y": np.arange(90)},
+        "1 of 2 prefer the row with the smaller label, the first at 0: expected pairs that agree",
     ),
 ]
 REFUSED = [
@@ -364,7 +513,7 @@ def test_too_little_memory_names_what_fits(small):
     rng = np.random.default_rng(1)
     wide = sp.csc_array(np.where(rng.random((90, 3000)) < 0.3, rng.random((90, 3000)), 0.0))
     with pytest.raises(MemoryError, match="strategy dense needs .*these fit: .*lowmem"):
-        GreedyRankRLS(20, strategy="dense", max_memory="4MiB").fit(wide, y, qid=qid)
+        GreedyRankRLS(20, alpha=1.0, strategy="dense", max_memory="4MiB").fit(wide, y, qid=qid)
 
 
 def test_sample_weights_are_refused_with_the_reason(small):

@@ -289,8 +289,8 @@ def test_comparisons_are_refused_or_those_of_sound_copies(first, second, confide
 @given(vectors(Y), vectors(np.arange(ROWS) % 3), vectors([0, 1, 4, 3, 8, 6]))
 def test_other_arguments_are_refused_or_taken(teacher, folds, pairs):
     answer(GreedyRankRLS(2, strategy="distil").fit, SOUND, Y, qid=QID, teacher=teacher)
-    answer(RankRLS(1.0, holdout=folds).fit, SOUND, Y, qid=QID)
-    answer(RankRLS(1.0, kernel="gaussian", basis=pairs).fit, SOUND, Y, qid=QID)
+    answer(RankRLS(1.0).fit, SOUND, Y, qid=QID, holdout=folds)
+    answer(RankRLS(1.0, kernel="gaussian").fit, SOUND, Y, qid=QID, basis=pairs)
     if isinstance(pairs, np.ndarray) and pairs.ndim == 1:
         pairs = pairs.reshape(-1, 2)
     answer(RankRLS(1.0, objective="pairs").fit, SOUND, pairs=pairs)

@@ -61,48 +61,106 @@ def test_pairs_are_held_out(scattered):
 
 
 def test_given_pairs_need_neither_labels_nor_queries(scattered):
-    X, y, qid = scattered
+    X, _, qid = scattered
     model = RankRLS(alpha=0.5, objective="pairs").fit(X, pairs=PAIRS)
     assert model.holdout_predictions_.shape == (4,)
-    by_query = RankRLS(alpha=0.5, objective="pairs").fit(X, y, qid=qid, pairs=np.array(PAIRS))
+    grades = np.zeros(90)
+    grades[[3, 7, 40, 89]] = [4.0, 3.0, 2.0, 1.0]
+    by_query = RankRLS(alpha=0.5, objective="pairs")
+    by_query.fit(X, grades, qid=qid, pairs=np.array(PAIRS))
     assert np.allclose(by_query.coef_, model.coef_)
     assert np.allclose(by_query.holdout_predictions_, model.holdout_predictions_)
-    folds = RankRLS(objective="pairs", holdout=[0, 0, 1, 1])
-    assert folds.fit(X, pairs=np.array(PAIRS)[:, :2]).holdout_predictions_.shape == (4,)
+    folds = RankRLS(objective="pairs")
+    folds.fit(X, pairs=np.array(PAIRS)[:, :2], holdout=[0, 0, 1, 1])
+    assert folds.holdout_predictions_.shape == (4,)
+
+
+BASIS = {"basis": np.isin(np.arange(90), [80, 3, 41, 0, 17])}
 
 
 @pytest.mark.parametrize(
-    "params",
+    ("params", "of_rows"),
     [
-        {"kernel": "polynomial", "gamma": 0.5, "degree": 3, "coef0": 1.0},
-        {"basis": [80, 3, 41, 0, 17], **GAUSSIAN},
-        {"basis": [80, 3, 41, 0, 17]},
-        {"holdout": np.arange(90) % 4},
-        {"objective": "global", "holdout": "lqo"},
-        {"kernel": "precomputed", "basis": [80, 3, 41, 0, 17]},
-        {"kernel": "precomputed", "objective": "global"},
+        ({"kernel": "polynomial", "gamma": 0.5, "degree": 3, "coef0": 1.0}, {}),
+        (GAUSSIAN, BASIS),
+        ({}, BASIS),
+        ({}, {"holdout": np.arange(90) % 4}),
+        ({"objective": "global", "holdout": "lqo"}, {}),
+        ({"kernel": "precomputed"}, BASIS),
+        ({"kernel": "precomputed", "objective": "global"}, {}),
     ],
 )
-def test_rows_are_those_of_the_input(params, scattered):
+def test_rows_are_those_of_the_input(params, of_rows, scattered):
     X, y, qid = scattered
     order = np.argsort(qid, kind="stable")
-    place, moved = np.argsort(order), dict(params)
-    if "basis" in params:
-        moved["basis"] = place[params["basis"]]
-    if isinstance(params.get("holdout"), np.ndarray):
-        moved["holdout"] = params["holdout"][order]
+    moved = {name: values[order] for name, values in of_rows.items()}
     given, sorted_ = X, X[order]
     if params.get("kernel") == "precomputed":
         given, sorted_ = X @ X.T, (X @ X.T)[np.ix_(order, order)]
-    ours = RankRLS(**params).fit(given, y, qid=qid)
-    theirs = RankRLS(**moved).fit(sorted_, y[order], qid=qid[order])
+    ours = RankRLS(**params).fit(given, y, qid=qid, **of_rows)
+    theirs = RankRLS(**params).fit(sorted_, y[order], qid=qid[order], **moved)
     assert np.allclose(ours.predict(given)[order], theirs.predict(sorted_))
     assert np.isclose(ours.holdout_error_, theirs.holdout_error_)
-    if "basis" in params:
+    if "basis" in of_rows:
         assert np.array_equal(np.sort(ours.support_), [0, 3, 17, 41, 80])
         assert ours.dual_coef_.shape == (5,)
     if hasattr(ours, "holdout_predictions_"):
         assert np.allclose(ours.holdout_predictions_[order], theirs.holdout_predictions_)
+
+
+def far(X, offset):
+    return X + offset
+
+
+def far_apart(X, offset):
+    """Half of the rows are there, and half of them here."""
+    return X + np.where(np.arange(len(X)) % 2, offset, 0.0)[:, None]
+
+
+def far_in_one_column(X, offset):
+    return X + np.where(np.arange(X.shape[1]) == 2, -offset, 0.0)
+
+
+def with_an_outlier(X, offset):
+    X = X + 3.0
+    X[5, 1] = offset
+    return X
+
+
+def far_where_there_is_a_value(X, offset):
+    """Most values are 0."""
+    kept = np.random.default_rng(1).random(X.shape) < 0.3
+    return np.where(kept, X + offset, 0.0)
+
+
+MOVES = [far, far_apart, far_in_one_column, with_an_outlier, far_where_there_is_a_value]
+
+
+@pytest.mark.parametrize("gamma", [1e-18, 1e-3, 0.1, 2.0])
+@pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__)
+def test_a_gaussian_kernel_has_its_digits_wherever_rows_are(move, gamma):
+    rng = np.random.default_rng(7)
+    X = rng.integers(-64, 64, size=(40, 6)) / 32
+    y = rng.normal(size=40)
+    for offset in (0.0, 1e2, 1e5, 1e8, 1e12, 1e160):
+        A = move(X, offset)
+        K = np.exp(-gamma * ((A[:, None] - A[None]) ** 2).sum(axis=2))
+        model = RankRLS(1.0, objective="global", kernel="gaussian", gamma=gamma)
+        if not np.isfinite(np.square(A.max(axis=0) - A.min(axis=0)) * gamma).all():
+            with pytest.raises(ValueError, match="beyond all numbers"):
+                model.fit(A, y)
+            continue
+        if np.ptp(K) < 1e-9:
+            # Rows that are all alike have nothing to learn.
+            continue
+        model.fit(A, y)
+        coefficients = np.empty(40)
+        coefficients[model.support_] = model.dual_coef_
+        size = np.abs(coefficients).sum()
+        for form in (np.asarray, sp.csr_array, sp.csc_array):
+            assert np.abs(model.predict(form(A)) - K @ coefficients).max() <= 4e-15 * size
+        given = RankRLS(1.0, objective="global", kernel="precomputed").fit(K, y)
+        assert np.isclose(given.holdout_error_, model.holdout_error_, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -124,6 +182,9 @@ def test_models_are_those_of_the_command(params, scattered, command, tmp_path, m
     X, y, qid = scattered
     # A column that tells queries apart, and nothing else.
     X = np.column_stack([X, qid])
+    if params.get("objective") == "pairs":
+        y = y.copy()
+        y[[4, 61, 89]] -= 9.0
     with open("data.svm", "w") as file:
         for row, label, query in zip(X.tolist(), y.tolist(), qid, strict=True):
             entries = (f"{column}:{value!r}" for column, value in enumerate(row, 1) if value)

@@ -41,8 +41,8 @@ GIVEN = [
     RankRLS(),
     RankRLS(0.5, scale="sd", labels="unit", query_weight="pairs", solver="primal"),
     RankRLS([1.0, 4.0], holdout="folds:3", random_state=4),
-    RankRLS("auto", holdout=[row % 3 for row in range(90)], kernel="gaussian", gamma=0.3),
-    RankRLS(2.0, kernel="polynomial", degree=3, coef0=1.0, gamma=0.5, basis=[3, 17, 60, 61]),
+    RankRLS("auto", holdout="folds:4", kernel="gaussian", gamma=0.3),
+    RankRLS(2.0, kernel="polynomial", degree=3, coef0=1.0, gamma=0.5, basis=4),
     RankRLS(2.0, basis=40, random_state=3),
     RankRLS(2.0, objective="global", holdout="lpo", keep_pairs=True),
 ]

@@ -9,18 +9,28 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.metrics import make_scorer
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_predict,
+    cross_val_score,
+    learning_curve,
+)
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from sklearn.utils.estimator_checks import check_estimator
 from sklearn.utils.validation import _num_samples
 
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics
+
+# Errors of a fit are told.
+STRICT = {cross_val_score: {"error_score": "raise"}, learning_curve: {"error_score": "raise"}}
 
 
 def queries_of(X):
@@ -186,7 +196,8 @@ def test_ids_that_do_not_arrive_are_said_to_need_routing(estimator, small):
 def test_rows_of_another_part_are_refused(small):
     X, y, qid = small
     pairs = np.column_stack([np.arange(90), np.arange(90)[::-1]])
-    for given in (pairs[:60], pairs):
+    # The last are rows of each part, too.
+    for given in (pairs[:60], pairs, pairs[35:55]):
         search = GridSearchCV(
             RankRLS(objective="pairs"), {"alpha": [1.0, 2.0]}, error_score="raise"
         )
@@ -194,7 +205,7 @@ def test_rows_of_another_part_are_refused(small):
             search.fit(X, y, pairs=given)
     # The whole of X, as a pipeline hands it over.
     pipeline = make_pipeline(MaxAbsScaler(), RankRLS(1.0, objective="pairs"))
-    pipeline.fit(X, y, rankrls__pairs=pairs)
+    pipeline.fit(X, rankrls__pairs=pairs)
     # Routing would hand them to parts of X and to rows that were drawn.
     with sklearn.config_context(enable_metadata_routing=True):
         for estimator, name in ((RankRLS(), "pairs"), (GreedyRankRLS(), "X_validation")):
@@ -208,6 +219,127 @@ def test_rows_of_another_part_are_refused(small):
         )
 
 
+def neighbours(y, rows):
+    """Pairs of neighbouring rows, the better one first."""
+    return [[row, row + 1] if y[row] > y[row + 1] else [row + 1, row] for row in range(rows)]
+
+
+def test_pairs_that_the_labels_of_a_part_contradict_are_refused(small):
+    X, y, _ = small
+    model = RankRLS(1.0, objective="pairs")
+    pairs = neighbours(y, 40)
+    assert np.array_equal(model.fit(X, y, pairs=pairs).coef_, model.fit(X, pairs=pairs).coef_)
+    # Some that contradict the labels, and those of equal ones, are no reason.
+    model.fit(X, y, pairs=[*pairs, *(pair[::-1] for pair in pairs[:10])])
+    model.fit(X, np.zeros(90), pairs=pairs)
+    turned = [[worse, better, -1.0] for better, worse in pairs]
+    assert np.allclose(model.fit(X, y, pairs=turned).coef_, model.fit(X, pairs=pairs).coef_)
+    for use in (cross_val_score, cross_val_predict, learning_curve):
+        shuffled = KFold(3, shuffle=True, random_state=1)
+        with pytest.raises(ValueError, match="smaller label.*other rows|whole numbers.*other rows"):
+            use(model, X, y, params={"pairs": pairs}, cv=shuffled, **STRICT.get(use, {}))
+    drawn = np.random.default_rng(2).integers(0, 90, 90)
+    with pytest.raises(ValueError, match="prefer the row with the smaller label"):
+        model.fit(X[drawn], y[drawn], pairs=pairs)
+
+
+def test_pairs_that_a_user_splits_are_fitted(small):
+    X, y, _ = small
+
+    class ByRows(RegressorMixin, BaseEstimator):
+        """Its first column has the numbers of rows."""
+
+        def __init__(self, pairs=None, with_labels=False):
+            self.pairs, self.with_labels = pairs, with_labels
+
+        def fit(self, X, y):
+            place = {int(row): at for at, row in enumerate(X[:, 0])}
+            pairs = [[place[a], place[b]] for a, b in self.pairs if {a, b} <= place.keys()]
+            labels = y if self.with_labels else None
+            self.model_ = RankRLS(1.0, objective="pairs").fit(X[:, 1:], labels, pairs=pairs)
+            return self
+
+        def predict(self, X):
+            return self.model_.predict(X[:, 1:])
+
+    numbered = np.column_stack([np.arange(90), X.toarray()])
+    for with_labels in (False, True):
+        estimator = ByRows(neighbours(y, 89), with_labels)
+        found = cross_val_predict(estimator, numbered, y, cv=KFold(5, shuffle=True, random_state=3))
+        assert metrics.score(y, found, qid=np.zeros(90), metric="cindex") > 0.7
+        bagged = BaggingRegressor(estimator, 3, bootstrap=False, max_samples=0.7, random_state=0)
+        scores = bagged.fit(numbered, y).predict(numbered)
+        assert metrics.score(y, scores, qid=np.zeros(90), metric="cindex") > 0.7
+
+
+def test_what_has_a_value_for_each_row_travels_with_the_rows(small):
+    X, y, qid = small
+    X, seen = X.toarray(), []
+
+    class Seen(RankRLS):
+        def fit(self, X, y=None, *, qid=None, pairs=None, basis=None, holdout=None):
+            seen.append((X[:, 0], basis, holdout))
+            return super().fit(X, y, qid=qid, basis=basis, holdout=holdout)
+
+    # The first column says what should have travelled with the row.
+    basis, folds = np.arange(90) % 7 < 3, qid % 3
+    X[:, 0] = np.where(basis, 10.0, 0.0) + folds
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = Seen(1.0, kernel="gaussian", gamma=0.1)
+        model.set_fit_request(qid=True, basis=True, holdout=True).set_score_request(qid=True)
+        of_rows = {"qid": qid, "basis": basis, "holdout": folds}
+        BaggingRegressor(model, 3, random_state=0).fit(X, y, **of_rows)
+        params = {**of_rows, "groups": qid}
+        cross_val_score(model, X, y, cv=GroupKFold(4), params=params, error_score="raise")
+    assert len(seen) == 7
+    for column, mask, fold in seen:
+        assert np.array_equal(column, np.where(mask, 10.0, 0.0) + fold)
+    for name in ("basis", "holdout"):
+        # A parameter goes into every part as it is.
+        with pytest.raises(ValueError, match=f"'{name}' parameter"):
+            BaggingRegressor(RankRLS(1.0, **{name: of_rows[name]})).fit(X, y)
+
+
+def test_weights_that_nobody_has_are_taken(small):
+    X, y, qid = small
+    for kind in (GreedyRankRLS, GreedyRankRLSCV, RankRLS):
+        model = kind().fit(X, y, qid=qid, sample_weight=None)
+        assert np.array_equal(model.coef_, kind().fit(X, y, qid=qid).coef_)
+        assert model.score(X, y, qid=qid, sample_weight=None) > 0.8
+        for weights in (np.ones(90), [1.0] * 90, 0):
+            with pytest.raises(TypeError, match="sample_weight is not supported"):
+                model.fit(X, y, qid=qid, sample_weight=weights)
+
+
+def test_measures_take_threads_as_they_have_work(monkeypatch):
+    threads, compiled = [], metrics._rankrls
+
+    class Recorded:
+        def evaluate(self, *arguments):
+            threads.append(arguments[-1])
+            return compiled.evaluate(*arguments)
+
+        def paired(self, *arguments):
+            threads.append(arguments[-1])
+            return compiled.paired(*arguments)
+
+    monkeypatch.setattr(metrics, "_rankrls", Recorded())
+
+    def measured(rows, resamples):
+        y = np.arange(rows) % 5
+        qid = np.arange(rows) // 10
+        found = metrics.evaluate(y, -y, qid=qid, metrics="cindex")["cindex"]
+        metrics.paired(found, found, resamples=resamples)
+
+    measured(100, 1000)
+    assert threads == [1, 1]
+    measured(100_000, 1000)
+    assert threads[2:] == [joblib.cpu_count()] * 2
+    # Whoever works in a worker has the other processors busy.
+    joblib.Parallel(n_jobs=2, backend="threading")([joblib.delayed(measured)(100_000, 1000)] * 2)
+    assert threads[4:] == [1] * 4
+
+
 WORKERS = """
 import multiprocessing, warnings
 import numpy as np
@@ -218,7 +350,8 @@ X = np.random.default_rng(1).normal(size=(60, 8))
 def fit(n_jobs):
     from rankrls import _data
     warnings.simplefilter("error")
-    model = GreedyRankRLS(2, alpha=1.0, n_jobs=n_jobs).fit(X, X[:, 3], qid=np.arange(60) // 5)
+    y = X[:, 3] - X[:, 5] / 2
+    model = GreedyRankRLS(2, alpha=1.0, n_jobs=n_jobs).fit(X, y, qid=np.arange(60) // 5)
     return model.selected_.tolist(), _data.threads(n_jobs)
 
 if __name__ == "__main__":

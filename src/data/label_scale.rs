@@ -66,6 +66,8 @@ impl LabelScale {
         let mean = labels.iter().map(|y| y / largest).sum::<f64>() / count;
         let deviation = shares(labels, mean);
         let divisor = match self {
+            // Of labels below 1e-308, no finite number is the quotient.
+            Self::SqrtSd if largest < f64::MIN_POSITIVE => deviation.sqrt() / largest.sqrt(),
             Self::SqrtSd => (deviation / largest).sqrt(),
             _ => deviation,
         };
@@ -119,6 +121,23 @@ mod tests {
         for offset in [1e5, -1e8, 1e12] {
             let shifted = labels.map(|label| label + offset);
             assert_close(&scaled(LabelScale::Unit, &shifted), &[-1.0, 1.0, -1.0, 1.0]);
+        }
+    }
+
+    #[test]
+    fn the_root_of_a_tiny_deviation_is_no_zero() {
+        let labels = [1.0, 5.0, 1.0, 5.0];
+        for power in [300, 305, 308, 310, 316, 320] {
+            let tiny: Vec<f64> = labels
+                .iter()
+                .map(|y| y * 10f64.powi(-160) * 10f64.powi(160 - power))
+                .collect();
+            let found = scaled(LabelScale::SqrtSd, &tiny);
+            let expected = (2.0 * tiny[0]).sqrt();
+            for (found, sign) in found.iter().zip([-1.0, 1.0, -1.0, 1.0]) {
+                let off = (found - sign * expected).abs();
+                assert!(off < 1e-3 * expected, "{power}: {found:e} and {expected:e}");
+            }
         }
     }
 

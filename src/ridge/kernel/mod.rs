@@ -128,15 +128,27 @@ struct Products<'a> {
     norm: f64,
     /// `|z|^2` of each of the others.
     norms: &'a [f64],
+    /// `|x - z|^2` of one of the others, from the differences of values.
+    distance: &'a dyn Fn(usize) -> f64,
 }
+
+/// The share of `|x|^2 + |z|^2` below which `|x - z|^2` is taken from differences: of rows so near, the products
+/// lose the digits that values have in common. Above it, `exp(-gamma |x - z|^2)` is off by twice `f64::EPSILON` at most,
+/// whatever gamma.
+const NEAR: f64 = 0.25;
 
 impl Products<'_> {
     /// Sets each value by `|x - z|^2`, which is not below 0.
     #[inline(always)]
     fn by_distance(&mut self, value: impl Fn(f64) -> f64) {
-        for (slot, norm) in self.values.iter_mut().zip(self.norms) {
-            let distance = norm + self.norm - 2.0 * *slot;
-            *slot = value(distance.max(0.0));
+        for (other, (slot, norm)) in self.values.iter_mut().zip(self.norms).enumerate() {
+            let squares = norm + self.norm;
+            let mut distance = squares - 2.0 * *slot;
+            // Or no number, of squares beyond all numbers.
+            if distance.is_nan() || distance < NEAR * squares {
+                distance = (self.distance)(other);
+            }
+            *slot = value(distance);
         }
     }
 }

@@ -96,6 +96,30 @@ struct Rows {
     features: Vec<u32>,
 }
 
+/// The sum of squared differences of two rows: features, ascending, with their values.
+fn squared_distance(
+    row: impl Iterator<Item = (u32, f64)>,
+    other: impl Iterator<Item = (u32, f64)>,
+) -> f64 {
+    let (mut row, mut other) = (row.peekable(), other.peekable());
+    let mut sum = 0.0;
+    loop {
+        let difference = match (row.peek(), other.peek()) {
+            (None, None) => return sum,
+            (Some(&(own, value)), Some(&(feature, theirs))) if own == feature => {
+                (row.next(), other.next());
+                value - theirs
+            }
+            (Some(&(own, value)), theirs) if theirs.is_none_or(|&(feature, _)| own < feature) => {
+                row.next();
+                value
+            }
+            _ => other.next().map_or(0.0, |(_, value)| value),
+        };
+        sum += difference * difference;
+    }
+}
+
 impl Rows {
     fn new(dataset: &Dataset<'_>) -> Self {
         let entries = dataset.x().to_other_storage();
@@ -109,7 +133,7 @@ impl Rows {
     }
 
     /// A row: its features, ascending, with their values, and the squared norm.
-    fn row(&self, row: usize) -> (impl Iterator<Item = (u32, f64)>, f64) {
+    fn row(&self, row: usize) -> (impl Iterator<Item = (u32, f64)> + Clone, f64) {
         let (positions, values) = entries_of(&self.entries, row);
         let features = positions.iter();
         let features = features.map(|&position| self.features[position as usize]);
@@ -121,11 +145,11 @@ impl Rows {
     fn kernel(
         &self,
         kernel: &Kernel,
-        (entries, norm): (impl Iterator<Item = (u32, f64)>, f64),
+        (entries, norm): (impl Iterator<Item = (u32, f64)> + Clone, f64),
         dataset: &Dataset<'_>,
         slots: &mut [f64],
     ) {
-        for (feature, value) in entries {
+        for (feature, value) in entries.clone() {
             let Some(position) = dataset.position(feature) else {
                 continue;
             };
@@ -137,6 +161,7 @@ impl Rows {
             values: slots,
             norm,
             norms: &self.norms,
+            distance: &|other| squared_distance(entries.clone(), self.row(other).0),
         };
         (kernel.kind.facts().values)(kernel, &mut products);
     }
