@@ -11,8 +11,8 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
-use rand::{RngExt, SeedableRng};
 use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::{GreedyRankRls, Lambda, Model, Scale, StrategyKind};
