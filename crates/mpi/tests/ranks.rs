@@ -214,7 +214,7 @@ fn mistakes_of_all_ranks_are_told_once() {
             "error: ranks do not train a teacher: expected its scores for the rows as --teacher FILE",
         ),
         (
-            "select data.svm -k 3 --lambda 1 --max-memory 1KiB",
+            "select data.svm -k 3 --lambda 1 --max-memory 100",
             "error: ",
         ),
         (
