@@ -231,7 +231,7 @@ fn predict<const L: usize>(
 }
 
 /// Places and values in a row.
-pub(crate) fn entries_of(rows: &CsMatI<f64, u32, usize>, row: usize) -> (&[u32], &[f64]) {
+fn entries_of(rows: &CsMatI<f64, u32, usize>, row: usize) -> (&[u32], &[f64]) {
     let range = rows.indptr().outer_inds_sz(row);
     (&rows.indices()[range.clone()], &rows.data()[range])
 }

@@ -2,14 +2,12 @@
 //! a model's basis meet the rows of other data in the same way.
 
 use rayon::prelude::*;
-use sprs::CsMatI;
 
 use super::given::given;
 use super::{Kernel, KernelKind, Products, check_finite, named};
 use crate::data::{Dataset, IndexBase};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
-use crate::ridge::features::entries_of;
 use crate::stop;
 
 impl Kernel {
@@ -91,53 +89,58 @@ impl Kernel {
 
 /// The entries of a data set by row, and the squared norms of the rows.
 struct Rows {
-    entries: CsMatI<f64, u32, usize>,
-    norms: Vec<f64>,
+    bounds: Vec<usize>,
+    /// The feature of each entry, ascending in a row.
     features: Vec<u32>,
+    values: Vec<f64>,
+    norms: Vec<f64>,
 }
 
-/// The sum of squared differences of two rows: features, ascending, with their values.
-fn squared_distance(
-    row: impl Iterator<Item = (u32, f64)>,
-    other: impl Iterator<Item = (u32, f64)>,
-) -> f64 {
-    let (mut row, mut other) = (row.peekable(), other.peekable());
-    let mut sum = 0.0;
-    loop {
-        let difference = match (row.peek(), other.peek()) {
-            (None, None) => return sum,
-            (Some(&(own, value)), Some(&(feature, theirs))) if own == feature => {
-                (row.next(), other.next());
-                value - theirs
-            }
-            (Some(&(own, value)), theirs) if theirs.is_none_or(|&(feature, _)| own < feature) => {
-                row.next();
-                value
-            }
-            _ => other.next().map_or(0.0, |(_, value)| value),
-        };
+/// A row: its features, ascending, and their values.
+type Row<'a> = (&'a [u32], &'a [f64]);
+
+/// The sum of the squared differences of two rows.
+fn squared_distance((features, values): Row<'_>, (others, theirs): Row<'_>) -> f64 {
+    if features == others {
+        let differences = values.iter().zip(theirs).map(|(own, other)| own - other);
+        return differences.map(|difference| difference * difference).sum();
+    }
+    let (mut own, mut other, mut sum) = (0, 0, 0.0);
+    while own < features.len() || other < others.len() {
+        // The one without a feature has 0.
+        let feature = features.get(own).into_iter().chain(others.get(other)).min();
+        let (here, there) = (features.get(own) == feature, others.get(other) == feature);
+        let difference =
+            if here { values[own] } else { 0.0 } - if there { theirs[other] } else { 0.0 };
+        (own, other) = (own + usize::from(here), other + usize::from(there));
         sum += difference * difference;
     }
+    sum
 }
 
 impl Rows {
     fn new(dataset: &Dataset<'_>) -> Self {
         let entries = dataset.x().to_other_storage();
-        let norm = |row| entries_of(&entries, row).1.iter().map(|v| v * v).sum();
-        let columns = 0..dataset.stored_columns();
+        let (bounds, mut features, values) = entries.into_raw_storage();
+        for feature in &mut features {
+            *feature = dataset.feature(*feature as usize);
+        }
+        let norm = |bounds: &[usize]| values[bounds[0]..bounds[1]].iter().map(|v| v * v).sum();
         Self {
-            norms: (0..dataset.rows()).map(norm).collect(),
-            features: columns.map(|position| dataset.feature(position)).collect(),
-            entries,
+            norms: bounds.windows(2).map(norm).collect(),
+            bounds,
+            features,
+            values,
         }
     }
 
-    /// A row: its features, ascending, with their values, and the squared norm.
-    fn row(&self, row: usize) -> (impl Iterator<Item = (u32, f64)> + Clone, f64) {
-        let (positions, values) = entries_of(&self.entries, row);
-        let features = positions.iter();
-        let features = features.map(|&position| self.features[position as usize]);
-        (features.zip(values.iter().copied()), self.norms[row])
+    /// A row and its squared norm.
+    fn row(&self, row: usize) -> (Row<'_>, f64) {
+        let range = self.bounds[row]..self.bounds[row + 1];
+        (
+            (&self.features[range.clone()], &self.values[range]),
+            self.norms[row],
+        )
     }
 
     /// Fills `slots`, which are 0, with the kernel of another row and each row of `dataset`, whose rows
@@ -145,11 +148,11 @@ impl Rows {
     fn kernel(
         &self,
         kernel: &Kernel,
-        (entries, norm): (impl Iterator<Item = (u32, f64)> + Clone, f64),
+        (entries, norm): (Row<'_>, f64),
         dataset: &Dataset<'_>,
         slots: &mut [f64],
     ) {
-        for (feature, value) in entries.clone() {
+        for (&feature, value) in entries.0.iter().zip(entries.1) {
             let Some(position) = dataset.position(feature) else {
                 continue;
             };
@@ -161,7 +164,7 @@ impl Rows {
             values: slots,
             norm,
             norms: &self.norms,
-            distance: &|other| squared_distance(entries.clone(), self.row(other).0),
+            distance: &|other| squared_distance(entries, self.row(other).0),
         };
         (kernel.kind.facts().values)(kernel, &mut products);
     }
