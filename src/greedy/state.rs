@@ -96,6 +96,9 @@ const DELICATE: f64 = 1e8;
 /// units of rounding times this.
 const STIFF: f64 = 1e3;
 
+/// The same before it is refined twice more: rounding of one turn is then seen in the weights.
+const STIFFEST: f64 = 1e6;
+
 /// Queries that a task takes at least.
 const QUERIES: usize = 32;
 
@@ -373,8 +376,8 @@ impl State {
             grown.grow(&mut products.clone(), squared_norm, along(target));
         }
         self.size += squared_norm;
-        let stiff = self.size > STIFF * self.lambda().value();
-        let turns = if stiff { 2 } else { 1 };
+        let stiffness = self.size / self.lambda().value();
+        let turns = 1 + usize::from(stiffness > STIFF) + 2 * usize::from(stiffness > STIFFEST);
         let [z, theta] = self.explain(products, &mut last.phi, turns);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
         let pivot = self.lambda().value() + along(&last.phi).max(0.0);
