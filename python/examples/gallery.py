@@ -14,7 +14,7 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot as plt
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, metrics, plot, read_svmlight, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, metrics, plot, read
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
 # Colours on light pages, and what they are on dark ones.
@@ -42,20 +42,20 @@ STYLE = {
     "svg.hashsalt": "rankrls",
 }
 
-train = read_svmlight(CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst")
-test = read_svmlight(CORPORA / "parses-test.svm.zst", n_features=train.X.shape[1])
+train = read(CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst")
+test = read(CORPORA / "parses-test.svm.zst", n_features=train.X.shape[1])
 X, y, qid, _ = train
 
 with plt.rc_context(STYLE):
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(9.4, 3.2), layout="constrained")
 
-    path = select_path(X, y, qid=qid, n_features_to_select=30, alpha=16, X_test=test.X)
+    steps = []
+    path = GreedyRankRLS(30, alpha=16).fit(X, y, qid=qid, callback=steps.append)
     plot.path(path, what="lqo_cindex", ax=left)
-    unseen = [
-        metrics.score(test.y, each, qid=test.qid, metric="cindex") for each in path.test_scores.T
-    ]
+    scores = [test.X[:, path.selected_[: step.number]] @ step.weights for step in steps]
+    unseen = [metrics.score(test.y, each, qid=test.qid, metric="cindex") for each in scores]
     left.plot(range(1, 31), unseen, color=TEXT[0], linewidth=1)
-    for words, values, above in [("left out", path.lqo_cindex, 8), ("unseen", unseen, -18)]:
+    for words, values, above in [("left out", path.lqo_cindex_path_, 8), ("unseen", unseen, -18)]:
         place = {"textcoords": "offset points", "ha": "right"}
         left.annotate(words, (30, values[-1]), (0, above), **place)
     left.set(title="Left-out queries promise more", ylabel="concordance index")

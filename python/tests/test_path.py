@@ -193,7 +193,7 @@ def test_files_that_are_refused(tmp_path, small):
     with pytest.raises(ValueError, match=r"bad\.svm:3:"):
         rankrls.read(path)
     path.write_text("1 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 2:5\n")
-    with pytest.raises(ValueError, match="regroup"):
+    with pytest.raises(ValueError, match="next to each other"):
         rankrls.read(path)
     assert rankrls.read(path, regroup=True).qid.tolist() == [1, 1, 2]
     with pytest.raises(FileNotFoundError):
