@@ -84,7 +84,7 @@ def svmlight(generator):
             pairs = [f"{column}:{decimal(generator)}" for column in columns]
             tokens = [decimal(generator, 300), f"qid:{query}", *pairs]
             line = generator.choice([" ", "  ", "\t"]).join(tokens)
-            line += generator.choice(["", "", " ", "# 7:1 qid:3", " # docid = GX-1 é"])
+            line += generator.choice(["", "", " ", " # 7:1 qid:3", " # docid = GX-1 é"])
             lines.append(line)
             if generator.random() < 0.1:
                 lines.append(generator.choice(["", "# a comment", "  "]))
