@@ -5,7 +5,7 @@
 /// Rows of a corpus and what belongs to them: text compressed by zstd.
 #[derive(Debug, Clone, Copy)]
 pub struct Sample {
-    /// What the command calls them.
+    /// The name of the corpus in the command.
     pub name: &'static str,
     /// The rows, as svmlight text.
     pub rows: &'static [u8],

@@ -560,8 +560,15 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
     assert!(reason.contains("one factor a query"), "{reason}");
     assert_eq!(tuned.outcomes[1].ending, PathEnding::Complete);
     assert_eq!(tuned.position, 1);
-    let error = tune(&data, &options(1)).unwrap_err().to_string();
+    let refused = |limit| tune(&data, &options(limit)).unwrap_err().to_string();
+    let error = refused(1);
     assert!(error.contains("1 bytes are allowed"), "{error}");
+    // A limit that the classes of columns keep, and no selection does.
+    let error = refused(needed.unwrap() - (1 << 10));
+    assert!(
+        error.starts_with("no lambda gives a model") && error.contains("are allowed"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -136,7 +136,7 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
 
 impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
-        // What it takes is free again when classes are looked for.
+        // The description frees its memory before the classes are made.
         let description = Description::of(dataset);
         let (memory, weight) = (args.data.memory(), QueryWeight::Uniform);
         let classes = ColumnClasses::within(dataset, weight, Scale::None, memory)?;

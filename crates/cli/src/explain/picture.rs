@@ -46,7 +46,7 @@ fn title(explained: &Explanation<'_>, row: &ExplainedRow<'_>) -> String {
     format!("Query {query}: why row {} is {leads} {other}", row.row)
 }
 
-/// What stands beside the bars.
+/// The line that explains values and bars.
 fn remark(explained: &Explanation<'_>, row: &ExplainedRow<'_>) -> String {
     let other = explained.versus.as_ref();
     let other = other.map_or("mean".to_owned(), |row| format!("row {}", row.row));

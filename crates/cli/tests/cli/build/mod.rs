@@ -28,7 +28,7 @@ pub(crate) fn rows(id: &str, words: &[(&str, &str, u32)]) -> String {
     text + "\n"
 }
 
-/// What eats pizza with forks: the forks go with the word numbered `attached`.
+/// The sentence "eat pizza with forks", in which *with forks* hangs on the word numbered `attached`.
 fn sentence(who: &str, attached: u32) -> [(&str, &str, u32); 6] {
     [
         (who, "PRON", 2),
@@ -59,7 +59,7 @@ fn folder() -> Folder {
 
 const BUILD: &str = "build gold.conllu --candidates nbest.conllu -o c";
 
-/// What it writes.
+/// The files that a build writes.
 pub(crate) const FILES: [&str; 6] = [
     "c/train.svm.zst",
     "c/test.svm.zst",
@@ -94,7 +94,7 @@ fn candidates_of_a_file_become_rows() {
     let train = &manifest["train"];
     assert_eq!(train["rows"], 16);
     assert_eq!(train["queries"], 8);
-    // Of the four arcs without punctuation the second parse has three.
+    // The second parse has three of the four arcs without punctuation.
     let labels = &train["labels"];
     assert_eq!(labels["largest"], 1.0);
     assert_eq!(labels["least"], 0.75);
