@@ -39,6 +39,29 @@ impl<'a> Column<'a> {
         self.take_entries(self.rows.iter().take_while(inside).count())
     }
 
+    /// The queries with an entry, ascending: each with its rows and its entries.
+    pub(crate) fn by_query(
+        mut self,
+        queries: &Queries,
+    ) -> impl Iterator<Item = (usize, Range<usize>, Self)> {
+        let mut query = 0;
+        std::iter::from_fn(move || {
+            let &first = self.rows.first()?;
+            // The next query is often near: twice as far each time.
+            let ends = &queries.offsets()[query + 1..];
+            let mut near = 1;
+            while ends.get(near - 1).is_some_and(|&end| end <= first) {
+                near *= 2;
+            }
+            let before = near / 2;
+            let ends = &ends[before..near.min(ends.len())];
+            query += before + ends.partition_point(|&end| end <= first);
+            let rows = queries.range(query);
+            let entries = self.take_rows_below(rows.end);
+            Some((query, rows, entries))
+        })
+    }
+
     /// Takes off the first `count` entries and returns them.
     pub(crate) fn take_entries(&mut self, count: usize) -> Self {
         let (rows, later_rows) = self.rows.split_at(count);

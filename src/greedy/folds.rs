@@ -130,11 +130,7 @@ impl Folds {
             width: self.steps + 2,
             ..SumsWithout::default()
         };
-        let mut rest = column;
-        while let Some(&first) = rest.rows.first() {
-            let query = self.queries.of_row(first as usize);
-            let range = self.queries.range(query);
-            let entries = rest.take_rows_below(range.end);
+        for (query, range, entries) in column.by_query(&self.queries) {
             let start = sums.before.len();
             sums.before.resize(start + sums.width, 0.0);
             let (products, scalars) = sums.before[start..].split_at_mut(self.steps);

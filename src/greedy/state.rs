@@ -270,13 +270,7 @@ impl State {
     /// `X_S' v` into `x`.
     pub(super) fn products(&self, column: Column<'_>, x: &mut [f64]) {
         x.fill(0.0);
-        let mut rest = column;
-        while let Some(&first) = rest.rows.first() {
-            let query = self.queries().of_row(first as usize);
-            let rows = self.queries().range(query);
-            let entries = rest.take_rows_below(rows.end);
-            add_products(&self.matrices[query], entries, rows.start, x);
-        }
+        add_products(self.queries(), &self.matrices, column, x);
     }
 
     /// `(X_S' X_S + lambda I)^-1 x` in place of `x`.
@@ -548,8 +542,11 @@ fn squared(values: &[f64]) -> f64 {
 }
 
 #[multiversion::multiversion(targets = "simd")]
-fn add_products(query: &QueryMatrices, entries: Column<'_>, first: usize, x: &mut [f64]) {
-    query.selected.add_products(entries, first, x);
+fn add_products(queries: &Queries, matrices: &[QueryMatrices], column: Column<'_>, x: &mut [f64]) {
+    for (query, rows, entries) in column.by_query(queries) {
+        let selected = &matrices[query].selected;
+        selected.add_products(entries, rows.start, x);
+    }
 }
 
 #[multiversion::multiversion(targets = "simd")]

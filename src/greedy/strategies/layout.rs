@@ -61,3 +61,9 @@ impl Layout {
         &part.pieces[start..part.ends[number]]
     }
 }
+
+/// Whether a candidate with these pieces touches a query.
+pub(super) fn touches(pieces: &[Piece], query: usize) -> bool {
+    let place = pieces.binary_search_by_key(&query, |piece| piece.query as usize);
+    place.is_ok()
+}

@@ -16,7 +16,7 @@
 
 use super::step::{C, ExampleTerms, K, PHI, R, StepTerms};
 use crate::data::Column;
-use crate::greedy::strategies::layout::Piece;
+use crate::greedy::strategies::layout::{self, Piece};
 use crate::linalg::kernels::LANES;
 
 /// Products of a candidate's entries with [`ExampleTerms`].
@@ -226,8 +226,7 @@ pub(super) fn fourth_of(
         }
     }
     for (&query, x) in step.sums.order.iter().zip(products) {
-        let touches = pieces.binary_search_by_key(&query, |piece| piece.query as usize);
-        if touches.is_err() {
+        if !layout::touches(pieces, query) {
             // b_Q is no more than h_Q |z|^2.
             sum += step.queries[query].h * x * x;
         }

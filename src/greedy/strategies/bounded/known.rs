@@ -3,7 +3,7 @@
 
 use super::bounds::{self, Products, Whole};
 use super::search::PruningSearch;
-use super::step::{CHANGE, EXPLAINED, GROWTH, M, OWN, SPREAD, StepTerms, TouchedTerms};
+use super::step::{CHANGE, EXPLAINED, GROWTH, M, OWN, OWN_CHANGE, SPREAD, StepTerms, TouchedTerms};
 use crate::greedy::strategies::layout::Piece;
 
 /// Queries that are summed before their bound is tried.
@@ -24,6 +24,8 @@ pub(super) enum Known {
 pub(super) struct Reach {
     /// `|v . m|`, or no less.
     half: f64,
+    /// The root of `sum_Q (v_Q . k_Q)^2`, or no less.
+    own: f64,
     /// `|z|^2`, or no less.
     z_squared: f64,
     /// `|z|^2` without the entries that are missing.
@@ -39,6 +41,7 @@ impl Reach {
     /// The value of a candidate that nothing is known of.
     const ANY: Self = Self {
         half: f64::INFINITY,
+        own: f64::INFINITY,
         z_squared: f64::INFINITY,
         z_least: 0.0,
         through: 0,
@@ -47,11 +50,15 @@ impl Reach {
     /// Takes these sums over all queries that the candidate touches, a step later. Some of them give
     /// no more.
     #[inline(always)]
-    fn follow(self, sums: &Sums, squared_norm: f64) -> Self {
+    fn follow(self, sums: &Sums, squared_norm: f64, step: &StepTerms) -> Self {
         let half = self.half + (squared_norm * sums[CHANGE]).sqrt();
+        let changed = sums[OWN_CHANGE].min(step.sums.largest_change);
+        let most = sums[OWN].min(step.sums.largest);
+        let own = self.own + (squared_norm * changed).sqrt();
         let z_squared = self.z_squared + squared_norm * sums[GROWTH];
         Self {
             half: half.min((squared_norm * sums[M]).sqrt()),
+            own: own.min((squared_norm * most).sqrt()),
             z_squared: z_squared.min(squared_norm * sums[EXPLAINED].min(1.0)),
             ..self
         }
@@ -61,8 +68,7 @@ impl Reach {
     #[inline(always)]
     fn bound(&self, sums: &Sums, squared_norm: f64, step: &StepTerms) -> f64 {
         let whole = self.whole(squared_norm, 0.0, step);
-        let own = squared_norm * sums[OWN].min(step.sums.largest);
-        bounds::of_half(&whole, self.half, [own, sums[SPREAD]], step)
+        bounds::of_half(&whole, self.half, [self.own.powi(2), sums[SPREAD]], step)
     }
 
     /// The candidate, whose `v . r` is `rho`.
@@ -139,7 +145,7 @@ impl Known {
             Self::Passed(_) => Reach::ANY,
             Self::Read(reach) => reach,
         };
-        let reach = last.follow(sums, squared_norm);
+        let reach = last.follow(sums, squared_norm, step);
         (reach, reach.bound(sums, squared_norm, step))
     }
 
@@ -153,7 +159,8 @@ impl Known {
             (Self::Read(last), Some(1)) => (last, &[products.tau * products.tau][..]),
             _ => (Reach::ANY, &[][..]),
         };
-        let last = Reach { half, ..last };
+        let own = products.k_squared.sqrt();
+        let last = Reach { half, own, ..last };
         let newest: f64 = tau.iter().sum();
         if last.missing(step) == tau.len() {
             return last.explained(last.z_least + newest, step);

@@ -31,6 +31,8 @@ mod step;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 
 use super::layout::{CHUNK, Layout};
@@ -82,16 +84,16 @@ fn memory(shape: &Shape) -> u64 {
     let thetas = shape.candidates.saturating_mul(k).saturating_mul(8);
     let residuals = pieces.saturating_mul(of_piece).saturating_add(thetas);
     let residuals = Round::room(rows, k).min(residuals);
-    let kept = bytes(174) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
+    let kept = bytes(182) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
     let resolved = bytes(shape.queries.min(RESOLVED[2])) * bytes(k).min(bytes(shape.longest));
-    let step = bytes(96) * bytes(shape.queries) + bytes(24) * resolved + bytes(208) * bytes(rows);
+    let step = bytes(112) * bytes(shape.queries) + bytes(24) * resolved + bytes(208) * bytes(rows);
     (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
 }
 
 /// Exact selection from bounds.
 #[derive(Debug)]
 struct Bounded {
-    layout: Layout,
+    layout: Arc<Layout>,
     /// The numbers kept of all candidates.
     known: Vec<Known>,
     /// The number of the step terms that they follow.
@@ -111,11 +113,10 @@ struct Bounded {
 impl Bounded {
     /// Sorts the candidates by where they occur.
     fn new(candidates: &ColumnClasses) -> Self {
-        let layout = Layout::new(candidates);
         Self {
             known: vec![Known::NOTHING; candidates.len()],
             residuals: (0..candidates.len()).map(|_| None).collect(),
-            layout,
+            layout: Arc::new(Layout::new(candidates)),
             followed: 0,
             longest: candidates.largest_squared_norm(),
             step: StepTerms::default(),
@@ -175,7 +176,8 @@ impl Found {
 impl Bounded {
     /// The errors of the candidates, as [`errors`](Strategy::errors) gives them.
     fn judge(&mut self, round: &Round<'_>, step: &StepTerms, eligible: &[u32]) -> Vec<f64> {
-        let mut search = PruningSearch::new(round, step, eligible);
+        let layout = Arc::clone(&self.layout);
+        let mut search = PruningSearch::new(round, step, &layout, eligible);
         search.evaluate(self.open(&search));
         search.share();
         let mut found = Found::default();
@@ -238,12 +240,10 @@ impl Bounded {
 
     /// The candidates in chunks, with what is kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
-        let layout = &self.layout;
         let chunks = self.known.chunks_mut(CHUNK);
         let chunks = chunks.zip(self.residuals.chunks_mut(CHUNK)).enumerate();
         chunks
             .map(|(number, (known, residuals))| Chunk {
-                layout,
                 first: number * CHUNK,
                 known,
                 residuals,
@@ -254,7 +254,6 @@ impl Bounded {
 
 /// Some candidates.
 struct Chunk<'a> {
-    layout: &'a Layout,
     /// The first of them.
     first: usize,
     known: &'a mut [Known],
@@ -325,7 +324,7 @@ impl<'a> Chunk<'a> {
     where
         'a: 's,
     {
-        let (step, candidates, layout) = (search.step, search.round.candidates, self.layout);
+        let (step, candidates, layout) = (search.step, search.round.candidates, search.layout);
         let mut passages = Vec::new();
         let kept = self.known.iter_mut().zip(&mut *self.residuals);
         for (place, (known, residual)) in kept.enumerate() {
@@ -360,7 +359,7 @@ impl<'a> Chunk<'a> {
         let (state, candidates) = (search.round.state, search.round.candidates);
         let residual = &mut self.residuals[place];
         let candidate = self.first + place;
-        let pieces = self.layout.pieces(candidate);
+        let pieces = search.layout.pieces(candidate);
         match step.at.added {
             Some(0) => {}
             Some(1) => {
@@ -391,7 +390,7 @@ impl<'a> Chunk<'a> {
             found.passed += 1;
             let touched = residual.as_mut().map(|residual| {
                 residual.used = step.at.steps;
-                residual.touched(state, &whole, pieces)
+                residual::touched(residual, state, &whole, pieces)
             });
             if let Some(touched) = touched.or_else(|| search.only_touched(candidate)) {
                 let level_1 = Projected::new(step, whole, products.c, &touched);

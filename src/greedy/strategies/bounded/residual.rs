@@ -8,11 +8,12 @@ use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategies::layout::Piece;
 use crate::linalg::kernels;
 
-/// `u` and `T u` of a candidate, row by row of the queries that it touches. A step changes them in
-/// O(1) a row; with them the gain there is exact.
+/// `u` and `T u` of a candidate in the queries that it touches. A step changes them in O(1) a row; with
+/// them the gain there is exact.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
-    rows: Vec<[f64; 2]>,
+    /// `u_Q` and then `T_Q u_Q`, query after query.
+    numbers: Vec<f64>,
     /// `theta`, `t`.
     pub(super) theta: Vec<f64>,
     /// The step in which it was last of use.
@@ -43,15 +44,15 @@ impl Residual {
 
     /// Bytes held, up to so many steps.
     pub(super) fn bytes(&self, capacity: usize) -> usize {
-        Self::bytes_of(self.rows.len(), capacity)
+        Self::bytes_of(self.numbers.len() / 2, capacity)
     }
 
     /// Forgets all queries.
     pub(super) fn clear(&mut self) {
-        self.rows.clear();
+        self.numbers.clear();
     }
 
-    /// Adds a query, from `theta`; returns where its rows begin. `room`: for what is computed of the query.
+    /// Adds a query, from `theta`; returns where its numbers begin. `room`: for what is computed of the query.
     pub(super) fn add(
         &mut self,
         state: &State,
@@ -68,26 +69,13 @@ impl Residual {
         }
         tu.resize(range.len(), [0.0]);
         transform(&state.matrices()[segment.query], theta, u, tu);
-        let first = self.rows.len();
-        let rows = u.iter().zip(&*tu).map(|(u, tu)| [u[0], tu[0]]);
-        self.rows.extend(rows);
+        let first = self.numbers.len();
+        self.numbers.extend_from_slice(u.as_flattened());
+        self.numbers.extend_from_slice(tu.as_flattened());
         first
     }
 
-    /// The sums over touched queries.
-    #[inline(always)]
-    pub(super) fn touched(&self, state: &State, whole: &Whole, pieces: &[Piece]) -> Touched {
-        let (mut touched, mut first) = (Touched::default(), 0);
-        for piece in pieces {
-            let query = piece.query as usize;
-            touched.add(self.of_query(first, state, whole, query));
-            first += state.queries().range(query).len();
-        }
-        touched
-    }
-
-    /// The sums of the query whose rows begin at `first`.
-    #[inline(always)]
+    /// The sums of the query whose numbers begin at `first`.
     pub(super) fn of_query(
         &self,
         first: usize,
@@ -95,21 +83,45 @@ impl Residual {
         whole: &Whole,
         query: usize,
     ) -> Touched {
-        let (mut a, mut b, mut c, mut d) = (0.0, 0.0, 0.0, 0.0);
         let holdout = &state.holdout()[state.queries().range(query)];
-        for (&[u, tu], &p) in self.rows[first..].iter().zip(holdout) {
-            a += u * p;
-            b += u * tu;
-            c += p * tu;
-            d += tu * tu;
-        }
-        let lambda = state.lambda().value();
-        let slack = (whole.pivot(lambda) - b).max(lambda);
-        let beta = (whole.rho - a) / slack;
-        Touched {
-            gain: beta * (2.0 * c - beta * d),
-            c,
-        }
+        sums_of(
+            &self.numbers[first..],
+            holdout,
+            whole,
+            state.lambda().value(),
+        )
+    }
+}
+
+/// The sums over the touched queries of a residual.
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn touched(
+    residual: &Residual,
+    state: &State,
+    whole: &Whole,
+    pieces: &[Piece],
+) -> Touched {
+    let (mut touched, mut rest) = (Touched::default(), &residual.numbers[..]);
+    for piece in pieces {
+        let holdout = &state.holdout()[state.queries().range(piece.query as usize)];
+        touched.add(sums_of(rest, holdout, whole, state.lambda().value()));
+        rest = &rest[2 * holdout.len()..];
+    }
+    touched
+}
+
+/// The sums of the query with which `numbers` begin.
+#[inline(always)]
+fn sums_of(numbers: &[f64], holdout: &[f64], whole: &Whole, lambda: f64) -> Touched {
+    let (u, rest) = numbers.split_at(holdout.len());
+    let tu = &rest[..holdout.len()];
+    let (a, b) = (kernels::dot(u, holdout), kernels::dot(u, tu));
+    let (c, d) = (kernels::dot(tu, holdout), kernels::dot(tu, tu));
+    let slack = (whole.pivot(lambda) - b).max(lambda);
+    let beta = (whole.rho - a) / slack;
+    Touched {
+        gain: beta * (2.0 * c - beta * d),
+        c,
     }
 }
 
@@ -125,19 +137,18 @@ pub(super) fn follow(residual: &mut Residual, state: &State, pieces: &[Piece], t
     }
     theta.push(0.0);
     kernels::add_scaled(theta, tau, &last.weights);
-    let mut rest = &mut residual.rows[..];
+    let mut rest = &mut residual.numbers[..];
     for piece in pieces {
         let query = piece.query as usize;
         let range = state.queries().range(query);
-        let rows = rest.split_off_mut(..range.len()).unwrap_or_default();
+        let (u, tu);
+        (u, rest) = rest.split_at_mut(range.len());
+        (tu, rest) = rest.split_at_mut(range.len());
         let (phi, psi) = (&last.phi[range.clone()], &last.psi[range]);
-        let along: f64 = rows.iter().zip(psi).map(|(row, psi)| row[0] * psi).sum();
+        let along = kernels::dot(u, psi);
         let (nu, leverage) = (last.nu[query], last.leverage[query]);
-        let change = nu * (along - tau * leverage) - tau;
-        for ((row, phi), psi) in rows.iter_mut().zip(phi).zip(psi) {
-            row[0] -= tau * phi;
-            row[1] += change * psi;
-        }
+        kernels::add_scaled(u, -tau, phi);
+        kernels::add_scaled(tu, nu * (along - tau * leverage) - tau, psi);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The search of one step: candidates that may still win rise from level to level.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -8,7 +9,7 @@ use super::bounds::{self, Whole};
 use super::residual::{Residual, Touched};
 use super::step::{QueryTerms, RESOLVED, StepTerms};
 use crate::greedy::Round;
-use crate::greedy::strategies::layout::Piece;
+use crate::greedy::strategies::layout::{self, Layout, Piece};
 use crate::greedy::strategies::lowmem::{self, squares};
 use crate::greedy::strategy::tie_limit;
 use crate::linalg::kernels::{self, LANES, Lanes};
@@ -109,6 +110,7 @@ impl Projected {
 pub(super) struct PruningSearch<'a> {
     pub(super) round: &'a Round<'a>,
     pub(super) step: &'a StepTerms,
+    pub(super) layout: &'a Layout,
     /// Candidates that the step may not take, by position.
     pub(super) retired: Vec<bool>,
     /// An error above this can not win.
@@ -127,19 +129,18 @@ pub(super) struct PruningSearch<'a> {
 pub(super) type Kept = Vec<(u32, Residual)>;
 
 /// A contender at level 2.
-pub(super) struct AtLevel2 {
+pub(super) struct AtLevel2<'a> {
     pub(super) bounded: BoundedCandidate,
     projected: Projected,
-    theta: Vec<f64>,
-    /// Ascending.
-    touched: Vec<usize>,
+    theta: Cow<'a, [f64]>,
+    pieces: &'a [Piece],
 }
 
 /// The findings of levels 1 and 2 about some contenders.
 #[derive(Default)]
-pub(super) struct Risen {
+pub(super) struct Risen<'a> {
     /// Those that level 2 is to judge.
-    pub(super) contenders: Vec<AtLevel2>,
+    pub(super) contenders: Vec<AtLevel2<'a>>,
     /// How many level 1 left.
     passed: usize,
     /// Those that level 2 left.
@@ -149,15 +150,15 @@ pub(super) struct Risen {
     kept: Kept,
 }
 
-impl Risen {
+impl<'a> Risen<'a> {
     /// Adds a candidate to those for level 2, if it passes level 1.
     fn add(
         &mut self,
-        search: &PruningSearch<'_>,
+        search: &PruningSearch<'a>,
         bound: f64,
         candidate: u32,
         projected: Projected,
-        theta: Vec<f64>,
+        theta: Cow<'a, [f64]>,
     ) {
         if !search.passes(bound) {
             self.dropped.push((bound, candidate));
@@ -167,19 +168,15 @@ impl Risen {
             bounded: BoundedCandidate::new(candidate, bound),
             projected,
             theta,
-            touched: search.touched(candidate),
+            pieces: search.layout.pieces(candidate as usize),
         });
     }
 }
 
-impl AtLevel2 {
-    fn touches(&self, query: usize) -> bool {
-        self.touched.binary_search(&query).is_ok()
-    }
-
+impl AtLevel2<'_> {
     #[inline(always)]
     fn resolve(&mut self, step: &StepTerms, query: usize, (w, x): (f64, f64)) {
-        if !self.touches(query) {
+        if !layout::touches(self.pieces, query) {
             self.projected
                 .resolve(&step.queries[query], step.lambda, (w, x));
         }
@@ -187,7 +184,12 @@ impl AtLevel2 {
 }
 
 impl<'a> PruningSearch<'a> {
-    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms, eligible: &[u32]) -> Self {
+    pub(super) fn new(
+        round: &'a Round<'a>,
+        step: &'a StepTerms,
+        layout: &'a Layout,
+        eligible: &[u32],
+    ) -> Self {
         let mut retired = vec![true; round.candidates.len()];
         for &candidate in eligible {
             retired[candidate as usize] = false;
@@ -195,6 +197,7 @@ impl<'a> PruningSearch<'a> {
         Self {
             round,
             step,
+            layout,
             retired,
             limit: f64::INFINITY,
             judged: Vec::new(),
@@ -334,7 +337,7 @@ impl<'a> PruningSearch<'a> {
             let blocks = chunk.chunks(LANES).map(|block| self.level_1(block));
             self.level_2(blocks.collect())
         });
-        let all: Vec<Risen> = of_known.chain(of_fresh).collect();
+        let all: Vec<Risen<'_>> = of_known.chain(of_fresh).collect();
         let (mut passed, mut left, mut kept) = (self.judged.len(), Vec::new(), Kept::new());
         for risen in all {
             passed += risen.passed;
@@ -352,9 +355,8 @@ impl<'a> PruningSearch<'a> {
         if candidates.sole_query(candidate).is_some() {
             return None;
         }
-        let queries = candidates.queries();
-        let segments = candidates.segments(candidate);
-        let rows = segments.map(|segment| queries.range(segment.query).len());
+        let pieces = self.layout.pieces(candidate).iter();
+        let rows = pieces.map(|piece| candidates.queries().range(piece.query as usize).len());
         Some(Residual::bytes_of(rows.sum(), self.round.state.capacity()))
     }
 
@@ -369,7 +371,7 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Level 1 from scratch of up to eight candidates, each with whether its residual may be kept.
-    pub(super) fn level_1(&self, block: &[(BoundedCandidate, bool)]) -> Risen {
+    pub(super) fn level_1(&self, block: &[(BoundedCandidate, bool)]) -> Risen<'a> {
         let (candidates, state) = (self.round.candidates, self.round.state);
         let mut risen = Risen::default();
         if stop::requested() {
@@ -394,7 +396,7 @@ impl<'a> PruningSearch<'a> {
                 risen.kept.push((candidate, residual));
             }
             let bound = contender.bound.min(projected.bound(self.step));
-            risen.add(self, bound, candidate, projected, theta);
+            risen.add(self, bound, candidate, projected, theta.into());
         }
         risen
     }
@@ -408,15 +410,14 @@ impl<'a> PruningSearch<'a> {
     ) -> (Projected, Residual) {
         let (candidates, state) = (self.round.candidates, self.round.state);
         let column = candidates.column(candidate);
-        let pieces = candidates.segments(candidate).map(|s| Piece::new(&s));
-        let pieces: Vec<Piece> = pieces.collect();
-        let products = bounds::pass_over(column, &pieces, self.step);
+        let pieces = self.layout.pieces(candidate);
+        let products = bounds::pass_over(column, pieces, self.step);
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared,
             z_least: z_squared,
             rho: products.rho,
-            fourth: bounds::fourth_of(column, &pieces, z_squared, self.step),
+            fourth: bounds::fourth_of(column, pieces, z_squared, self.step),
         };
         let mut residual = Residual::default();
         let touched = self.only_touched(candidate).unwrap_or_else(|| {
@@ -436,7 +437,7 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Level 2 of some contenders: resolves queries, some first and then some more.
-    pub(super) fn level_2(&self, blocks: Vec<Risen>) -> Risen {
+    pub(super) fn level_2(&self, blocks: Vec<Risen<'a>>) -> Risen<'a> {
         let mut risen = Risen::default();
         let mut contenders = Vec::new();
         for block in blocks {
@@ -468,12 +469,12 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Up to eight contenders of level 0, each with its `theta`.
-    pub(super) fn at_level_2(&self, block: &[BoundedCandidate]) -> Risen {
+    pub(super) fn at_level_2(&self, block: &[BoundedCandidate]) -> Risen<'a> {
         let mut risen = Risen::default();
         let state = self.round.state;
         let kept = |own: &BoundedCandidate| {
             let kept = self.residuals.get(own.candidate as usize);
-            kept.and_then(|kept| Some(&kept.as_ref()?.theta))
+            kept.and_then(|kept| Some(&kept.as_ref()?.theta[..]))
         };
         let mut thetas = Vec::new();
         if block.iter().any(|own| kept(own).is_none()) {
@@ -485,23 +486,17 @@ impl<'a> PruningSearch<'a> {
         }
         for (lane, own) in block.iter().enumerate() {
             let found = || thetas.iter().map(|theta| theta[lane]).collect();
-            let theta = kept(own).cloned().unwrap_or_else(found);
+            let theta = kept(own).map_or_else(found, Cow::Borrowed);
             risen.add(self, own.bound, own.candidate, own.projected(), theta);
         }
         risen
     }
 
-    /// The queries that a candidate touches, ascending.
-    fn touched(&self, candidate: u32) -> Vec<usize> {
-        let segments = self.round.candidates.segments(candidate as usize);
-        segments.map(|segment| segment.query).collect()
-    }
-
     /// Resolves queries, by their places in the order, for up to eight candidates; `thetas`: `t` lanes.
-    fn resolve(&self, block: &mut [AtLevel2], places: Range<usize>, thetas: &mut [Lanes]) {
+    fn resolve(&self, block: &mut [AtLevel2<'_>], places: Range<usize>, thetas: &mut [Lanes]) {
         thetas.fill([0.0; LANES]);
         for (lane, contender) in block.iter().enumerate() {
-            for (lanes, &theta) in thetas.iter_mut().zip(&contender.theta) {
+            for (lanes, &theta) in thetas.iter_mut().zip(&*contender.theta) {
                 lanes[lane] = theta;
             }
         }

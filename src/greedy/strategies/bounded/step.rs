@@ -15,6 +15,8 @@ use crate::linalg::kernels::{LANES, Lanes};
 pub(super) struct QueryTerms {
     /// `|k_Q|^2`, `k_Q = (T_Q - I) p_Q`
     pub(super) k_squared: f64,
+    /// `|k_Q|^2` of the change of `k_Q` since the state that was described before.
+    k_change: f64,
     /// `h_Q >= |T_Q - I|`: its trace.
     pub(super) h: f64,
     /// `h_Q / (1 + h_Q) >= |Phi_Q|^2`
@@ -31,8 +33,9 @@ pub(super) struct QueryTerms {
     added: f64,
 }
 
-/// The terms that a candidate sums over the queries that it touches: each number, or a little more.
-pub(super) type TouchedTerms = [f32; 6];
+/// The terms that a candidate sums over the queries that it touches: each number, or a little more. The last is 0:
+/// eight are added at once.
+pub(super) type TouchedTerms = [f32; 8];
 
 /// `|m_Q|^2`
 pub(super) const M: usize = 0;
@@ -44,8 +47,10 @@ pub(super) const EXPLAINED: usize = 2;
 pub(super) const GROWTH: usize = 3;
 /// `|k_Q|^2`
 pub(super) const OWN: usize = 4;
+/// `|k_Q|^2` of the change of `k_Q` since the state that was described before.
+pub(super) const OWN_CHANGE: usize = 5;
 /// [`QueryTerms::spread`]
-pub(super) const SPREAD: usize = 5;
+pub(super) const SPREAD: usize = 6;
 
 /// The factors of a column at one example, side by side: a pass over a column is one
 /// multiplication of four lanes an entry.
@@ -86,8 +91,9 @@ pub(super) struct Place {
 pub(super) struct Sums {
     /// All queries, those that are resolved first: of the largest `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
-    /// The largest `|k_Q|^2`.
+    /// The largest `|k_Q|^2`, and that of its change.
     pub(super) largest: f64,
+    pub(super) largest_change: f64,
     /// [`spread`] of `|k_Q|^2`.
     pub(super) spread: f64,
     /// The sum of all `kappa_Q`.
@@ -214,6 +220,8 @@ impl StepTerms {
         let k_squared: fn(&QueryTerms) -> f64 = |query| query.k_squared;
         self.sums.kappa = queries.iter().map(|query| query.kappa).sum();
         self.sums.largest = queries.iter().map(k_squared).fold(0.0, f64::max);
+        let changes = queries.iter().map(|query| query.k_change);
+        self.sums.largest_change = changes.fold(0.0, f64::max);
         let [first, second, third] = RESOLVED;
         let [spread, rests @ ..] = self.spreads_of([0, first, second, third], k_squared);
         (self.sums.spread, self.sums.rests) = (spread, rests);
@@ -247,11 +255,11 @@ impl StepTerms {
         let parts = parts.into_par_iter().with_min_len(QUERIES);
         parts.for_each(|((rows, terms), examples)| {
             for (row, example) in rows.zip(examples) {
-                let before = half(example);
+                let before = *example;
                 let phi = last.get(row).copied().unwrap_or(0.0);
                 let k = transformed[row] - state.holdout()[row];
                 *example = [state.residual()[row], phi, rest[row], k];
-                terms.add(example, before);
+                terms.add(example, &before);
             }
         });
     }
@@ -357,17 +365,20 @@ impl QueryTerms {
             self.phi_squared,
             growth,
             self.k_squared,
+            self.k_change,
             self.spread(),
+            0.0,
         ];
         terms.map(no_less)
     }
 
-    /// Adds an example, of which `m` was something else before.
+    /// Adds an example, which had other terms before.
     #[inline(always)]
-    fn add(&mut self, example: &ExampleTerms, before: f64) {
+    fn add(&mut self, example: &ExampleTerms, before: &ExampleTerms) {
         let m = half(example);
         self.m_squared += m * m;
-        self.change += (m - before).powi(2);
+        self.change += (m - half(before)).powi(2);
+        self.k_change += (example[K] - before[K]).powi(2);
         self.added += example[PHI] * example[PHI];
         self.k_squared += example[K] * example[K];
     }

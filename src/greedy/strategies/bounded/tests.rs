@@ -158,7 +158,8 @@ fn check(
     step: &StepTerms,
     eligible: &[u32],
 ) -> Vec<Checked> {
-    let mut search = PruningSearch::new(round, step, eligible);
+    let layout = Arc::clone(&passing.layout);
+    let mut search = PruningSearch::new(round, step, &layout, eligible);
     let contenders = bare.by_norms(&search).contenders;
     let kept = bounded.by_norms(&search).contenders;
     search.residuals = &bounded.residuals;
