@@ -142,10 +142,14 @@ impl<'t> Draft<'t> {
                 None => self.row(line, text)?,
             }
         }
-        if self.words == 0 {
-            return Ok(None);
-        }
         self.check_range()?;
+        if self.words == 0 {
+            let expected = "the words of the parse below its score";
+            return match self.score {
+                Some(_) => Err(lines[0].refuse(Fault::new(expected, "none"))),
+                None => Ok(None),
+            };
+        }
         self.check_heads()?;
         let mut sentence = Sentence::new(self.tokens);
         sentence.line = lines[0].number;
@@ -215,8 +219,8 @@ impl<'t> Draft<'t> {
         }
         let next = self.words + 1;
         let bounds = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
-        let Some((_, end)) = bounds.filter(|&(begin, end)| begin == next && end > begin) else {
-            let expected = format!("a multiword token from word {next} to a later one");
+        let Some((_, end)) = bounds.filter(|&(begin, end)| begin == next && end >= begin) else {
+            let expected = format!("a multiword token from word {next} on");
             return Err(line.refuse_field(0, expected, fields[0]));
         };
         check_form(line, fields)?;
@@ -365,6 +369,7 @@ pub(super) fn check_columns(text: &[u8], name: &str) -> Result<(), ReadError> {
             .filter(|word| !matches!(*word, "" | ":"));
         let first = words.next().unwrap_or_default().trim_end_matches(':');
         let columns: Vec<&str> = words.collect();
+        let is_list = comment.contains(['=', ':']) || columns.iter().any(|c| NAMES.contains(c));
         // The others are not read, and have other names in older versions.
         let same = |place: usize| {
             columns
@@ -372,6 +377,7 @@ pub(super) fn check_columns(text: &[u8], name: &str) -> Result<(), ReadError> {
                 .is_some_and(|name| name.eq_ignore_ascii_case(NAMES[place]))
         };
         if first.eq_ignore_ascii_case("global.columns")
+            && is_list
             && (columns.len() != COLUMNS || ![0, 1, 6, 7].into_iter().all(same))
         {
             let expected = format!("the columns {}", NAMES.join(" "));
@@ -459,6 +465,48 @@ mod tests {
     }
 
     #[test]
+    fn what_treebanks_of_many_languages_have_is_read() {
+        // Empty nodes in front and within a token, a token of one word, a form with a blank, forms like comments
+        // and numbers, no part of speech, several roots, and files put together.
+        let row = |id: &str, form: &str, head: &str| {
+            let (tag, label) = (if form == "#" { "_" } else { "X" }, "dep:x@y");
+            format!("{id}\t{form}\t_\t{tag}\t_\tA[b]=C,D\t{head}\t{label}\t0:root|2.1:x\tA=b c|D")
+        };
+        let [pair, alone] = ["1-2", "4-4"].map(|id| row(id, "לבית", "_").replace("dep:x@y", "_"));
+        let rows = [
+            "\u{feff}# newdoc id = a:1".to_owned(),
+            "#".to_owned(),
+            "# text =לבית # 10 000 ذ".to_owned(),
+            "# visual-style 2\tcolor:blue".to_owned(),
+            row("0.1", "_", "_"),
+            row("0.2", "_", "_"),
+            pair,
+            row("1", "ל", "2"),
+            row("1.1", "ה", "_"),
+            row("2", "בית", "0"),
+            row("3", "#", "2"),
+            alone,
+            row("4", "10 000", "0"),
+            row("5", "1.1", "4"),
+            "\t ".to_owned(),
+            "\u{feff}# sent_id = SSL_3:1:5".to_owned(),
+            row("1", "ذ", "0"),
+        ];
+        for end in ["\n", "\r\n"] {
+            let text = rows.join(end);
+            let read: Result<Vec<_>, _> = sentences(text.as_bytes(), "f").collect();
+            let read = read.unwrap();
+            let forms: Vec<&str> = read[0].words().iter().map(|w| w.form.as_str()).collect();
+            assert_eq!(forms, ["ל", "בית", "#", "10 000", "1.1"]);
+            assert_eq!(read[0].text(), "לבית # לבית 1.1");
+            assert_eq!(
+                (read.len(), read[1].line(), read[1].id()),
+                (2, 16, Some("SSL_3:1:5"))
+            );
+        }
+    }
+
+    #[test]
     fn what_is_malformed_has_a_place_and_leaves_the_others() {
         for (rows, message) in [
             (
@@ -496,6 +544,14 @@ mod tests {
             (
                 "2-3 a _ _ _ _ _ _ _ _",
                 "f:1:1: expected a multiword token from word 1",
+            ),
+            (
+                "1-0 a _ _ _ _ _ _ _ _",
+                "f:1:1: expected a multiword token from word 1",
+            ),
+            (
+                "1-2 a _ _ _ _ _ _ _ _",
+                "f:1:1: expected words up to 2 of the multiword token, found a sentence of 0 words",
             ),
             (
                 "1-2 a _ _ _ _ _ _ _ _\n1-2 a _ _ _ _ _ _ _ _",

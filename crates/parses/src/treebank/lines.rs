@@ -47,12 +47,12 @@ impl<'t> Line<'t> {
 
 /// The blocks of a text that messages call `name`.
 pub(super) fn blocks<'t>(text: &'t [u8], name: &'t str) -> impl Iterator<Item = Vec<Line<'t>>> {
-    let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
     let numbered = (1..).zip(lines(text));
+    // Each of several files that were put together may begin with a mark of the order of its bytes.
     let mut lines = numbered.map(move |(number, bytes)| Line {
         name,
         number,
-        bytes,
+        bytes: bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes),
     });
     iter::from_fn(move || {
         let first = lines.find(|line| !line.is_blank())?;
@@ -80,6 +80,11 @@ mod tests {
         assert!(numbers("\n\n").is_empty());
         let first = |text| blocks(text, "f").next().unwrap()[0];
         assert_eq!(first(b"\xef\xbb\xbfa\r\n").bytes, b"a");
+        let mark = "\u{feff}";
+        assert_eq!(
+            numbers(&format!("{mark}a\n{mark}\n{mark}b\n{mark}c\n")),
+            [vec![1], vec![3, 4]]
+        );
         for (text, message) in [
             (
                 &b"# a\r1\tb\r"[..],

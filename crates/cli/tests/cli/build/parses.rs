@@ -115,6 +115,13 @@ fn a_score_that_is_not_one_is_refused_with_its_place() {
     folder.refused(&format!(
         "{SCORED} => scored.conllu:3:1: expected one score of a sentence, found"
     ));
+    // A blank line parts it from its parse.
+    for apart in ["# score = -1\n", "# score = -1\n\n# note"] {
+        commented(&folder, [apart; 16]);
+        folder.refused(&format!(
+            "{SCORED} => scored.conllu:1:1: expected the words of the parse below its score, found none"
+        ));
+    }
     // Comments on other things, and scores of a treebank, are no scores of parses.
     for comment in [
         "# score-type = viterbi",
@@ -179,6 +186,7 @@ fn columns_in_another_order_are_refused() {
         "#global.columns=ID LEMMA FORM UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
         "# Global.Columns: ID FORM LEMMA UPOS XPOS FEATS DEPREL HEAD DEPS MISC",
         "# global.columns =",
+        "# global.columns ID LEMMA FORM UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
         &format!("# global.columns = {standard} PARSEME:MWE"),
     ];
     for (name, text) in ["gold.conllu", "nbest.conllu"].into_iter().zip(&texts) {
@@ -202,6 +210,7 @@ fn columns_in_another_order_are_refused() {
             format!("# GLOBAL.columns: {}", standard.to_lowercase()),
             "# global.columns = ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL PHEAD PDEPREL"
                 .to_owned(),
+            "# global.columns are those of the format".to_owned(),
         ] {
             folder.write(name, format!("{heading}\n{text}"));
             folder.run(BUILD);
