@@ -346,7 +346,7 @@ impl State {
             let parts: Vec<_> = parts.collect();
             let parts = parts.into_par_iter().with_min_len(QUERIES);
             parts.for_each(|(y, matrices)| {
-                matrices.selected.take_off(change, y.as_chunks_mut::<1>().0);
+                take_off(matrices, change, y);
             });
         }
         [z, theta]
@@ -364,7 +364,7 @@ impl State {
         let along = |u: &[f64]| kernels::sparse_dot(column.rows, column.values, u);
         let mut products = vec![0.0; self.steps()];
         self.products(column, &mut products);
-        self.spread(column, &mut last.phi);
+        self.centre(column, &mut last.phi);
         let squared_norm = along(&last.phi);
         if let Some((target, grown)) = &mut self.refit {
             grown.grow(&mut products.clone(), squared_norm, along(target));
@@ -478,7 +478,7 @@ impl State {
                 rows: &rows,
                 values: &values,
             };
-            self.spread(column, &mut centred);
+            self.centre(column, &mut centred);
             let sums = folds.sums(column, &self.matrices, &self.problem.labels);
             folds.add(&sums, &centred, &mut self.holdout);
         }
@@ -500,7 +500,7 @@ impl State {
     }
 
     /// The centred column, `m` numbers, into `v`.
-    fn spread(&self, column: Column<'_>, v: &mut [f64]) {
+    fn centre(&self, column: Column<'_>, v: &mut [f64]) {
         let mut entries = column;
         for rows in self.queries().ranges() {
             let entries = entries.take_rows_below(rows.end);
@@ -633,7 +633,7 @@ mod tests {
                 rows: &rows,
                 values: &values,
             };
-            fine.spread(column, &mut centred);
+            fine.centre(column, &mut centred);
             let sums = folds.sums(column, fine.matrices(), fine.labels());
             folds.add(&sums, &centred, &mut holdout);
         }

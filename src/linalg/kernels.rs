@@ -69,24 +69,6 @@ pub(crate) fn sparse_dot(rows: &[u32], values: &[f64], v: &[f64]) -> f64 {
         .sum()
 }
 
-/// `z += M' x` for a sparse column `x`: `O(nnz z.len())`. `M` is stored by rows of `stride` numbers, of
-/// which the first `z.len()` count: there is room for the features to come.
-///
-/// ```text
-/// for each entry e, in order:
-///     for j in 0..len(z): z[j] = z[j] + (values[e] * M[rows[e]][j])
-/// ```
-///
-/// Each `z[j]` is a sum over the entries, in their order. The entries are the outer loop, as a row of `M`
-/// is contiguous: it is read once, and `z` stays in the first cache.
-#[multiversion::multiversion(targets = "simd")]
-pub(crate) fn project(rows: &[u32], values: &[f64], m: &[f64], stride: usize, z: &mut [f64]) {
-    for (&row, &value) in rows.iter().zip(values) {
-        let start = row as usize * stride;
-        add_scaled(z, value, &m[start..start + z.len()]);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,13 +81,5 @@ mod tests {
             let y: Vec<f64> = x.iter().map(|x| 2.0 * x).collect();
             assert!((dot(&x, &y) - expected).abs() < 1e-9);
         }
-    }
-
-    #[test]
-    fn project_is_a_transposed_product() {
-        let m = [1.0, 2.0, 9.0, 3.0, 4.0, 9.0];
-        let mut z = [10.0, 20.0];
-        project(&[0, 1], &[2.0, -1.0], &m, 3, &mut z);
-        assert_eq!(z, [9.0, 20.0]);
     }
 }

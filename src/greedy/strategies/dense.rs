@@ -27,7 +27,7 @@
 
 use rayon::prelude::*;
 
-use super::lowmem::{LowMemory, spread};
+use super::lowmem::{LowMemory, fill_lane};
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::criterion::BlockRanking;
@@ -119,7 +119,7 @@ impl Block {
         for (lane, candidate) in lanes(candidates, first) {
             for segment in candidates.segments(candidate) {
                 let rows = candidates.queries().range(segment.query);
-                spread(&segment, rows.start, lane, &mut c[rows]);
+                fill_lane(&segment, rows.start, lane, &mut c[rows]);
             }
             let Column { rows, values } = candidates.column(candidate);
             terms.s[lane] += candidates.squared_norm(candidate);

@@ -243,7 +243,7 @@ impl Scratch {
         let (u, tu) = (&mut self.u[..range.len()], &mut self.tu[..range.len()]);
         u.fill([0.0; LANES]);
         take_segments(candidates, rest, range.end, |lane, segment| {
-            spread(segment, range.start, lane, u);
+            fill_lane(segment, range.start, lane, u);
         });
         let matrices = &state.matrices()[query as usize];
         judge_query(matrices, &block.theta, &state.holdout()[range], u, tu)
@@ -280,7 +280,7 @@ fn judge_by_folds(
     let load = |query: usize, v: &mut [Lanes]| {
         let range = state.queries().range(query);
         take_segments(candidates, &mut rest, range.end, |lane, segment| {
-            spread(segment, range.start, lane, v);
+            fill_lane(segment, range.start, lane, v);
         });
     };
     folds.judge(&sums, state.holdout(), load, see);
@@ -303,7 +303,7 @@ fn take_segments(
 }
 
 /// Puts a column's centred entries in a query into its lane.
-pub(super) fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &mut [Lanes]) {
+pub(super) fn fill_lane(segment: &Segment<'_>, first_row: usize, lane: usize, v: &mut [Lanes]) {
     for v in v.iter_mut() {
         v[lane] = -segment.mean;
     }

@@ -208,7 +208,7 @@ struct Judge<'a> {
 impl Judge<'_> {
     /// Whether a candidate may win whose bound is that, but for rounding: `rho`, which follows step after
     /// step, is off by a share of `|v| |y|`.
-    fn passes(&self, bound: f64, candidate: usize) -> bool {
+    fn may_win(&self, bound: f64, candidate: usize) -> bool {
         let (state, candidates) = (self.round.state, self.round.candidates);
         let (entries, steps) = (candidates.column(candidate).rows.len(), state.capacity());
         let operations = ((entries + steps + 8) * (1 + 2 * steps)) as f64;
@@ -222,7 +222,7 @@ impl Judge<'_> {
 
     /// How far a candidate reaches as far as the queries that it touches tell; `None` where it cannot win so.
     fn reach(&self, kept: &mut Kept, candidate: usize) -> Option<Reach> {
-        if !self.passes(kept.bound * self.terms.clock.now, candidate) {
+        if !self.may_win(kept.bound * self.terms.clock.now, candidate) {
             return None;
         }
         let pieces = self.layout.pieces(candidate);
@@ -234,8 +234,8 @@ impl Judge<'_> {
         // Steps count in 32 bits, as features do.
         let steps = u32::try_from(self.terms.steps).unwrap_or(u32::MAX);
         let reach = kept.last.follow(squared_norm, sums, steps);
-        let may_win = self.passes(self.gain(&reach, candidate), candidate);
-        may_win.then_some(reach)
+        self.may_win(self.gain(&reach, candidate), candidate)
+            .then_some(reach)
     }
 
     /// `rho^2 / s`
@@ -253,7 +253,7 @@ impl Judge<'_> {
             reach.explained = reach.explained.min(kept.last.explained + tau * tau);
         }
         kept.last = reach;
-        self.passes(self.gain(&reach, candidate), candidate)
+        self.may_win(self.gain(&reach, candidate), candidate)
     }
 
     /// The errors with up to eight candidates of these `|rho|`, and `|z|^2`: with `z` anew, so that they do not
@@ -273,9 +273,9 @@ impl Judge<'_> {
         block.iter().zip(explained).map(error).collect()
     }
 
-    /// Evaluates the eligible candidates of a task whose bounds pass.
+    /// Evaluates the eligible candidates of a task whose bounds may win.
     fn judge(&self, task: &mut Task<'_>) {
-        let mut passing = Vec::new();
+        let mut contenders = Vec::new();
         for (place, &candidate) in task.eligible.iter().enumerate() {
             let candidate = candidate as usize;
             let kept = &mut task.kept[candidate - task.first];
@@ -284,14 +284,14 @@ impl Judge<'_> {
             }
             if self.round.sampled {
                 let [rho, _] = self.terms.along(self.round.candidates.column(candidate));
-                passing.push((place, (candidate, rho.abs())));
+                contenders.push((place, (candidate, rho.abs())));
             } else if let Some(reach) = self.reach(kept, candidate)
                 && self.read(kept, candidate, reach)
             {
-                passing.push((place, (candidate, kept.last.rho)));
+                contenders.push((place, (candidate, kept.last.rho)));
             }
         }
-        for block in passing.chunks(LANES) {
+        for block in contenders.chunks(LANES) {
             let subjects: Vec<(usize, f64)> = block.iter().map(|&(_, subject)| subject).collect();
             let found = self.errors_with(&subjects);
             for (&(place, (candidate, _)), (error, explained)) in block.iter().zip(found) {
@@ -451,7 +451,7 @@ mod tests {
         ColumnClasses::new(&crate::data::parsed(&text.concat()))
     }
 
-    /// The errors of all candidates, none of them passed over.
+    /// The errors of all candidates, none of them dismissed.
     fn eager(candidates: &ColumnClasses, state: &State) -> Vec<f64> {
         let error = kernels::dot(state.labels(), state.residual());
         let of = |candidate: usize| {
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_that_are_passed_over_cannot_win_and_others_keep_their_bits() {
+    fn dismissed_candidates_cannot_win_and_others_keep_their_bits() {
         let candidates = candidates(200, 300);
         let mut random = ChaCha8Rng::seed_from_u64(6);
         for lambda in [1e-9, 0.5, 30.0] {
@@ -474,7 +474,7 @@ mod tests {
             let mut state = State::new(&labels, candidates.queries(), lambda, 12);
             let mut strategy = Residual::new(&candidates);
             let mut eligible: Vec<u32> = (0..).take(candidates.len()).collect();
-            let mut passed_over = 0;
+            let mut dismissed = 0;
             for _ in 0..12 {
                 let round = Round {
                     candidates: &candidates,
@@ -495,7 +495,7 @@ mod tests {
                             "{lambda} {} {expected} {limit}",
                             state.steps()
                         );
-                        passed_over += 1;
+                        dismissed += 1;
                     } else {
                         assert_eq!(found.to_bits(), expected.to_bits());
                     }
@@ -510,8 +510,8 @@ mod tests {
             }
             // Rounding may change all that a tiny lambda leaves.
             assert!(
-                passed_over > 100 || lambda.value() < 1e-6,
-                "{lambda} {passed_over}"
+                dismissed > 100 || lambda.value() < 1e-6,
+                "{lambda} {dismissed}"
             );
         }
     }

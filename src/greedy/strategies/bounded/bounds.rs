@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The sum of all `c_Q` is one product of the candidate with a vector that is the same for all
-//! candidates, and `y_Q` is of the second order in the leverage of the query: so one pass over the
+//! candidates, and `y_Q` is of the second order in the leverage of the query: so one reading of the
 //! entries gives a bound that is close. In a query that the candidate does not touch
 //! `u_Q = -Phi_Q' z`.
 
@@ -36,17 +36,17 @@ pub(super) struct Products {
     pub(super) explained: f64,
 }
 
-/// Passes over a column, whose pieces are all of it.
-pub(super) fn pass_over(column: Column<'_>, pieces: &[Piece], step: &StepTerms) -> Products {
-    let mut passage = Passage::new(column, pieces);
-    pass_before(&mut passage, u32::MAX, step);
-    passage.products
+/// Reads a column, whose pieces are all of it.
+pub(super) fn read(column: Column<'_>, pieces: &[Piece], step: &StepTerms) -> Products {
+    let mut reading = Reading::new(column, pieces);
+    read_before(&mut reading, u32::MAX, step);
+    reading.products
 }
 
-/// A pass over a column, some queries at a time. Many columns pass over the same few queries one after the other, so
+/// A column that is read some queries at a time. Many columns read the same few queries one after the other, so
 /// that the terms of these queries stay in a cache.
 #[derive(Debug)]
-pub(super) struct Passage<'a> {
+pub(super) struct Reading<'a> {
     /// The entries that come next.
     rest: Column<'a>,
     /// The pieces that come next.
@@ -55,8 +55,8 @@ pub(super) struct Passage<'a> {
     pub(super) products: Products,
 }
 
-impl<'a> Passage<'a> {
-    /// The pass over a column, whose pieces are all of it, before its first query.
+impl<'a> Reading<'a> {
+    /// The column, whose pieces are all of it, before its first query.
     pub(super) fn new(column: Column<'a>, pieces: &'a [Piece]) -> Self {
         Self {
             rest: column,
@@ -66,35 +66,35 @@ impl<'a> Passage<'a> {
     }
 }
 
-/// Passes over many columns.
-pub(super) fn pass_together<'p, 'c: 'p>(
-    passages: impl Iterator<Item = &'p mut Passage<'c>>,
+/// Reads many columns.
+pub(super) fn read_together<'p, 'c: 'p>(
+    readings: impl Iterator<Item = &'p mut Reading<'c>>,
     step: &StepTerms,
 ) {
     let mut long = Vec::new();
-    for passage in passages {
-        if passage.pieces.len() > step.blocks.len() {
-            long.push(passage);
+    for reading in readings {
+        if reading.pieces.len() > step.blocks.len() {
+            long.push(reading);
         } else {
-            pass_before(passage, u32::MAX, step);
+            read_before(reading, u32::MAX, step);
         }
     }
     for &end in &step.blocks {
-        for passage in &mut long {
-            pass_before(passage, end, step);
+        for reading in &mut long {
+            read_before(reading, end, step);
         }
     }
 }
 
-/// Takes a passage over the queries before query `end`.
+/// Reads the queries before query `end`.
 #[multiversion::multiversion(targets = "simd")]
-fn pass_before(passage: &mut Passage<'_>, end: u32, step: &StepTerms) {
-    let mut products = passage.products;
-    while let [piece, later @ ..] = passage.pieces
+fn read_before(reading: &mut Reading<'_>, end: u32, step: &StepTerms) {
+    let mut products = reading.products;
+    while let [piece, later @ ..] = reading.pieces
         && piece.query < end
     {
         let mut sums = ExampleTerms::default();
-        for (row, value) in passage.rest.take_entries(piece.length as usize).iter() {
+        for (row, value) in reading.rest.take_entries(piece.length as usize).iter() {
             for (sum, term) in sums.iter_mut().zip(&step.examples[row]) {
                 *sum += value * term;
             }
@@ -106,9 +106,9 @@ fn pass_before(passage: &mut Passage<'_>, end: u32, step: &StepTerms) {
         let query = &step.queries[piece.query as usize];
         products.spread += query.spread();
         products.explained += query.phi_squared;
-        passage.pieces = later;
+        reading.pieces = later;
     }
-    passage.products = products;
+    reading.products = products;
 }
 
 /// The terms of a bound that belong to a candidate as a whole.
@@ -207,7 +207,7 @@ fn by_z(whole: &Whole, step: &StepTerms) -> f64 {
         + fourth_order(whole, step, whole.fourth)
 }
 
-/// [`Whole::fourth`], with the `x_Q` of the first eight queries where they matter: a pass over a column.
+/// [`Whole::fourth`], with the `x_Q` of the first eight queries where they matter: a reading of a column.
 #[multiversion::multiversion(targets = "simd")]
 pub(super) fn fourth_of(
     column: Column<'_>,

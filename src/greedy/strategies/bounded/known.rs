@@ -14,7 +14,7 @@ const BLOCK: usize = 128;
 pub(super) enum Known {
     /// A bound on its gain in the step that had it, over the [`clock`](StepTerms::clock) of that step. The
     /// entries have not been read since.
-    Passed(f64),
+    Dismissed(f64),
     /// The reach that the last step found.
     Read(Reach),
 }
@@ -108,7 +108,7 @@ impl Reach {
 
 impl Known {
     /// The value of a candidate that nothing is known of.
-    pub(super) const NOTHING: Self = Self::Passed(f64::INFINITY);
+    pub(super) const NOTHING: Self = Self::Dismissed(f64::INFINITY);
 
     /// Forgets what holds for the last step only.
     pub(super) fn forget(&mut self) {
@@ -121,7 +121,7 @@ impl Known {
     #[inline(always)]
     pub(super) fn kept(&self, step: &StepTerms) -> f64 {
         match self {
-            Self::Passed(bound) => bound * step.clock.now,
+            Self::Dismissed(bound) => bound * step.clock.now,
             Self::Read(_) => f64::INFINITY,
         }
     }
@@ -142,7 +142,7 @@ impl Known {
             }
         }
         let last = match *self {
-            Self::Passed(_) => Reach::ANY,
+            Self::Dismissed(_) => Reach::ANY,
             Self::Read(reach) => reach,
         };
         let reach = last.follow(sums, squared_norm, step);
@@ -176,7 +176,7 @@ impl Known {
 /// Whether the queries that a candidate touches tell that it can not win. If they do, what is known
 /// follows the step; if not, the entries have to be read.
 #[multiversion::multiversion(targets = "simd")]
-pub(super) fn passed(
+pub(super) fn dismissed(
     known: &mut Known,
     search: &PruningSearch<'_>,
     pieces: &[Piece],
@@ -187,16 +187,16 @@ pub(super) fn passed(
     for block in pieces.chunks(BLOCK) {
         let bound;
         (reach, bound) = known.sum(&mut sums, block, squared_norm, step);
-        if search.passes(bound) {
+        if search.may_win(bound) {
             return false;
         }
     }
     let surcharges = step.clock.surcharge * pieces.len() as f64;
     let bound = 2.0 * squared_norm / step.lambda * (sums[M] + surcharges);
-    *known = if search.passes(bound) {
+    *known = if search.may_win(bound) {
         Known::Read(reach)
     } else {
-        Known::Passed(bound / step.clock.now)
+        Known::Dismissed(bound / step.clock.now)
     };
     true
 }

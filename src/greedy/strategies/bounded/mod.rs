@@ -7,7 +7,7 @@
 //! | level | what is exact | cost a candidate |
 //! |---|---|---|
 //! | before 0 | nothing: norms of the queries it touches, or their bound of an earlier step (`known.rs`) | O(touched queries), or O(1) |
-//! | 0 | the first order of (*) in all queries together | O(nnz), with `z . g_Q` of eight queries for those that pass |
+//! | 0 | the first order of (*) in all queries together | O(nnz), with `z . g_Q` of eight queries for those that may win |
 //! | 1 | all of (*) in touched queries | O(touched rows) where `u` and `T u` of the last step are kept, else t times that |
 //! | 2 | `z . f_Q`, `z . g_Q` in some hundred queries | O(t) for each |
 //! | 3 | everything: equation (*) | O(t m) |
@@ -43,7 +43,7 @@ use crate::greedy::strategy::{Facts, bytes};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::linalg::kernels::LANES;
 use crate::stop;
-use bounds::{Passage, Products};
+use bounds::{Products, Reading};
 use known::{Known, Reach};
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
@@ -69,10 +69,10 @@ pub(super) const FACTS: Facts = Facts {
 /// `t / m`: from `t = m / 4` on every candidate reaches level 2.
 fn cost(shape: &Shape) -> f64 {
     let (rows, k) = (shape.rows as f64, shape.k as f64);
-    let passes = 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64 + 2e-9 * rows * k;
+    let reading = 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64 + 2e-9 * rows * k;
     let resolved = shape.queries.min(RESOLVED[2]) as f64;
     let rising = 0.035e-9 * shape.candidates as f64 * resolved * k;
-    passes + rising * (4.0 * k / rows).powi(3).min(1.0)
+    reading + rising * (4.0 * k / rows).powi(3).min(1.0)
 }
 
 /// Bytes for what is kept and bounded of a candidate, a piece, a query and an example, and residuals.
@@ -265,40 +265,40 @@ impl<'a> Chunk<'a> {
     /// query and where the residual is kept. `follows`: whether what is kept is that of the step
     /// before.
     fn bound(&mut self, search: &PruningSearch<'_>, follows: bool) -> Found {
-        let mut passages = self.passages(search, follows);
-        let all = passages.iter_mut().map(|(_, passage)| passage);
-        bounds::pass_together(all, search.step);
-        let reached = |(place, passage): &(usize, Passage<'_>)| {
+        let mut readings = self.readings(search, follows);
+        let all = readings.iter_mut().map(|(_, reading)| reading);
+        bounds::read_together(all, search.step);
+        let reached = |(place, reading): &(usize, Reading<'_>)| {
             let squared_norm = search.round.candidates.squared_norm(self.first + place);
-            self.known[*place].read(&passage.products, squared_norm, search.step)
+            self.known[*place].read(&reading.products, squared_norm, search.step)
         };
-        let mut reaches: Vec<Reach> = passages.iter().map(reached).collect();
-        self.explain(search, &passages, &mut reaches);
+        let mut reaches: Vec<Reach> = readings.iter().map(reached).collect();
+        self.explain(search, &readings, &mut reaches);
         let mut found = Found::default();
-        for ((place, passage), reach) in passages.iter().zip(reaches) {
+        for ((place, reading), reach) in readings.iter().zip(reaches) {
             self.known[*place] = Known::Read(reach);
-            self.read(search, (*place, reach), &passage.products, &mut found);
+            self.read(search, (*place, reach), &reading.products, &mut found);
         }
         found
     }
 
-    /// Finds the entries of `z` that are missing for candidates that pass without them: the newest by themselves, and
+    /// Finds the entries of `z` that are missing for candidates that may win without them: the newest by themselves, and
     /// all of eight candidates together.
     fn explain(
         &self,
         search: &PruningSearch<'_>,
-        passages: &[(usize, Passage<'_>)],
+        readings: &[(usize, Reading<'_>)],
         reaches: &mut [Reach],
     ) {
         let (step, candidates) = (search.step, search.round.candidates);
-        let column = |at: usize| candidates.column(self.first + passages[at].0);
+        let column = |at: usize| candidates.column(self.first + readings[at].0);
         let mut unknown = Vec::new();
-        for (at, (place, passage)) in passages.iter().enumerate() {
-            let (reach, products) = (reaches[at], &passage.products);
+        for (at, (place, reading)) in readings.iter().enumerate() {
+            let (reach, products) = (reaches[at], &reading.products);
             let squared_norm = candidates.squared_norm(self.first + place);
             let whole = reach.whole(squared_norm, products.rho, step);
             let missing = reach.missing(step);
-            if missing == 0 || !search.passes(bounds::of_products(&whole, products, step)) {
+            if missing == 0 || !search.may_win(bounds::of_products(&whole, products, step)) {
                 continue;
             }
             match step.recent.explained(column(at), missing) {
@@ -315,17 +315,17 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// The passes over candidates that may win as far as their queries tell, with their places here.
-    fn passages<'s>(
+    /// The columns to read: of candidates that may win as far as their queries tell, with their places here.
+    fn readings<'s>(
         &mut self,
         search: &'s PruningSearch<'_>,
         follows: bool,
-    ) -> Vec<(usize, Passage<'s>)>
+    ) -> Vec<(usize, Reading<'s>)>
     where
         'a: 's,
     {
         let (step, candidates, layout) = (search.step, search.round.candidates, search.layout);
-        let mut passages = Vec::new();
+        let mut readings = Vec::new();
         let kept = self.known.iter_mut().zip(&mut *self.residuals);
         for (place, (known, residual)) in kept.enumerate() {
             let candidate = self.first + place;
@@ -333,18 +333,19 @@ impl<'a> Chunk<'a> {
                 known.forget();
                 *residual = None;
             }
-            if search.retired[candidate] || residual.is_none() && !search.passes(known.kept(step)) {
+            if search.retired[candidate] || residual.is_none() && !search.may_win(known.kept(step))
+            {
                 continue;
             }
             residual.take_if(|residual| residual.used + IDLE < step.at.steps);
             let (column, pieces) = (candidates.column(candidate), layout.pieces(candidate));
             let squared_norm = candidates.squared_norm(candidate);
-            if residual.is_none() && known::passed(known, search, pieces, squared_norm) {
+            if residual.is_none() && known::dismissed(known, search, pieces, squared_norm) {
                 continue;
             }
-            passages.push((place, Passage::new(column, pieces)));
+            readings.push((place, Reading::new(column, pieces)));
         }
-        passages
+        readings
     }
 
     /// Level 0 of the candidate at `place`, whose entries have been read, and level 1 where there is a residual.
@@ -380,13 +381,13 @@ impl<'a> Chunk<'a> {
         found.read += 1;
         let mut whole = reach.whole(candidates.squared_norm(candidate), products.rho, step);
         let mut bound = bounds::of_products(&whole, products, step);
-        if step.first_matter() && search.passes(bound) {
+        if step.first_matter() && search.may_win(bound) {
             let column = candidates.column(candidate);
             whole.fourth = bounds::fourth_of(column, pieces, whole.z_squared, step);
             bound = bounds::of_products(&whole, products, step);
         }
         let mut projected = None;
-        if search.passes(bound) {
+        if search.may_win(bound) {
             found.passed += 1;
             let touched = residual.as_mut().map(|residual| {
                 residual.used = step.at.steps;
@@ -398,7 +399,7 @@ impl<'a> Chunk<'a> {
                 projected = Some(Box::new(level_1));
             }
         }
-        if search.passes(bound) {
+        if search.may_win(bound) {
             found.contenders.push(BoundedCandidate {
                 candidate: number,
                 bound,

@@ -160,7 +160,7 @@ impl<'a> Risen<'a> {
         projected: Projected,
         theta: Cow<'a, [f64]>,
     ) {
-        if !search.passes(bound) {
+        if !search.may_win(bound) {
             self.dropped.push((bound, candidate));
             return;
         }
@@ -230,7 +230,7 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Whether a candidate whose gain is at most `bound` may still win.
-    pub(super) fn passes(&self, bound: f64) -> bool {
+    pub(super) fn may_win(&self, bound: f64) -> bool {
         let least = self.step.error - bound - self.step.slop(bound);
         least <= self.limit || least.is_nan()
     }
@@ -307,7 +307,7 @@ impl<'a> PruningSearch<'a> {
         let first = contenders.drain(..count.min(contenders.len()));
         let first = first.map(|contender| contender.candidate);
         self.evaluate(first.collect());
-        contenders.retain(|contender| self.passes(contender.bound));
+        contenders.retain(|contender| self.may_win(contender.bound));
         contenders.sort_unstable_by(falling);
     }
 
@@ -411,7 +411,7 @@ impl<'a> PruningSearch<'a> {
         let (candidates, state) = (self.round.candidates, self.round.state);
         let column = candidates.column(candidate);
         let pieces = self.layout.pieces(candidate);
-        let products = bounds::pass_over(column, pieces, self.step);
+        let products = bounds::read(column, pieces, self.step);
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared,
@@ -458,7 +458,7 @@ impl<'a> PruningSearch<'a> {
                 let bound = contender.projected.bound_with(self.step, rest);
                 contender.bounded.bound = contender.bounded.bound.min(bound);
             }
-            contenders.retain(|contender| self.passes(contender.bounded.bound));
+            contenders.retain(|contender| self.may_win(contender.bounded.bound));
             done = end;
         }
         risen.left = contenders

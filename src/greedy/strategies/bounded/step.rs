@@ -52,7 +52,7 @@ pub(super) const OWN_CHANGE: usize = 5;
 /// [`QueryTerms::spread`]
 pub(super) const SPREAD: usize = 6;
 
-/// The factors of a column at one example, side by side: a pass over a column is one
+/// The factors of a column at one example, side by side: reading a column is one
 /// multiplication of four lanes an entry.
 pub(super) type ExampleTerms = [f64; 4];
 
@@ -124,7 +124,7 @@ pub(super) struct StepTerms {
     pub(super) recent: Recent,
     /// `X_{S,Q}' p_Q` and `X_{S,Q}' T_Q p_Q`, where they are not 0, of the first queries of `order`.
     pub(super) resolved: Vec<Vec<(u32, [f64; 2])>>,
-    /// Where the queries are cut for [passes](super::bounds::Passage) over columns: the queries that blocks end
+    /// Where the queries are cut for [readings](super::bounds::Reading) of columns: the queries that blocks end
     /// before, ascending.
     pub(super) blocks: Vec<u32>,
     pub(super) sums: Sums,

@@ -4,7 +4,7 @@
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
-use super::bounds::{of_products, pass_over};
+use super::bounds::{of_products, read};
 use super::step::spread;
 use super::*;
 use crate::data::{Dataset, Queries};
@@ -134,31 +134,31 @@ struct Checked {
 }
 
 /// The bounds of a candidate before anything else of it is read, and then without its `|z|^2`.
-fn unread(passing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
-    let (candidate, step) = (candidate as usize, &passing.step);
-    let mut known = passing.known[candidate];
-    if passing.followed + 1 != step.at.number {
+fn unread(dismissing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
+    let (candidate, step) = (candidate as usize, &dismissing.step);
+    let mut known = dismissing.known[candidate];
+    if dismissing.followed + 1 != step.at.number {
         known.forget();
     }
-    let pieces = passing.layout.pieces(candidate);
+    let pieces = dismissing.layout.pieces(candidate);
     let squared_norm = round.candidates.squared_norm(candidate);
     let (_, by_queries) = known.sum(&mut Default::default(), pieces, squared_norm, step);
-    let products = pass_over(round.candidates.column(candidate), pieces, step);
+    let products = read(round.candidates.column(candidate), pieces, step);
     let reach = known.read(&products, squared_norm, step);
     let whole = reach.whole(squared_norm, products.rho, step);
     let level_0 = of_products(&whole, &products, step);
     [known.kept(step), by_queries, level_0]
 }
 
-/// Bounds of every candidate that may be chosen: those before it is read by `passing`, which passes
-/// over many, those of level 0 by `bare`, which keeps nothing.
+/// Bounds of every candidate that may be chosen: those before it is read by `dismissing`, which
+/// dismisses many, those of level 0 by `bare`, which keeps nothing.
 fn check(
-    [bounded, bare, passing]: [&mut Bounded; 3],
+    [bounded, bare, dismissing]: [&mut Bounded; 3],
     round: &Round<'_>,
     step: &StepTerms,
     eligible: &[u32],
 ) -> Vec<Checked> {
-    let layout = Arc::clone(&passing.layout);
+    let layout = Arc::clone(&dismissing.layout);
     let mut search = PruningSearch::new(round, step, &layout, eligible);
     let contenders = bare.by_norms(&search).contenders;
     let kept = bounded.by_norms(&search).contenders;
@@ -173,7 +173,7 @@ fn check(
     for ((contender, kept), error) in contenders.into_iter().zip(kept).zip(errors) {
         assert_eq!(contender.candidate, kept.candidate);
         let mut bounds = [f64::INFINITY; NAMES.len()];
-        bounds[..3].copy_from_slice(&unread(passing, contender.candidate, round));
+        bounds[..3].copy_from_slice(&unread(dismissing, contender.candidate, round));
         bounds[3] = contender.bound;
         let fresh = BoundedCandidate::new(contender.candidate, f64::INFINITY);
         let mut risen = search.level_1(&[(fresh, false)]);
@@ -263,8 +263,8 @@ impl Peers for Found {
 }
 
 /// A step in which many candidates, or all, need not be read; or no step at all.
-fn pass_over_many(
-    passing: &mut Bounded,
+fn dismiss_many(
+    dismissing: &mut Bounded,
     random: &mut ChaCha8Rng,
     round: &Round<'_>,
     eligible: &[u32],
@@ -276,13 +276,13 @@ fn pass_over_many(
         2 => random.random_range(0.0..=error),
         _ => 0.9 * error,
     });
-    let step = std::mem::take(&mut passing.step);
+    let step = std::mem::take(&mut dismissing.step);
     let round = Round {
         peers: &found,
         ..*round
     };
-    passing.judge(&round, &step, eligible);
-    passing.step = step;
+    dismissing.judge(&round, &step, eligible);
+    dismissing.step = step;
 }
 
 /// Takes up to `steps` steps, some by the greedy choice and some at random, and checks all
@@ -299,7 +299,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     let mut eligible: Vec<u32> = (0u32..).take(candidates.len()).collect();
     let mut bounded = Bounded::new(&candidates);
     let mut bare = Bounded::new(&candidates);
-    let mut passing = Bounded::new(&candidates);
+    let mut dismissing = Bounded::new(&candidates);
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
@@ -311,14 +311,14 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
         };
         let mut step = std::mem::take(&mut bounded.step);
         step.renew(&state, bounded.longest);
-        passing.step.renew(&state, bounded.longest);
-        let all = [&mut bounded, &mut bare, &mut passing];
+        dismissing.step.renew(&state, bounded.longest);
+        let all = [&mut bounded, &mut bare, &mut dismissing];
         for checked in check(all, &round, &step, &eligible) {
             let what = format!("{what}, lambda {lambda}, {} steps", state.steps());
             record.add(&checked, &step, &what);
         }
         bounded.step = step;
-        pass_over_many(&mut passing, &mut problem.random, &round, &eligible);
+        dismiss_many(&mut dismissing, &mut problem.random, &round, &eligible);
         // Leaves what the next step builds upon, and must agree with the reference.
         let winner = first_of_least(&bounded.errors(&round, &eligible));
         let reference = lowmem::errors(&round, &eligible);
