@@ -31,7 +31,7 @@ fn points_between_thousands_are_told_from_decimal_points() {
         0 => format!("{}9", 20 + row % 70),
         _ => format!("{}.{}9", 1 + row % 30, 20 + row % 70),
     };
-    let seconds = |row: usize| match row % 5 {
+    let seconds = |row: usize| match row % 7 {
         0 => (10 + row % 9).to_string(),
         _ => (12.0 + row as f64 / 1000.0).to_string(),
     };
