@@ -74,7 +74,7 @@ fn choose_lambda(
         Err(error) if error.kind() == Kind::Stopped => Ok(None),
         chosen => {
             let (lambda, auto) = chosen?;
-            Ok(Some((lambda, auto.and_then(|tuned| tuned.edge()))))
+            Ok(Some((lambda, auto.and_then(|tuned| tuned.edge(data)))))
         }
     }
 }

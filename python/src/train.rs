@@ -143,7 +143,7 @@ impl Training {
         if params.kernels.iter().all(Kernel::is_linear) {
             warnings.extend(Warning::of_units(data, params.scale));
         }
-        warnings.extend(outcome.warnings());
+        warnings.extend(outcome.warnings(data, params.scale));
         let (choice, summary) = (FeatureChoice::All, classes.summary());
         let model = Fitted::from_training(&outcome, choice, data, &summary, &params);
         let mut best = outcome.cells.swap_remove(outcome.best);

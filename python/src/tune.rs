@@ -114,7 +114,7 @@ pub(crate) fn tune<'py>(
                 .unwrap_or_default(),
         );
         warnings.extend(Warning::of_units(&data, options.selection.scale));
-        warnings.extend(tuned.warnings());
+        warnings.extend(tuned.warnings(&data));
         Ok(Some((tuned, model, stability, warnings)))
     };
     let (found, ended) = job::run(py, threads, callback.as_ref(), work)?;

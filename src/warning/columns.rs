@@ -20,6 +20,9 @@ const UNITS: f64 = 1e7;
 /// A deviation that is a smaller share of the largest value is one of rounding.
 const ROUNDING: f64 = 1e-9;
 
+/// Columns with so large a share of the squares of centred rows leave none to the others.
+const ALMOST_ALL: f64 = 0.999;
+
 /// What a column is that has the labels in it.
 const LABELS: &str = "is the label times a number plus another in every row: it tells the labels, and other rows have none";
 
@@ -110,6 +113,31 @@ impl OddColumns {
     }
 }
 
+/// The few columns, at most half of all, that have almost all of the squares of centred rows: these are the unit of
+/// grids of lambda, none of which is made for the other columns then.
+pub(super) fn dominant(data: &Dataset<'_>) -> Option<String> {
+    let query_of_row = data.queries().of_rows();
+    let of_column = |position| squares(data.column(position), data, &query_of_row);
+    let positions = (0..data.stored_columns()).into_par_iter();
+    let mut all: Vec<(f64, usize)> = positions.map(|at| (of_column(at), at)).collect();
+    all.retain(|(squares, _)| *squares > 0.0);
+    all.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
+    let most = ALMOST_ALL * all.iter().map(|(squares, _)| squares).sum::<f64>();
+    let mut sum = 0.0;
+    let enough = |(squares, _): &(f64, usize)| {
+        sum += squares;
+        sum > most
+    };
+    let few = 1 + all.iter().take(4.min(all.len() / 2)).position(enough)?;
+    let name = |&(_, position): &(f64, usize)| called(data.feature(position), data);
+    let names: Vec<String> = all[..few].iter().map(name).collect();
+    Some(format!(
+        "beside {}, whose values are far larger, other columns hardly count: {} makes them alike",
+        names.join(" and "),
+        Remedy::Set(Parameter::Scale, "sd")
+    ))
+}
+
 /// What messages call a column.
 fn called(feature: u32, data: &Dataset<'_>) -> String {
     match data.name_of(feature) {
@@ -168,15 +196,21 @@ impl Labels {
     }
 }
 
-/// The root mean square of the entries of a column, centred within queries; none where they are constant but for
-/// rounding.
-fn deviation(column: Column<'_>, data: &Dataset<'_>, query_of_row: &[u32]) -> Option<f64> {
+/// The sum of the squares of a column, centred within queries.
+fn squares(column: Column<'_>, data: &Dataset<'_>, query_of_row: &[u32]) -> f64 {
     let (mut rest, mut squares) = (column, 0.0);
     while let Some(&row) = rest.rows.first() {
         let range = data.queries().range(query_of_row[row as usize] as usize);
         let part = rest.take_rows_below(range.end);
         squares += sparse_moments(part.values, range.len()).1;
     }
+    squares
+}
+
+/// The root mean square of the entries of a column, centred within queries; none where they are constant but for
+/// rounding.
+fn deviation(column: Column<'_>, data: &Dataset<'_>, query_of_row: &[u32]) -> Option<f64> {
+    let squares = squares(column, data, query_of_row);
     let sizes = column.values.iter().map(|value| value.abs());
     let largest = sizes.fold(0.0, f64::max);
     let deviation = (squares / column.values.len() as f64).sqrt();

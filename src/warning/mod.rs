@@ -25,7 +25,7 @@ use std::fmt;
 use rankrls_files::{Parameter, Remedy, counted, short};
 
 use crate::columns::Scale;
-use crate::data::read::TableOptions;
+use crate::data::read::{Loaded, TableOptions};
 use crate::data::{Dataset, Feature, FeatureNames, Groups, IndexBase, Preference, Queries};
 use crate::greedy::{Ending, Selection};
 use crate::lambda::{Lambda, is_flat};
@@ -138,6 +138,18 @@ impl Warning {
         Some(warning!(
             "line {line}, the header, has the title {first:?}: is it the first row of the data? Then write a header \
              before it"
+        ))
+    }
+
+    /// Warns of points that were read as decimal points of a table, and look like separators of thousands.
+    pub fn of_thousands(loaded: &Loaded) -> Option<Self> {
+        let (title, (line, cell)) = loaded.thousands.first()?;
+        let columns = counted(loaded.thousands.len(), "column");
+        let value = cell.parse().map_or_else(|_| cell.clone(), short);
+        Some(warning!(
+            "numbers in {columns}, such as {cell:?} on line {line} in the column {title:?}, were read with decimal \
+             points, as {value}: beside whole numbers below 1000 the points look like separators of thousands; write numbers \
+             without them"
         ))
     }
 
@@ -304,11 +316,13 @@ impl Warning {
     }
 
     /// Warns of a number `chosen`, called `what`, that is the least or the largest of those `tried`, which have these
-    /// results: a number beyond them may do better, unless results are flat there.
+    /// results: a number beyond them may do better, unless results are flat there. Names the columns of `data`
+    /// that leave the others no lambda of a grid, if there are any.
     pub fn of_edge(
         what: impl fmt::Display,
         chosen: f64,
         tried: impl IntoIterator<Item = (f64, Option<f64>)>,
+        data: Option<&Dataset<'_>>,
     ) -> Option<Self> {
         let mut tried: Vec<(f64, Option<f64>)> = tried.into_iter().collect();
         tried.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -319,15 +333,17 @@ impl Warning {
             _ => return None,
         };
         let (chosen, results) = (short(chosen), edge.1.zip(beside.1));
-        Some(
-            if results.is_some_and(|(edge, beside)| is_flat(edge, beside)) {
-                warning!(
-                    "{what} {chosen} is the {which} of the grid, where results hardly depend on it"
-                )
-            } else {
-                warning!("{what} {chosen} is the {which} of the grid: a {other} one may do better")
-            },
-        )
+        let flat = results.is_some_and(|(edge, beside)| is_flat(edge, beside));
+        let hint = if flat {
+            ", where results hardly depend on it".to_owned()
+        } else {
+            format!(": a {other} one may do better")
+        };
+        let cause = data.and_then(columns::dominant);
+        let cause = cause.map_or_else(String::new, |cause| format!("; {cause}"));
+        Some(warning!(
+            "{what} {chosen} is the {which} of the grid{hint}{cause}"
+        ))
     }
 
     /// Warns of a selection of `taken` features, where more were `asked` for.
@@ -499,11 +515,11 @@ impl Selection {
 }
 
 impl Tuned {
-    /// Where the chosen ridge parameter is at an edge of those tried.
+    /// Where the chosen ridge parameter is at an edge of those tried on `train`.
     ///
     /// # Panics
     /// As [`chosen`](Self::chosen).
-    pub fn edge(&self) -> Option<Warning> {
+    pub fn edge(&self, train: &Dataset<'_>) -> Option<Warning> {
         let tried = self.outcomes.iter().map(|outcome| {
             let point = outcome.points.get(self.k - 1);
             (
@@ -512,19 +528,21 @@ impl Tuned {
             )
         });
         let what = format!("the chosen {}", Parameter::Lambda);
-        Warning::of_edge(what, self.lambda().value(), tried)
+        let scale = self.chosen().options.scale;
+        let train = Some(train).filter(|_| scale.is_none());
+        Warning::of_edge(what, self.lambda().value(), tried, train)
     }
 
-    /// Warnings about the result.
+    /// Warnings about the result of a choice on `train`.
     ///
     /// # Panics
     /// As [`chosen`](Self::chosen).
-    pub fn warnings(&self) -> Vec<Warning> {
+    pub fn warnings(&self, train: &Dataset<'_>) -> Vec<Warning> {
         let (path, k) = (self.chosen(), self.k);
         let all = path.ending == tune::PathEnding::Complete && k == path.points.len() && k > 1;
         let all =
             all.then(|| warning!("the chosen model has all {k} features: more may do better"));
-        let mut warnings: Vec<Warning> = self.edge().into_iter().collect();
+        let mut warnings: Vec<Warning> = self.edge(train).into_iter().collect();
         warnings.extend(self.selection().warnings());
         warnings.extend(all);
         warnings
@@ -532,8 +550,8 @@ impl Tuned {
 }
 
 impl Training {
-    /// Warnings about the result.
-    pub fn warnings(&self) -> Vec<Warning> {
+    /// Warnings about the result of a training on `train`, whose columns had this `scale`.
+    pub fn warnings(&self, train: &Dataset<'_>, scale: Scale) -> Vec<Warning> {
         let best = self.best();
         let mut warnings: Vec<Warning> = Vec::new();
         warnings.extend(Warning::of_condition(best.condition, true));
@@ -545,13 +563,15 @@ impl Training {
         };
         let lambdas = grid.map(|cell| (cell.lambda.value(), result(cell)));
         let what = format!("the chosen {}", Parameter::Lambda);
-        warnings.extend(Warning::of_edge(what, best.lambda.value(), lambdas));
+        let train = Some(train).filter(|_| scale.is_none() && best.kernel.is_linear());
+        let edge = Warning::of_edge(what, best.lambda.value(), lambdas, train);
+        warnings.extend(edge);
         if let Some(gamma) = best.kernel.gamma() {
             let gammas = self
                 .cells
                 .iter()
                 .filter_map(|cell| Some((cell.kernel.gamma()?, None)));
-            warnings.extend(Warning::of_edge("the chosen gamma", gamma, gammas));
+            warnings.extend(Warning::of_edge("the chosen gamma", gamma, gammas, None));
         }
         for cell in &self.cells {
             let of_holdout = cell.holdout.as_ref().and_then(|holdout| holdout.residual);
@@ -629,7 +649,12 @@ mod tests {
             solver: Some(Solver::Dual),
             ..RankRls::default()
         };
-        let found = told(&params.train(&data, None).unwrap().warnings());
+        let found = told(
+            &params
+                .train(&data, None)
+                .unwrap()
+                .warnings(&data, Scale::None),
+        );
         let edge =
             |text: &String| text.starts_with("the chosen lambda ") && text.contains(" of the grid");
         assert!(found.iter().any(edge), "{found:?}");

@@ -14,6 +14,8 @@
 //!   identifiers;
 //! - places of rows in their queries, where the rows are in the order of their labels.
 //!
+//! Dates that are written as one number, `20210131`, say nothing either, as they are not as far apart as their days.
+//!
 //! Places whose order is not that of the rows get no warning: each query has the numbers 1, 2, ..., n
 //! once, in any order. Ranks by another system are such a column, and among the best features there are.
 //!
@@ -68,6 +70,9 @@ const LEAST_PAIRS: usize = 10;
 /// in queries of two rows are as features of 0 and 1, which may well know the labels.
 const LEAST_CHANGES: usize = 4;
 
+/// So many different dates are none by chance.
+const LEAST_DATES: usize = 20;
+
 /// More columns that number rows, if they are half of all, are features in ranks.
 pub(super) const MANY: usize = 8;
 
@@ -86,6 +91,10 @@ const ITEMS: &str = "has another whole number in each row of a query, as identif
 const PLACES: &str = "counts the rows of each query, and these are in the order of their labels: it tells the labels, \
      and says nothing of rows in another order";
 
+/// What numbers are that are dates.
+const DATES: &str = "has dates as numbers, such as 20210131, which are farther apart where a month ends: numbers of days \
+     would be a feature";
+
 /// The rows of data, in which columns are looked for that number them.
 pub(super) struct Rows<'d> {
     data: &'d Dataset<'d>,
@@ -103,6 +112,9 @@ impl<'d> Rows<'d> {
     pub(super) fn numbering(&self, column: Column<'_>, feature: u32) -> Option<&'static str> {
         let data = self.data;
         let (rows, queries) = (data.rows(), data.queries().len());
+        if has_dates(column.values) {
+            return Some(DATES);
+        }
         if rows < LEAST_ROWS || column.rows.len() + queries < rows {
             return None;
         }
@@ -152,6 +164,23 @@ fn numbering(column: Column<'_>, data: &Dataset<'_>, name: Option<&str>) -> Opti
     let numbers = long.then_some(largest - least + 1.0);
     let apart = (long || named(&ID_WORDS)) && come_back_elsewhere(column, data, numbers);
     apart.then_some(ITEMS)
+}
+
+/// Whether nine of ten numbers are dates, or the mean of a query: others are one time in 27, and half of the time
+/// between dates of three months.
+fn has_dates(values: &[f64]) -> bool {
+    let is_date = |value: &&f64| {
+        let (month, day) = ((**value / 100.0).floor() % 100.0, **value % 100.0);
+        let is_year = (1.9e7..2.1e7).contains(*value);
+        is_year && (1.0..13.0).contains(&month) && (1.0..32.0).contains(&day)
+    };
+    if 10 * values.iter().filter(is_date).count() <= 9 * values.len() {
+        return false;
+    }
+    let mut dates: Vec<f64> = values.iter().filter(is_date).copied().collect();
+    dates.sort_unstable_by(f64::total_cmp);
+    dates.dedup();
+    dates.len() >= LEAST_DATES && dates[dates.len() - 1] - dates[0] > 200.0
 }
 
 /// Whether no number is in two rows of a query, where queries have several; of so many `numbers` some come

@@ -20,3 +20,4 @@ mod ridge;
 mod strategies;
 mod tune;
 mod units;
+mod warnings;

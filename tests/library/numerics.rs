@@ -625,7 +625,7 @@ fn conjugate_gradients_come_near_or_say_how_far_they_are() {
             (all, found)
         };
         let told = |outcome: &Training| {
-            let warnings = outcome.warnings().into_iter();
+            let warnings = outcome.warnings(&data, Scale::None).into_iter();
             warnings
                 .filter(|warning| warning.text.contains("residual"))
                 .count()

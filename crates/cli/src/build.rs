@@ -74,7 +74,7 @@ pub(crate) struct BuildArgs {
     #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
     output: PathBuf,
     /// Go on with the parses of a run that was ended
-    #[arg(help_heading = "Output", long)]
+    #[arg(help_heading = "Output", long, conflicts_with = "parses")]
     resume: bool,
     #[command(flatten)]
     options: BuildOptions,

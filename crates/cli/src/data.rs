@@ -8,8 +8,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::data::Packed;
 use rankrls::data::read::{
-    Format, Loaded, Missing, ReadError, ReadOptions, RowQueries, TableOptions, names_beside,
-    read_names, read_scores,
+    Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
+    names_beside, read_names, read_scores,
 };
 use rankrls::data::sample::{self, Sample};
 use rankrls::greedy::GreedyRankRls;
@@ -117,7 +117,11 @@ impl DataArgs {
         if self.queries.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("--query-file: expected a file, found standard input"));
         }
-        self.options(0).check_effects(data).map_err(usage)
+        let checked = self.options(0).check_effects(data);
+        checked.map_err(|error| match error.kind() {
+            ReadErrorKind::Mismatch => usage(error),
+            _ => error.into(),
+        })
     }
 
     /// Names the files of `data`, each with the argument that names it, and of their queries.
@@ -545,6 +549,7 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     let (data, file) = (&loaded.dataset, path.display());
     let (rows, queries, columns) = (data.rows(), data.queries().len(), data.width());
     tracing::info!(%file, rows, queries, columns, "read");
+    console.warn_all(Warning::of_thousands(&loaded));
     Ok(loaded)
 }
 

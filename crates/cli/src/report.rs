@@ -102,8 +102,8 @@ impl LambdaChoice {
         }
     }
 
-    /// Tells it, and warns of a choice at an edge.
-    pub(crate) fn tell(&self, console: Console) {
+    /// Tells it, and warns of a choice at an edge, by the columns of `train` if nothing scales them.
+    pub(crate) fn tell(&self, train: Option<&Dataset<'_>>, console: Console) {
         let table = Sheet::of(&self.grid)
             .number("lambda", |judged| ridge(judged.lambda, self.unit))
             .number("best k", |judged| judged.k)
@@ -120,7 +120,7 @@ impl LambdaChoice {
             self.seconds
         ));
         let lambdas = self.grid.iter().map(|judged| (judged.lambda, judged.value));
-        let edge = Warning::of_edge("the chosen lambda", self.lambda.value(), lambdas);
+        let edge = Warning::of_edge("the chosen lambda", self.lambda.value(), lambdas, train);
         console.warn_all(edge);
     }
 }

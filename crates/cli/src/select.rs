@@ -334,7 +334,10 @@ pub(super) fn choose_lambda(
     let choice = auto.map(|tuned| LambdaChoice::new(options, &tuned, begin.elapsed()));
     if let Some(choice) = &choice {
         session.interrupt.leaves(NOTHING.to_owned());
-        choice.tell(console);
+        choice.tell(
+            Some(&input.train).filter(|_| options.scale.is_none()),
+            console,
+        );
     }
     Ok(Some((lambda, choice)))
 }

@@ -339,6 +339,15 @@ impl TrainArgs {
             let numbered = read_preferences(path, data.rows(), memory)?;
             let (lines, list): (Vec<u64>, Vec<Preference>) = numbered.into_iter().unzip();
             console.warn_all(Warning::of_preferences(data, &list, &lines));
+            // Files of other programs have weights there.
+            let unlike = |number: fn(&Preference) -> f64| list.iter().any(|one| number(one) != 1.0);
+            if unlike(|one| one.magnitude) && !unlike(|one| one.weight) {
+                let path = path.display();
+                console.tell(format_args!(
+                    "{path}: numbers in the third column are magnitudes, differences of scores to be learnt; \
+                     weights are those in the fourth\n"
+                ));
+            }
             let preferences = Preferences::new(list, data);
             params.preferences = Some(preferences.with_context(|| path.display().to_string())?);
         }
@@ -463,7 +472,7 @@ impl TrainArgs {
 impl Report {
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
-        console.warn_all(self.outcome.warnings());
+        console.warn_all(self.outcome.warnings(train, args.weight.scale));
         if args.kernel.is_linear() {
             console.warn_all(Warning::of_units(train, args.weight.scale));
         }

@@ -100,6 +100,15 @@ impl Source<'_> {
         self.head.get_or_insert_default()
     }
 
+    /// Refuses what is known to be something else than text, before it is read.
+    pub fn check(&mut self) -> Result<(), ReadError> {
+        self.head();
+        match self.kind {
+            Some((what, _)) => Err(self.fault(&io::Error::other(what)).of(&self.name)),
+            None => Ok(()),
+        }
+    }
+
     /// The first byte of the text that is no white space, if it is among the first few hundred. It is still
     /// there to be read.
     pub fn first_byte(&mut self) -> Option<u8> {

@@ -7,7 +7,9 @@
 //!
 //! The first line says of what data and settings the work is; each other line is a piece of it, as JSON behind
 //! the first sixteen digits of its BLAKE3 hash. A run that was killed may leave a last line without its end,
-//! which is cut off. Other damage is an error with its line. The file is locked as long as it is open: a second
+//! which is cut off. Other damage is an error with its line. The hash finds damage, and is no signature: who can
+//! write the file can write the hash of other work. `tune` takes its steps again, and refuses those that come out
+//! otherwise; the answers of a parser are believed, as are those in a file of candidates. The file is locked as long as it is open: a second
 //! process is refused.
 
 use std::fs::{self, File, TryLockError};

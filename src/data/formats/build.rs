@@ -44,6 +44,7 @@ pub(super) fn build(
         dropped_entries,
         dropped_columns,
         header: None,
+        thousands: Vec::new(),
     })
 }
 

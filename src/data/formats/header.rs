@@ -10,8 +10,8 @@ use super::cells::Cell;
 use super::options::ReadOptions;
 use crate::data::missing::Missing;
 
-/// Bytes of a column of the header besides its name, once and as a key.
-const COLUMN: u64 = 128;
+/// Bytes of a column of the header besides its name, once and as a key, and of what its points separate.
+const COLUMN: u64 = 192;
 
 /// The kind of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +61,7 @@ impl Header {
             return Err(Fault::new(expected, found));
         }
         let titles = titles(record)?;
+        check_names(&titles, options.table.label.as_deref())?;
         let mut header = Self {
             line,
             cells: vec![None; titles.len()],
@@ -87,9 +88,13 @@ impl Header {
             let mut titles = self.titles.iter();
             let meant = titles.find(|other| other.eq_ignore_ascii_case(title));
             let fault = Fault::new(expected, found);
-            match meant {
-                Some(meant) => fault.remedy(format!("is it {}?", quote(meant.as_bytes()))),
-                None => fault,
+            let often = |mark: &char| self.titles.concat().matches(*mark).count() >= self.titles.len();
+            match (meant, [';', '|', '\t', ','].into_iter().find(often)) {
+                (Some(meant), _) => fault.remedy(format!("is it {}?", quote(meant.as_bytes()))),
+                (None, Some(separator)) => fault.remedy(format!(
+                    "the cells are separated by {separator:?}, which a line such as sep=; before the header says"
+                )),
+                (None, None) => fault,
             }
         })
     }
@@ -210,6 +215,25 @@ fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
         titles.push(title);
     }
     Ok(titles)
+}
+
+/// Refuses a row of numbers for a header, where the labels have a number for their title: columns that are counted
+/// have whole ones.
+fn check_names(titles: &[String], label: Option<&str>) -> Result<(), Fault> {
+    let number = |title: &str| title.trim_ascii().parse::<f64>().ok();
+    let is_value =
+        |title: &&String| number(title).is_some_and(|value| value < 0.0 || value.fract() != 0.0);
+    if label.and_then(number).is_some()
+        && let Some(value) = titles.iter().find(is_value)
+    {
+        let found = format!("{}, as in a row of data", quote(value.as_bytes()));
+        let fault = Fault::new(
+            "a header with names of columns, or whole numbers that count them",
+            found,
+        );
+        return Err(fault.remedy("write a header before the first row"));
+    }
+    Ok(())
 }
 
 /// Where each title stands.

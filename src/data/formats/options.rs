@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use rankrls_files::Parameter;
 use rankrls_files::error::{Fault, ReadError};
-use rankrls_files::input::is_stdin;
+use rankrls_files::input::{Source, is_stdin};
 use serde::{Deserialize, Serialize};
 
 use super::format::Format;
@@ -28,6 +28,9 @@ pub struct Loaded {
     pub dropped_columns: u64,
     /// The line of the header of a table, and its titles.
     pub header: Option<(u64, Vec<String>)>,
+    /// Columns of a table whose points look like separators of thousands, and were read as decimal points: the
+    /// title, and the line and text of a cell.
+    pub thousands: Vec<(String, (u64, String))>,
 }
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
@@ -180,6 +183,10 @@ impl ReadOptions {
         let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {
             return Ok(());
         };
+        if first.is_file() {
+            // What is no text comes before what is no table.
+            Source::open(first, self.memory.left())?.check()?;
+        }
         let leave = format!("leave {parameter} out");
         let fault = if parameter == Parameter::ZeroBased {
             Fault::mismatch(

@@ -124,9 +124,12 @@ mod tests {
         (b"1\n-inf\n", r#"f:2:1: expected a finite label, found "-inf""#),
         (b"1e999\n", r#"f:1:1: expected a finite label, found "1e999""#),
         (b"1 2:1 3\n", r#"f:1:7: expected a pair index:value, found "3""#),
-        (b"1 qid:1 abc\n", r#"f:1:9: expected a pair index:value, found "abc""#),
+        (b"1 qid:1 abc\n", r#"f:1:9: expected a pair index:value after the query identifier, which has no blanks, found "abc""#),
+        (b"1 qid:star  wars: 4 1:2\n", r#"f:1:13: expected a pair index:value after the query identifier, which has no blanks, found "wars:""#),
+        (b"1 qid:alien\t3 1:2\n", r#"f:1:13: expected a pair index:value after the query identifier, which has no blanks, found "3""#),
+        (b"1 qid:1 1:1 abc\n", r#"f:1:13: expected a pair index:value, found "abc""#),
         (b"1 -1:2\n", r#"f:1:3: expected a pair index:value, found "-1:2""#),
-        (b"1 qid:1 sid:2 1:1\n", r#"f:1:9: expected a pair index:value, found "sid:2""#),
+        (b"1 qid:1 sid:2 1:1\n", r#"f:1:9: expected a pair index:value after the query identifier, which has no blanks, found "sid:2""#),
         (b"1 cost:2 1:1\n", r#"f:1:3: expected a pair index:value, found "cost:2""#),
         (b"1 3 : 4\n", r#"f:1:3: expected a pair index:value, found "3""#),
         (b"1 1:1\r 2:1\n", r"f:1:6: expected lines that end in LF or CR LF, found CR alone"),
@@ -138,6 +141,7 @@ mod tests {
         (b"1 1:1_0\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
         (b"1 1:0x1f\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
         (b"1 1:NULL\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
+        (b"1 1:1.234,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1.234,5" (write a decimal point, and no separators of thousands)"#),
         (b"1 1:2,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5" (write a decimal point, not a comma)"#),
         (b"1 1:NaN\n", r#"f:1:3: expected a finite value, found "1:NaN" (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
         (b"1 1:1e200\n", r#"f:1:3: expected a value whose square is finite, found "1:1e200""#),
@@ -169,7 +173,7 @@ mod tests {
         (b"1 qid:NaN 1:1\n", r#"f:1:3: expected a query identifier, found "NaN", a missing value"#),
         (b"1 qid:1\xc2\xa0 1:1\n", r#"f:1:3: expected a query identifier of characters that can be seen, found "1\u{a0}""#),
         (b"1 qid:1\x0c1:1\n", r#"f:1:3: expected a query identifier of characters that can be seen, found "1\u{c}1:1""#),
-        (b"1 qid:1,1:1 2:1\n", r#"f:1:3: expected a blank between the query identifier and the first pair, found "1,1:1""#),
+        (b"1 qid:1,1:1 2:1\n", r#"f:1:3: expected a query identifier that does not end in INDEX:VALUE, as a pair without a blank before it does, found "1,1:1""#),
     ];
 
     #[test]

@@ -12,7 +12,7 @@ use rankrls_files::text::each_line;
 use super::build::build;
 use super::cells::{Cell, Records, cells, check_lines, named_separator, placed};
 use super::header::{Cells, Header};
-use super::number::{self, BadNumber};
+use super::number::{self, BadNumber, Thousands};
 use super::options::{Loaded, ReadOptions};
 use super::text::{Text, returning};
 use super::token::{no_number, query_id};
@@ -32,6 +32,8 @@ struct TableRows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
     text: Text,
+    /// What points separate in each column.
+    thousands: Vec<Thousands>,
 }
 
 impl TableRows<'_> {
@@ -43,9 +45,14 @@ impl TableRows<'_> {
             return Err(Fault::mismatch(expected, record.len().to_string()));
         }
         let (mut label, mut entries) = (0.0, 0);
+        self.thousands.resize_with(width, Thousands::default);
         for (place, (title, cell)) in header.titles.iter().zip(record).enumerate() {
             let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
-            match header.cells(place) {
+            let cells = header.cells(place);
+            if matches!(cells, Cells::Label | Cells::Values(_)) {
+                self.thousands[place].look(trimmed, line);
+            }
+            match cells {
                 Cells::Others => {}
                 Cells::Query => self.query(trimmed, column - 1, line)?,
                 Cells::Label => {
@@ -121,10 +128,14 @@ pub(super) fn read(
         options,
         packer: RowPacker::default(),
         text: Text::new(name.clone(), Groups::new(options.regroup)),
+        thousands: Vec::new(),
     };
     let mut records = Records::new(delimiter);
     each_line(source, options.memory.left(), |number, line| {
         let first = header.is_none() && records.at_start();
+        // Other programs have put a line before the byte order mark.
+        let mark = line.strip_prefix("\u{feff}".as_bytes());
+        let line = mark.filter(|_| first).unwrap_or(line);
         if let Some(separator) = named_separator(line).filter(|_| first) {
             records.delimiter = separator;
             return Ok(0);
@@ -169,6 +180,9 @@ pub(super) fn read(
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| Fault::data(&error).of(&name))?;
     }
+    let columns = header.titles.iter().zip(rows.thousands);
+    let columns = columns.filter_map(|(title, cells)| Some((title.clone(), cells.found()?)));
+    loaded.thousands = columns.collect();
     loaded.header = Some((header.line, header.titles));
     Ok(loaded)
 }
@@ -376,6 +390,9 @@ mod tests {
         for text in [
             "sep=,\r\ngrade,query,x,text\r\n1,a,0.5,p\r\n0,a,2,q\r\n2,b,-1,r\r\n",
             "\u{feff}SEP=;\r\r\ngrade;query;x;text\r\r\n1;a;0.5;p\r\r\n0;a;2;q\r\r\n2;b;-1;r\r\r\n",
+            "sep=;\n\u{feff}grade;query;x;text\n1;a;0.5;p\n0;a;2;q\n2;b;-1;r\n",
+            "\u{feff}\u{feff}grade,query,x,text\n1,a,0.5,p\n0,a,2,q\n2,b,-1,r\n",
+            "\u{feff}\n\u{feff}sep=;\r\n\u{feff}grade;query;x;text\n1;a;0.5;p\n0;a;2;q\n2;b;-1;r\n",
             "sep=\t\ngrade\tquery\tx\ttext\n1\ta\t0.5\tp\n0\ta\t2\tq\n2\tb\t-1\tr\n",
             "\n grade , query\t,x ,text\r\r\n\r\r\n1,a,0.5,p\n0,a,2,q\n2,b,-1,r\r\r\n\n\n",
             "\"grade\",\"query\",\"x\",\"text\"\n1,\"a\",0.5,\"p\"\n0,\"a\",2,\"q\"\n2,\"b\",-1,\"r\"\n",

@@ -3,7 +3,7 @@
 use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, escaped, quote};
 
-use super::number::{BadNumber, has_decimal_comma, is_missing, number, short, value};
+use super::number::{BadNumber, is_missing, number, remedy, short, value};
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
@@ -111,7 +111,9 @@ pub(super) fn query_token(id: &[u8], at: usize) -> Result<&str, Fault> {
         _ if text.contains('#') => {
             "a query identifier without #, which begins a comment after a blank"
         }
-        _ if ends_in_pair(text) => "a blank between the query identifier and the first pair",
+        _ if ends_in_pair(text) => {
+            "a query identifier that does not end in INDEX:VALUE, as a pair without a blank before it does"
+        }
         _ => return Ok(text),
     };
     Err(Fault::new(expected, quote(id)).at_column(at + 1))
@@ -196,7 +198,15 @@ fn no_pair(line: &[u8], at: usize) -> Fault {
         let expected = "the query identifier once, right after the label";
         return Fault::token(expected, at, token);
     }
-    Fault::token("a pair index:value", at, token)
+    let before = trim_end(&line[..at]);
+    let last = before.iter().rposition(|&byte| is_space(byte));
+    let after_id = before[last.map_or(0, |at| at + 1)..].starts_with(b"qid:");
+    let expected = if after_id {
+        "a pair index:value after the query identifier, which has no blanks"
+    } else {
+        "a pair index:value"
+    };
+    Fault::token(expected, at, token)
 }
 
 /// Why `index` cannot come next in a row whose indices start at `first` or, after the index
@@ -238,10 +248,10 @@ pub(super) fn no_number(
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
         BadNumber::Syntax => {
             let fault = Fault::new(expected.to_owned(), found);
-            if has_decimal_comma(written) {
-                return fault.remedy("write a decimal point, not a comma");
+            match remedy(written) {
+                Some(remedy) => fault.remedy(remedy),
+                None => fault,
             }
-            fault
         }
     }
 }
@@ -307,9 +317,11 @@ mod tests {
             ("c#", "a query identifier without #"),
             ("#1", "a query identifier without #"),
             ("red shoes", "a query identifier without blanks"),
-            ("1,1:0.5", "a blank between"),
-            ("q-2|31:-1e3", "a blank between"),
-            ("a;1:1;2:0", "a blank between"),
+            ("1,1:0.5", "a query identifier that does not end"),
+            ("q-2|31:-1e3", "a query identifier that does not end"),
+            ("tv_16:9", "a query identifier that does not end"),
+            ("first:2:1", "a query identifier that does not end"),
+            ("a;1:1;2:0", "a query identifier that does not end"),
             ("NA", "a query identifier, found \"NA\", a missing value"),
             (
                 "-nan",

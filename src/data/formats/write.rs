@@ -185,8 +185,13 @@ fn ids(queries: &Queries) -> io::Result<Vec<Cow<'_, str>>> {
     let mut seen = HashSet::new();
     ids.iter()
         .map(|id| {
-            if query_token(id.as_bytes(), 0).is_err() {
-                return Err(refused(format!("the query identifier {id:?} is no token")));
+            if let Err(fault) = query_token(id.as_bytes(), 0) {
+                let (error, rename) = (fault.of("id"), "rename it in the data");
+                let expected = error.expected();
+                let text = format!(
+                    "the query identifier {id:?} is no token: expected {expected} ({rename})"
+                );
+                return Err(refused(text));
             }
             if !seen.insert(id) {
                 return Err(refused(format!("two queries are called {id:?}")));

@@ -337,7 +337,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     if !folds && selection.options.sample.is_none() {
         session.warn_of_seed(Some(selection.options.strategy));
     }
-    warn(&tuned, left, console);
+    warn(&tuned, train, left, console);
     let (labels, rules) = (train.labels(), &options.rules);
     console.warn_all(Warning::of_criterion(options.selection.criterion, labels));
     console.warn_all(Warning::of_grades(&options.measures(), labels, rules, true));
@@ -423,7 +423,7 @@ fn cross_validated(
     }
 }
 
-fn warn(tuned: &Tuned, left: &str, console: Console) {
+fn warn(tuned: &Tuned, train: &Dataset<'_>, left: &str, console: Console) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
@@ -431,5 +431,5 @@ fn warn(tuned: &Tuned, left: &str, console: Console) {
             "interrupted: the choice is among {models} models; {left}"
         ));
     }
-    console.warn_all(tuned.warnings());
+    console.warn_all(tuned.warnings(train));
 }

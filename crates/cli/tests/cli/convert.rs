@@ -72,11 +72,13 @@ fn rows_of_a_query_are_brought_together() {
 fn what_cannot_be_written_is_refused() {
     let folder = Folder::new();
     folder.write("t.csv", "query,grade,x\na#,1,2\n");
+    folder.write("blank.csv", "query,grade,x\nFrage 0,1,2\n");
     let before = folder.list();
     for case in [
         "train.svm -o absent/a.svm => cannot write to absent/a.svm",
         "absent.svm -o a.svm => absent.svm: expected a readable file",
-        "t.csv -o a.svm --label grade --query query => the query identifier \"a#\" is no token",
+        "t.csv -o a.svm --label grade --query query => the query identifier \"a#\" is no token: expected a query identifier without #",
+        "blank.csv -o a.svm --label grade --query query => \"Frage 0\" is no token: expected a query identifier without blanks (rename it in the data)",
     ] {
         folder.refused(&format!("convert {case}"));
     }

@@ -158,6 +158,39 @@ fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
         ));
         assert!(before.starts_with(&part()));
     }
+    // Their hashes are right, as only who makes them can.
+    for (place, number, told) in [
+        (
+            "/steps/0/lqo_error",
+            10,
+            "step 1 of the earlier run cannot be taken again: the held-out error",
+        ),
+        (
+            "/steps/0/feature",
+            9999,
+            "column 10000 is not to be selected",
+        ),
+        (
+            "/lambda",
+            -1,
+            "model.json.part:2:1: expected a selection of this run",
+        ),
+    ] {
+        let mut lines = before.split_inclusive('\n');
+        let (Some(run), Some(line)) = (
+            lines.next(),
+            lines.next().filter(|line| line.ends_with('\n')),
+        ) else {
+            break;
+        };
+        let mut path: serde_json::Value = serde_json::from_str(&line[17..]).unwrap();
+        *path.pointer_mut(place).unwrap() = number.into();
+        let path = path.to_string();
+        let hash = blake3::hash(path.as_bytes()).to_hex();
+        folder.write("model.json.part", format!("{run}{} {path}\n", &hash[..16]));
+        folder.refused(&format!("{tune} -q --resume => {told}"));
+        folder.write("model.json.part", &before);
+    }
     folder.run(&format!("{tune} --resume"));
     for ending in ["json", "csv"] {
         let read = |name: &str| folder.read(&format!("{name}.{ending}"));

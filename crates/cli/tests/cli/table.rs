@@ -1,6 +1,7 @@
 //! Tables with a header.
 
 use std::fmt::Write as _;
+use std::fs;
 
 use crate::support::{Folder, NAMES, TEST, TRAIN, gz, list};
 
@@ -193,6 +194,10 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
     let folder = folder();
     folder.write("table.txt", folder.read("train.csv"));
     folder.write("semicolons.csv", folder.read("train.csv").replace(',', ";"));
+    folder.write("bars.tsv", folder.read("train.csv").replace(',', "|"));
+    folder.write("titles.csv", "topic;grade;size, in cm;width, in cm\n");
+    folder.write("tabs.csv", folder.read("train.csv").replace(',', "\t"));
+    folder.write("commas.tsv", folder.read("train.csv"));
     folder.write(
         "sep.csv",
         format!("sep=;\r\n{}", folder.read("train.csv").replace(',', ";")),
@@ -219,7 +224,14 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
         "info table.txt {NAMED} => if it is a table, say so by --format"
     ));
     for (data, message) in [
-        ("semicolons.csv", "found a header of"),
+        (
+            "semicolons.csv",
+            "(the cells are separated by ';', which a line such as sep=; before the header says)",
+        ),
+        ("bars.tsv", "(the cells are separated by '|', which"),
+        ("titles.csv", "(the cells are separated by ';', which"),
+        ("tabs.csv", "(the cells are separated by '\\t', which"),
+        ("commas.tsv", "(the cells are separated by ',', which"),
         (
             "bare.csv",
             "expected a header with each name once, found \"1\" again",
@@ -240,6 +252,63 @@ fn a_table_elsewhere_and_files_of_other_kinds_have_a_remedy() {
     ] {
         folder.refused(&format!("info {data} {NAMED} => {message}"));
         folder.refused(&format!("info {data} {NAMED} --missing mean => {message}"));
+    }
+}
+
+#[test]
+fn the_kind_of_a_file_comes_before_options_without_effect() {
+    let folder = Folder::new();
+    let wide: Vec<u8> = "\u{feff}query,grade"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (name, bytes, kind) in [
+        ("a.parquet", &b"PAR1\x15\x04\0\xff"[..], "Parquet data"),
+        ("a.xlsx", b"PK\x03\x04\x14\0\x06\0", "a zip archive"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n\0", "HDF5 data"),
+        ("a.pkl", b"\x80\x04\x95\0", "a pickle of Python"),
+        ("a.txt", &wide, "UTF-16 text"),
+        ("a.html", b"<!doctype html>", "a web page, HTML"),
+    ] {
+        folder.write(name, bytes);
+        let kind = format!(
+            "{name}: expected text in UTF-8, plain or compressed by gzip or zstd, found {kind}"
+        );
+        for options in [NAMED, "--label x", "--query x", "--ignore x"] {
+            folder.refused(&format!("info {name} {options} => {kind}"));
+        }
+        fs::copy(folder.path(name), folder.path("a.csv")).unwrap();
+        folder.refused("info a.csv --zero-based => a.csv: expected text in UTF-8");
+    }
+}
+
+#[test]
+fn a_first_row_in_place_of_a_header_is_refused() {
+    let folder = Folder::new();
+    let read = "t.tsv --label 0 --query 1";
+    for rows in [
+        "0\t1\t-1.5565\t0.8418\n4\t1\t-1.007\t1.5\n",
+        "0\t0\t-1.5565\t3\n4\t1\t-1.007\t1.5\n",
+        "2\tq1\t7\t0.5\tred\n4\tq1\t8\t1.5\tblue\n",
+    ] {
+        folder.write("t.tsv", rows);
+        folder.refused(&format!(
+            "info {read} => t.tsv:1:1: expected a header with names of columns"
+        ));
+        folder.refused(&format!(
+            "info {read} => (write a header before the first row)"
+        ));
+    }
+    // Columns are counted, some of them are left, or have numbers for names beside labels with a name.
+    for (titles, label, query) in [
+        ("0,1,2", "0", "1"),
+        ("1,4,9", "4", "1"),
+        ("g,q,0.25", "g", "q"),
+    ] {
+        folder.write("t.csv", format!("{titles}\n1,2,0.5\n0,2,1.5\n"));
+        folder.prints(&format!(
+            "info t.csv --label {label} --query {query} => 2 rows"
+        ));
     }
 }
 

@@ -171,10 +171,14 @@ fn a_first_row_for_a_header_is_told() {
     let rows = (0..12).map(|row| format!("{},{},0.{row},1.{}\n", row % 3, row / 3, row * 5 % 7));
     let rows: String = rows.collect();
     folder.write("t.csv", format!("2,7,0.25,1.5\n{rows}"));
-    folder
-        .warns("select t.csv --label 2 --query 7 -k 1 --lambda 1 => Then write a header before it");
+    folder.refused(
+        "select t.csv --label 2 --query 7 -k 1 --lambda 1 => (write a header before the first row)",
+    );
+    folder.write("t.csv", format!("1,0,0.5,doc7\n{rows}"));
+    folder.refused(
+        "info t.csv --label 1 --query 0 --ignore doc7 => found \"0.5\", as in a row of data",
+    );
     for (header, options) in [
-        ("1,0,0.5,doc7", "--label 1 --query 0 --ignore doc7"),
         ("True,q1,0.5,7", "--label True --query q1"),
         ("2,q1,5,3", "--label 2 --query q1"),
         ("grade,q1,-1,x", "--label grade --query q1"),
@@ -332,6 +336,130 @@ fn pairs_of_two_queries_and_against_the_labels_are_told() {
         folder.write("p.txt", sound);
         assert_eq!(folder.run(train).1, "", "{sound}");
     }
+}
+
+#[test]
+fn magnitudes_that_may_be_weights_are_told() {
+    let folder = Folder::new();
+    let train = "train train.svm --lambda 1 --objective pairs --pairs p.txt";
+    let told = "p.txt: numbers in the third column are magnitudes";
+    for pairs in ["1 2 0.5\n2 3 1.25\n", "1\t2\t3\n2\t3\n", "1 2 0.5 1\n2 3\n"] {
+        folder.write("p.txt", pairs);
+        folder.warns(&format!("{train} => {told}"));
+        folder.warns(&format!("{train} --json => {told}"));
+    }
+    for sound in [
+        "1 2\n2 3\n",
+        "1 2 1\n2 3 1\n",
+        "1 2 1 0.5\n2 3 1 2\n",
+        "1 2 2 0.5\n",
+    ] {
+        folder.write("p.txt", sound);
+        assert_eq!(folder.run(train).1, "", "{sound}");
+    }
+}
+
+#[test]
+fn points_between_thousands_are_told_wherever_a_table_is_read() {
+    let folder = Folder::empty();
+    let german = |number: f64| {
+        let (thousands, rest) = ((number / 1000.0).floor(), number % 1000.0);
+        if thousands > 0.0 {
+            format!("{thousands}.{rest:03}")
+        } else {
+            rest.to_string()
+        }
+    };
+    let number = |row: usize| (row * 1170 % 2390 + 50) as f64;
+    let plain = table("clicks", number);
+    let points = table("clicks", |row| 0.001 * number(row));
+    let mut text = String::new();
+    for (row, line) in plain.lines().enumerate() {
+        match line.split_once(',') {
+            Some((_, rest)) if row > 0 => {
+                writeln!(text, "{},{rest}", german(number(row - 1))).unwrap()
+            }
+            _ => writeln!(text, "{line}").unwrap(),
+        }
+    }
+    folder.write("plain.csv", &plain);
+    folder.write("sound.csv", points);
+    folder.write("t.csv", &text);
+    folder.write("t.tsv", text.replace(',', "\t"));
+    folder.write("t2.csv", format!("sep=;\n{}", text.replace(',', ";")));
+    folder.run(&format!("select plain.csv {TABLE} -o m.json"));
+    let read = "--label grade --query query";
+    let told = "numbers in 1 column, such as \"1.220\" on line 3 in the column \"clicks\", were read with decimal points, as 1.22:";
+    for command in [
+        format!("info t.csv {read}"),
+        format!("info t.tsv {read}"),
+        format!("select t.csv {TABLE} -q --json"),
+        format!("train t.csv {read} --lambda 1"),
+        format!("select plain.csv {TABLE} --test t.csv"),
+        "predict m.json t.csv -o s.txt".to_owned(),
+        format!("convert t.csv {read} -o o.svm"),
+    ] {
+        if command.contains("--json") {
+            let warnings = folder.json(&command)["warnings"].to_string();
+            assert!(warnings.contains("separators of thousands"), "{warnings}");
+        } else {
+            folder.warns(&format!("{command} => {told}"));
+        }
+    }
+    folder.warns(&format!(
+        "info t2.csv {read} => such as \"1.220\" on line 4"
+    ));
+    for sound in ["plain.csv", "sound.csv"] {
+        assert_eq!(folder.run(&format!("info {sound} {read}")).1, "");
+    }
+}
+
+/// A column whose values are far larger than others leaves these no lambda of a grid.
+#[test]
+fn columns_beside_which_others_hardly_count_are_named_at_the_edge() {
+    let folder = Folder::empty();
+    let salary = |row: usize| 200_000.0 + ((row * 29 + row / 7 * 13) % 48 / 2 * 7919) as f64;
+    folder.write("t.csv", table("salary", salary));
+    let read = "--label grade --query query";
+    let told = "of the grid";
+    for command in [
+        format!("train t.csv {read} --lambda 1e6,1e8"),
+        format!("select t.csv {read} -k 2 --lambda auto"),
+        format!("tune t.csv {read} -k 2 --lambda 1e6,1e8"),
+    ] {
+        let (_, errors) = folder.run(&command);
+        let edges = errors.lines().filter(|line| line.contains(told));
+        let named = |line: &&str| {
+            line.contains("; beside column \"salary\", whose values are far larger, other columns hardly count: --scale sd makes them alike")
+        };
+        let (named, unnamed): (Vec<&str>, _) = edges.partition(named);
+        assert!(
+            unnamed.is_empty() && !named.is_empty(),
+            "{command}: {errors}"
+        );
+        let (_, errors) = folder.run(&format!("{command} --scale sd"));
+        assert!(!errors.contains("beside column"), "{command}: {errors}");
+    }
+    let (_, errors) = folder.run(&format!(
+        "train t.csv {read} --lambda 1e6,1e8 --ignore salary"
+    ));
+    assert!(
+        errors.contains(told) && !errors.contains("beside"),
+        "{errors}"
+    );
+    // Dates are named everywhere.
+    folder.write(
+        "t.csv",
+        table("seen", |row| {
+            (20_150_101 + row * 7 % 9 * 10_000 + row * 5 % 12 * 100 + row % 28) as f64
+        }),
+    );
+    folder.warns(&format!(
+        "info t.csv {read} => column \"seen\" has dates as numbers, such as 20210131"
+    ));
+    folder.warns(&format!(
+        "select t.csv {TABLE} => column \"seen\" has dates as numbers"
+    ));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::observer::BuildObserver;
 use crate::Error;
-use crate::linkgrammar::{Answer, LinkParser, Options};
+use crate::linkgrammar::{Answer, LinkParser, Options, no_thread};
 use crate::treebank::Sentence;
 
 /// The outcome of a sentence, as it is kept.
@@ -107,9 +107,9 @@ impl Answers {
         let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
         let (sender, answers) = channel();
         thread::scope(|scope| {
-            for _ in 0..rayon::current_num_threads().min(left.len()) {
+            for number in 0..rayon::current_num_threads().min(left.len()) {
                 let (left, next, stop, sender) = (&left, &next, &stop, sender.clone());
-                scope.spawn(move || {
+                let begun = thread::Builder::new().spawn_scoped(scope, move || {
                     let mut parser = LinkParser::new(options, stop);
                     while let Some(&sentence) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let answer = parser.parse(sentences[sentence].text());
@@ -119,6 +119,12 @@ impl Answers {
                         }
                     }
                 });
+                match begun {
+                    Ok(_) => {}
+                    Err(error) if number == 0 => return Err(no_thread(&error)),
+                    // Those that have begun parse all.
+                    Err(_) => break,
+                }
             }
             drop(sender);
             let kept = self.keep_all(answers, observer);

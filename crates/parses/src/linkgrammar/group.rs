@@ -72,17 +72,17 @@ impl Group {
     }
 
     /// Does `work` with the program, which is ended when that takes longer than `time`, or once `stop` is
-    /// set. Whether it was.
+    /// set. Whether it was. There may be no thread to watch it.
     pub(super) fn within<T>(
         &self,
         time: Duration,
         stop: &AtomicBool,
         work: impl FnOnce() -> T,
-    ) -> (T, bool) {
+    ) -> io::Result<(T, bool)> {
         let begin = Instant::now();
         let (done, waiting) = channel::<()>();
         thread::scope(|scope| {
-            let watch = scope.spawn(move || {
+            let watch = thread::Builder::new().spawn_scoped(scope, move || {
                 // The channel closes when the work is done.
                 while waiting.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                     if begin.elapsed() >= time || stop.load(Ordering::Relaxed) {
@@ -91,10 +91,10 @@ impl Group {
                     }
                 }
                 false
-            });
+            })?;
             let found = work();
             drop(done);
-            (found, watch.join().expect("it does not panic"))
+            Ok((found, watch.join().expect("it does not panic")))
         })
     }
 

@@ -21,4 +21,4 @@ mod process;
 pub use group::end_all;
 pub use linkage::{Link, Linkage, LinkedWord};
 pub(crate) use output::{Answer, linkages};
-pub(crate) use process::{LinkParser, Options, Version};
+pub(crate) use process::{LinkParser, Options, Version, no_thread};

@@ -75,6 +75,11 @@ impl Options {
     }
 }
 
+/// The system has no thread left for a parser.
+pub(crate) fn no_thread(error: &io::Error) -> Error {
+    Error::Failed(format!("no thread could be started for a parser: {error}"))
+}
+
 /// Versions of what parses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
@@ -92,9 +97,9 @@ impl Version {
         let group = options.start(command.stderr(Stdio::piped()))?;
         let stderr = group.child().stderr.take().expect("a pipe was asked for");
         let mut said = Vec::new();
-        let (_, late) = group.within(START, &AtomicBool::new(false), || {
-            stderr.take(ANSWER as u64).read_to_end(&mut said)
-        });
+        let read = || stderr.take(ANSWER as u64).read_to_end(&mut said);
+        let found = group.within(START, &AtomicBool::new(false), read);
+        let (_, late) = found.map_err(|error| no_thread(&error))?;
         let ended = group.end();
         let said = String::from_utf8_lossy(&said);
         let found = |key| said.lines().find_map(|line| after(line, key));
@@ -196,10 +201,11 @@ impl<'a> LinkParser<'a> {
             stdin,
             stdout,
         } = &mut running;
-        let (said, late) = group.within(time, self.stop, || {
+        let found = group.within(time, self.stop, || {
             let mut answers = questions.iter().map(|line| ask(stdin, stdout, line, most));
             answers.try_fold(String::new(), |_, answer| answer)
         });
+        let (said, late) = found.map_err(|error| no_thread(&error))?;
         Ok(match said {
             _ if late => Answer::TimedOut,
             Ok(printed) => {

@@ -89,7 +89,7 @@ fn a_run_that_was_killed_ends_as_a_whole_one() {
     folder.write("n.conllu", rows("s0", &sentence("w0", 2)));
     for command in [
         format!("{BUILD} -o cut"),
-        "build gold.conllu --candidates n.conllu --resume -o cut".to_owned(),
+        "build gold.conllu --candidates n.conllu -o cut".to_owned(),
     ] {
         folder.refused(&format!(
             "{command} => {PARSES}: expected no file, found the work of a run that did not end"

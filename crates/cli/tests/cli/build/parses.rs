@@ -311,7 +311,7 @@ fn all_parses_of_a_file_are_used() {
         assert_eq!(manifest["train"]["rows"], parses);
         assert_eq!(manifest["options"]["candidates"], Value::Null);
     }
-    for parser in ["--linkages 50", "--time-limit 5"] {
+    for parser in ["--linkages 50", "--time-limit 5", "--resume"] {
         folder.misused(&format!(
             "{BUILD} {parser} => the argument '--candidates <FILE>' cannot be used with"
         ));
