@@ -377,7 +377,7 @@ fn points_between_thousands_are_told_wherever_a_table_is_read() {
     for (row, line) in plain.lines().enumerate() {
         match line.split_once(',') {
             Some((_, rest)) if row > 0 => {
-                writeln!(text, "{},{rest}", german(number(row - 1))).unwrap()
+                writeln!(text, "{},{rest}", german(number(row - 1))).unwrap();
             }
             _ => writeln!(text, "{line}").unwrap(),
         }
