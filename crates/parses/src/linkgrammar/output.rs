@@ -125,9 +125,11 @@ fn hundredths(text: &str) -> Option<i32> {
         None => (1, text),
     };
     let (whole, parts) = digits.split_once('.')?;
-    let parts: i32 = (parts.len() == 2).then(|| parts.parse().ok())??;
-    let whole: i32 = whole.parse().ok()?;
-    whole.checked_mul(100)?.checked_add(parts).map(|n| sign * n)
+    let digits = [whole, parts].concat();
+    let all_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let sound = all_digits && !whole.is_empty() && parts.len() == 2;
+    let number: Option<i32> = digits.parse().ok().filter(|_| sound);
+    Some(sign * number?)
 }
 
 /// `[(a)(b)]`, where a word may hold brackets of its own.
@@ -283,6 +285,10 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
             ),
             ("UNUSED=1", "UNUSED=x"),
             ("DIS=-1.04", "DIS=-1.0"),
+            ("DIS=-1.04", "DIS=-.04"),
+            ("DIS=-1.04", "DIS=-1.-4"),
+            ("DIS=-1.04", "DIS=--21474836.48"),
+            ("DIS=-1.04", "DIS=--21474836.-48"),
             ("[(LEFT-WALL)(d", "[(MIDDLE)(d"),
             ("[[0 3 0 (Xp)]", "[[0 9 0 (Xp)]"),
             ("[[0 3 0 (Xp)]", "[[3 0 0 (Xp)]"),
