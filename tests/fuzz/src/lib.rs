@@ -176,16 +176,15 @@ fn options(flags: u8) -> ReadOptions {
         .memory(LIMIT)
 }
 
-/// Writes data and reads them back: the same, where the identifiers of queries are tokens.
+/// Writes data and reads them back: the same, unless an identifier of a query is refused, which no text has.
 fn comes_back(data: &Dataset<'_>) {
     let mut written = Vec::new();
-    let whole = write_svmlight_as_wide(data, data.index_base(), &mut written);
-    let mut ids = data.queries().ids().into_iter().flat_map(Strings::iter);
-    if ids.any(|id| id.contains([' ', '\t', '\r', '\n', '#'])) {
-        assert!(whole.is_err());
+    if let Err(refused) = write_svmlight_as_wide(data, data.index_base(), &mut written) {
+        let mut ids = data.queries().ids().into_iter().flat_map(Strings::iter);
+        let odd = [' ', '\t', '\r', '\n', '#', ':'];
+        assert!(ids.any(|id| id.contains(odd)), "{refused}");
         return;
     }
-    whole.expect("ids fit their text");
     let again = ReadOptions::new()
         .zero_based(data.index_base() == IndexBase::Zero)
         .width(data.width())
