@@ -128,4 +128,4 @@ macro_rules! readers {
     )*};
 }
 
-readers! { svmlight table names scores lists features model lines conllu }
+readers! { svmlight table names scores lists features model lines conllu linkages }

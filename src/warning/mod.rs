@@ -130,7 +130,8 @@ impl Warning {
         let whole: Option<Vec<u64>> = numbers.iter().map(|title| title.parse().ok()).collect();
         let counts = |whole: Vec<u64>| {
             let first = whole.first().copied().unwrap_or_default();
-            let counted = whole.windows(2).all(|pair| pair[1] == pair[0] + 1);
+            let mut pairs = whole.windows(2);
+            let counted = pairs.all(|pair| pair[0].checked_add(1) == Some(pair[1]));
             !is_value(label) || counted && first < 2
         };
         let odd = !whole.is_some_and(counts);
@@ -635,6 +636,29 @@ mod tests {
             assert!(found[0].starts_with(begin), "{found:?}");
         }
         assert_eq!(data(48, grades).warnings(), []);
+    }
+
+    #[test]
+    fn a_header_of_numbers_is_a_row_unless_they_count_columns() {
+        let most = u64::MAX.to_string();
+        for (titles, label, odd) in [
+            (&["grade", "x"][..], "grade", false),
+            (&["0", "1", "2"], "2", false),
+            (&["grade", "1990", "2000"], "grade", false),
+            (&["1", "3", "0.5"], "1", true),
+            (&["5", "6"], "5", true),
+            // No number comes after the largest of all.
+            (&["grade", &most, "0"], "grade", false),
+            (&[&most, "0"], "0", true),
+        ] {
+            let table = TableOptions {
+                label: Some(label.to_owned()),
+                ..TableOptions::default()
+            };
+            let header = (1, titles.iter().map(ToString::to_string).collect());
+            let told = Warning::of_header(&header, &table);
+            assert_eq!(told.is_some(), odd, "{titles:?}");
+        }
     }
 
     #[test]

@@ -2,8 +2,8 @@
 # Fuzzes the readers: bash tests/fuzz/run.sh [-n EXECUTIONS] [READER...]
 #
 # Goes on from the corpora kept in tests/fuzz/kept, and puts what it finds there, made small. Takes
-# cargo-fuzz (`cargo install cargo-fuzz`), a C++ compiler and zstd; no nightly Rust, as there is no
-# `unsafe` for a sanitizer to watch. Ends with a table: executions, inputs kept, seconds.
+# a C++ compiler and zstd, but no nightly Rust, as there is no `unsafe` for a sanitizer to watch.
+# Ends with a table: executions, inputs kept, seconds.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -17,36 +17,48 @@ done
 shift $((OPTIND - 1))
 readers=("$@")
 if [ $# -eq 0 ]; then
-    mapfile -t readers < <(cargo fuzz list --fuzz-dir .)
+    readers=(svmlight table names scores lists features model lines conllu linkages)
 fi
 
-# Inputs worth keeping are short; arrays and JSON take more bytes than lines.
+# What cargo-fuzz would say: libFuzzer is told which code ran, and what was compared.
+RUSTFLAGS="--cfg fuzzing -Cpasses=sancov-module -Ccodegen-units=4"
+for what in level=4 inline-8bit-counters pc-table trace-compares; do
+    RUSTFLAGS+=" -Cllvm-args=-sanitizer-coverage-$what"
+done
+export RUSTFLAGS CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}
+# With a target named, build scripts and macros are compiled without the flags.
+host=$(rustc -vV | sed -n 's/^host: //p')
+cargo build --locked --release --target "$host"
+program=$CARGO_TARGET_DIR/$host/release/rankrls-fuzz
+
+# Inputs worth keeping are short; JSON and the output of a parser take more bytes than lines.
 longest() {
     case $1 in
-    model) echo 2048 ;;
+    model | linkages) echo 2048 ;;
     *) echo 512 ;;
     esac
 }
 
 table=""
 for reader in "${readers[@]}"; do
-    mkdir -p "corpus/$reader" kept
+    mkdir -p "corpus/$reader" artifacts kept
     if [ -f "kept/$reader.tar.zst" ]; then
         zstd -dcq "kept/$reader.tar.zst" | tar -xf - -C "corpus/$reader"
     fi
     begin=$SECONDS
     log=$(mktemp)
-    cargo fuzz run --fuzz-dir . -s none "$reader" "corpus/$reader" -- -runs="$executions" \
-        -max_len="$(longest "$reader")" -rss_limit_mb=512 -timeout=10 -print_final_stats=1 2>"$log" ||
-        { tail -40 "$log"; exit 1; }
+    export READER=$reader
+    "$program" "corpus/$reader" -runs="$executions" -max_len="$(longest "$reader")" \
+        -rss_limit_mb=512 -timeout=10 -print_final_stats=1 \
+        -artifact_prefix="artifacts/$reader-" 2>"$log" || { tail -40 "$log"; exit 1; }
     done=$(sed -n 's/stat::number_of_executed_units: //p' "$log")
     seconds=$((SECONDS - begin))
-    cargo fuzz cmin --fuzz-dir . -s none "$reader" "corpus/$reader" >"$log" 2>&1 ||
-        { tail -40 "$log"; exit 1; }
+    small=$(mktemp -d)
+    "$program" -merge=1 "$small" "corpus/$reader" 2>"$log" || { tail -40 "$log"; exit 1; }
     # The same corpus is the same bytes.
-    tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - -C "corpus/$reader" . |
+    tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - -C "$small" . |
         zstd -19 -qf -o "kept/$reader.tar.zst"
-    rm -f "$log"
-    table+="| \`$reader\` | $done | $(find "corpus/$reader" -type f | wc -l) | $seconds |"$'\n'
+    table+="| \`$reader\` | $done | $(find "$small" -type f | wc -l) | $seconds |"$'\n'
+    rm -rf "$log" "$small"
 done
 printf '| reader | executions | inputs kept | seconds |\n|---|---:|---:|---:|\n%s' "$table"

@@ -19,6 +19,7 @@ TABLES = [
     b'grade,query,text,x\n1,a,"red,\nor ""blue""",2\n0,a,,"3"\n',
     b"sep=;\ngrade;query;text;x\n1;a;b;2\r\n0;a;;3\r\n",
     b"grade,query,text,x\n1,a,,1.797e308\n0,a,NA,#N/A\n2,b,,1,234\n",
+    b"grade,query,text,18446744073709551615,1\n1,a,,1,2\n0,a,x,2,1\n",
 ]
 LISTS = [
     b"3\n1\n3\n\n",
@@ -32,6 +33,14 @@ CONLLU = (
     b"# sent_id = s1\n# score = -1.5\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
     b"2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
     b"3.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
+)
+LINKAGES = (
+    b"dog can't (()(\nFound 2 linkages (2 had no P.P. violations) at null count 1\n"
+    b"\tLinkage 1, cost vector = (UNUSED=1 DIS=-1.04 LEN=20)\n     LEFT-WALL  0.000  hWa+ Xp+\n"
+    b"     dog.n  1.000  Wa- O+\n     (()[!]  0.000  Xp-\n\n[(LEFT-WALL)(dog.n)([can't])\n"
+    b"((()[!])(RIGHT-WALL)]\n[[0 3 0 (Xp)]\n[0 1 1 (Wa)]]\n[0]\n\n"
+    b"\tUnique linkage, cost vector = (UNUSED=3 DIS= 0.00 LEN=0)\n\n"
+    b"[(LEFT-WALL)([dog])([can't])([(()(])(RIGHT-WALL)]\n[]\n[0]\n"
 )
 
 
@@ -86,6 +95,7 @@ def seeds(program, folder):
             b"\2" + b'{"sentence":1,"outcome":{"unreadable":"\\"x\xc3\xa4"}}\n[]\n"torn',
         ],
         "conllu": [CONLLU, CONLLU.replace(b"# score = -1.5\n", b"").replace(b"\t3\t", b"\t0\t")],
+        "linkages": [LINKAGES, b"Dogs bark\nNo complete linkages found.\nNo linkages found.\n"],
     }
 
 

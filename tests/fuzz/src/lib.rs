@@ -19,8 +19,11 @@ use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::greedy::{GreedyRankRls, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
-use rankrls::{Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind};
+use rankrls::{
+    Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, Scale, StrategyKind, Warning,
+};
 use rankrls_files::Lines;
+use rankrls_parses::linkgrammar;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
 use tempfile::TempDir;
 
@@ -51,6 +54,7 @@ pub const ALL: &[(&str, Property)] = &[
     ("model", model),
     ("lines", lines),
     ("conllu", conllu),
+    ("linkages", linkages),
 ];
 
 /// What messages call the input.
@@ -138,11 +142,22 @@ fn sound(data: &Dataset<'_>) {
     }
 }
 
+/// Warnings about data say something, and are about columns that there are.
+fn warned(data: &Dataset<'_>) {
+    let units = Warning::of_units(data, Scale::None);
+    for warning in data.warnings().iter().chain(&units) {
+        let column = warning.column.as_ref();
+        assert!(column.is_none_or(|&(feature, _)| (feature as usize) < data.width()));
+        assert!(!warning.text.is_empty());
+    }
+}
+
 /// What a reader made of `input`; data that are sound come back.
 fn judged(read: Result<Loaded, ReadError>, input: &[u8]) -> Option<Dataset<'static>> {
     match read {
         Ok(loaded) => {
             sound(&loaded.dataset);
+            warned(&loaded.dataset);
             Some(loaded.dataset)
         }
         Err(error) => {
@@ -161,16 +176,15 @@ fn options(flags: u8) -> ReadOptions {
         .memory(LIMIT)
 }
 
-/// Writes data and reads them back: the same, where the identifiers of queries are tokens.
+/// Writes data and reads them back: the same, unless an identifier of a query is refused, which no text has.
 fn comes_back(data: &Dataset<'_>) {
     let mut written = Vec::new();
-    let whole = write_svmlight_as_wide(data, data.index_base(), &mut written);
-    let mut ids = data.queries().ids().into_iter().flat_map(Strings::iter);
-    if ids.any(|id| id.contains([' ', '\t', '\r', '\n', '#'])) {
-        assert!(whole.is_err());
+    if let Err(refused) = write_svmlight_as_wide(data, data.index_base(), &mut written) {
+        let mut ids = data.queries().ids().into_iter().flat_map(Strings::iter);
+        let odd = [' ', '\t', '\r', '\n', '#', ':'];
+        assert!(ids.any(|id| id.contains(odd)), "{refused}");
         return;
     }
-    whole.expect("ids fit their text");
     let again = ReadOptions::new()
         .zero_based(data.index_base() == IndexBase::Zero)
         .width(data.width())
@@ -212,22 +226,25 @@ pub fn table(input: &[u8]) -> bool {
         0 => Format::Csv,
         _ => Format::Tsv,
     };
+    let table = TableOptions {
+        label: named(8, "grade"),
+        query: named(16, "query"),
+        missing: match flags >> 5 & 3 {
+            0 => None,
+            1 => Some(Missing::Mean),
+            other => Some(Missing::Value(f64::from(other))),
+        },
+        ignore: named(128, "text").into_iter().collect(),
+    };
     let options = ReadOptions::new()
         .format(format)
         .regroup(flags & 2 != 0)
         .unlabelled(flags & 4 != 0)
         .memory(LIMIT)
-        .table(TableOptions {
-            label: named(8, "grade"),
-            query: named(16, "query"),
-            missing: match flags >> 5 & 3 {
-                0 => None,
-                1 => Some(Missing::Mean),
-                other => Some(Missing::Value(f64::from(other))),
-            },
-            ignore: named(128, "text").into_iter().collect(),
-        });
+        .table(table.clone());
     let read = within(text, || options.read_from(text, NAME));
+    let header = read.as_ref().ok().and_then(|read| read.header.as_ref());
+    drop(header.map(|header| Warning::of_header(header, &table)));
     come_back(read, text)
 }
 
@@ -440,6 +457,34 @@ pub fn conllu(input: &[u8]) -> bool {
         }
     }
     all
+}
+
+/// The letters of a sentence, a line end, and what `link-parser` prints of it.
+pub fn linkages(input: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(input);
+    let (letters, printed) = text.split_once('\n').unwrap_or_default();
+    let found = match within(text.as_bytes(), || linkgrammar::linkages(printed)) {
+        Ok(found) => found,
+        Err(unknown) => {
+            assert!(unknown.starts_with("expected ") && unknown.contains(", found "));
+            return false;
+        }
+    };
+    for linkage in &found {
+        let words = linkage.words.len();
+        for link in &linkage.links {
+            assert!(link.left < link.right && link.right < words);
+            link.right_is_head();
+        }
+        for word in &linkage.words {
+            assert!(word.shown.contains(word.form()));
+            assert!(word.subscript().is_none_or(|own| word.shown.ends_with(own)));
+        }
+        for place in linkage.places(letters).into_iter().flatten() {
+            assert!(!letters[place].is_empty());
+        }
+    }
+    !found.is_empty()
 }
 
 /// Every word has a head, and no word governs itself however far round.

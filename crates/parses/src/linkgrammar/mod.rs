@@ -20,5 +20,6 @@ mod process;
 
 pub use group::end_all;
 pub use linkage::{Link, Linkage, LinkedWord};
-pub(crate) use output::{Answer, linkages};
+pub(crate) use output::Answer;
+pub use output::linkages;
 pub(crate) use process::{LinkParser, Options, Version, no_thread};

@@ -52,7 +52,7 @@ impl Answer {
 }
 
 /// The linkages in what the parser printed of a sentence, or what was expected and what found.
-pub(crate) fn linkages(printed: &str) -> Result<Vec<Linkage>, String> {
+pub fn linkages(printed: &str) -> Result<Vec<Linkage>, String> {
     let lines: Vec<&str> = printed.lines().collect();
     let is_costs = |line: &str| line.contains("cost vector = (");
     let parts = lines.chunk_by(|_, next| !is_costs(next));
@@ -75,11 +75,12 @@ fn linkage(lines: &[&str]) -> Result<Linkage, Unknown> {
     let (unused, cost, length) =
         costs(lines[0]).ok_or_else(|| unknown("the costs of a linkage", lines[0]))?;
     let last = lines[lines.len() - 1];
-    let wall_at = lines
+    let rest = &lines[1..];
+    let wall_at = rest
         .iter()
         .position(|line| line.starts_with("[(LEFT-WALL)"));
     let table_end = wall_at.ok_or_else(|| unknown("the words of a linkage", last))?;
-    let below_table = &lines[table_end..];
+    let (table, below_table) = rest.split_at(table_end);
     let is_links = |line: &&str| line.starts_with("[[") || *line == NO_LINKS;
     let links_at = below_table.iter().position(is_links);
     let (words_lines, below) =
@@ -90,11 +91,11 @@ fn linkage(lines: &[&str]) -> Result<Linkage, Unknown> {
         .position(|line| line.ends_with("]]") || *line == NO_LINKS);
     let end = last_at.ok_or_else(|| unknown("the end of the links, ]]", below[0]))?;
     let links = links(&below[..=end].concat(), shown.len())?;
-    let words = with_connectors(shown, &lines[1..table_end]);
+    let words = with_connectors(shown, table);
     if !links.is_empty() && words.iter().all(|word| word.connectors.is_none()) {
         return Err(unknown(
             "the connectors of the words, as -disjuncts=1 prints them",
-            lines[table_end],
+            below_table[0],
         ));
     }
     Ok(Linkage {
@@ -124,9 +125,11 @@ fn hundredths(text: &str) -> Option<i32> {
         None => (1, text),
     };
     let (whole, parts) = digits.split_once('.')?;
-    let parts: i32 = (parts.len() == 2).then(|| parts.parse().ok())??;
-    let whole: i32 = whole.parse().ok()?;
-    whole.checked_mul(100)?.checked_add(parts).map(|n| sign * n)
+    let digits = [whole, parts].concat();
+    let all_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let sound = all_digits && !whole.is_empty() && parts.len() == 2;
+    let number: Option<i32> = digits.parse().ok().filter(|_| sound);
+    Some(sign * number?)
 }
 
 /// `[(a)(b)]`, where a word may hold brackets of its own.
@@ -254,6 +257,14 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
         assert!(linkages(&text.replace("[]\n", "")).is_err());
     }
 
+    /// No word of a sentence has a blank, but what prints these may be no parser.
+    #[test]
+    fn costs_and_words_are_on_lines_of_their_own() {
+        let text = "[(LEFT-WALL)(cost vector = (UNUSED=0 DIS= 0.00 LEN=0)\n)]\n[]\n";
+        let unknown = linkages(text).unwrap_err();
+        assert!(unknown.contains("the words of a linkage"), "{unknown}");
+    }
+
     #[test]
     fn no_linkages_and_no_time_are_told_apart() {
         let none = "No complete linkages found.\nNo linkages found.\n";
@@ -274,6 +285,10 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
             ),
             ("UNUSED=1", "UNUSED=x"),
             ("DIS=-1.04", "DIS=-1.0"),
+            ("DIS=-1.04", "DIS=-.04"),
+            ("DIS=-1.04", "DIS=-1.-4"),
+            ("DIS=-1.04", "DIS=--21474836.48"),
+            ("DIS=-1.04", "DIS=--21474836.-48"),
             ("[(LEFT-WALL)(d", "[(MIDDLE)(d"),
             ("[[0 3 0 (Xp)]", "[[0 9 0 (Xp)]"),
             ("[[0 3 0 (Xp)]", "[[3 0 0 (Xp)]"),

@@ -1,4 +1,0 @@
-#![no_main]
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    rankrls_fuzz::conllu(bytes);
-});
