@@ -170,15 +170,19 @@ pub(super) fn read(
     if let Some((line, fault)) = records.unclosed() {
         return Err(fault.at(&name, line));
     }
-    let Some(header) = header else {
-        return Err(Fault::no_rows().of(&name));
-    };
-    rows.text.packed = rows.packer.finish().into();
-    rows.text.width = header.names.len();
-    let mut loaded = build(rows.text, IndexBase::One, options)?;
+    let header = header.ok_or_else(|| Fault::no_rows().of(&name))?;
+    loaded(rows, header, &name)
+}
+
+/// The data of all rows.
+fn loaded(rows: TableRows<'_>, header: Header, name: &str) -> Result<Loaded, ReadError> {
+    let (options, mut text) = (rows.options, rows.text);
+    text.packed = rows.packer.finish().into();
+    text.width = header.names.len();
+    let mut loaded = build(text, IndexBase::One, options)?;
     if options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
-        loaded.dataset = named.map_err(|error| Fault::data(&error).of(&name))?;
+        loaded.dataset = named.map_err(|error| Fault::data(&error).of(name))?;
     }
     let columns = header.titles.iter().zip(rows.thousands);
     let columns = columns.filter_map(|(title, cells)| Some((title.clone(), cells.found()?)));
