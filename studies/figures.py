@@ -164,8 +164,7 @@ def when(figure):
     legend(
         last,
         "Dotted: time in proportion to\nthe horizontal axis. Both axes\nare logarithmic.\n\n"
-        "distil trains a model of all\ncolumns first. Its time is that\nof one processor: two take\n"
-        "about half.",
+        "distil trains a model of all\ncolumns first.",
     )
     headed(
         figure,
