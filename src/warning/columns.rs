@@ -44,32 +44,37 @@ impl OddColumns {
     pub fn look(&mut self, data: &Dataset<'_>) {
         self.columns += data.stored_columns();
         let (rows, labels) = (Rows::of(data), Labels::of(data));
-        let query_of_row = data.queries().of_rows();
         let looked = (0..data.stored_columns()).into_par_iter().map(|position| {
             let (column, feature) = (data.column(position), data.feature(position));
             let number = rows.numbering(column, feature);
             let tells = labels
                 .as_ref()
                 .is_some_and(|labels| labels.are_told_by(column, data));
-            (
-                feature,
-                number,
-                tells,
-                deviation(column, data, &query_of_row),
-            )
+            (feature, number, tells)
         });
         let looked: Vec<_> = looked.collect();
-        for (feature, number, tells, deviation) in looked {
+        for (feature, number, tells) in looked {
             self.numberings
                 .extend(number.map(|number| (feature, number)));
             self.labels.extend(tells.then_some(feature));
-            if let Some(deviation) = deviation {
-                let one = (deviation, feature);
-                let [least, largest] = self.deviations.unwrap_or([one; 2]);
-                let smaller = if one.0 < least.0 { one } else { least };
-                let larger = if one.0 > largest.0 { one } else { largest };
-                self.deviations = Some([smaller, larger]);
-            }
+        }
+        self.look_at_units(data);
+    }
+
+    /// Looks at the deviations of the stored columns alone.
+    pub(super) fn look_at_units(&mut self, data: &Dataset<'_>) {
+        let query_of_row = data.queries().of_rows();
+        let of_column = |position| {
+            let deviation = deviation(data.column(position), data, &query_of_row)?;
+            Some((deviation, data.feature(position)))
+        };
+        let found = (0..data.stored_columns()).into_par_iter().map(of_column);
+        let found: Vec<_> = found.collect();
+        for one in found.into_iter().flatten() {
+            let [least, largest] = self.deviations.unwrap_or([one; 2]);
+            let smaller = if one.0 < least.0 { one } else { least };
+            let larger = if one.0 > largest.0 { one } else { largest };
+            self.deviations = Some([smaller, larger]);
         }
     }
 

@@ -327,7 +327,7 @@ fn a_name_that_only_a_folder_has_is_no_file() {
     assert_eq!(folder.read("train.svm"), TRAIN);
 }
 
-/// What the name needs besides, such as the work of a run beside the output, is known before the work, too.
+/// A run writes files with longer names beside its output: it checks these names before the work, too.
 #[test]
 fn a_name_of_any_length_is_taken_or_refused_before_any_work() {
     let folder = Folder::new();

@@ -36,7 +36,7 @@ while IFS= read -r line; do
 done
 "#;
 
-/// With a treebank of forty sentences.
+/// A folder with a treebank of forty sentences, and a parser that is a script.
 fn folder() -> Folder {
     let folder = Folder::new();
     folder.write("link-parser", PARSER);
@@ -174,7 +174,8 @@ fn a_second_process_does_not_write_the_same_corpus() {
     assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
 }
 
-/// What the processes of a run are to say of themselves, and how the run ends.
+/// Builds with the parser `body` until `end` ends the run, and checks that every process of the parser ends. Returns the
+/// messages of the run.
 fn ends_with_its_parser(body: &str, end: impl FnOnce(&Child)) -> String {
     let folder = folder();
     let pids = folder.path("pids");

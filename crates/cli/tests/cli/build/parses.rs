@@ -1,4 +1,4 @@
-//! What files of parses and treebanks say, and is easily read as something else.
+//! Treebanks and lists of parses that a reader easily misreads: they are read as meant, or refused.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -318,7 +318,7 @@ fn all_parses_of_a_file_are_used() {
     }
 }
 
-/// What link-parser prints of a sentence of three words: a chain, and a star.
+/// The output of link-parser for a sentence of three words: a chain, and a star.
 fn printed(sentence: &str) -> String {
     let words = sentence.replace(' ', ")(");
     let mut text = format!(" {sentence}\nFound 2 linkages (2 had no P.P. violations)\n");

@@ -1,4 +1,4 @@
-//! What is refused or left out, and how it is told.
+//! A build refuses files or leaves sentences out: messages and counts.
 
 use serde_json::Value;
 
