@@ -63,9 +63,8 @@ impl OddColumns {
 
     /// Looks at the deviations of the stored columns alone.
     pub(super) fn look_at_units(&mut self, data: &Dataset<'_>) {
-        let query_of_row = data.queries().of_rows();
         let of_column = |position| {
-            let deviation = deviation(data.column(position), data, &query_of_row)?;
+            let deviation = deviation(data.column(position), data)?;
             Some((deviation, data.feature(position)))
         };
         let found = (0..data.stored_columns()).into_par_iter().map(of_column);
@@ -121,8 +120,7 @@ impl OddColumns {
 /// The few columns, at most half of all, that have almost all of the squares of centred rows: these are the unit of
 /// grids of lambda, none of which is made for the other columns then.
 pub(super) fn dominant(data: &Dataset<'_>) -> Option<String> {
-    let query_of_row = data.queries().of_rows();
-    let of_column = |position| squares(data.column(position), data, &query_of_row);
+    let of_column = |position| squares(data.column(position), data);
     let positions = (0..data.stored_columns()).into_par_iter();
     let mut all: Vec<(f64, usize)> = positions.map(|at| (of_column(at), at)).collect();
     all.retain(|(squares, _)| *squares > 0.0);
@@ -202,20 +200,16 @@ impl Labels {
 }
 
 /// The sum of the squares of a column, centred within queries.
-fn squares(column: Column<'_>, data: &Dataset<'_>, query_of_row: &[u32]) -> f64 {
-    let (mut rest, mut squares) = (column, 0.0);
-    while let Some(&row) = rest.rows.first() {
-        let range = data.queries().range(query_of_row[row as usize] as usize);
-        let part = rest.take_rows_below(range.end);
-        squares += sparse_moments(part.values, range.len()).1;
-    }
-    squares
+fn squares(column: Column<'_>, data: &Dataset<'_>) -> f64 {
+    let parts = column.by_query(data.queries());
+    let squares = parts.map(|(_, rows, part)| sparse_moments(part.values, rows.len()).1);
+    squares.sum()
 }
 
 /// The root mean square of the entries of a column, centred within queries; none where they are constant but for
 /// rounding.
-fn deviation(column: Column<'_>, data: &Dataset<'_>, query_of_row: &[u32]) -> Option<f64> {
-    let squares = squares(column, data, query_of_row);
+fn deviation(column: Column<'_>, data: &Dataset<'_>) -> Option<f64> {
+    let squares = squares(column, data);
     let sizes = column.values.iter().map(|value| value.abs());
     let largest = sizes.fold(0.0, f64::max);
     let deviation = (squares / column.values.len() as f64).sqrt();
