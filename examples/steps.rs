@@ -25,7 +25,7 @@ fn concordance(data: &Dataset<'_>, scores: &[f64]) -> Result<f64, Box<dyn Error>
 fn main() -> Result<(), Box<dyn Error>> {
     let (train, test) = (sample::train(), sample::test());
     // A quarter of the training queries.
-    let folds = Groups::folds(train.queries().len(), 4, 1)?;
+    let folds = Groups::folds(train.queries(), 4, 1)?;
     let folds: Vec<&[usize]> = folds.iter().collect();
     let validation = train.queries_subset(folds[0])?;
     let fitting = train.queries_subset(&folds[1..].concat())?;

@@ -7,9 +7,10 @@ import pytest
 import scipy.sparse as sp
 from conftest import CORPORA
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, write
 
 TRAIN, TEST = CORPORA / "parses.svm.zst", CORPORA / "parses-test.svm.zst"
+TUNED = ["--lambda", "1,4", "--evidence", "folds:3", "--json"]
 EXACT = ["bounded", "dense", "lowmem"]
 OTHERS = ["sampled", "residual", "backfit", "univariate", "random", "distil"]
 
@@ -26,6 +27,31 @@ def test_selections_are_those_of_the_command(strategy, parses, command):
     assert model.weights_.tolist() == found["weights"]
     assert model.lqo_error_path_.tolist() == [step["lqo_error"] for step in found["steps"]]
     assert model.lqo_cindex_path_.tolist() == [step["lqo_cindex"] for step in found["steps"]]
+
+
+@pytest.mark.parametrize("form", [list, np.array, lambda ids: [str(each) for each in ids]])
+def test_folds_are_those_of_the_command_in_any_order_of_rows(form, small, command, tmp_path):
+    X, y, _ = small
+    # As text, 10 comes before 2.
+    qid = np.repeat([10, 2, 1, 33, 4, 5, 100, 7, 21, 9, 3, 12, 6, 14, 8], 6)
+    order = np.random.default_rng(1).permutation(90)
+    write(tmp_path / "data.svm", X, y, qid=form(qid))
+    found = json.loads(command("select", tmp_path / "data.svm", "-k", 3, "--json"))
+    held_out = ["--lambda", "1,4,16", "--holdout", "folds:4", "--json"]
+    trained = json.loads(command("train", tmp_path / "data.svm", *held_out))
+    for rows in (np.arange(90), order):
+        data = X.tocsr()[rows], y[rows]
+        ids = form(qid[rows])
+        model = GreedyRankRLS(3).fit(*data, qid=ids)
+        assert (model.selected_ + 1).tolist() == [step["feature"] for step in found["steps"]]
+        assert model.alpha_ == pytest.approx(found["lambda"], rel=1e-12)
+        ridge = RankRLS([1, 4, 16], holdout="folds:4").fit(*data, qid=ids)
+        assert ridge.alpha_ == trained["lambda"]
+        assert ridge.holdout_error_ == pytest.approx(trained["holdout"]["squared"], rel=1e-9)
+        several = GreedyRankRLSCV(3, alphas=[1, 4], cv=3).fit(*data, qid=ids)
+        tuned = command("tune", tmp_path / "data.svm", "-k", 3, *TUNED)
+        value = json.loads(tuned)["chosen"]["value"]
+        assert several.best_score_ == pytest.approx(value, rel=1e-9)
 
 
 def facts(path):

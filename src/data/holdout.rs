@@ -15,8 +15,8 @@ use super::{DataHash, Dataset, Queries};
 use crate::error::{Error, Result, ensure};
 
 /// The rows to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
-/// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query; `auto`,
-/// the one of these that takes seconds; `none` (`docs/derivation.md`, section 13).
+/// query; `folds:5`, groups of queries drawn at random ([`Groups::folds`]), or of rows where all are of
+/// one query; `auto`, the one of these that takes seconds; `none` (`docs/derivation.md`, section 13).
 ///
 /// ```
 /// use rankrls::HoldOut;
@@ -111,7 +111,7 @@ impl HoldOut {
             Self::Folds { count, seed } if queries.len() == 1 => {
                 Groups::folds_of("rows", queries.rows(), *count, *seed)?
             }
-            Self::Folds { count, seed } => Groups::folds(queries.len(), *count, *seed)?,
+            Self::Folds { count, seed } => Groups::folds(queries, *count, *seed)?,
             Self::Given { groups, .. } => groups.clone(),
             _ => return Ok(None),
         }))
@@ -185,9 +185,10 @@ pub(crate) fn one_group() -> Error {
 /// trained on the others. Groups of rows may cut queries. Positions are 0-based.
 ///
 /// ```
+/// use rankrls::Queries;
 /// use rankrls::data::Groups;
 ///
-/// let groups = Groups::folds(10, 3, 1)?;
+/// let groups = Groups::folds(&Queries::from_sizes(&[2; 10])?, 3, 1)?;
 /// let sizes: Vec<usize> = groups.iter().map(<[usize]>::len).collect();
 /// assert_eq!(sizes, [4, 3, 3]);
 /// assert!(Groups::new(vec![vec![0, 1], vec![1]], 2).is_err());
@@ -287,13 +288,40 @@ impl Groups {
         Self::of_rows(ordered.map_err(|error| Error::data(error.to_string()))?)
     }
 
-    /// `folds` groups of `queries` queries drawn at random by `ChaCha8`, of sizes that differ by one at most.
-    /// Equal seeds give equal groups on every platform.
-    pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self> {
-        Self::folds_of("queries", queries, folds, seed)
+    /// `folds` groups of `queries` drawn at random by `ChaCha8`, of sizes that differ by one at most.
+    /// Equal seeds give equal groups on every platform, and in every order of the queries: the draw is over
+    /// their identifiers, shorter ones first, equally long ones by their bytes. Whole numbers so ascend.
+    /// Queries without identifiers are drawn by their places, as they have nothing else.
+    ///
+    /// ```
+    /// use rankrls::Queries;
+    /// use rankrls::data::Groups;
+    ///
+    /// let folds = |ids: [&str; 4]| {
+    ///     let groups = Groups::folds(&Queries::from_row_ids(&ids)?, 2, 1)?;
+    ///     let mut named: Vec<Vec<&str>> = groups
+    ///         .iter()
+    ///         .map(|group| group.iter().map(|&query| ids[query]).collect())
+    ///         .collect();
+    ///     named.iter_mut().for_each(|group| group.sort());
+    ///     Ok::<_, rankrls::Error>(named)
+    /// };
+    /// assert_eq!(folds(["a", "b", "c", "d"])?, folds(["c", "a", "d", "b"])?);
+    /// # Ok::<(), rankrls::Error>(())
+    /// ```
+    pub fn folds(queries: &Queries, folds: usize, seed: u64) -> Result<Self> {
+        let drawn = Self::folds_of("queries", queries.len(), folds, seed)?;
+        let Some(ids) = queries.ids() else {
+            return Ok(drawn);
+        };
+        let ids: Vec<&str> = ids.iter().collect();
+        let mut order: Vec<usize> = (0..ids.len()).collect();
+        order.sort_unstable_by_key(|&query| (ids[query].len(), ids[query]));
+        let named = |group: &[usize]| group.iter().map(|&place| order[place]).collect();
+        Self::new(drawn.iter().map(named).collect(), queries.len())
     }
 
-    /// Draws folds of things that messages call `what`.
+    /// Draws folds of things that messages call `what`, by their places.
     pub(crate) fn folds_of(what: &str, count: usize, folds: usize, seed: u64) -> Result<Self> {
         ensure!(
             (2..=count).contains(&folds),
@@ -367,21 +395,48 @@ mod tests {
 
     #[test]
     fn folds_are_partitions_that_depend_on_the_seed() {
-        let groups = Groups::folds(20, 6, 3).unwrap();
+        let queries = |count| Queries::from_sizes(&vec![2; count]).unwrap();
+        let twenty = queries(20);
+        let groups = Groups::folds(&twenty, 6, 3).unwrap();
         let again: Vec<Vec<usize>> = groups.iter().map(<[usize]>::to_vec).collect();
         assert_eq!(Groups::new(again, 20).unwrap(), groups);
-        assert_eq!(groups, Groups::folds(20, 6, 3).unwrap());
-        assert_ne!(groups, Groups::folds(20, 6, 4).unwrap());
-        assert_eq!(Groups::folds(5, 5, 1).unwrap().len(), 5);
+        assert_eq!(groups, Groups::folds(&twenty, 6, 3).unwrap());
+        assert_ne!(groups, Groups::folds(&twenty, 6, 4).unwrap());
+        assert_eq!(Groups::folds(&queries(5), 5, 1).unwrap().len(), 5);
         // The same from release to release.
-        let groups = Groups::folds(6, 3, 1).unwrap();
+        let groups = Groups::folds(&queries(6), 3, 1).unwrap();
         assert_eq!(groups.members, [[0, 4], [1, 5], [2, 3]]);
+    }
+
+    #[test]
+    fn folds_go_by_identifiers_and_not_by_the_order_of_queries() {
+        // As they are drawn: the folds of six places are [0, 4], [1, 5] and [2, 3].
+        let sorted = ["2", "9", "10", "é", "abc", "abd"];
+        let expected = [["2", "abc"], ["9", "abd"], ["10", "é"]];
+        for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3]] {
+            let ids = order.map(|place| sorted[place]);
+            let queries = Queries::from_row_ids(&ids).unwrap();
+            let groups = Groups::folds(&queries, 3, 1).unwrap();
+            for (group, expected) in groups.iter().zip(&expected) {
+                assert!(group.is_sorted());
+                let found = group.iter().map(|&query| ids[query]);
+                assert!(found.clone().all(|id| expected.contains(&id)), "{ids:?}");
+                assert_eq!(found.count(), 2);
+            }
+        }
+        // Whole numbers as ids are drawn as places are.
+        let numbers: Vec<u32> = (1..=12).collect();
+        let named = Queries::from_row_ids(&numbers).unwrap();
+        let nameless = Queries::from_sizes(&[1; 12]).unwrap();
+        let folds = |queries| Groups::folds(queries, 4, 7).unwrap();
+        assert_eq!(folds(&named), folds(&nameless));
     }
 
     #[test]
     fn what_is_no_partition_is_refused() {
         for (folds, queries) in [(0, 5), (1, 5), (6, 5)] {
-            let error = Groups::folds(queries, folds, 1).unwrap_err().to_string();
+            let queries = Queries::from_sizes(&vec![1; queries]).unwrap();
+            let error = Groups::folds(&queries, folds, 1).unwrap_err().to_string();
             assert!(error.contains("expected from 2 to as many folds as queries"));
         }
         for (groups, message) in [

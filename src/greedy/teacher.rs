@@ -236,7 +236,7 @@ impl Taught {
             } else {
                 2
             };
-            Groups::folds(queries, folds, seed).map_err(untrained)?
+            Groups::folds(candidates.queries(), folds, seed).map_err(untrained)?
         };
         // Otherwise two together, as one never ends the search.
         let together = solver.factors() || candidates.summary().nonzeros <= SMALL;

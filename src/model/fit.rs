@@ -55,7 +55,7 @@ mod tests {
         assert_eq!(free, held_out(HoldOut::Queries, None));
         let folds = HoldOut::Given {
             name: "folds".to_owned(),
-            groups: Groups::folds(data.queries().len(), 3, 1).unwrap(),
+            groups: Groups::folds(data.queries(), 3, 1).unwrap(),
         };
         let expected = held_out(folds, None);
         assert!(expected.is_some() && expected != free);

@@ -51,9 +51,9 @@ pub fn choose_lambda(
         let remedy = Remedy::GiveLambda;
         error.within(format_args!("cannot choose lambda by folds: {remedy}: "))
     };
-    let queries = dataset.queries().len();
+    let queries = dataset.queries();
     if let HoldOut::Folds { count, seed } = quick.evidence
-        && queries > 1
+        && queries.len() > 1
     {
         groups(queries, count, seed).map_err(no_lambda)?;
     }

@@ -3,7 +3,7 @@
 use super::meter::{Meter, Values};
 use super::{PathSteps, Tune};
 use crate::candidates::Candidates;
-use crate::data::{Dataset, Groups, HoldOut};
+use crate::data::{Dataset, Groups, HoldOut, Queries};
 use crate::error::{Error, Result, ensure};
 use crate::greedy::{GreedyRankRls, Selecting, check_several};
 use crate::memory::{Bytes, Memory};
@@ -35,7 +35,7 @@ impl Fold {
             return Ok(Vec::new());
         };
         check_several(dataset.queries())?;
-        let groups = groups(dataset.queries().len(), count, seed)?;
+        let groups = groups(dataset.queries(), count, seed)?;
         check_memory(part, groups.len(), options)?;
         let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options);
         let folds = groups.iter().map(fold).collect();
@@ -99,9 +99,10 @@ fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<()> {
     Ok(())
 }
 
-/// Positions of the queries of each of `count` folds. A selection without one of them needs two queries.
-pub(super) fn groups(queries: usize, count: usize, seed: u64) -> Result<Groups> {
+/// The queries of each of `count` folds. A selection without one of them needs two queries.
+pub(super) fn groups(queries: &Queries, count: usize, seed: u64) -> Result<Groups> {
     let drawn = Groups::folds(queries, count, seed);
+    let queries = queries.len();
     let groups = drawn.map_err(|_| {
         Error::options(format!(
             "{count} folds of {queries} queries: expected from 2 folds up to one a query"

@@ -557,7 +557,8 @@ proptest! {
         };
         let list: Vec<Preference> = ends.iter().map(preference).collect();
         let Ok(preferences) = Preferences::new(list.clone(), &dataset) else { return Ok(()) };
-        let groups = match Groups::folds(list.len(), folds, 1) {
+        let units = Queries::from_sizes(&vec![1; list.len()]);
+        let groups = match units.and_then(|units| Groups::folds(&units, folds, 1)) {
             Ok(groups) => groups,
             Err(_) => Groups::queries(list.len()),
         };

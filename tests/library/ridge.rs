@@ -204,10 +204,10 @@ proptest! {
         weight in query_weights(),
         folds in 2usize..5,
     ) {
-        let queries = problem.sizes.len();
-        let drawn = Groups::folds(queries, folds.min(queries), 1);
-        let groups = drawn.unwrap_or_else(|_| Groups::queries(queries));
         let dataset = problem.dataset();
+        let queries = dataset.queries();
+        let drawn = Groups::folds(queries, folds.min(queries.len()), 1);
+        let groups = drawn.unwrap_or_else(|_| Groups::queries(queries.len()));
         let several = [4.0 * lambda, lambda, 16.0 * lambda];
         for solver in Solver::ALL {
             let options = RankRls {
@@ -344,7 +344,7 @@ fn larger() -> Dataset<'static> {
 #[test]
 fn solvers_agree_on_larger_data_and_threads_do_not_count() {
     let dataset = larger();
-    let folds = Groups::folds(8, 3, 1).unwrap();
+    let folds = Groups::folds(dataset.queries(), 3, 1).unwrap();
     let run = |solver: Solver, threads: usize| {
         on(threads, || {
             let options = weighing(solver, QueryWeight::Size);
@@ -399,7 +399,7 @@ fn a_task_has_the_same_bits_whatever_stands_beside_it() {
         };
         options.train(&dataset, None)
     };
-    let groups = Groups::folds(8, 2, 1).unwrap();
+    let groups = Groups::folds(dataset.queries(), 2, 1).unwrap();
     let all = held(Lambdas::of(&lambdas), &groups).unwrap();
     for (&lambda, found) in lambdas.iter().zip(&all.cells).step_by(3) {
         let alone = held(lambda.into(), &groups).unwrap();

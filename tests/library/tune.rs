@@ -11,7 +11,10 @@ use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Measure, Metric, evaluate};
 use rankrls::ridge::Groups;
 use rankrls::tune::{Each, Outcome, PathEnding, Rule, Tune, TuneEvent, Tuned, Tuning};
-use rankrls::{Dataset, GreedyRankRls, HoldOut, Kind, Lambda, QueryWeight, Scale, StrategyKind};
+use rankrls::{
+    Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Lambdas, QueryWeight, RankRls, Scale,
+    StrategyKind,
+};
 
 fn drawn(least_queries: usize) -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, least_queries..9), 1..7)
@@ -197,7 +200,7 @@ proptest! {
             prop_assert!(left == 1 || problem.representatives().is_empty());
             return Ok(());
         };
-        let groups = Groups::folds(queries, count, seed).unwrap();
+        let groups = Groups::folds(data.queries(), count, seed).unwrap();
         let folds: Vec<Vec<usize>> = groups.iter().map(<[usize]>::to_vec).collect();
         for outcome in &tuned.outcomes {
             for (k, point) in (1..).zip(&outcome.points) {
@@ -685,4 +688,85 @@ fn what_cannot_be_tuned_is_refused() {
         ..options(3, &[1.0])
     };
     assert!(refused(rule).contains("from 0 on"));
+}
+
+/// The data of `problem`, whose queries have names that do not ascend; unless the seed is 0, queries and the rows
+/// of each stand in another order.
+fn named(problem: &Problem, seed: u64) -> Dataset<'static> {
+    let mut next = draws(seed);
+    let queries = problem.sizes.len();
+    let mut order: Vec<(u64, u64, usize, usize)> = Vec::new();
+    for (query, rows) in problem.queries().into_iter().enumerate() {
+        let of_query = next(1 << 20);
+        order.extend(rows.map(|row| (of_query, next(1 << 20), query, row)));
+    }
+    if seed > 0 {
+        order.sort_unstable();
+    }
+    let ids: Vec<String> = order
+        .iter()
+        .map(|place| format!("q{}", 7 * place.2 % queries))
+        .collect();
+    let pick = |values: &Vec<f64>| order.iter().map(|place| values[place.3]).collect();
+    let runs = order.chunk_by(|a, b| a.2 == b.2);
+    let moved = Problem {
+        x: problem.x.iter().map(pick).collect(),
+        labels: pick(&problem.labels),
+        sizes: runs.map(<[_]>::len).collect(),
+    };
+    moved.dataset().regrouped(&ids).unwrap()
+}
+
+/// Alpha, features and weights of a selection by default, of one that was tuned by folds, and of all columns.
+fn chosen(data: &Dataset<'_>, strategy: StrategyKind) -> Vec<(f64, Vec<u32>, Vec<f64>)> {
+    let mut options = GreedyRankRls::new(5, None);
+    options.strategy = strategy;
+    let evidence = HoldOut::Folds { count: 4, seed: 3 };
+    let tuned = Tune {
+        evidence: evidence.clone(),
+        measure: cindex(),
+        ..Tune::new(options.clone(), Lambdas::Auto)
+    };
+    let ridge = RankRls {
+        lambdas: Lambdas::Auto,
+        holdout: evidence,
+        ..RankRls::default()
+    };
+    let models = [
+        options.fit(data).unwrap(),
+        tuned.fit(data).unwrap().0,
+        ridge.fit(data).unwrap(),
+    ];
+    let facts = models.into_iter().map(|model| {
+        let features = model.features.iter();
+        let named = features.clone().map(|taken| taken.feature).collect();
+        let weights = features.map(|taken| taken.weight).collect();
+        (model.lambda.value(), named, weights)
+    });
+    facts.collect()
+}
+
+#[test]
+fn the_order_of_rows_counts_nowhere() {
+    let problem = problem(30);
+    for strategy in [
+        StrategyKind::Dense,
+        StrategyKind::Bounded,
+        StrategyKind::Distil,
+    ] {
+        let expected = chosen(&named(&problem, 0), strategy);
+        for seed in 1..6 {
+            let found = chosen(&named(&problem, seed), strategy);
+            for (found, expected) in found.iter().zip(&expected) {
+                assert!(
+                    close(found.0, expected.0, 0.0),
+                    "{strategy}: {found:?}, {expected:?}"
+                );
+                assert_eq!(found.1, expected.1, "{strategy}");
+                for (found, expected) in found.2.iter().zip(&expected.2) {
+                    assert!(close(*found, *expected, 1.0), "{found}, {expected}");
+                }
+            }
+        }
+    }
 }

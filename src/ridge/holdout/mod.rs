@@ -166,7 +166,10 @@ mod tests {
         let queries: Vec<usize> = (0..17).collect();
         let data = sample::train().queries_subset(&queries).unwrap();
         let lambdas = [Lambda::new(16.0).unwrap()];
-        for groups in [Groups::queries(17), Groups::folds(17, 2, 1).unwrap()] {
+        for groups in [
+            Groups::queries(17),
+            Groups::folds(data.queries(), 2, 1).unwrap(),
+        ] {
             let by = |solver| {
                 let options = RankRls {
                     solver: Some(solver),

@@ -232,6 +232,51 @@ fn without_a_lambda_one_is_chosen_and_says_how() {
     folder.refused("select two.svm -k 1 => give one with --lambda");
 }
 
+#[test]
+fn the_order_of_rows_changes_no_choice() {
+    let folder = Folder::new();
+    let text = generated(240, 40);
+    folder.write("data.svm", &text);
+    // Queries last to first, rows apart.
+    let lines: Vec<&str> = text.lines().rev().collect();
+    let every_other = |from: usize| lines.iter().skip(from).step_by(2).copied();
+    let moved: Vec<&str> = every_other(0).chain(every_other(1)).collect();
+    folder.write("moved.svm", moved.join("\n") + "\n");
+    for (command, numbers) in [
+        ("select DATA -k 3 --json", &["/lambda"][..]),
+        (
+            "select DATA -k 3 --strategy distil --json",
+            &["/lambda", "/teacher/lambda"],
+        ),
+        (
+            "tune DATA -k 3 --evidence folds:3 --json",
+            &["/chosen/lambda", "/chosen/value"],
+        ),
+        (
+            "train DATA --lambda 1,4,16 --holdout folds:4 --json",
+            &["/lambda", "/holdout/squared"],
+        ),
+    ] {
+        let of = |data: &str| folder.json(&command.replace("DATA", data));
+        let (expected, found) = (of("data.svm"), of("moved.svm --regroup"));
+        for path in numbers {
+            let [expected, found] =
+                [&expected, &found].map(|all| number(all.pointer(path).unwrap()));
+            let off = (found - expected).abs();
+            assert!(
+                off <= 1e-9 * expected,
+                "{command}: {path}: {found} for {expected}"
+            );
+        }
+        let features = |document: &serde_json::Value| -> Vec<serde_json::Value> {
+            let steps = ["/steps", "/selection/steps"].map(|path| document.pointer(path));
+            let steps = steps.into_iter().flatten().flat_map(list);
+            steps.map(|step| step["feature"].clone()).collect()
+        };
+        assert_eq!(features(&found), features(&expected), "{command}");
+    }
+}
+
 /// An option of a setting of the library with a value that is not its default, and its name in JSON.
 fn given(setting: &clap::Arg) -> (String, String) {
     let option = setting.get_long().unwrap();
