@@ -112,6 +112,7 @@ def canonical(X: Any) -> Any:
     """A matrix in the layout that the compiled part takes.
 
     Compressed matrices in canonical form and aligned arrays stay as they are; others are copied.
+    The compiled part copies all of them, and leaves out stored zeros.
     """
     if not is_sparse(X):
         return floats(X, "X", ["A"])

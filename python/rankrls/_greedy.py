@@ -212,9 +212,9 @@ class _Selecting(SelectorMixin, Ranker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
-            Examples by features, such as parses of sentences by their counts. SciPy's CSC of
-            float64 with 32-bit indices is used where it is; CSR is transposed once; other types are
-            converted once.
+            Examples by features, such as parses of sentences by their counts. A copy is taken
+            before the work begins: what is done to `X` and to other arrays then does not count.
+            Stored zeros are no entries.
         y : array-like of shape (m,)
             Labels: more is better.
         qid : array-like of shape (m,), optional
@@ -250,6 +250,7 @@ class _Selecting(SelectorMixin, Ranker):
         self._validate_params()
         matrix = self._checked(X, fit=True)
         validation = None if X_validation is None else self._checked(X_validation, fit=False)
+        names = _data.column_names(X) if _data.is_sparse(X) else None
         data = _data.training(matrix, y, qid, teacher, validation)
         found, model, ended = self._search(data, self._options(matrix.shape[1]), callback)
         path = SelectionPath._of(found)
@@ -257,7 +258,7 @@ class _Selecting(SelectorMixin, Ranker):
             self.partial_ = path
             raise ended
         _data.tell(found["warnings"], getattr(self, "feature_names_in_", None))
-        self._adopt(self._named(model, X))
+        self._adopt(model if names is None else model.with_names(names))
         self.path_ = path
         return self
 

@@ -234,11 +234,6 @@ class Ranker(RegressorMixin, BaseEstimator):
             self.dual_coef_ = model.coefficients
         return facts
 
-    def _named(self, model: _rankrls.Model, X: Any) -> _rankrls.Model:
-        """The model with the names that sparse `X` has for its columns."""
-        names = _data.column_names(X) if _data.is_sparse(X) else None
-        return model if names is None else model.with_names(names)
-
     def predict(self, X: Any, *, qid: Any = None) -> NDArray[np.float64]:
         """Scores rows: a higher score is a better place in the ranking of the query.
 

@@ -236,6 +236,7 @@ class RankRLS(Ranker):
             )
         data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, least=0)
         labels = None if y is None else data["y"]
+        names = _data.column_names(X) if _data.is_sparse(X) else None
         preferences = None if pairs is None else _data.preferences(pairs, rows, labels)
         folds: Any = self.holdout
         if holdout is not None:
@@ -265,7 +266,8 @@ class RankRLS(Ranker):
         found = _rankrls.train(data, _data.document(training), _data.threads(self.n_jobs))
         report = json.loads(found["report"])
         _data.tell(report["warnings"], getattr(self, "feature_names_in_", None))
-        self._adopt(self._named(found["model"], X))
+        model = found["model"]
+        self._adopt(model if names is None else model.with_names(names))
         self.unit_ = report["unit"]
         self.solver_ = report["solver"]
         # There is no infinity in JSON.

@@ -1,24 +1,28 @@
-//! Matrices of SciPy and NumPy, and the data sets that borrow them.
+//! Matrices of SciPy and NumPy, and the data sets of copies of them.
+//!
+//! Arrays of Python are copied while Python waits, and never borrowed for longer: a callback and other threads
+//! may write to them, make them longer or shorter, or let them go while the work goes on. So all that comes of a
+//! call, also the hash of its data, is of one content.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::mem;
 
-use numpy::ndarray::ArrayView2;
-use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::ndarray::Array2;
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use rankrls::data::read::Missing;
+use rankrls::memory::Bytes;
 use rankrls::{Dataset, GreedyRankRls, Queries, StrategyKind};
 use rayon::prelude::*;
-use sprs::CsMatBase;
+use sprs::CsMatI;
 
-use crate::errors::{Result, value};
+use crate::errors::{Result, memory, value};
 
 /// A matrix as Python has it: compressed columns or rows of SciPy, or an array.
 #[derive(FromPyObject)]
 pub(crate) enum Matrix<'py> {
     Sparse(Sparse<'py>),
-    Dense(PyReadonlyArray2<'py, f64>),
+    Dense(Bound<'py, PyArray2<f64>>),
 }
 
 /// The attributes of SciPy's compressed matrices and arrays.
@@ -28,58 +32,62 @@ pub(crate) struct Sparse<'py> {
     shape: (usize, usize),
     indptr: Indices<'py>,
     indices: Indices<'py>,
-    data: PyReadonlyArray1<'py, f64>,
+    data: Bound<'py, PyArray1<f64>>,
 }
 
 /// SciPy takes the narrower type that fits.
 #[derive(FromPyObject)]
 enum Indices<'py> {
-    Narrow(PyReadonlyArray1<'py, i32>),
-    Wide(PyReadonlyArray1<'py, i64>),
+    Narrow(Bound<'py, PyArray1<i32>>),
+    Wide(Bound<'py, PyArray1<i64>>),
 }
 
-/// A matrix without Python, to be used while Python does something else.
-pub(crate) enum View<'a> {
-    Sparse(Compressed<'a>),
-    Dense(ArrayView2<'a, f64>),
+/// A copy of a matrix, to be used while Python does something else.
+pub(crate) enum Copied {
+    Sparse(Compressed),
+    Dense(Array2<f64>),
 }
 
-type Compressed<'a> = CsMatBase<f64, u32, Cow<'a, [usize]>, Cow<'a, [u32]>, Cow<'a, [f64]>, usize>;
+/// The copied parts of a compressed matrix.
+pub(crate) struct Compressed {
+    by_columns: bool,
+    shape: (usize, usize),
+    bounds: Vec<usize>,
+    indices: Vec<u32>,
+    values: Vec<f64>,
+}
 
 impl Matrix<'_> {
-    pub(crate) fn view(&self) -> Result<View<'_>> {
+    pub(crate) fn copied(&self) -> Result<Copied> {
         let sparse = match self {
-            Matrix::Dense(array) => return Ok(View::Dense(array.as_array())),
+            Matrix::Dense(array) => return Ok(Copied::Dense(copied_rows(array)?)),
             Matrix::Sparse(sparse) => sparse,
         };
-        let bounds = sparse.indptr.bounds()?.into();
-        let (indices, values) = (sparse.indices.narrowed()?, sparse.data.as_slice()?.into());
-        let matrix = if sparse.format == "csc" {
-            CsMatBase::try_new_csc(sparse.shape, bounds, indices, values)
-        } else {
-            CsMatBase::try_new(sparse.shape, bounds, indices, values)
-        };
-        matrix
-            .map(View::Sparse)
-            .map_err(|(.., error)| value(format_args!("not a compressed sparse matrix: {error}")))
+        Ok(Copied::Sparse(Compressed {
+            by_columns: sparse.format == "csc",
+            shape: sparse.shape,
+            bounds: sparse.indptr.bounds()?,
+            indices: sparse.indices.narrowed()?,
+            values: copied(&sparse.data)?,
+        }))
     }
 }
 
 impl Indices<'_> {
     fn bounds(&self) -> Result<Vec<usize>> {
         let bounds: Result<Vec<usize>, _> = match self {
-            Self::Narrow(array) => array.as_slice()?.iter().map(|&b| b.try_into()).collect(),
-            Self::Wide(array) => array.as_slice()?.iter().map(|&b| b.try_into()).collect(),
+            Self::Narrow(array) => copied(array)?.into_iter().map(usize::try_from).collect(),
+            Self::Wide(array) => copied(array)?.into_iter().map(usize::try_from).collect(),
         };
         bounds.map_err(|_| value("not a compressed sparse matrix: a bound is negative"))
     }
 
-    /// Borrowed where they have 32 bits: negative ones become too large, and are refused as such.
-    fn narrowed(&self) -> Result<Cow<'_, [u32]>> {
+    /// As they are where they have 32 bits: negative ones become too large, and are refused as such.
+    fn narrowed(&self) -> Result<Vec<u32>> {
         match self {
-            Self::Narrow(array) => Ok(bytemuck::cast_slice(array.as_slice()?).into()),
+            Self::Narrow(array) => Ok(copied(array)?.into_iter().map(i32::cast_unsigned).collect()),
             Self::Wide(array) => {
-                let narrow = |&index: &i64| {
+                let narrow = |index: i64| {
                     let error = || {
                         value(format_args!(
                             "not a compressed sparse matrix: expected indices of 32 bits, found {index}"
@@ -87,37 +95,82 @@ impl Indices<'_> {
                     };
                     u32::try_from(index).map_err(|_| error())
                 };
-                array.as_slice()?.iter().map(narrow).collect()
+                copied(array)?.into_iter().map(narrow).collect()
             }
         }
     }
 }
 
-impl View<'_> {
+/// Room for so many numbers.
+fn room<T>(count: usize) -> Result<Vec<T>> {
+    let mut room = Vec::new();
+    room.try_reserve_exact(count).map_err(|_| {
+        let bytes = Bytes((count * size_of::<T>()) as u64);
+        memory(format_args!(
+            "an array of {bytes} needs as much again for its copy"
+        ))
+    })?;
+    Ok(room)
+}
+
+/// The numbers of an array.
+pub(crate) fn copied<T: Element + Copy>(array: &Bound<'_, PyArray1<T>>) -> Result<Vec<T>> {
+    let mut copy = room(array.len())?;
+    copy.extend_from_slice(array.try_readonly()?.as_slice()?);
+    Ok(copy)
+}
+
+/// The numbers of an array of two dimensions, where one lies next to the other as before.
+fn copied_rows(array: &Bound<'_, PyArray2<f64>>) -> Result<Array2<f64>> {
+    let mut copy = room(array.len())?;
+    let borrowed = array.try_readonly()?;
+    let rows = borrowed.as_array();
+    let by_columns = rows.t().is_standard_layout();
+    let lines = if by_columns { rows.t() } else { rows };
+    copy.extend(lines.iter().copied());
+    let copy = Array2::from_shape_vec(lines.raw_dim(), copy).map_err(value)?;
+    Ok(if by_columns {
+        copy.reversed_axes()
+    } else {
+        copy
+    })
+}
+
+impl Copied {
     /// The rows as one query.
-    fn labelled<'a>(&'a self, labels: Cow<'a, [f64]>) -> Result<Dataset<'a>> {
+    fn labelled(self, labels: Vec<f64>) -> Result<Dataset<'static>> {
         let queries = Queries::single(self.rows())?;
-        let matrix = match self {
-            Self::Dense(array) => return Ok(Dataset::from_dense(*array, labels, queries)?),
-            Self::Sparse(matrix) => matrix,
+        let parts = match self {
+            Self::Dense(array) => return Ok(Dataset::from_dense(array.view(), labels, queries)?),
+            Self::Sparse(parts) => parts,
         };
-        let bounds = matrix.indptr().into_raw_storage();
-        let (indices, values) = (matrix.indices(), matrix.data());
-        Ok(if matrix.is_csc() {
+        let (bounds, indices, values) = (parts.bounds, parts.indices, parts.values);
+        let matrix = if parts.by_columns {
+            CsMatI::try_new_csc(parts.shape, bounds, indices, values)
+        } else {
+            CsMatI::try_new(parts.shape, bounds, indices, values)
+        };
+        let matrix = matrix.map_err(|(.., error)| {
+            value(format_args!("not a compressed sparse matrix: {error}"))
+        })?;
+        let (bounds, indices, values) = matrix.into_raw_storage();
+        Ok(if parts.by_columns {
             Dataset::from_csc(bounds, indices, values, labels, queries)?
         } else {
-            Dataset::from_csr(bounds, indices, values, matrix.cols(), labels, queries)?
+            let width = parts.shape.1;
+            Dataset::from_csr(&bounds, &indices, &values, width, labels, queries)?
         })
     }
 
     /// Rows whose labels and queries nobody knows.
-    pub(crate) fn unlabelled(&self) -> Result<Dataset<'_>> {
-        self.labelled(vec![0.0; self.rows()].into())
+    pub(crate) fn unlabelled(self) -> Result<Dataset<'static>> {
+        let labels = vec![0.0; self.rows()];
+        self.labelled(labels)
     }
 
     fn rows(&self) -> usize {
         match self {
-            Self::Sparse(matrix) => matrix.rows(),
+            Self::Sparse(parts) => parts.shape.0,
             Self::Dense(array) => array.nrows(),
         }
     }
@@ -129,30 +182,30 @@ impl View<'_> {
 pub(crate) struct Filling<'py> {
     indptr: Indices<'py>,
     indices: Indices<'py>,
-    data: PyReadonlyArray1<'py, f64>,
+    data: Bound<'py, PyArray1<f64>>,
 }
 
-/// The parts of compressed columns.
-pub(crate) struct Parts<'a> {
+/// The copied parts of compressed columns.
+pub(crate) struct Parts {
     bounds: Vec<usize>,
-    rows: Cow<'a, [u32]>,
-    values: &'a [f64],
+    rows: Vec<u32>,
+    values: Vec<f64>,
 }
 
 impl Filling<'_> {
-    pub(crate) fn parts(&self) -> Result<Parts<'_>> {
+    pub(crate) fn copied(&self) -> Result<Parts> {
         Ok(Parts {
             bounds: self.indptr.bounds()?,
             rows: self.indices.narrowed()?,
-            values: self.data.as_slice()?,
+            values: copied(&self.data)?,
         })
     }
 }
 
-impl Parts<'_> {
+impl Parts {
     /// The values, with numbers for nan. Rows of a column ascend, and are rows of the queries.
-    pub(crate) fn filled(&self, missing: Missing, queries: &Queries) -> Vec<f64> {
-        let mut filled = self.values.to_vec();
+    pub(crate) fn filled(self, missing: Missing, queries: &Queries) -> Vec<f64> {
+        let mut filled = self.values;
         let (mut rest, mut columns) = (&mut filled[..], Vec::new());
         for bounds in self.bounds.windows(2) {
             let (column, others) = mem::take(&mut rest).split_at_mut(bounds[1] - bounds[0]);
@@ -183,21 +236,21 @@ impl<'py, T: Element> IntoPyObject<'py> for Array<T> {
 #[pyo3(from_item_all)]
 pub(crate) struct Data<'py> {
     x: Matrix<'py>,
-    y: PyReadonlyArray1<'py, f64>,
-    codes: PyReadonlyArray1<'py, i64>,
+    y: Bound<'py, PyArray1<f64>>,
+    codes: Bound<'py, PyArray1<i64>>,
     ids: Vec<String>,
-    teacher: Option<PyReadonlyArray1<'py, f64>>,
+    teacher: Option<Bound<'py, PyArray1<f64>>>,
     validation: Option<Matrix<'py>>,
 }
 
-/// Data to be used while Python does something else.
-pub(crate) struct DataView<'a> {
-    x: View<'a>,
-    y: &'a [f64],
-    codes: &'a [i64],
-    ids: &'a [String],
-    teacher: Option<&'a [f64]>,
-    validation: Option<View<'a>>,
+/// A copy of data, to be used while Python does something else.
+pub(crate) struct CopiedData {
+    x: Copied,
+    y: Vec<f64>,
+    codes: Vec<i64>,
+    ids: Vec<String>,
+    teacher: Option<Vec<f64>>,
+    validation: Option<Copied>,
 }
 
 impl Data<'_> {
@@ -211,34 +264,33 @@ impl Data<'_> {
         Ok(options.check_effects(strategies, teacher, validation)?)
     }
 
-    pub(crate) fn view(&self) -> Result<DataView<'_>> {
-        let teacher = self.teacher.as_ref().map(PyReadonlyArray1::as_slice);
-        Ok(DataView {
-            x: self.x.view()?,
-            y: self.y.as_slice()?,
-            codes: self.codes.as_slice()?,
-            ids: &self.ids,
-            teacher: teacher.transpose()?,
-            validation: self.validation.as_ref().map(Matrix::view).transpose()?,
+    pub(crate) fn copied(&self) -> Result<CopiedData> {
+        Ok(CopiedData {
+            x: self.x.copied()?,
+            y: copied(&self.y)?,
+            codes: copied(&self.codes)?,
+            ids: self.ids.clone(),
+            teacher: self.teacher.as_ref().map(copied).transpose()?,
+            validation: self.validation.as_ref().map(Matrix::copied).transpose()?,
         })
     }
 }
 
-impl DataView<'_> {
+impl CopiedData {
     /// The data set. Rows whose queries are not in one piece are moved together. Columns count from 1 in
     /// models, as in files.
-    pub(crate) fn dataset(&self) -> Result<Dataset<'_>> {
+    pub(crate) fn dataset(self) -> Result<Dataset<'static>> {
         let id = |&code: &i64| {
             let position = usize::try_from(code).unwrap_or(usize::MAX);
             self.ids.get(position).map_or("", String::as_str)
         };
         let row_ids: Vec<&str> = self.codes.iter().map(id).collect();
-        let mut data = self.x.labelled(self.y.into())?.regrouped(&row_ids)?;
+        let mut data = self.x.labelled(self.y)?.regrouped(&row_ids)?;
         if let Some(scores) = self.teacher {
-            let scores = data.in_row_order(scores)?;
+            let scores = data.in_row_order(&scores)?;
             data = data.with_teacher(scores)?;
         }
-        if let Some(validation) = &self.validation {
+        if let Some(validation) = self.validation {
             // A copy of its only query.
             data = data.with_validation(validation.unlabelled()?.queries_subset(&[0])?);
         }

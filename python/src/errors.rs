@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::io::{self, ErrorKind};
 use std::result;
 
-use numpy::AsSliceError;
+use numpy::{AsSliceError, BorrowError};
 use pyo3::PyErr;
 use pyo3::exceptions::{PyFileNotFoundError, PyMemoryError, PyValueError};
 use rankrls::Kind;
@@ -49,7 +49,7 @@ macro_rules! errors {
 }
 
 errors! {
-    python: PyErr, AsSliceError;
+    python: PyErr, AsSliceError, BorrowError;
     mistakes: serde_json::Error, io::Error
 }
 

@@ -176,14 +176,14 @@ fn bounds<T: Copy + Default + TryFrom<usize>>(data: &Dataset<'_>) -> Option<Vec<
 /// not at all.
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, path: PathBuf, data: Data<'_>, zero_based: bool) -> Result<()> {
-    let view = data.view()?;
+    let copy = data.copied()?;
     let base = if zero_based {
         IndexBase::Zero
     } else {
         IndexBase::One
     };
     job::finish(py, 0, || {
-        let data = view.dataset()?.with_index_base(base);
+        let data = copy.dataset()?.with_index_base(base);
         let place = path.display();
         let failed = |error: io::Error| -> Error {
             let message = format!("{place}: {error}");

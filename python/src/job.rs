@@ -126,14 +126,12 @@ pub(crate) fn finish<T: Send>(
     }
 }
 
-/// Arrays of Python are checked, borrowed, and checked at every access again: whoever writes to
-/// them meanwhile makes the work panic.
+/// A fault of the program, which has no other way to end.
 fn failed(panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref().copied());
     PyRuntimeError::new_err(format!(
-        "the work failed: {}. Arrays must not change before it ends: if another thread or the \
-         callback writes to them, pass copies; if none does, please report this",
+        "the work failed: {}; please report this",
         text.unwrap_or("no reason is known"),
     ))
 }

@@ -1,11 +1,11 @@
 //! Measures of rankings, and comparisons of two.
 
-use numpy::PyReadonlyArray1;
+use numpy::PyArray1;
 use pyo3::prelude::*;
 use rankrls::metrics::{PairedOptions, Rules, parse_list};
 use rankrls::{Queries, Warning};
 
-use crate::data::Array;
+use crate::data::{Array, copied};
 use crate::errors::Result;
 use crate::job;
 use crate::warnings::{Told, told};
@@ -18,8 +18,8 @@ type Measured = (String, String, Array<f64>);
 pub(crate) fn evaluate(
     py: Python<'_>,
     metrics: &str,
-    labels: PyReadonlyArray1<'_, f64>,
-    scores: PyReadonlyArray1<'_, f64>,
+    labels: Bound<'_, PyArray1<f64>>,
+    scores: Bound<'_, PyArray1<f64>>,
     sizes: Vec<usize>,
     rules: &str,
     threads: usize,
@@ -27,9 +27,9 @@ pub(crate) fn evaluate(
     let metrics = parse_list(metrics)?;
     let rules: Rules = serde_json::from_str(rules)?;
     let queries = Queries::from_sizes(&sizes)?;
-    let (labels, scores) = (labels.as_slice()?, scores.as_slice()?);
+    let (labels, scores) = (copied(&labels)?, copied(&scores)?);
     let found = job::finish(py, threads, || {
-        let found = rankrls::metrics::evaluate(&metrics, labels, scores, &queries, rules);
+        let found = rankrls::metrics::evaluate(&metrics, &labels, &scores, &queries, rules);
         Ok(found?)
     });
     let described = found?.into_iter().map(|(metric, score)| {
@@ -40,7 +40,7 @@ pub(crate) fn evaluate(
         Ok((metric.to_string(), values.to_string(), Array(per_query)))
     });
     let mut warnings = Warning::of_rules(&metrics, &rules);
-    warnings.extend(Warning::of_grades(&metrics, labels, &rules, true));
+    warnings.extend(Warning::of_grades(&metrics, &labels, &rules, true));
     Ok((described.collect::<Result<_>>()?, told(warnings)))
 }
 
@@ -48,17 +48,17 @@ pub(crate) fn evaluate(
 #[pyfunction]
 pub(crate) fn paired(
     py: Python<'_>,
-    first: PyReadonlyArray1<'_, f64>,
-    second: PyReadonlyArray1<'_, f64>,
+    first: Bound<'_, PyArray1<f64>>,
+    second: Bound<'_, PyArray1<f64>>,
     resamples: usize,
     confidence: f64,
     seed: u64,
     threads: usize,
 ) -> Result<String> {
-    let values = |array: &PyReadonlyArray1<'_, f64>| -> Result<Vec<Option<f64>>> {
-        let values = array.as_slice()?.iter();
+    let values = |array: &Bound<'_, PyArray1<f64>>| -> Result<Vec<Option<f64>>> {
+        let values = copied(array)?.into_iter();
         Ok(values
-            .map(|&value| (!value.is_nan()).then_some(value))
+            .map(|value| (!value.is_nan()).then_some(value))
             .collect())
     };
     let (first, second) = (values(&first)?, values(&second)?);

@@ -126,9 +126,9 @@ impl Model {
 
     /// Scores of the rows of `x`, on so many threads.
     fn scores(&self, py: Python<'_>, x: Matrix<'_>, threads: usize) -> Result<Array<f64>> {
-        let view = x.view()?;
+        let copy = x.copied()?;
         job::finish(py, threads, || {
-            Ok(Array(self.0.scores(&view.unlabelled()?)))
+            Ok(Array(self.0.scores(&copy.unlabelled()?)))
         })
     }
 
@@ -141,9 +141,9 @@ impl Model {
         query: usize,
         versus: Option<usize>,
     ) -> Result<(f64, Vec<ExplainedRow>)> {
-        let view = data.view()?;
+        let copy = data.copied()?;
         let found = job::finish(py, 1, || {
-            let (data, versus) = (view.dataset()?, versus.map(|row| row + 1));
+            let (data, versus) = (copy.dataset()?, versus.map(|row| row + 1));
             Ok(self.0.explain(&data, query, versus)?)
         })?;
         let rows = found.rows.iter().map(|row| {
@@ -168,6 +168,6 @@ pub(crate) fn fill(
 ) -> Result<Array<f64>> {
     let missing: Missing = missing.parse().map_err(value)?;
     let queries = Queries::from_sizes(&sizes)?;
-    let parts = columns.parts()?;
+    let parts = columns.copied()?;
     job::finish(py, threads, || Ok(Array(parts.filled(missing, &queries))))
 }

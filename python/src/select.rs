@@ -12,7 +12,7 @@ use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::data::{Array, Data, DataView};
+use crate::data::{Array, CopiedData, Data};
 use crate::errors::{self, Result, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
@@ -81,7 +81,7 @@ fn choose_lambda(
 
 /// Selects; nothing where the choice of lambda was ended.
 fn work(
-    data: &DataView<'_>,
+    data: CopiedData,
     Options {
         selection: mut options,
         asked,
@@ -129,14 +129,14 @@ pub(crate) fn select(
     threads: usize,
     callback: Option<Py<PyAny>>,
 ) -> Result<(String, Option<Model>, Option<PyErr>)> {
-    let view = data.view()?;
+    let copy = data.copied()?;
     let mut options: Options = errors::options(options)?;
     checked(&mut options.selection)?;
     let selection = &options.selection;
     data.check_effects(selection, &[selection.strategy])?;
     let mut taken = Taken::default();
     let (found, ended) = job::run(py, threads, callback.as_ref(), |watch| {
-        work(&view, options, &mut taken, watch)
+        work(copy, options, &mut taken, watch)
     })?;
     let Some(found) = found else {
         let text = json!({"steps": taken.steps, "weights": taken.weights}).to_string();

@@ -191,9 +191,9 @@ pub(crate) fn train(
     threads: usize,
 ) -> Result<Outcome> {
     let training: Training = errors::options(options)?;
-    let (view, params) = (data.view()?, training.params()?);
+    let (copy, params) = (data.copied()?, training.params()?);
     job::finish(py, threads, || {
-        let data = view.dataset()?;
+        let data = copy.dataset()?;
         let several = params.lambdas.count() > 1;
         training.fit(params, &data).map_err(|error| {
             if several && error == one_query(data.queries()) {

@@ -49,7 +49,7 @@ pub(crate) fn tune<'py>(
     threads: usize,
     callback: Option<Py<PyAny>>,
 ) -> Result<(String, Option<Model>, Option<PyErr>)> {
-    let view = data.view()?;
+    let copy = data.copied()?;
     let mut options: Tune = errors::options(options)?;
     checked(&mut options.selection)?;
     let selections = options.selections();
@@ -64,7 +64,7 @@ pub(crate) fn tune<'py>(
     // The longest path from all data so far.
     let mut longest: Option<PathSteps> = None;
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
-        let data = view.dataset()?;
+        let data = copy.dataset()?;
         let candidates = options
             .selection
             .candidates(&data)

@@ -13,7 +13,16 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, Step, TuneStep
+from rankrls import (
+    GreedyRankRLS,
+    GreedyRankRLSCV,
+    RankRLS,
+    Step,
+    TuneStep,
+    _rankrls,
+    metrics,
+    write,
+)
 
 
 def test_results_do_not_depend_on_threads(parses):
@@ -68,6 +77,118 @@ def test_an_exception_of_the_callback_keeps_what_there_is(small):
     for use in (model.predict, model.transform):
         with pytest.raises(NotFittedError):
             use(X)
+
+
+def resized(array):
+    array.resize([1] * array.ndim, refcheck=False)
+
+
+def overwritten(array):
+    array[...] = 1
+
+
+def owned(X):
+    """`X` with arrays of its own, which NumPy can resize."""
+    for part in ("data", "indices", "indptr") if sp.issparse(X) else ():
+        setattr(X, part, getattr(X, part).copy())
+    return X
+
+
+def arrays(*given):
+    """The arrays that matrices and vectors consist of."""
+    for each in given:
+        yield from (each.data, each.indices, each.indptr) if sp.issparse(each) else (each,)
+
+
+FORMS = [sp.csc_array, sp.csr_array, np.array, lambda X: np.array(X, order="F")]
+
+
+@pytest.mark.parametrize("harm", [resized, overwritten])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_callback_may_do_anything_to_arrays(harm, form, small):
+    dense, y, qid = small[0].toarray(), np.clip(np.round(4 * small[1]), 0, 4), small[2]
+    for make, others in (
+        (lambda: GreedyRankRLS(4, strategy="distil"), {"teacher": y + 1}),
+        (lambda: GreedyRankRLS(4, strategy="fs-ed"), {"X_validation": form(dense[:40])}),
+        (lambda: GreedyRankRLSCV(4, alphas=[1, 4], cv=3), {}),
+    ):
+        undisturbed = make().fit(form(dense), y, qid=qid, **others)
+        X, labels, ids, calls = owned(form(dense)), y.copy(), qid.copy(), []
+
+        others = {name: owned(given.copy()) for name, given in others.items()}
+        # SciPy's checks put views in their place.
+        given = list(arrays(X, labels, ids, *others.values()))
+
+        def call(step, given=given, calls=calls):
+            calls.append(step)
+            if len(calls) == 1:
+                for array in given:
+                    harm(array)
+
+        found = make().fit(X, labels, qid=ids, callback=call, **others)
+        assert calls
+        # Also the hash of the data.
+        assert found.to_json() == undisturbed.to_json()
+
+
+@pytest.fixture
+def meanwhile(monkeypatch):
+    """Has another thread `harm` arrays while one of these functions is at work."""
+    interval = sys.getswitchinterval()
+
+    def during(name, harm, given):
+        function = getattr(_rankrls, name)
+        begun = threading.Event()
+
+        def other():
+            begun.wait()
+            for array in given:
+                harm(array)
+
+        def work(*arguments):
+            thread = threading.Thread(target=other)
+            thread.start()
+            # Until the work lets other threads go on, none does.
+            sys.setswitchinterval(100)
+            begun.set()
+            try:
+                return function(*arguments)
+            finally:
+                sys.setswitchinterval(interval)
+                thread.join()
+
+        monkeypatch.setattr(_rankrls, name, work)
+
+    return during
+
+
+@pytest.mark.parametrize("harm", [resized, overwritten])
+@pytest.mark.parametrize("form", FORMS)
+def test_another_thread_may_do_anything_to_arrays(
+    harm, form, small, meanwhile, monkeypatch, tmp_path
+):
+    dense, y, qid = small[0].toarray(), *small[1:]
+    kernel = dense @ dense.T
+
+    def written(X, y):
+        write(tmp_path / "data.svm", X, y, qid=qid)
+        return (tmp_path / "data.svm").read_bytes()
+
+    uses = [
+        ("select", dense, lambda X, y: GreedyRankRLS(4).fit(X, y, qid=qid).to_json()),
+        ("tune", dense, lambda X, y: GreedyRankRLSCV(4, cv=3).fit(X, y, qid=qid).to_json()),
+        ("train", dense, lambda X, y: RankRLS().fit(X, y, qid=qid).to_json()),
+        ("train", kernel, lambda X, y: RankRLS(kernel="precomputed").fit(X, y, qid=qid).to_json()),
+        ("write", dense, written),
+        ("paired", y[:40], lambda first, y: metrics.paired(first, y[:40].copy())),
+    ]
+    for name, values, use in uses:
+        make = np.array if values.ndim == 1 else form
+        monkeypatch.undo()
+        expected = use(make(values), y.copy())
+        X, labels = owned(make(values)), y.copy()
+        meanwhile(name, harm, list(arrays(X, labels)))
+        assert use(X, labels) == expected, name
 
 
 def test_another_thread_may_write_to_arrays_without_a_crash():

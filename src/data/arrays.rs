@@ -23,7 +23,8 @@ use crate::error::Result;
 /// | [`from_dense`](Self::from_dense) | a view of an array of `ndarray`, in any layout | 12 bytes an entry |
 /// | [`from_sprs`](Self::from_sprs) | a view of a matrix of `sprs`, by rows or columns | 12 bytes an entry |
 ///
-/// All are refused with a [`Error`](crate::Error) when the numbers of rows disagree, or a value or label is
+/// Zeros are no entries: stored ones are left out, for which [`from_csc`](Self::from_csc) copies what it would
+/// borrow. All are refused with a [`Error`](crate::Error) when the numbers of rows disagree, or a value or label is
 /// not finite. Rows to be scored have any labels, in [`Queries::single`].
 ///
 /// ```
@@ -75,8 +76,7 @@ impl<'a> Dataset<'a> {
 
     /// A data set from compressed rows: row `i` has the columns
     /// `columns[indptr[i]..indptr[i + 1]]`, strictly ascending and below `width`, and the values
-    /// at the same places. Only the columns with an entry are stored; a value of zero is an
-    /// entry.
+    /// at the same places. Only the columns with an entry other than zero are stored.
     ///
     /// The rows are only read; the result takes 12 bytes an entry and 12 an occupied column.
     pub fn from_csr(
@@ -247,6 +247,45 @@ mod tests {
         assert_eq!(of_sprs(x.slice_outer(2..4)), of_dense(&last_columns));
         let last_rows = all.slice_axis(Axis(0), Slice::from(1..));
         assert_eq!(of_sprs(x.to_csr().slice_outer(1..4)), of_dense(&last_rows));
+    }
+
+    #[test]
+    fn stored_zeros_are_no_entries() {
+        let plain = Dataset::from_sprs(sparse::<u32, usize>().view(), &LABELS, queries()).unwrap();
+        let mut stored: CsMatI<f64, u32, usize> =
+            CsMatI::csc_from_dense(dense().mapv(|x| x + 32.0).view(), 0.0);
+        let signs = (0..).map(|place| if place % 2 == 0 { 0.0 } else { -0.0 });
+        for (value, zero) in stored.data_mut().iter_mut().zip(signs) {
+            *value = if *value == 32.0 { zero } else { *value - 32.0 };
+        }
+        assert_eq!(stored.nnz(), 16);
+        let by_row = stored.to_csr();
+        let starts = by_row.indptr();
+        let starts = starts.raw_storage();
+        for data in [
+            Dataset::from_sprs(stored.view(), &LABELS, queries()),
+            Dataset::from_sprs(by_row.view(), &LABELS, queries()),
+            Dataset::from_csr(
+                starts,
+                by_row.indices(),
+                by_row.data(),
+                4,
+                &LABELS,
+                queries(),
+            ),
+        ] {
+            let data = data.unwrap();
+            assert_eq!((data.nonzeros(), data.width()), (6, 4));
+            assert_eq!(DataHash::of(&data), DataHash::of(&plain));
+            for feature in 0..4 {
+                let entries = |data: &Dataset<'_>| {
+                    let position = data.position(feature);
+                    position.map_or(Vec::new(), |at| data.column(at).iter().collect())
+                };
+                assert_eq!(entries(&data), entries(&plain), "{feature}");
+            }
+            assert_eq!(data.position(1), None);
+        }
     }
 
     #[test]

@@ -90,7 +90,7 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// All columns of a matrix of `shape`.
+    /// All columns of a matrix of `shape`; those with an entry other than 0, where zeros are stored.
     pub(super) fn new(
         shape: (usize, usize),
         starts: Cow<'a, [usize]>,
@@ -100,14 +100,16 @@ impl<'a> Columns<'a> {
         Self::check_starts(&starts)?;
         CsMatViewI::try_new_csc(shape, &starts[..], &rows[..], &values[..])
             .map_err(|(.., error)| no_matrix(error))?;
-        Ok(Self {
+        let mut columns = Self {
             height: shape.0,
             width: shape.1,
             starts,
             rows,
             values,
             features: None,
-        })
+        };
+        columns.drop_zeros();
+        Ok(columns)
     }
 
     /// `sprs` takes bounds that begin elsewhere for those of a part of a matrix.
@@ -271,16 +273,28 @@ impl<'a> Columns<'a> {
     /// Puts means into the places of missing values. Entries that are 0 then are left out, and columns of
     /// nothing else.
     pub(crate) fn fill_missing(&mut self, queries: &Queries) {
-        if !self.any(f64::is_nan) {
-            return;
+        if self.any(f64::is_nan) {
+            self.keep(|rows, values| missing::fill(rows, values, queries));
         }
+    }
+
+    /// Leaves out entries that are 0, and columns of nothing else.
+    fn drop_zeros(&mut self) {
+        if self.any(|value| value == 0.0) {
+            self.keep(missing::nonzeros);
+        }
+    }
+
+    /// Leaves of each column as many entries as `front` says, which moves them to the front, and leaves out
+    /// columns of none.
+    fn keep(&mut self, front: impl Fn(&mut [u32], &mut [f64]) -> usize) {
         let mut features = std::mem::take(self.features_mut());
         let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
         let starts = self.starts.to_mut();
         let (mut columns, mut entries, mut start) = (0, 0, 0);
         for column in 0..features.len() {
             let end = starts[column + 1];
-            let count = missing::fill(&mut rows[start..end], &mut values[start..end], queries);
+            let count = front(&mut rows[start..end], &mut values[start..end]);
             let kept = start..start + count;
             rows.copy_within(kept.clone(), entries);
             values.copy_within(kept.clone(), entries);

@@ -82,7 +82,7 @@ pub(super) fn fill(rows: &mut [u32], values: &mut [f64], queries: &Queries) -> u
 }
 
 /// Moves the entries other than 0 to the front. Returns how many they are.
-fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
+pub(super) fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
     let mut kept = 0;
     for at in 0..values.len() {
         if values[at] != 0.0 {

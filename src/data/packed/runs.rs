@@ -173,7 +173,7 @@ impl RowPacker {
     }
 }
 
-/// The rows of a matrix in compressed rows, packed.
+/// The rows of a matrix in compressed rows, packed, without stored zeros.
 pub(in crate::data) fn runs_of_rows(starts: &[usize], columns: &[u32], values: &[f64]) -> Vec<Run> {
     let rows = starts.len() - 1;
     let at_once = (rows * SORTED / columns.len().max(1)).clamp(1, rows.max(1));
@@ -182,7 +182,8 @@ pub(in crate::data) fn runs_of_rows(starts: &[usize], columns: &[u32], values: &
         let mut packer = RowPacker::default();
         for row in first..rows.min(first + at_once) {
             let range = starts[row]..starts[row + 1];
-            for (&column, &value) in columns[range.clone()].iter().zip(&values[range]) {
+            let entries = columns[range.clone()].iter().zip(&values[range]);
+            for (&column, &value) in entries.filter(|(_, value)| **value != 0.0) {
                 packer.push(column, value);
             }
             packer.end_row();
