@@ -83,10 +83,10 @@ impl<'a> TestPath<'a> {
         let found = self.measured(&self.dataset.scores(&self.features, weights))?;
         let leads = found.iter().zip(&self.file_order).map(|(own, order)| {
             let pairs = own.per_query.iter().zip(&order.per_query);
-            let leads: Vec<_> = pairs
+            let leads = pairs
                 .map(|(own, order)| Some((*own)? - (*order)?))
                 .collect();
-            Score::of(&leads).standard_error
+            Score::of(leads).standard_error
         });
         self.lead_errors.push(leads.collect());
         self.steps

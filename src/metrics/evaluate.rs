@@ -1,11 +1,11 @@
 //! Measures over the queries of a data set.
 
 use rankrls_files::exact;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::judge::Judge;
 use super::metric::{LabelUse, Metric, distinct};
-use super::ranking::{Ranking, mean};
+use super::ranking::mean;
 use super::rules::Rules;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
@@ -30,8 +30,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// Summarises the values of queries, and does not keep them.
-    pub(crate) fn of(per_query: &[Option<f64>]) -> Self {
+    /// Summarises the values of queries, and keeps them.
+    pub(crate) fn of(per_query: Vec<Option<f64>>) -> Self {
         let values: Vec<f64> = per_query.iter().flatten().copied().collect();
         let queries = values.len();
         let count = queries as f64;
@@ -46,7 +46,7 @@ impl Score {
                 .map(|variance| (variance / count).sqrt())
                 .filter(|error| error.is_finite()),
             queries,
-            per_query: Vec::new(),
+            per_query,
         }
     }
 
@@ -61,8 +61,7 @@ impl Score {
 ///
 /// `rules` are [`Rules`], or a [`Convention`](super::Convention) where the others are as usual.
 ///
-/// Every query is sorted once; queries are shared among the threads of the
-/// current rayon pool, and the result does not depend on their number.
+/// The result does not depend on the number of threads.
 pub fn evaluate(
     metrics: &[Metric],
     labels: &[f64],
@@ -73,59 +72,13 @@ pub fn evaluate(
     let rules: Rules = rules.into();
     check_labels(metrics, labels, queries, &rules, None)?;
     check("score", scores, queries)?;
-    let metrics = distinct(metrics);
-    let values = per_query(&metrics, labels, scores, queries, rules.of(labels));
-    stop::check()?;
-    let scores = values.into_iter().map(|per_query| Score {
-        per_query: per_query.clone(),
-        ..Score::of(&per_query)
+    let judged = distinct(metrics).into_iter().map(|metric| {
+        let judge = Judge::new(metric, rules, labels, queries);
+        (metric, judge.score(scores))
     });
-    Ok(metrics.into_iter().zip(scores).collect())
-}
-
-/// One of the measures, of any labels and scores. It is quick, and whole also where work was asked to end.
-pub(crate) fn score(
-    metric: Metric,
-    labels: &[f64],
-    scores: &[f64],
-    queries: &Queries,
-    rules: Rules,
-) -> Score {
-    let rules = rules.of(labels);
-    let value = |query: usize| {
-        let rows = queries.range(query);
-        metric.query(&labels[rows.clone()], &scores[rows], rules)
-    };
-    let all = (0..queries.len()).into_par_iter().with_min_len(QUERIES);
-    let values: Vec<Option<f64>> = all.map(value).collect();
-    Score::of(&values)
-}
-
-/// Queries that one task takes.
-const QUERIES: usize = 16;
-
-/// Values by measure and query, for a label and a score a row. A request to end leaves queries out: the caller
-/// asks for it afterwards.
-pub(crate) fn per_query(
-    metrics: &[Metric],
-    labels: &[f64],
-    scores: &[f64],
-    queries: &Queries,
-    rules: Rules,
-) -> Vec<Vec<Option<f64>>> {
-    let of_query = |query: usize| -> Vec<Option<f64>> {
-        if stop::requested() {
-            return vec![None; metrics.len()];
-        }
-        let rows = queries.range(query);
-        let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
-        let value = |metric: &Metric| metric.of(ranking.as_ref()?);
-        metrics.iter().map(value).collect()
-    };
-    let all = (0..queries.len()).into_par_iter().with_min_len(QUERIES);
-    let found: Vec<Vec<Option<f64>>> = all.map(of_query).collect();
-    let column = |metric: usize| found.iter().map(|values| values[metric]).collect();
-    (0..metrics.len()).map(column).collect()
+    let found = judged.collect();
+    stop::check()?;
+    Ok(found)
 }
 
 /// Refuses labels that `metrics` cannot be taken of: [`evaluate()`] does so itself, but scores may
@@ -215,14 +168,6 @@ mod tests {
             assert_eq!(mrr.per_query, per_query);
             let defined = per_query.iter().flatten().count();
             assert_eq!((mrr.queries, mrr.left_out()), (defined, 3 - defined));
-            let alone = score(*metric, &labels, &scores, &queries, convention.into());
-            assert_eq!(
-                alone,
-                Score {
-                    per_query: Vec::new(),
-                    ..mrr.clone()
-                }
-            );
         }
     }
 
@@ -297,9 +242,9 @@ mod tests {
                 mean,
                 standard_error,
                 queries,
-                per_query: Vec::new(),
+                per_query: values.to_vec(),
             };
-            assert_eq!(Score::of(values), expected);
+            assert_eq!(Score::of(values.to_vec()), expected);
         }
     }
 

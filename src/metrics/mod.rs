@@ -4,7 +4,7 @@
 //! by falling score. Every measure is at its best when it is largest.
 //!
 //! A measure is a row of the table in `metric.rs`, a variant of [`Metric`] and a function of a
-//! sorted query, in `measures.rs`. [`paired()`] compares two rankings.
+//! sorted query, in `measures.rs`. A [`Judge`] takes it of predictions; [`paired()`] compares two rankings.
 //!
 //! # Symbols
 //!
@@ -64,6 +64,7 @@
 
 mod concordance;
 mod evaluate;
+mod judge;
 mod measure;
 mod measures;
 mod metric;
@@ -71,11 +72,9 @@ mod paired;
 mod ranking;
 mod rules;
 
-pub(crate) use concordance::{
-    PAIR_TIE, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
-};
 pub use evaluate::{Score, check_labels, evaluate};
-pub(crate) use evaluate::{per_query, score};
+pub use judge::Judge;
+pub(crate) use judge::{PAIR_TIE, prediction_tolerance};
 pub use measure::Measure;
 pub(crate) use metric::distinct;
 pub use metric::{LabelUse, Metric, parse_list};
