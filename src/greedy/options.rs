@@ -16,7 +16,7 @@ use crate::data::{Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
-use crate::metrics::{Judge, Measure, check_labels, prediction_tolerance};
+use crate::metrics::{Convention, Judge, Measure, check_labels, prediction_tolerance};
 
 /// What to select, and how.
 ///
@@ -365,12 +365,12 @@ impl GreedyRankRls {
         labels: &'a [f64],
         queries: &'a Queries,
     ) -> Result<Option<Judge<'a>>> {
-        let Measure::Of(metric, rules) = self.criterion else {
+        let Measure::Of(metric) = self.criterion else {
             return Ok(None);
         };
-        check_labels(&[metric], labels, queries, &rules, None)
+        check_labels(&[metric], labels, queries, None)
             .map_err(|error| error.within("as the criterion, "))?;
-        let judge = Judge::new(metric, rules, labels, queries);
+        let judge = Judge::new(metric, Convention::Standard, labels, queries);
         ensure!(
             judge.score(&vec![0.0; labels.len()]).mean.is_some(),
             data,

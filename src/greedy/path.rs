@@ -125,7 +125,7 @@ impl<'a> Selecting<'a> {
             State::of_target(select, queries, scales, fit, lambda, plan.steps).with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
-        let concordance = Judge::new(Metric::Concordance, Convention::Standard, raw, queries)
+        let concordance = Judge::new(Metric::CONCORDANCE, Convention::Standard, raw, queries)
             .within(prediction_tolerance(&state.centred_labels()));
         let sampler = options.sampler();
         let strategy = match (&labels.filter, own) {

@@ -275,7 +275,7 @@ impl Taught {
         for score in &mut scores {
             *score *= slope;
         }
-        let judge = Judge::new(Metric::Concordance, Convention::Standard, labels, queries);
+        let judge = Judge::new(Metric::CONCORDANCE, Convention::Standard, labels, queries);
         Ok(Self {
             teacher: Teacher {
                 solver: None,

@@ -79,8 +79,11 @@ pub(super) fn of_tied(
     Some(share(scores, pairs, tied))
 }
 
-/// Pairs of different `labels`.
+/// Pairs of different `labels`; none where a label is no finite number.
 pub(super) fn pairs_of(labels: &[f64]) -> u64 {
+    if !labels.iter().all(|label| label.is_finite()) {
+        return 0;
+    }
     let mut sorted: Vec<f64> = labels.iter().map(|label| label + 0.0).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     different(&sorted)
@@ -161,10 +164,11 @@ fn merge(left: &[f64], right: &[f64], merged: &mut [f64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{Metric, Rules};
+    use crate::metrics::Metric;
+    use crate::metrics::rules::Rules;
 
     fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
-        Metric::Concordance.query(labels, scores, Rules::default())
+        Metric::CONCORDANCE.query(labels, scores, Rules::default())
     }
 
     #[test]

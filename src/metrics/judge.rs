@@ -12,7 +12,7 @@ use super::Measure;
 use super::concordance::{of_tied, pairs_of, tie};
 use super::evaluate::Score;
 use super::metric::{LabelUse, Metric};
-use super::rules::Rules;
+use super::rules::{Convention, Rules};
 use crate::data::Queries;
 use crate::linalg::centring::centre;
 
@@ -45,8 +45,9 @@ pub(crate) fn prediction_tolerance(centred: &[f64]) -> f64 {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Judge<'a> {
-    /// With the largest grade of the labels, where the rules name none.
     measure: Measure,
+    /// Those of the measure, for these labels.
+    rules: Rules,
     queries: &'a Queries,
     /// As given, `m`; centred, for squares.
     labels: Cow<'a, [f64]>,
@@ -59,24 +60,25 @@ pub struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Ranks by `metric` under `rules`, which may be a [`Convention`](super::Convention): `labels` as given, one a
-    /// row of `queries`. Predictions are equal where they are the same to the last bit.
+    /// Ranks by `metric`, and by `convention` where the metric names none: `labels` as given, one a row of
+    /// `queries`. Predictions are equal where they are the same to the last bit.
     pub fn new(
         metric: Metric,
-        rules: impl Into<Rules>,
+        convention: Convention,
         labels: impl Into<Cow<'a, [f64]>>,
         queries: &'a Queries,
     ) -> Self {
         let labels = labels.into();
         let pairs = match metric {
-            Metric::Concordance => queries
+            Metric::CONCORDANCE => queries
                 .ranges()
                 .map(|rows| pairs_of(&labels[rows]))
                 .collect(),
             _ => Vec::new(),
         };
         let mut judge = Self {
-            measure: Measure::Of(metric, rules.into().of(&labels)),
+            measure: metric.into(),
+            rules: metric.rules(convention).of(&labels),
             queries,
             labels,
             pairs,
@@ -93,6 +95,7 @@ impl<'a> Judge<'a> {
     pub(crate) fn of_squares(centred: Vec<f64>, queries: &'a Queries) -> Self {
         Self {
             measure: Measure::Squared,
+            rules: Rules::default(),
             queries,
             labels: centred.into(),
             pairs: Vec::new(),
@@ -121,14 +124,14 @@ impl<'a> Judge<'a> {
         assert_eq!(labels.len(), predictions.len(), "one prediction a label");
         match self.measure {
             Measure::Squared => square(labels, predictions),
-            Measure::Of(Metric::Concordance, _) => {
+            Measure::Of(Metric::CONCORDANCE) => {
                 of_tied(labels, predictions, self.pairs[query], tolerance)
             }
-            Measure::Of(metric, rules) => {
+            Measure::Of(metric) => {
                 if tolerance > 0.0 {
                     tie(predictions, tolerance);
                 }
-                metric.query(labels, predictions, rules)
+                metric.query(labels, predictions, self.rules)
             }
         }
     }
@@ -179,11 +182,10 @@ fn square(centred: &[f64], predictions: &mut [f64]) -> Option<f64> {
 mod tests {
     use super::*;
     use crate::data::LabelScale;
-    use crate::metrics::Convention;
 
     fn concordance<'a>(labels: &'a [f64], queries: &'a Queries) -> Judge<'a> {
         let tolerance = prediction_tolerance(&queries.centred(labels));
-        Judge::new(Metric::Concordance, Convention::Standard, labels, queries).within(tolerance)
+        Judge::new(Metric::CONCORDANCE, Convention::Standard, labels, queries).within(tolerance)
     }
 
     #[test]

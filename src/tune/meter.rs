@@ -24,9 +24,11 @@ impl<'a> Meter<'a> {
     /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
     pub(super) fn new(data: &'a Dataset<'_>, options: &Tune, labels: &[f64]) -> Self {
         let queries = data.queries();
-        let rules = options.rules.of(labels);
         let judge = |measure| match measure {
-            Measure::Of(metric, _) => Judge::new(metric, rules, data.labels(), queries),
+            Measure::Of(metric) => {
+                let metric = metric.graded_by(labels);
+                Judge::new(metric, options.convention, data.labels(), queries)
+            }
             Measure::Squared => {
                 let scale = options.selections()[0].label_scale();
                 Judge::of_squares(

@@ -38,7 +38,7 @@ use crate::data::Dataset;
 use crate::error::Error;
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, bytes};
-use crate::metrics::{Convention, Judge, Metric};
+use crate::metrics::{Convention, Judge, MetricKind};
 use crate::stop;
 
 /// Most grades, each of which has a density.
@@ -144,7 +144,7 @@ impl<'a> ExpectedDivergence<'a> {
         for &grade in &grade_of_row {
             sizes[grade] += 1;
         }
-        let metric = Metric::Ndcg(TEN);
+        let metric = MetricKind::Ndcg(TEN).into();
         let judge = Judge::new(metric, Convention::Standard, labels, train.queries());
         Ok(Self {
             train,

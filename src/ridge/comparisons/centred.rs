@@ -264,7 +264,7 @@ impl Loss for Centred {
         predictions: &[f64],
         parts: &Parts,
     ) -> Option<f64> {
-        let (metric, as_given) = (Metric::Concordance, pick(as_given, &parts.order));
+        let (metric, as_given) = (Metric::CONCORDANCE, pick(as_given, &parts.order));
         let judge = Judge::new(metric, Convention::Standard, as_given, &parts.queries)
             .within(prediction_tolerance(labels));
         judge.score(&pick(predictions, &parts.order)).mean

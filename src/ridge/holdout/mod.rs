@@ -14,7 +14,7 @@ use crate::data::{Groups, Queries};
 use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::centring::centre;
-use crate::metrics::{Judge, Metric, Rules};
+use crate::metrics::{Convention, Judge, Metric};
 use crate::stop;
 
 /// A hold-out: predictions for rows by models that have not seen them, and their errors (`docs/derivation.md`,
@@ -53,7 +53,6 @@ impl RidgeProblem<'_> {
         holdout: &Holdout,
         groups: &Groups,
         metric: Metric,
-        rules: Rules,
     ) -> Option<f64> {
         let queries = self.system.queries();
         let predictions = &holdout.predictions;
@@ -64,7 +63,7 @@ impl RidgeProblem<'_> {
         let of_rows = groups.clone().rows(queries).ok()?;
         let parts = parts_of(&of_rows, queries).ok()?;
         let labels = pick(&self.system.as_given, &parts.order);
-        let judge = Judge::new(metric, rules, labels, &parts.queries);
+        let judge = Judge::new(metric, Convention::Standard, labels, &parts.queries);
         judge.score(&pick(predictions, &parts.order)).mean
     }
 
