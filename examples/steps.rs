@@ -16,7 +16,7 @@ use rankrls::{Convention, Dataset, GreedyRankRls, Lambda, Metric, Step};
 
 /// Mean concordance index of `scores`.
 fn concordance(data: &Dataset<'_>, scores: &[f64]) -> Result<f64, Box<dyn Error>> {
-    let (metrics, convention) = ([Metric::Concordance], Convention::Standard);
+    let (metrics, convention) = ([Metric::CONCORDANCE], Convention::Standard);
     let found = evaluate(&metrics, data.labels(), scores, data.queries(), convention)?;
     let (_, cindex) = &found[0];
     Ok(cindex.mean.ok_or("no query has a pair to order")?)

@@ -106,7 +106,7 @@ impl Objective {
 mod tests {
     use crate::columns::{QueryWeight, Scale};
     use crate::greedy::StrategyKind;
-    use crate::metrics::{Convention, Gain};
+    use crate::metrics::Convention;
     use crate::ridge::Solver;
 
     #[test]
@@ -126,7 +126,6 @@ mod tests {
             Scale: "no scale is called \"other\": expected one of none, sd, max",
             QueryWeight: "no query weight is called \"other\": expected one of uniform, pairs, size",
             Convention: "no convention is called \"other\": expected one of letor, standard",
-            Gain: "no gain is called \"other\": expected one of exponential, linear",
             Solver: "no solver is called \"other\": expected one of dual, primal, cg",
             StrategyKind: "no strategy is called \"other\": expected one of dense, lowmem, bounded, \
                 sampled, backfit, distil, univariate, fs-ed, residual, random",

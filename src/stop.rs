@@ -226,7 +226,7 @@ mod tests {
         let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Distil],
             evidence: HoldOut::Folds { count: 2, seed: 1 },
-            measure: Metric::Concordance.into(),
+            measure: Metric::CONCORDANCE.into(),
             ..Tune::new(GreedyRankRls::new(3, None), one())
         };
         let tuning = Tuning::new(&data, &options);
@@ -398,7 +398,7 @@ mod tests {
         let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
             evidence: HoldOut::Folds { count: 2, seed: 1 },
-            measure: Metric::Concordance.into(),
+            measure: Metric::CONCORDANCE.into(),
             ..Tune::new(GreedyRankRls::new(2, None), one())
         };
         let tuning = Tuning::new(&data, &options);

@@ -65,9 +65,10 @@ def drawn(group, train, tests, queries=None, draws=1):
 
 def judged(folder, kind, file):
     """The index of each test query by a model or by scores."""
+    queries = folder / "queries.csv"
     command = [rankrls(), "evaluate", folder / "test.svm", kind, file, "--metrics", "cindex"]
-    report = json.loads(run(*command, "--json", "--per-query", "--quiet"))
-    return [query["cindex"] for query in report["per_query"]]
+    run(*command, "--csv", queries, "--quiet")
+    return pd.read_csv(queries).cindex.tolist()
 
 
 def by_strategy(folder, selector, labels, ks):

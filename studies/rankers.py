@@ -314,7 +314,13 @@ def with_columns(rows, columns):
 
 
 def judge(options, rows, scores):
-    return metrics.score(rows.y, scores, qid=rows.qid, metric=options.measure, **options.rules)
+    return metrics.score(rows.y, scores, qid=rows.qid, metric=ruled(options, options.measure))
+
+
+def ruled(options, measure):
+    """The measure by what is relevant, where that counts for it."""
+    least = options.relevant_from
+    return f"{measure}:{least}" if least is not None and measure in {"map", "p@10"} else measure
 
 
 def selected(data, strategy, options):
@@ -368,9 +374,9 @@ def train(data, name, columns, options):
     best = settings[int(np.argmax(values))]
     model = next(fit(with_columns(data.whole, columns[1]), [best], options))
     test = with_columns(data.test, columns[1])
-    rules = {"metrics": MEASURES, **options.rules}
-    found = metrics.evaluate(test.y, model(test.X), qid=test.qid, **rules)
-    return found, f"{best:g}"
+    names = [ruled(options, measure) for measure in MEASURES]
+    found = metrics.evaluate(test.y, model(test.X), qid=test.qid, metrics=names)
+    return dict(zip(MEASURES, found.values(), strict=True)), f"{best:g}"
 
 
 def train_all(data, options):
@@ -509,9 +515,6 @@ def parsed(arguments):
         options.data, options.test = CORPORA / "parses.svm.zst", CORPORA / "parses-test.svm.zst"
         options.k, options.trees, options.measure = [5, 20], 10, "cindex"
         options.relevant_from = 0.9
-    options.rules = {"convention": "standard"}
-    if options.relevant_from is not None:
-        options.rules["relevant_from"] = options.relevant_from
     return options
 
 

@@ -174,7 +174,7 @@ class _Selecting(SelectorMixin, Ranker):
         criterion = self.criterion
         if self.convention != "standard":
             if criterion != "squared":
-                criterion += f" ({self.convention})"
+                criterion = _rankrls.under(criterion, self.convention)
             elif not self._measures():
                 raise ValueError(
                     "convention has nothing to measure: it goes with a measure as criterion"
@@ -289,7 +289,7 @@ class GreedyRankRLS(_Selecting):
         What each step improves most: "squared" is the leave-query-out error; a measure such as
         "cindex", "map", "mrr", "p@5" or "ndcg@10" is of the leave-query-out predictions.
     convention : {"standard", "letor"}, default="standard"
-        Conventions of the measure that is the criterion.
+        Convention of the criterion, where its name has none.
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
         Weight of a query of n rows: 1, n or 1/n. Rows, pairs or queries then count alike.
     scale : {"none", "sd", "max"}, default="none"
@@ -448,7 +448,7 @@ class GreedyRankRLSCV(_Selecting):
     criterion : str, default="squared"
         As in `GreedyRankRLS`: what steps are chosen by.
     convention : {"standard", "letor"}, default="standard"
-        Conventions of all measures.
+        Convention of all measures that name none.
     query_weight, scale : str, default="uniform", "none"
         As in `GreedyRankRLS`.
     n_candidates : int, optional
@@ -568,7 +568,7 @@ class GreedyRankRLSCV(_Selecting):
             "evidence": evidence,
             "measure": self.scoring,
             "metrics": _data.items(self.metrics, "metrics"),
-            "rules": {"convention": self.convention},
+            "convention": self.convention,
             "rule": {"name": self.rule},
             "selection": selection,
         }

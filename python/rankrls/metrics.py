@@ -1,7 +1,10 @@
 """Measures of rankings: the numbers of ``rankrls evaluate``.
 
 Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr``, ``cindex`` and
-``label@1``, the label of the row ranked first. The convention "standard" discounts rank r by
+``label@1``, the label of the row ranked first. Rules stand in the name: ``map:2``, ``p@5:2`` and
+``mrr:2`` take labels from 2 on for relevant, ``ndcg@10:linear`` and ``mean-ndcg:linear`` have gain y
+in place of 2**y - 1, ``err:4`` has grades up to 4 (``err`` up to the largest label), and
+``ndcg@10(letor)`` names its convention. The convention "standard" discounts rank r by
 1 / log2(r + 1), averages over tied scores and leaves out queries without a value; "letor"
 reproduces published LETOR 4.0 figures.
 """
@@ -87,9 +90,6 @@ class Comparison:
 _RULES: dict[str, list[Any]] = {
     "metrics": [str, "array-like"],
     "convention": [StrOptions({"standard", "letor"})],
-    "gain": [StrOptions({"exponential", "linear"})],
-    "relevant_from": [_data.NUMBER, None],
-    "max_grade": [_data.NUMBER, None],
 }
 
 
@@ -100,9 +100,6 @@ def evaluate(
     qid: Any = None,
     metrics: Sequence[str] | str = ("map", "ndcg@10", "mean-ndcg", "cindex"),
     convention: Literal["standard", "letor"] = "standard",
-    gain: Literal["exponential", "linear"] = "exponential",
-    relevant_from: float | None = None,
-    max_grade: float | None = None,
 ) -> dict[str, Measured]:
     """Measures the rankings of queries by scores.
 
@@ -115,15 +112,9 @@ def evaluate(
     qid : array-like of shape (m,)
         The query of each row: any hashable ids.
     metrics : sequence of str, default=("map", "ndcg@10", "mean-ndcg", "cindex")
-        Measures, as a list or separated by commas.
+        Measures, as a list or separated by commas, each with its rules.
     convention : {"standard", "letor"}, default="standard"
-        Discounts, ties and queries without a value.
-    gain : {"exponential", "linear"}, default="exponential"
-        Gain of a grade for NDCG: 2**y - 1, or y.
-    relevant_from : float, optional
-        The least label of a relevant row. By default labels above 0 are relevant.
-    max_grade : float, optional
-        The largest grade of the scale, for ERR. By default the largest label.
+        Discounts, ties and queries without a value, for measures that name no convention.
 
     Returns
     -------
@@ -155,13 +146,10 @@ def evaluate(
     scores = _data.row_values(y_score, rows, "y_score")
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes).tolist()
-    rules: dict[str, Any] = {"convention": convention, "gain": gain}
-    given = {"relevant_from": relevant_from, "max_grade": max_grade}
-    rules.update({name: value for name, value in given.items() if value is not None})
     names = ",".join(_data.items(metrics, "metrics"))
     ordered = labels[order], scores[order], sizes
     threads = _data.threads(None, 16 * rows)
-    found, warned = _rankrls.evaluate(names, *ordered, _data.document(rules), threads)
+    found, warned = _rankrls.evaluate(names, *ordered, convention, threads)
     _data.tell(warned)
     return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
 
@@ -172,7 +160,7 @@ def score(
     *,
     qid: Any = None,
     metric: str = "ndcg@10",
-    **rules: Any,
+    convention: Literal["standard", "letor"] = "standard",
 ) -> float:
     """The mean of one measure over queries, for `sklearn.metrics.make_scorer`.
 
@@ -183,9 +171,9 @@ def score(
     qid : array-like of shape (m,)
         Queries, as in `evaluate`.
     metric : str, default="ndcg@10"
-        The measure.
-    **rules
-        The parameters `convention`, `gain`, `relevant_from` and `max_grade` of `evaluate`.
+        The measure, with its rules.
+    convention : {"standard", "letor"}, default="standard"
+        As in `evaluate`.
 
     Returns
     -------
@@ -205,7 +193,7 @@ def score(
     1.0
     >>> scorer = make_scorer(metrics.score, metric="ndcg@10")
     """
-    found = evaluate(y_true, y_score, qid=qid, metrics=[metric], **rules)
+    found = evaluate(y_true, y_score, qid=qid, metrics=[metric], convention=convention)
     return next(iter(found.values())).mean
 
 

@@ -28,7 +28,7 @@ mod _rankrls {
     #[pymodule_export]
     use super::files::{read, write};
     #[pymodule_export]
-    use super::measures::{evaluate, paired};
+    use super::measures::{evaluate, paired, under};
     #[pymodule_export]
     use super::model::{Model, fill};
     #[pymodule_export]

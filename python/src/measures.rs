@@ -2,7 +2,7 @@
 
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use rankrls::metrics::{PairedOptions, Rules, parse_list};
+use rankrls::metrics::{Convention, Measure, PairedOptions, parse_list};
 use rankrls::{Queries, Warning};
 
 use crate::data::{Array, copied};
@@ -21,15 +21,15 @@ pub(crate) fn evaluate(
     labels: Bound<'_, PyArray1<f64>>,
     scores: Bound<'_, PyArray1<f64>>,
     sizes: Vec<usize>,
-    rules: &str,
+    convention: &str,
     threads: usize,
 ) -> Result<(Vec<Measured>, Vec<Told>)> {
     let metrics = parse_list(metrics)?;
-    let rules: Rules = serde_json::from_str(rules)?;
+    let convention: Convention = convention.parse()?;
     let queries = Queries::from_sizes(&sizes)?;
     let (labels, scores) = (copied(&labels)?, copied(&scores)?);
     let found = job::finish(py, threads, || {
-        let found = rankrls::metrics::evaluate(&metrics, &labels, &scores, &queries, rules);
+        let found = rankrls::metrics::evaluate(&metrics, &labels, &scores, &queries, convention);
         Ok(found?)
     });
     let described = found?.into_iter().map(|(metric, score)| {
@@ -39,9 +39,16 @@ pub(crate) fn evaluate(
         let per_query = per_query.map(|value| value.unwrap_or(f64::NAN)).collect();
         Ok((metric.to_string(), values.to_string(), Array(per_query)))
     });
-    let mut warnings = Warning::of_rules(&metrics, &rules);
-    warnings.extend(Warning::of_grades(&metrics, &labels, &rules, true));
+    let warnings = Warning::of_grades(&metrics, &labels);
+    let warnings: Vec<_> = warnings.into_iter().collect();
     Ok((described.collect::<Result<_>>()?, told(warnings)))
+}
+
+/// The name of a measure by this convention, where it has none of its own.
+#[pyfunction]
+pub(crate) fn under(measure: &str, convention: &str) -> Result<String> {
+    let measure: Measure = measure.parse()?;
+    Ok(measure.under(convention.parse()?).to_string())
 }
 
 /// Compares the values that queries have by two rankings; nan for queries without.

@@ -107,7 +107,10 @@ fn work(
     let mut selection = select_among(&candidates, &data, &options, &[], &mut each)?;
     selection.options.k = asked;
     let mut warnings = data.warnings();
-    warnings.extend(Warning::of_criterion(options.criterion, data.labels()));
+    warnings.extend(Warning::of_grades(
+        options.criterion.metric().as_slice(),
+        data.labels(),
+    ));
     warnings.extend(Warning::of_units(&data, options.scale));
     warnings.extend(edge);
     warnings.extend(selection.warnings());

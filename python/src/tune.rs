@@ -101,18 +101,10 @@ pub(crate) fn tune<'py>(
             .iter()
             .map(|outcome| stability(outcome)?.index);
         let stability: Vec<Option<f64>> = stability.collect();
-        let (labels, rules) = (data.labels(), &options.rules);
         let mut warnings = data.warnings();
-        let grades = [
-            Warning::of_criterion(options.selection.criterion, labels),
-            Warning::of_grades(&options.measures(), labels, rules, false),
-        ];
-        warnings.extend(
-            grades
-                .into_iter()
-                .find(|warnings| !warnings.is_empty())
-                .unwrap_or_default(),
-        );
+        let criterion = options.selection.criterion.metric().into_iter();
+        let measures: Vec<_> = criterion.chain(options.measures()).collect();
+        warnings.extend(Warning::of_grades(&measures, data.labels()));
         warnings.extend(Warning::of_units(&data, options.selection.scale));
         warnings.extend(tuned.warnings(&data));
         Ok(Some((tuned, model, stability, warnings)))

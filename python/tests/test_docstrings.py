@@ -55,12 +55,6 @@ def test_attributes_have_types(name):
     assert [each.name for each in attributes if not each.type] == []
 
 
-def test_rules_that_are_passed_on_are_named():
-    said = " ".join(get_doc_object(rankrls.metrics.score)["Parameters"][-1].desc)
-    for name in ("convention", "gain", "relevant_from", "max_grade"):
-        assert f"`{name}`" in said
-
-
 ESTIMATORS = [rankrls.GreedyRankRLS, rankrls.GreedyRankRLSCV, rankrls.RankRLS]
 
 

@@ -3,7 +3,6 @@
 import gzip
 import subprocess
 import sys
-import warnings
 
 import matplotlib
 import numpy as np
@@ -105,13 +104,14 @@ def test_ridge_holds_out_what_was_asked_for(small):
 def test_measures_agree_with_scikit_learn():
     rng = np.random.default_rng(1)
     y, scores, qid = rng.integers(0, 5, 60), rng.normal(size=60), rng.permutation(60) % 6
-    found = metrics.evaluate(y, scores, qid=qid, metrics="ndcg@5", gain="linear")["ndcg@5"]
+    found = metrics.evaluate(y, scores, qid=qid, metrics="ndcg@5:linear")
+    found = found["ndcg@5:linear"]
     order = list(dict.fromkeys(qid.tolist()))
     expected = [ndcg_score([y[qid == q]], [scores[qid == q]], k=5) for q in order]
     assert np.allclose(found.per_query, expected, atol=1e-12)
     assert np.isclose(found.standard_error, np.std(expected, ddof=1) / np.sqrt(6))
     assert (found.queries, found.left_out) == (6, 0)
-    relevant = metrics.score(y, scores, qid=qid, metric="map", relevant_from=3)
+    relevant = metrics.score(y, scores, qid=qid, metric="map:3")
     assert relevant == metrics.score(y >= 3, scores, qid=qid, metric="map")
 
 
@@ -130,10 +130,8 @@ def test_measures_agree_with_scikit_learn():
             "'convention' parameter of evaluate must be a str among .*Got 'other'",
         ),
         ({"y_score": [1j, 2, 3]}, "y_score: Complex data not supported"),
-        (
-            {"relevant_from": np.nan},
-            "'relevant_from' parameter of evaluate must be a float .*Got nan",
-        ),
+        ({"metrics": "map:nan"}, "metric map: expected the least label of a relevant row"),
+        ({"metrics": "ndcg@10:cubic"}, "metric ndcg@10: expected a gain, exponential or linear"),
     ],
 )
 def test_measures_that_are_refused(arguments, message):
@@ -269,15 +267,15 @@ def test_a_comparison_takes_what_evaluate_returns():
             rankrls.plot.comparison(wrong)
 
 
-def test_rules_without_effect_are_told():
-    given = {"y_true": [1, 0], "y_score": [2, 1], "qid": [1, 1], "metrics": "cindex"}
-    for rule in ({"relevant_from": 1}, {"gain": "linear"}, {"max_grade": 4}):
-        with pytest.warns(UserWarning, match=f"{next(iter(rule))} has no effect"):
-            metrics.evaluate(**given, **rule)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        metrics.evaluate(**given, gain="exponential")
-        metrics.evaluate(**{**given, "metrics": "map,err"}, relevant_from=1, max_grade=4)
+def test_rules_stand_in_names():
+    given = {"y_true": [2, 0, 1], "y_score": [1, 2, 0], "qid": [1, 1, 1]}
+    found = metrics.evaluate(**given, metrics=["err:4", "err", "ndcg@5", "ndcg@5(letor)"])
+    assert list(found) == ["err:4", "err", "ndcg@5", "ndcg@5(letor)"]
+    assert found["err:4"].mean < found["err"].mean
+    assert found["ndcg@5(letor)"].mean == 0 < found["ndcg@5"].mean
+    assert metrics.score(**given, metric="ndcg@5", convention="letor") == 0
+    named = metrics.score(**given, metric="ndcg@5(standard)", convention="letor")
+    assert named == found["ndcg@5"].mean
 
 
 def test_labels_of_first_rows_may_be_any_number():

@@ -35,7 +35,6 @@ pub use target::Refit;
 pub use teacher::Teacher;
 
 pub(crate) use addition::{Addition, LastStep};
-pub(crate) use criterion::{RankingCriterion, tied_predictions};
 pub(crate) use options::{check_several, is_default};
 pub(crate) use path::{Each, Selecting, select_with, unwatched};
 pub(crate) use plan::{Plan, plan_with};

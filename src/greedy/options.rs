@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::args;
 use super::checks::no_effect;
 use super::target::{REFIT, distil_lambda, filter, usual_blend};
-use super::{RankingCriterion, Refit, Sampler, StrategyKind};
+use super::{Refit, Sampler, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
-use crate::metrics::{Measure, check_labels};
+use crate::metrics::{Convention, Judge, Measure, check_labels, prediction_tolerance};
 
 /// What to select, and how.
 ///
@@ -360,24 +360,27 @@ impl GreedyRankRls {
     }
 
     /// The measure to judge by, for training data with `labels`.
-    pub(crate) fn ranking(
+    pub(crate) fn ranking<'a>(
         &self,
-        labels: &[f64],
-        queries: &Queries,
-    ) -> Result<Option<RankingCriterion>> {
-        let Measure::Of(metric, rules) = self.criterion else {
+        labels: &'a [f64],
+        queries: &'a Queries,
+    ) -> Result<Option<Judge<'a>>> {
+        let Measure::Of(metric) = self.criterion else {
             return Ok(None);
         };
-        check_labels(&[metric], labels, queries, &rules, None)
+        check_labels(&[metric], labels, queries, None)
             .map_err(|error| error.within("as the criterion, "))?;
-        let criterion = RankingCriterion::new(metric, rules, labels, queries);
-        Ok(Some(criterion.ok_or_else(|| {
-            let cause = metric.lacking(queries);
-            Error::data(format!(
-                "the criterion {metric} is undefined for every query of the training data, whatever the \
-                 ranking: {cause}"
-            ))
-        })?))
+        let judge = Judge::new(metric, Convention::Standard, labels, queries);
+        ensure!(
+            judge.score(&vec![0.0; labels.len()]).mean.is_some(),
+            data,
+            "the criterion {metric} is undefined for every query of the training data, whatever the \
+             ranking: {}",
+            metric.lacking(queries)
+        );
+        // Predictions are as large as what is learnt, and so is their rounding.
+        let learnt = queries.centred(&self.label_scale().apply(labels, queries));
+        Ok(Some(judge.within(prediction_tolerance(&learnt))))
     }
 
     /// The scale of the labels for the strategy.

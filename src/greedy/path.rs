@@ -9,14 +9,15 @@ use super::strategies::Filter;
 use super::strategy::{first_tied, least};
 use super::teacher::Labels;
 use super::{
-    Addition, Ending, GreedyRankRls, Own, Plan, RankingCriterion, Round, Sampler, Selection, State,
-    Step, Strategy, Work, plan_with,
+    Addition, Ending, GreedyRankRls, Own, Plan, Round, Sampler, Selection, State, Step, Strategy,
+    Work, plan_with,
 };
 use crate::candidates::Candidates;
 use crate::data::{Column, Dataset};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::linalg::grown::Grown;
 use crate::memory::Bytes;
+use crate::metrics::{Convention, Judge, Metric, prediction_tolerance};
 use crate::stop;
 
 /// Sees every step of a selection, and the selection after it. Breaking ends it with the steps so far.
@@ -85,13 +86,13 @@ pub struct Selecting<'a> {
     /// With the strategy and every choice about labels and teacher made.
     options: &'a GreedyRankRls,
     labels: &'a Labels,
-    /// Tells how the leave-query-out predictions rank; `None` where all labels of a query are equal.
-    concordance: Option<RankingCriterion>,
+    /// Tells how the leave-query-out predictions rank.
+    concordance: Judge<'a>,
     state: State,
     strategy: Box<dyn Strategy>,
     /// Whether the strategy has not adopted the last feature: it does when the next step needs it.
     behind: bool,
-    ranking: Option<RankingCriterion>,
+    ranking: Option<Judge<'a>>,
     retired: Vec<bool>,
     /// Where candidates are drawn, the features that represent those of all ranks that are left,
     /// ascending.
@@ -107,7 +108,7 @@ impl<'a> Selecting<'a> {
     /// search, and then goes on.
     pub(crate) fn begin(
         candidates: &'a Candidates,
-        raw: &[f64],
+        raw: &'a [f64],
         labels: &'a Labels,
         plan: &'a Plan,
         own: Option<&Own<'_>>,
@@ -124,6 +125,8 @@ impl<'a> Selecting<'a> {
             State::of_target(select, queries, scales, fit, lambda, plan.steps).with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
+        let concordance = Judge::new(Metric::CONCORDANCE, Convention::Standard, raw, queries)
+            .within(prediction_tolerance(&state.centred_labels()));
         let sampler = options.sampler();
         let strategy = match (&labels.filter, own) {
             (Some(scores), _) => Filter::given(scores.clone()),
@@ -135,10 +138,10 @@ impl<'a> Selecting<'a> {
             candidates,
             options,
             labels,
-            concordance: RankingCriterion::concordance(&state, raw),
+            concordance,
             state,
             behind: false,
-            ranking: ranking.map(|ranking| ranking.on_scale(options.label_scale())),
+            ranking,
             retired: vec![false; candidates.classes().len()],
             left: sampler.map_or_else(Vec::new, |_| candidates.features()),
             given,
@@ -316,7 +319,7 @@ impl<'a> Selecting<'a> {
                 "the held-out error is {error} where it was {was}"
             )));
         }
-        let cindex = self.of_predictions(self.concordance.as_ref());
+        let cindex = self.cindex();
         if cindex.map(f64::to_bits) != step.lqo_cindex.map(f64::to_bits) {
             let shown = |cindex: Option<f64>| cindex.map_or("undefined".to_owned(), exact);
             let (cindex, was) = (shown(cindex), shown(step.lqo_cindex));
@@ -363,7 +366,7 @@ impl<'a> Selecting<'a> {
             feature,
             identical,
             lqo_error: self.error(),
-            lqo_cindex: self.of_predictions(self.concordance.as_ref()),
+            lqo_cindex: self.cindex(),
             criterion: self.criterion(),
             evaluated,
             alive,
@@ -420,14 +423,15 @@ impl<'a> Selecting<'a> {
             .sum()
     }
 
-    /// The ranking measure that candidates are judged by, of the state's predictions.
-    fn criterion(&self) -> Option<f64> {
-        self.of_predictions(self.ranking.as_ref())
+    /// The concordance index of the state's predictions; `None` where all labels of a query are equal.
+    fn cindex(&self) -> Option<f64> {
+        self.concordance.score(&self.state.predictions()).mean
     }
 
-    /// A measure of the state's predictions.
-    fn of_predictions(&self, measure: Option<&RankingCriterion>) -> Option<f64> {
-        measure?.mean(&self.state.predictions())
+    /// The ranking measure that candidates are judged by, of the state's predictions.
+    fn criterion(&self) -> Option<f64> {
+        let judge = self.ranking.as_ref()?;
+        judge.score(&self.state.predictions()).mean
     }
 }
 

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, Summary};
+use crate::metrics::Judge;
 use crate::peers::Peers;
 
 pub use super::addition::{Addition, LastStep};
-pub use super::criterion::RankingCriterion;
 pub use super::state::State;
 pub use super::strategies::{ExpectedDivergence, Sampler};
 
@@ -128,7 +128,7 @@ pub struct Round<'a> {
     pub sampled: bool,
     /// The measure to judge by; `None`: the squared error. Only met by strategies that can
     /// ([`StrategyKind::can_rank`](super::StrategyKind::can_rank)).
-    pub ranking: Option<&'a RankingCriterion>,
+    pub ranking: Option<&'a Judge<'a>>,
     /// Bytes that the strategy may keep of candidates from step to step, beside what it needs.
     pub room: usize,
 }

@@ -19,7 +19,7 @@ use crate::data::{Dataset, HoldOut, Queries};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, is_flat};
 use crate::linalg::kernels;
-use crate::metrics::{Metric, Rules, score};
+use crate::metrics::{Convention, Judge, Metric};
 use crate::ridge::{Groups, Holdout, RidgeProblem, Solver};
 
 /// Queries from which on two folds do: half of them teach as well as all.
@@ -275,12 +275,12 @@ impl Taught {
         for score in &mut scores {
             *score *= slope;
         }
-        let (cindex, rules) = (Metric::Concordance, Rules::default());
+        let judge = Judge::new(Metric::CONCORDANCE, Convention::Standard, labels, queries);
         Ok(Self {
             teacher: Teacher {
                 solver: None,
                 lambda: None,
-                cindex: score(cindex, labels, &scores, queries, rules).mean,
+                cindex: judge.score(&scores).mean,
                 at_edge: false,
                 flat: false,
                 residual: None,

@@ -2,14 +2,14 @@
 
 use crate::data::Dataset;
 use crate::error::Error;
-use crate::metrics::{Convention, Metric, Rules, Score, distinct, evaluate};
+use crate::metrics::{Convention, Metric, Score, distinct, evaluate};
 
 /// Measures a test data set after each step of a selection.
 #[derive(Debug)]
 pub struct TestPath<'a> {
     dataset: &'a Dataset<'a>,
     metrics: Vec<Metric>,
-    rules: Rules,
+    convention: Convention,
     features: Vec<u32>,
     steps: Vec<Vec<Option<f64>>>,
     standard_errors: Vec<Vec<Option<f64>>>,
@@ -19,12 +19,12 @@ pub struct TestPath<'a> {
 
 impl<'a> TestPath<'a> {
     /// Will measure `dataset`, which has the columns of the training data, by `metrics`, each
-    /// of them once, under `rules`, which may be a [`Convention`].
-    pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], rules: impl Into<Rules>) -> Self {
+    /// of them once, and by `convention` where they name none.
+    pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], convention: Convention) -> Self {
         Self {
             dataset,
             metrics: distinct(metrics),
-            rules: rules.into(),
+            convention,
             features: Vec::new(),
             steps: Vec::new(),
             standard_errors: Vec::new(),
@@ -38,9 +38,9 @@ impl<'a> TestPath<'a> {
         &self.metrics
     }
 
-    /// The convention of the measures.
+    /// The convention of the measures that name none.
     pub fn convention(&self) -> Convention {
-        self.rules.convention
+        self.convention
     }
 
     /// Values after each step, one a measure: the mean over the queries where it is defined.
@@ -66,7 +66,7 @@ impl<'a> TestPath<'a> {
     /// Values of all measures.
     fn measured(&self, scores: &[f64]) -> Result<Vec<Score>, Error> {
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
-        let found = evaluate(&self.metrics, labels, scores, queries, self.rules)?;
+        let found = evaluate(&self.metrics, labels, scores, queries, self.convention)?;
         Ok(found.into_iter().map(|(_, score)| score).collect())
     }
 
@@ -83,10 +83,10 @@ impl<'a> TestPath<'a> {
         let found = self.measured(&self.dataset.scores(&self.features, weights))?;
         let leads = found.iter().zip(&self.file_order).map(|(own, order)| {
             let pairs = own.per_query.iter().zip(&order.per_query);
-            let leads: Vec<_> = pairs
+            let leads = pairs
                 .map(|(own, order)| Some((*own)? - (*order)?))
                 .collect();
-            Score::of(&leads).standard_error
+            Score::of(leads).standard_error
         });
         self.lead_errors.push(leads.collect());
         self.steps

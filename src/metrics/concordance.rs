@@ -11,40 +11,11 @@
 //! discordant pairs. `O(n log n)` time, `O(n)` memory; 64 bits hold twice the
 //! pairs of 2^32 documents.
 
-use rayon::prelude::*;
-
 use super::ranking::Ranking;
-use crate::data::Queries;
-
-/// Queries that one task takes.
-const QUERIES: usize = 16;
-
-/// The share of the largest label up to which predictions of a pair of left-out examples are taken
-/// for equal: each pair has a model, and rounding, of its own.
-pub(crate) const PAIR_TIE: f64 = 1e-10;
-
-/// How close predictions of a query for examples with these `centred` labels are taken for equal:
-/// equal predictions differ in their last bits once they have been computed in different ways.
-pub(crate) fn prediction_tolerance(centred: &[f64]) -> f64 {
-    /// The share of the largest label.
-    const PREDICTION_TIE: f64 = 1e-12;
-    let largest = |most: f64, label: &f64| most.max(label.abs());
-    centred.iter().fold(0.0, largest) * PREDICTION_TIE
-}
-
-/// Makes predictions equal that are within the [`prediction_tolerance`] in a query.
-pub(crate) fn tie_predictions(predictions: &mut [f64], centred: &[f64], queries: &Queries) {
-    let tolerance = prediction_tolerance(centred);
-    let parts: Vec<_> = queries.split_mut(predictions).collect();
-    parts
-        .into_par_iter()
-        .with_min_len(QUERIES)
-        .for_each(|part| tie(part, tolerance));
-}
 
 /// Makes scores equal that are close: by size, a score no more than `tolerance` above the least of the
 /// group before it joins that group, and else begins one.
-pub(crate) fn tie(scores: &mut [f64], tolerance: f64) {
+pub(super) fn tie(scores: &mut [f64], tolerance: f64) {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
     for pair in 1..order.len() {
@@ -74,7 +45,7 @@ pub(super) fn of_ranking(ranking: &Ranking) -> Option<f64> {
 
 /// The concordance index of a query that has so many `pairs` of different `labels`, with scores made
 /// equal as by [`tie`]. Sorts once, and overwrites the scores. `None` for scores that are not finite.
-pub(crate) fn of_tied(
+pub(super) fn of_tied(
     labels: &[f64],
     scores: &mut [f64],
     pairs: u64,
@@ -108,8 +79,11 @@ pub(crate) fn of_tied(
     Some(share(scores, pairs, tied))
 }
 
-/// Pairs of different `labels`.
-pub(crate) fn pairs_of(labels: &[f64]) -> u64 {
+/// Pairs of different `labels`; none where a label is no finite number.
+pub(super) fn pairs_of(labels: &[f64]) -> u64 {
+    if !labels.iter().all(|label| label.is_finite()) {
+        return 0;
+    }
     let mut sorted: Vec<f64> = labels.iter().map(|label| label + 0.0).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     different(&sorted)
@@ -190,10 +164,11 @@ fn merge(left: &[f64], right: &[f64], merged: &mut [f64]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::metrics::{Metric, Rules};
+    use crate::metrics::Metric;
+    use crate::metrics::rules::Rules;
 
     fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
-        Metric::Concordance.query(labels, scores, Rules::default())
+        Metric::CONCORDANCE.query(labels, scores, Rules::default())
     }
 
     #[test]

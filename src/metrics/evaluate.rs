@@ -1,12 +1,12 @@
 //! Measures over the queries of a data set.
 
 use rankrls_files::exact;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::metric::{LabelUse, Metric, distinct};
-use super::ranking::{Ranking, mean};
-use super::rules::Rules;
+use super::judge::Judge;
+use super::metric::{Metric, distinct};
+use super::ranking::mean;
+use super::rules::Convention;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
 use crate::stop;
@@ -30,8 +30,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// Summarises the values of queries, and does not keep them.
-    pub(crate) fn of(per_query: &[Option<f64>]) -> Self {
+    /// Summarises the values of queries, and keeps them.
+    pub(crate) fn of(per_query: Vec<Option<f64>>) -> Self {
         let values: Vec<f64> = per_query.iter().flatten().copied().collect();
         let queries = values.len();
         let count = queries as f64;
@@ -46,7 +46,7 @@ impl Score {
                 .map(|variance| (variance / count).sqrt())
                 .filter(|error| error.is_finite()),
             queries,
-            per_query: Vec::new(),
+            per_query,
         }
     }
 
@@ -59,73 +59,25 @@ impl Score {
 /// Measures the ranking of `queries` by `scores`: `m` labels and scores, in row
 /// order. Each of `metrics` comes once, in the order first asked for.
 ///
-/// `rules` are [`Rules`], or a [`Convention`](super::Convention) where the others are as usual.
+/// `convention` counts for the metrics that name none.
 ///
-/// Every query is sorted once; queries are shared among the threads of the
-/// current rayon pool, and the result does not depend on their number.
+/// The result does not depend on the number of threads.
 pub fn evaluate(
     metrics: &[Metric],
     labels: &[f64],
     scores: &[f64],
     queries: &Queries,
-    rules: impl Into<Rules>,
+    convention: Convention,
 ) -> Result<Vec<(Metric, Score)>> {
-    let rules: Rules = rules.into();
-    check_labels(metrics, labels, queries, &rules, None)?;
+    check_labels(metrics, labels, queries, None)?;
     check("score", scores, queries)?;
-    let metrics = distinct(metrics);
-    let values = per_query(&metrics, labels, scores, queries, rules.of(labels));
-    stop::check()?;
-    let scores = values.into_iter().map(|per_query| Score {
-        per_query: per_query.clone(),
-        ..Score::of(&per_query)
+    let judged = distinct(metrics).into_iter().map(|metric| {
+        let judge = Judge::new(metric, convention, labels, queries);
+        (metric, judge.score(scores))
     });
-    Ok(metrics.into_iter().zip(scores).collect())
-}
-
-/// One of the measures, of any labels and scores. It is quick, and whole also where work was asked to end.
-pub(crate) fn score(
-    metric: Metric,
-    labels: &[f64],
-    scores: &[f64],
-    queries: &Queries,
-    rules: Rules,
-) -> Score {
-    let rules = rules.of(labels);
-    let value = |query: usize| {
-        let rows = queries.range(query);
-        metric.query(&labels[rows.clone()], &scores[rows], rules)
-    };
-    let all = (0..queries.len()).into_par_iter().with_min_len(QUERIES);
-    let values: Vec<Option<f64>> = all.map(value).collect();
-    Score::of(&values)
-}
-
-/// Queries that one task takes.
-const QUERIES: usize = 16;
-
-/// Values by measure and query, for a label and a score a row. A request to end leaves queries out: the caller
-/// asks for it afterwards.
-pub(crate) fn per_query(
-    metrics: &[Metric],
-    labels: &[f64],
-    scores: &[f64],
-    queries: &Queries,
-    rules: Rules,
-) -> Vec<Vec<Option<f64>>> {
-    let of_query = |query: usize| -> Vec<Option<f64>> {
-        if stop::requested() {
-            return vec![None; metrics.len()];
-        }
-        let rows = queries.range(query);
-        let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], rules);
-        let value = |metric: &Metric| metric.of(ranking.as_ref()?);
-        metrics.iter().map(value).collect()
-    };
-    let all = (0..queries.len()).into_par_iter().with_min_len(QUERIES);
-    let found: Vec<Vec<Option<f64>>> = all.map(of_query).collect();
-    let column = |metric: usize| found.iter().map(|values| values[metric]).collect();
-    (0..metrics.len()).map(column).collect()
+    let found = judged.collect();
+    stop::check()?;
+    Ok(found)
 }
 
 /// Refuses labels that `metrics` cannot be taken of: [`evaluate()`] does so itself, but scores may
@@ -135,40 +87,39 @@ pub fn check_labels(
     metrics: &[Metric],
     labels: &[f64],
     queries: &Queries,
-    rules: &Rules,
     inputs: Option<&[u32]>,
 ) -> Result<()> {
     check("label", labels, queries)?;
-    let first = |labels_of: fn(LabelUse) -> bool, refused: &dyn Fn(f64) -> bool| {
-        let metric = metrics.iter().find(|metric| labels_of(metric.labels()))?;
+    let first = |refused: &dyn Fn(f64) -> bool| {
         let row = labels.iter().position(|&label| refused(label))?;
         let query = queries.of_row(row);
         let number = || (query + 1).to_string();
         let query = queries.id(query).map_or_else(number, str::to_owned);
-        let (label, row) = (
-            labels[row],
-            1 + inputs.map_or(row, |rows| rows[row] as usize),
-        );
-        let place = format!(
-            "the label of row {row}, in query {query}, is {}",
-            exact(label)
-        );
-        Some((metric, place))
+        let label = exact(labels[row]);
+        let row = 1 + inputs.map_or(row, |rows| rows[row] as usize);
+        Some(format!(
+            "the label of row {row}, in query {query}, is {label}"
+        ))
     };
-    if let Some((metric, place)) = first(LabelUse::are_grades, &|label| label < 0.0) {
+    let graded = metrics.iter().find(|metric| metric.labels().are_grades());
+    if let Some((metric, place)) = graded.zip(first(&|label| label < 0.0)) {
         let any = Metric::names_for_any_label();
         return Err(Error::data(format!(
             "{metric} needs grades, from 0 on: {place}; these measures take any label: {any}"
         )));
     }
-    let largest = rules.max_grade.unwrap_or(f64::INFINITY);
-    match first(|labels| labels == LabelUse::Scale, &|label| label > largest) {
-        None => Ok(()),
-        Some((metric, place)) => Err(Error::data(format!(
-            "{metric} has {} as the largest grade: {place}",
-            exact(largest)
-        ))),
+    for metric in metrics {
+        let Some(largest) = metric.max_grade() else {
+            continue;
+        };
+        if let Some(place) = first(&|label| label > largest) {
+            return Err(Error::data(format!(
+                "{metric} has {} as the largest grade: {place}",
+                exact(largest)
+            )));
+        }
     }
+    Ok(())
 }
 
 /// Refuses what is not one finite value a row.
@@ -211,18 +162,10 @@ mod tests {
             let [(metric, mrr)] = &found[..] else {
                 panic!("{found:?}")
             };
-            assert_eq!((*metric, mrr.mean), (Metric::ReciprocalRank, Some(mean)));
+            assert_eq!((metric.to_string().as_str(), mrr.mean), ("mrr", Some(mean)));
             assert_eq!(mrr.per_query, per_query);
             let defined = per_query.iter().flatten().count();
             assert_eq!((mrr.queries, mrr.left_out()), (defined, 3 - defined));
-            let alone = score(*metric, &labels, &scores, &queries, convention.into());
-            assert_eq!(
-                alone,
-                Score {
-                    per_query: Vec::new(),
-                    ..mrr.clone()
-                }
-            );
         }
     }
 
@@ -250,30 +193,18 @@ mod tests {
         let queries = Queries::from_sizes(&[2, 2]).unwrap();
         let grades = "ndcg@10 needs grades, from 0 on: the label of row 4, in query 2, is -1; these \
                       measures take any label: map, p@K, mrr, cindex, label@1";
-        let largest = "err has 4 as the largest grade: the label of row 2, in query 1, is 5";
-        for (metrics, labels, max_grade, refused) in [
-            ("map,ndcg@10,err", [1.0, 0.0, 1.0, -1.0], None, Some(grades)),
-            (
-                "map,ndcg@10,err",
-                [1.0, 5.0, 1.0, 0.0],
-                Some(4.0),
-                Some(largest),
-            ),
-            ("map,ndcg@10,err", [1.0, 4.0, 1.0, 0.0], Some(4.0), None),
-            ("map,ndcg@10,err", [1.0, 5.0, 1.0, 0.0], None, None),
-            (
-                "map,p@1,mrr,cindex,label@1",
-                [-1.0, 1.0, 1.0, -1.0],
-                None,
-                None,
-            ),
+        let largest = "err:4 has 4 as the largest grade: the label of row 2, in query 1, is 5";
+        for (metrics, labels, refused) in [
+            ("map,ndcg@10,err", [1.0, 0.0, 1.0, -1.0], Some(grades)),
+            ("map,ndcg@10,err:4", [1.0, 5.0, 1.0, 0.0], Some(largest)),
+            ("map,err:5,err:4", [1.0, 5.0, 1.0, 0.0], Some(largest)),
+            ("map,ndcg@10,err:4", [1.0, 4.0, 1.0, 0.0], None),
+            ("map,ndcg@10,err", [1.0, 5.0, 1.0, 0.0], None),
+            ("map,p@1,mrr,cindex,label@1", [-1.0, 1.0, 1.0, -1.0], None),
         ] {
-            let rules = Rules {
-                max_grade,
-                ..Rules::default()
-            };
             let metrics = parse_list(metrics).unwrap();
-            let found = evaluate(&metrics, &labels, &[2.0, 1.0, 2.0, 1.0], &queries, rules);
+            let scores = [2.0, 1.0, 2.0, 1.0];
+            let found = evaluate(&metrics, &labels, &scores, &queries, Convention::Standard);
             let error = found.err().map(|error| error.to_string());
             assert_eq!(error.as_deref(), refused);
         }
@@ -297,9 +228,9 @@ mod tests {
                 mean,
                 standard_error,
                 queries,
-                per_query: Vec::new(),
+                per_query: values.to_vec(),
             };
-            assert_eq!(Score::of(values), expected);
+            assert_eq!(Score::of(values.to_vec()), expected);
         }
     }
 

@@ -5,22 +5,22 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Convention, Metric, Rules};
+use super::{Convention, Metric};
 use crate::error::{Error, Result};
 
 /// Values that differ by no more than this share are equal: they are in exact arithmetic where
 /// rounding tells them apart.
 const TIE: f64 = 1e-10;
 
-/// What predictions are judged by, a mean over queries: `squared`, or the name of a ranking measure. JSON has the
-/// convention, too, where it is not the standard one: `ndcg@10 (letor)`.
+/// What predictions are judged by, a mean over queries: `squared`, or the name of a ranking measure with its rules.
 ///
 /// ```
 /// use rankrls::metrics::{Measure, Metric};
 ///
 /// assert_eq!("squared".parse::<Measure>()?, Measure::Squared);
-/// assert_eq!("cindex".parse::<Measure>()?.metric(), Some(Metric::Concordance));
-/// assert_eq!("ndcg@10".parse::<Measure>()?.to_string(), "ndcg@10");
+/// assert_eq!("cindex".parse::<Measure>()?.metric(), Some(Metric::CONCORDANCE));
+/// let measure: Measure = "ndcg@10:linear(letor)".parse()?;
+/// assert_eq!(measure.to_string(), "ndcg@10:linear(letor)");
 /// # Ok::<(), rankrls::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -30,9 +30,8 @@ pub enum Measure {
     /// Lower is better.
     #[default]
     Squared,
-    /// A ranking measure by these rules. Higher is better. Its text has the measure alone, and is read with the
-    /// rules of the default convention.
-    Of(Metric, Rules),
+    /// A ranking measure. Higher is better.
+    Of(Metric),
 }
 
 impl Measure {
@@ -40,15 +39,15 @@ impl Measure {
     pub fn metric(self) -> Option<Metric> {
         match self {
             Self::Squared => None,
-            Self::Of(metric, _) => Some(metric),
+            Self::Of(metric) => Some(metric),
         }
     }
 
-    /// This measure by other rules, where it ranks.
+    /// This measure by `convention`, where it ranks and its name has none.
     #[must_use]
-    pub fn under(self, rules: impl Into<Rules>) -> Self {
+    pub fn under(self, convention: Convention) -> Self {
         let metric = self.metric();
-        metric.map_or(Self::Squared, |metric| Self::Of(metric, rules.into()))
+        metric.map_or(Self::Squared, |metric| Self::Of(metric.under(convention)))
     }
 
     /// Whether lower values are better.
@@ -88,7 +87,7 @@ impl Measure {
 
 impl From<Metric> for Measure {
     fn from(metric: Metric) -> Self {
-        Self::Of(metric, Rules::default())
+        Self::Of(metric)
     }
 }
 
@@ -96,7 +95,7 @@ impl fmt::Display for Measure {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Squared => formatter.pad("squared"),
-            Self::Of(metric, _) => metric.fmt(formatter),
+            Self::Of(metric) => metric.fmt(formatter),
         }
     }
 }
@@ -117,25 +116,13 @@ impl TryFrom<String> for Measure {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
-        let open = text.strip_suffix(')');
-        match open.and_then(|open| open.split_once(" (")) {
-            Some((name, convention)) => Ok(Self::under(
-                name.parse()?,
-                convention.parse::<Convention>()?,
-            )),
-            None => text.parse(),
-        }
+        text.parse()
     }
 }
 
 impl From<Measure> for String {
     fn from(measure: Measure) -> Self {
-        match measure {
-            Measure::Of(metric, rules) if rules.convention != Convention::Standard => {
-                format!("{metric} ({})", rules.convention)
-            }
-            _ => measure.to_string(),
-        }
+        measure.to_string()
     }
 }
 
@@ -145,31 +132,23 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for (json, name) in [
-            ("squared", "squared"),
-            ("cindex", "cindex"),
-            ("ndcg@10", "ndcg@10"),
-            ("ndcg@2 (letor)", "ndcg@2"),
-        ] {
-            let measure = Measure::try_from(json.to_owned()).unwrap();
-            assert_eq!(measure.to_string(), name);
-            assert_eq!(String::from(measure), json);
-            assert_eq!(
-                name.parse::<Measure>().is_ok_and(|read| read == measure),
-                json == name
-            );
+        for name in ["squared", "cindex", "ndcg@2(letor)", "map:2(standard)"] {
+            let measure: Measure = name.parse().unwrap();
+            let json = serde_json::to_string(&measure).unwrap();
+            assert_eq!(json, format!("{name:?}"));
+            assert_eq!(serde_json::from_str::<Measure>(&json).unwrap(), measure);
         }
-        for other in ["mse", "map (x)", "map (letor", "mse (letor)"] {
-            assert!(Measure::try_from(other.to_owned()).is_err(), "{other}");
+        for other in ["mse", "map(x)", "squared(letor)", "squared:2"] {
+            let error = other.parse::<Measure>().unwrap_err().to_string();
+            let begin = "expected squared or the name of a metric; ";
+            assert!(error.starts_with(begin), "{error}");
         }
-        let error = "mse".parse::<Measure>().unwrap_err().to_string();
-        assert!(error.starts_with("expected squared or the name of a metric; unknown metric"));
     }
 
     #[test]
     fn lower_errors_and_higher_metrics_are_better() {
         let squared = Measure::Squared;
-        let cindex = Measure::from(Metric::Concordance);
+        let cindex = Measure::from(Metric::CONCORDANCE);
         for (measure, value, other, better) in [
             (squared, 1.0, 2.0, true),
             (squared, 2.0, 1.0, false),

@@ -224,15 +224,16 @@ fn survivals(passes: &[f64], depth: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::metrics::Convention::{self, Letor, Standard};
-    use crate::metrics::rules::Gains;
-    use crate::metrics::{Gain, Metric, Rules};
+    use crate::metrics::Metric;
+    use crate::metrics::rules::{Gain, Gains};
 
     const FALLING: [f64; 3] = [3.0, 2.0, 1.0];
 
     /// The measure of a query in a data set whose largest label is 2.
     fn of(name: &str, labels: &[f64], scores: &[f64], convention: Convention) -> Option<f64> {
         let metric: Metric = name.parse().unwrap();
-        metric.query(labels, scores, Rules::from(convention).of(&[0.0, 1.0, 2.0]))
+        let rules = metric.rules(convention).of(&[0.0, 1.0, 2.0]);
+        metric.query(labels, scores, rules)
     }
 
     #[test]
@@ -299,30 +300,28 @@ mod tests {
     #[test]
     fn rules_say_what_is_relevant_and_what_a_grade_is_worth() {
         let labels = [1.0, -2.0, 3.0];
-        let value = |name: &str, rules: Rules, labels: &[f64]| {
-            let metric: Metric = name.parse().unwrap();
-            metric.query(labels, &FALLING, rules.of(labels))
-        };
-        for (least, map, mrr) in [
-            (None, 5.0 / 6.0, 1.0),
-            (Some(1.0), 5.0 / 6.0, 1.0),
-            (Some(1.5), 1.0 / 3.0, 1.0 / 3.0),
-            (Some(-2.0), 1.0, 1.0),
+        for (map, mrr, average, first) in [
+            ("map", "mrr", 5.0 / 6.0, 1.0),
+            ("map:1", "mrr:1", 5.0 / 6.0, 1.0),
+            ("map:1.5", "mrr:1.5", 1.0 / 3.0, 1.0 / 3.0),
+            ("map:-2", "mrr:-2", 1.0, 1.0),
         ] {
-            let rules = Rules {
-                relevant_from: least,
-                ..Rules::default()
-            };
-            let found = value("map", rules, &labels).unwrap();
-            assert!((found - map).abs() < 1e-15, "{least:?}: {found}");
-            assert_eq!(value("mrr", rules, &labels), Some(mrr));
+            let found = of(map, &labels, &FALLING, Standard).unwrap();
+            assert!((found - average).abs() < 1e-15, "{map}: {found}");
+            assert_eq!(of(mrr, &labels, &FALLING, Standard), Some(first));
         }
-        let linear = Rules {
-            gain: Gain::Linear,
-            ..Rules::default()
-        };
-        assert_eq!(value("ndcg@1", linear, &[1.0, 0.0, 3.0]), Some(1.0 / 3.0));
-        assert_eq!(value("ndcg@1", linear, &[2000.0, 4000.0, 1.0]), Some(0.5));
+        let linear = |labels: &[f64]| of("ndcg@1:linear", labels, &FALLING, Standard);
+        assert_eq!(linear(&[1.0, 0.0, 3.0]), Some(1.0 / 3.0));
+        assert_eq!(linear(&[2000.0, 4000.0, 1.0]), Some(0.5));
+        // The scale of other data is up to 2.
+        let err = |name: &str| of(name, &[2.0], &[0.0], Standard);
+        assert_eq!((err("err"), err("err:3")), (Some(0.75), Some(0.375)));
+        // What a name says is not overruled.
+        let short = |name: &str| of(name, &[1.0], &[0.0], Letor);
+        assert_eq!(
+            (short("ndcg@2"), short("ndcg@2(standard)")),
+            (Some(0.0), Some(1.0))
+        );
     }
 
     /// `2^y - 1` of huge labels is in proportion to `2^(y - Y)`, and of tiny ones to `y`.
@@ -353,14 +352,9 @@ mod tests {
                 );
             }
         }
-        let linear = Rules {
-            gain: Gain::Linear,
-            ..Rules::default()
-        };
         for size in [5e-324, 1e-300, 1.0, 1e300, f64::MAX / 2.0] {
             let labels = [size, 2.0 * size, 2.0 * size];
-            let at_1: Metric = "ndcg@1".parse().unwrap();
-            let found = at_1.query(&labels, &FALLING, linear.of(&labels));
+            let found = of("ndcg@1:linear", &labels, &FALLING, Standard);
             assert_eq!(found, Some(0.5), "{size}");
         }
     }

@@ -5,6 +5,7 @@ use std::mem::discriminant;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
+use rankrls_files::exact;
 use serde::{Deserialize, Serialize};
 
 use super::concordance;
@@ -13,15 +14,45 @@ use super::measures::{
     reciprocal_rank,
 };
 use super::ranking::Ranking;
-use super::rules::Rules;
+use super::rules::{Convention, Gain, Rules};
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
 
-/// A ranking measure; all are better when larger. Its name, which
-/// [`Display`](fmt::Display) writes and [`FromStr`] reads, is its JSON key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// A ranking measure with its rules; all are better when larger. Its name, which [`Display`](fmt::Display) writes
+/// and [`FromStr`] reads, has all of it, and is its JSON key: `NAME[:RULE][(CONVENTION)]`.
+///
+/// | measure | its rule | such as |
+/// |---|---|---|
+/// | `map`, `p@K`, `mrr` | the least label of a relevant document | `map:2`, `p@5:2` |
+/// | `ndcg@K`, `mean-ndcg` | the gain of a grade `y`: `exponential`, `2^y - 1`, as where there is none, or `linear`, `y` | `ndcg@10:linear` |
+/// | `err` | the largest grade of the scale, above 0 | `err:4` |
+/// | `cindex`, `label@1` | none | |
+///
+/// The convention is `standard` or `letor`. A measure that names none follows that of the evaluation. `cindex` has
+/// none.
+///
+/// ```
+/// use rankrls::metrics::{Convention, Metric, MetricKind};
+///
+/// let metric: Metric = "map:2(letor)".parse()?;
+/// assert_eq!(metric.kind(), MetricKind::AveragePrecision);
+/// assert_eq!(metric.under(Convention::Standard), metric);
+/// let ndcg: Metric = "ndcg@10:linear".parse()?;
+/// assert_eq!(ndcg.under(Convention::Letor).to_string(), "ndcg@10:linear(letor)");
+/// # Ok::<(), rankrls::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Metric {
+pub struct Metric {
+    kind: MetricKind,
+    /// One that goes with the kind, and is not as usual.
+    rule: Option<Rule>,
+    convention: Option<Convention>,
+}
+
+/// A ranking measure without its rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MetricKind {
     /// `map`: average precision.
     AveragePrecision,
     /// `p@K`: relevant documents among the first `K`, divided by `K`.
@@ -38,6 +69,17 @@ pub enum Metric {
     Concordance,
     /// `label@1`: the label of the first document.
     FirstLabel,
+}
+
+/// How a measure reads labels: what stands after a colon in its name.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Rule {
+    /// The least label of a relevant document.
+    RelevantFrom(f64),
+    /// The gain of a grade is linear.
+    LinearGain,
+    /// The largest grade of the scale.
+    MaxGrade(f64),
 }
 
 /// The meaning of labels for a measure.
@@ -58,50 +100,66 @@ pub enum LabelUse {
 /// A row of the table of measures.
 enum Row {
     /// A measure of the whole ranking: its name, itself, its labels and its value.
-    Whole(&'static str, Metric, LabelUse, fn(&Ranking) -> Option<f64>),
+    Whole(
+        &'static str,
+        MetricKind,
+        LabelUse,
+        fn(&Ranking) -> Option<f64>,
+    ),
     /// A measure of the first `K` documents, named with `@K`.
     First(
         &'static str,
-        fn(NonZeroUsize) -> Metric,
+        fn(NonZeroUsize) -> MetricKind,
         LabelUse,
         fn(&Ranking, NonZeroUsize) -> Option<f64>,
     ),
 }
 
-/// All measures. A new one is a variant of [`Metric`], a row here and a function.
+/// All measures. A new one is a variant of [`MetricKind`], a row here and a function.
 const ROWS: [Row; 8] = [
     Row::Whole(
         "map",
-        Metric::AveragePrecision,
+        MetricKind::AveragePrecision,
         LabelUse::Relevance,
         average_precision,
     ),
-    Row::First("p", Metric::Precision, LabelUse::Relevance, |query, k| {
-        Some(precision(query, k))
-    }),
-    Row::First("ndcg", Metric::Ndcg, LabelUse::Gains, ndcg),
-    Row::Whole("mean-ndcg", Metric::MeanNdcg, LabelUse::Gains, mean_ndcg),
+    Row::First(
+        "p",
+        MetricKind::Precision,
+        LabelUse::Relevance,
+        |query, k| Some(precision(query, k)),
+    ),
+    Row::First("ndcg", MetricKind::Ndcg, LabelUse::Gains, ndcg),
+    Row::Whole(
+        "mean-ndcg",
+        MetricKind::MeanNdcg,
+        LabelUse::Gains,
+        mean_ndcg,
+    ),
     Row::Whole(
         "err",
-        Metric::ExpectedReciprocalRank,
+        MetricKind::ExpectedReciprocalRank,
         LabelUse::Scale,
         |query| Some(expected_reciprocal_rank(query)),
     ),
     Row::Whole(
         "mrr",
-        Metric::ReciprocalRank,
+        MetricKind::ReciprocalRank,
         LabelUse::Relevance,
         reciprocal_rank,
     ),
     Row::Whole(
         "cindex",
-        Metric::Concordance,
+        MetricKind::Concordance,
         LabelUse::Order,
         concordance::of_ranking,
     ),
-    Row::Whole("label@1", Metric::FirstLabel, LabelUse::Value, |query| {
-        Some(first_label(query))
-    }),
+    Row::Whole(
+        "label@1",
+        MetricKind::FirstLabel,
+        LabelUse::Value,
+        |query| Some(first_label(query)),
+    ),
 ];
 
 impl Row {
@@ -126,7 +184,94 @@ impl LabelUse {
     }
 }
 
+impl MetricKind {
+    /// The `K` of a measure of the first `K` documents; 1 for others.
+    fn cut_off(self) -> NonZeroUsize {
+        match self {
+            Self::Precision(k) | Self::Ndcg(k) => k,
+            _ => NonZeroUsize::MIN,
+        }
+    }
+
+    fn row(self) -> &'static Row {
+        let own = |row: &&Row| {
+            let kind = match row {
+                Row::Whole(_, kind, ..) => *kind,
+                Row::First(_, kind, ..) => kind(NonZeroUsize::MIN),
+            };
+            discriminant(&kind) == discriminant(&self)
+        };
+        const { &ROWS }
+            .iter()
+            .find(own)
+            .expect("every measure has a row")
+    }
+
+    /// Reads a name without rules.
+    fn read(text: &str) -> Result<Self> {
+        let (name, written) = text.split_once('@').unwrap_or((text, ""));
+        for row in &ROWS {
+            match row {
+                Row::Whole(own, kind, ..) if *own == text => return Ok(*kind),
+                Row::First(own, kind, ..) if *own == name => {
+                    // Digits as they are written: digits without sign or leading zeros.
+                    let k: Option<NonZeroUsize> = written.parse().ok();
+                    return k
+                        .filter(|k| k.to_string() == written)
+                        .map(kind)
+                        .ok_or_else(|| {
+                            Error::options(format!(
+                                "metric {text:?} has no valid cut-off: expected a whole number from 1 on after the @"
+                            ))
+                        });
+                }
+                _ => {}
+            }
+        }
+        let names = Metric::names();
+        Err(Error::options(format!(
+            "unknown metric {text:?}: expected one of {names}, with K a number from 1 on such as ndcg@10"
+        )))
+    }
+
+    /// Reads what stands after the colon; `None` where it is as usual.
+    fn rule(self, text: &str) -> Result<Option<Rule>> {
+        let refused = |expected: &str| {
+            let name = Metric::from(self);
+            Error::options(format!(
+                "metric {name}: expected {expected}, found {text:?} after the colon"
+            ))
+        };
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+        match self.row().labels() {
+            LabelUse::Relevance => match number {
+                Some(least) => Ok(Some(Rule::RelevantFrom(least))),
+                None => Err(refused(
+                    "the least label of a relevant row, a number such as map:2",
+                )),
+            },
+            LabelUse::Gains => match text {
+                "exponential" => Ok(None),
+                "linear" => Ok(Some(Rule::LinearGain)),
+                _ => Err(refused("a gain, exponential or linear")),
+            },
+            LabelUse::Scale => match number.filter(|grade| *grade > 0.0) {
+                Some(grade) => Ok(Some(Rule::MaxGrade(grade))),
+                None => Err(refused("the largest grade, a number above 0 such as err:4")),
+            },
+            LabelUse::Order | LabelUse::Value => Err(refused("the name alone, as it has no rule")),
+        }
+    }
+}
+
 impl Metric {
+    /// The concordance index, which has no rules.
+    pub const CONCORDANCE: Self = Self {
+        kind: MetricKind::Concordance,
+        rule: None,
+        convention: None,
+    };
+
     /// The names of all measures, separated by commas; `K` stands for a cut-off.
     pub fn names() -> String {
         ROWS.each_ref().map(Row::name).join(", ")
@@ -138,9 +283,75 @@ impl Metric {
         rows.map(Row::name).collect::<Vec<_>>().join(", ")
     }
 
+    /// The measure without its rules.
+    pub fn kind(self) -> MetricKind {
+        self.kind
+    }
+
     /// The meaning of labels for the measure.
     pub fn labels(self) -> LabelUse {
-        self.row().labels()
+        self.kind.row().labels()
+    }
+
+    /// This measure by `convention`, where its name has none. The standard one is not added: it counts wherever
+    /// nothing else is asked for.
+    #[must_use]
+    pub fn under(self, convention: Convention) -> Self {
+        let other = convention != Convention::default() && self.has_convention();
+        Self {
+            convention: self.convention.or(other.then_some(convention)),
+            ..self
+        }
+    }
+
+    fn has_convention(self) -> bool {
+        self.labels() != LabelUse::Order
+    }
+
+    /// The largest grade of a scale that the measure leaves to the data: their largest label, at least 0. `None`
+    /// where the measure has no scale, or names its grade.
+    pub fn grade_of(self, labels: &[f64]) -> Option<f64> {
+        let left = self.rule.is_none() && self.labels() == LabelUse::Scale;
+        left.then(|| labels.iter().copied().fold(0.0, f64::max))
+    }
+
+    /// This measure with the [grade of these labels](Self::grade_of), for a part of them.
+    #[must_use]
+    pub(crate) fn graded_by(self, labels: &[f64]) -> Self {
+        let rule = self.grade_of(labels).map(Rule::MaxGrade);
+        Self {
+            rule: self.rule.or(rule),
+            ..self
+        }
+    }
+
+    /// The largest grade, where the measure names it.
+    pub(crate) fn max_grade(self) -> Option<f64> {
+        match self.rule {
+            Some(Rule::MaxGrade(grade)) => Some(grade),
+            _ => None,
+        }
+    }
+
+    /// This measure with linear gains, where it has exponential ones.
+    pub(crate) fn with_linear_gains(self) -> Option<Self> {
+        let exponential = self.rule.is_none() && self.labels() == LabelUse::Gains;
+        exponential.then_some(Self {
+            rule: Some(Rule::LinearGain),
+            ..self
+        })
+    }
+
+    /// Its rules, where `convention` counts for measures that name none.
+    pub(super) fn rules(self, convention: Convention) -> Rules {
+        let mut rules = Rules::from(self.convention.unwrap_or(convention));
+        match self.rule {
+            Some(Rule::RelevantFrom(least)) => rules.relevant_from = Some(least),
+            Some(Rule::LinearGain) => rules.gain = Gain::Linear,
+            Some(Rule::MaxGrade(grade)) => rules.max_grade = Some(grade),
+            None => {}
+        }
+        rules
     }
 
     /// Why the measure has no value for any of `queries`, where it has none whatever the ranking.
@@ -158,57 +369,50 @@ impl Metric {
 
     /// The value for one query, in input order: a label and a score a document.
     ///
-    /// `context` comes from the labels of the whole data set. `None` where the
-    /// measure is undefined, see the [module](super), and where it needs grades
-    /// and a label is below 0. Sorts anew at every call:
-    /// [`evaluate`](super::evaluate()) shares one sort among measures.
+    /// `rules` are its own, for the labels of the whole data set. `None` where the measure is undefined, see the
+    /// [module](super), and where it needs grades and a label is below 0.
     ///
     /// # Panics
     /// Unless there are as many labels as scores.
-    pub fn query(self, labels: &[f64], scores: &[f64], rules: Rules) -> Option<f64> {
-        self.of(&Ranking::new(labels, scores, rules)?)
-    }
-
-    /// The value for a sorted query.
-    pub(super) fn of(self, ranking: &Ranking) -> Option<f64> {
+    pub(super) fn query(self, labels: &[f64], scores: &[f64], rules: Rules) -> Option<f64> {
+        let ranking = Ranking::new(labels, scores, rules)?;
         if self.labels().are_grades() && ranking.ideal().last().is_some_and(|label| *label < 0.0) {
             return None;
         }
-        match self.row() {
-            Row::Whole(.., value) => value(ranking),
-            Row::First(.., value) => value(ranking, self.cut_off()),
+        match self.kind.row() {
+            Row::Whole(.., value) => value(&ranking),
+            Row::First(.., value) => value(&ranking, self.kind.cut_off()),
         }
     }
+}
 
-    /// The `K` of a measure of the first `K` documents; 1 for others.
-    fn cut_off(self) -> NonZeroUsize {
-        match self {
-            Self::Precision(k) | Self::Ndcg(k) => k,
-            _ => NonZeroUsize::MIN,
+impl From<MetricKind> for Metric {
+    fn from(kind: MetricKind) -> Self {
+        Self {
+            kind,
+            rule: None,
+            convention: None,
         }
-    }
-
-    fn row(self) -> &'static Row {
-        let own = |row: &&Row| {
-            let metric = match row {
-                Row::Whole(_, metric, ..) => *metric,
-                Row::First(_, metric, ..) => metric(NonZeroUsize::MIN),
-            };
-            discriminant(&metric) == discriminant(&self)
-        };
-        const { &ROWS }
-            .iter()
-            .find(own)
-            .expect("every measure has a row")
     }
 }
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.row() {
-            Row::Whole(name, ..) => f.pad(name),
-            Row::First(name, ..) => f.pad(&format!("{name}@{}", self.cut_off())),
+        let mut text = match self.kind.row() {
+            Row::Whole(name, ..) => (*name).to_owned(),
+            Row::First(name, ..) => format!("{name}@{}", self.kind.cut_off()),
+        };
+        match self.rule {
+            Some(Rule::RelevantFrom(number) | Rule::MaxGrade(number)) => {
+                text += &format!(":{}", exact(number));
+            }
+            Some(Rule::LinearGain) => text += ":linear",
+            None => {}
         }
+        if let Some(convention) = self.convention {
+            text += &format!("({convention})");
+        }
+        f.pad(&text)
     }
 }
 
@@ -216,29 +420,22 @@ impl FromStr for Metric {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self> {
-        let (name, written) = text.split_once('@').unwrap_or((text, ""));
-        for row in &ROWS {
-            match row {
-                Row::Whole(own, metric, ..) if *own == text => return Ok(*metric),
-                Row::First(own, metric, ..) if *own == name => {
-                    // Digits as they are written: digits without sign or leading zeros.
-                    let k: Option<NonZeroUsize> = written.parse().ok();
-                    return k
-                        .filter(|k| k.to_string() == written)
-                        .map(metric)
-                        .ok_or_else(|| {
-                            Error::options(format!(
-                                "metric {text:?} has no valid cut-off: expected a whole number from 1 on after the @"
-                            ))
-                        });
-                }
-                _ => {}
-            }
-        }
-        let names = Self::names();
-        Err(Error::options(format!(
-            "unknown metric {text:?}: expected one of {names}, with K a number from 1 on such as ndcg@10"
-        )))
+        let bracket = text.strip_suffix(')').and_then(|open| open.split_once('('));
+        let (ruled, convention) = bracket.unzip();
+        let ruled = ruled.unwrap_or(text);
+        let (name, rule) = ruled.split_once(':').unzip();
+        let kind = MetricKind::read(name.unwrap_or(ruled))?;
+        let metric = Self {
+            kind,
+            rule: rule.map(|rule| kind.rule(rule)).transpose()?.flatten(),
+            convention: convention.map(str::parse).transpose()?,
+        };
+        ensure!(
+            metric.convention.is_none() || metric.has_convention(),
+            options,
+            "metric {ruled} is the same by every convention: expected the name alone, found {text:?}"
+        );
+        Ok(metric)
     }
 }
 
@@ -288,12 +485,93 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in "map p@1 p@10 ndcg@5 mean-ndcg err mrr cindex label@1".split(' ') {
+        let plain = "map p@1 p@10 ndcg@5 mean-ndcg err mrr cindex label@1".split(' ');
+        let ruled = "map:2 p@5:-0.5 mrr:1e300 ndcg@5:linear mean-ndcg:linear(letor) err:4 err:0.5(standard) \
+                     label@1(letor) ndcg@10(standard)";
+        for name in plain.chain(ruled.split_whitespace()) {
             let metric: Metric = name.parse().unwrap();
             assert_eq!(metric.to_string(), name);
             let json = serde_json::to_string(&metric).unwrap();
             assert_eq!(json, format!("{name:?}"));
             assert_eq!(serde_json::from_str::<Metric>(&json).unwrap(), metric);
+        }
+    }
+
+    #[test]
+    fn a_rule_that_is_as_usual_is_not_written() {
+        for (name, written) in [
+            ("ndcg@10:exponential", "ndcg@10"),
+            ("map:2.0", "map:2"),
+            ("err:4e0(letor)", "err:4(letor)"),
+        ] {
+            assert_eq!(name.parse::<Metric>().unwrap().to_string(), written);
+        }
+    }
+
+    #[test]
+    fn other_rules_are_refused_with_those_that_there_are() {
+        for (name, message) in [
+            (
+                "map:",
+                "metric map: expected the least label of a relevant row, a number such as map:2, found \"\"",
+            ),
+            (
+                "p@5:nan",
+                "metric p@5: expected the least label of a relevant row, a number such as map:2, found",
+            ),
+            (
+                "ndcg@10:2",
+                "metric ndcg@10: expected a gain, exponential or linear, found \"2\" after the colon",
+            ),
+            (
+                "mean-ndcg:Linear",
+                "metric mean-ndcg: expected a gain, exponential or linear, found \"Linear\"",
+            ),
+            (
+                "err:0",
+                "metric err: expected the largest grade, a number above 0 such as err:4, found \"0\"",
+            ),
+            ("err:inf", "metric err: expected the largest grade"),
+            (
+                "cindex:2",
+                "metric cindex: expected the name alone, as it has no rule, found \"2\"",
+            ),
+            (
+                "label@1:2",
+                "metric label@1: expected the name alone, as it has no rule, found \"2\"",
+            ),
+            ("map:2:3", "metric map: expected the least label"),
+            (
+                "cindex(letor)",
+                "metric cindex is the same by every convention: expected the name alone, found",
+            ),
+            (
+                "map(best)",
+                "no convention is called \"best\": expected one of letor, standard",
+            ),
+            (
+                "map(letor)(letor)",
+                "no convention is called \"letor)(letor\"",
+            ),
+            ("map(letor):2", "unknown metric \"map(letor)\""),
+            ("map (letor)", "unknown metric \"map \""),
+            (":2", "unknown metric \"\""),
+        ] {
+            let error = name.parse::<Metric>().unwrap_err().to_string();
+            assert!(error.starts_with(message), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_convention_counts_where_a_name_has_none() {
+        for (name, under) in [
+            ("ndcg@10", "ndcg@10(letor)"),
+            ("map:2", "map:2(letor)"),
+            ("map(standard)", "map(standard)"),
+            ("cindex", "cindex"),
+        ] {
+            let metric: Metric = name.parse().unwrap();
+            assert_eq!(metric.under(Convention::Letor).to_string(), under);
         }
     }
 

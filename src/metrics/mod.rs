@@ -3,17 +3,18 @@
 //! A query has `n` documents with labels `y` and scores; documents are ranked
 //! by falling score. Every measure is at its best when it is largest.
 //!
-//! A measure is a row of the table in `metric.rs`, a variant of [`Metric`] and a function of a
-//! sorted query, in `measures.rs`. [`paired()`] compares two rankings.
+//! A measure is a row of the table in `metric.rs`, a variant of [`MetricKind`] and a function of a
+//! sorted query, in `measures.rs`. A [`Judge`] takes it of predictions; [`paired()`] compares two rankings.
 //!
 //! # Symbols
 //!
-//! * A document is *relevant* when its label is above 0, or from [`Rules::relevant_from`] on
-//!   where that is given.
-//! * Its *gain* is `2^y - 1`, or `y` with [`Gain::Linear`].
+//! * A document is *relevant* when its label is above 0, or from 2 on by `map:2`.
+//! * Its *gain* is `2^y - 1`, or `y` by `ndcg@10:linear`.
 //! * Its *stop probability* (ERR only) is `R = (2^y - 1) / 2^Y` with `Y` the
-//!   largest grade: [`Rules::max_grade`], or the largest label of the data set where that is not
-//!   given. Values of two data sets can be compared only if `Y` is the same.
+//!   largest grade: 4 by `err:4`, and the largest label of the data set by `err`. Values of two data
+//!   sets can be compared only if `Y` is the same.
+//!
+//! The rules of a measure stand in its name, which [`Metric`] explains.
 //!
 //! Gains and stop probabilities are of grades, labels from 0 on: [`evaluate()`] refuses labels
 //! below 0 for NDCG and ERR. The other measures take any label.
@@ -64,6 +65,7 @@
 
 mod concordance;
 mod evaluate;
+mod judge;
 mod measure;
 mod measures;
 mod metric;
@@ -71,13 +73,11 @@ mod paired;
 mod ranking;
 mod rules;
 
-pub(crate) use concordance::{
-    PAIR_TIE, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
-};
 pub use evaluate::{Score, check_labels, evaluate};
-pub(crate) use evaluate::{per_query, score};
+pub use judge::Judge;
+pub(crate) use judge::{PAIR_TIE, prediction_tolerance};
 pub use measure::Measure;
 pub(crate) use metric::distinct;
-pub use metric::{LabelUse, Metric, parse_list};
+pub use metric::{LabelUse, Metric, MetricKind, parse_list};
 pub use paired::{Paired, PairedOptions, paired};
-pub use rules::{Convention, Gain, Rules};
+pub use rules::Convention;

@@ -117,8 +117,8 @@ pub fn paired(
         Some(if tied { 0.0 } else { gap })
     };
     let all: Vec<Option<f64>> = first.iter().zip(second).map(difference).collect();
-    let score = Score::of(&all);
-    let found: Vec<f64> = all.into_iter().flatten().collect();
+    let score = Score::of(all);
+    let found: Vec<f64> = score.per_query.iter().copied().flatten().collect();
     let unequal: Vec<f64> = found
         .iter()
         .copied()

@@ -1,7 +1,5 @@
 //! The rules by which measures read labels and ranks.
 
-use serde::{Deserialize, Serialize};
-
 use crate::names::names;
 
 /// How ranks are discounted, ties broken and undefined queries treated; the
@@ -35,9 +33,9 @@ impl Convention {
     }
 }
 
-/// The worth of a document by its grade `y`, its label. Written `linear` and `exponential`.
+/// The worth of a document by its grade `y`, its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Gain {
+pub(super) enum Gain {
     /// `y` (K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002).
     Linear,
     /// `2^y - 1` (C. Burges et al., ICML 2005).
@@ -45,17 +43,7 @@ pub enum Gain {
     Exponential,
 }
 
-names!(Gain, "gain", Exponential => "exponential", Linear => "linear");
-
 impl Gain {
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde calls it with a reference"
-    )]
-    pub(crate) fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Gains of documents with labels from 0 to `largest`, as shares of one unit: NDCG is a ratio, so
     /// a unit changes nothing. It is 1 where gains are in the range of numbers, and else the size of
     /// the largest gain.
@@ -109,32 +97,18 @@ impl Gains {
     }
 }
 
-/// How all measures of an evaluation read labels and ranks.
-///
-/// ```
-/// use rankrls::metrics::{Convention, Rules};
-///
-/// let rules = Rules {
-///     relevant_from: Some(2.0),
-///     max_grade: Some(4.0),
-///     ..Rules::from(Convention::Letor)
-/// };
-/// # assert_eq!(rules.convention, Convention::Letor);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Rules {
+/// How a measure reads labels and ranks: what its name says, and what counts where it says nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct Rules {
     /// Discounts, ties and undefined queries.
-    pub convention: Convention,
+    pub(super) convention: Convention,
     /// The least label of a relevant document; `None`: labels above 0 are relevant.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relevant_from: Option<f64>,
+    pub(super) relevant_from: Option<f64>,
     /// Gain of a grade, for NDCG.
-    #[serde(default, skip_serializing_if = "Gain::is_default")]
-    pub gain: Gain,
+    pub(super) gain: Gain,
     /// The largest grade of the scale, for ERR; `None`: the largest label of the data set, at
     /// least 0.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_grade: Option<f64>,
+    pub(super) max_grade: Option<f64>,
 }
 
 impl From<Convention> for Rules {
@@ -148,8 +122,7 @@ impl From<Convention> for Rules {
 
 impl Rules {
     /// These rules for a data set with these `labels`: with the largest grade, if it was not given.
-    #[must_use]
-    pub fn of(self, labels: &[f64]) -> Self {
+    pub(super) fn of(self, labels: &[f64]) -> Self {
         // The largest label, at least 0.
         let largest = || labels.iter().copied().fold(0.0, f64::max);
         Self {
@@ -207,18 +180,5 @@ mod tests {
             };
             assert_eq!(without.stop_probability(3.0), 0.0);
         }
-    }
-
-    #[test]
-    fn rules_that_are_not_given_are_not_written() {
-        let json = serde_json::to_string(&Rules::from(Convention::Letor)).unwrap();
-        assert_eq!(json, r#"{"convention":"letor"}"#);
-        let rules = Rules {
-            relevant_from: Some(2.0),
-            gain: Gain::Linear,
-            ..Rules::default()
-        };
-        let json = serde_json::to_string(&rules).unwrap();
-        assert_eq!(serde_json::from_str::<Rules>(&json).unwrap(), rules);
     }
 }

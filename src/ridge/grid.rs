@@ -212,10 +212,10 @@ impl RankRls {
 
     /// Refuses a measure that the labels or the hold-outs do not have.
     fn check_measure(&self, data: &Dataset<'_>) -> Result<()> {
-        let Measure::Of(metric, rules) = self.measure else {
+        let Measure::Of(metric) = self.measure else {
             return Ok(());
         };
-        if metric == Metric::Concordance {
+        if metric == Metric::CONCORDANCE {
             return Ok(());
         }
         ensure!(
@@ -223,7 +223,7 @@ impl RankRls {
             options,
             "{metric} ranks queries, and pairs are compared: expected squared or cindex"
         );
-        check_labels(&[metric], data.labels(), data.queries(), &rules, None)
+        check_labels(&[metric], data.labels(), data.queries(), None)
     }
 
     /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,
@@ -414,12 +414,12 @@ impl Search<'_> {
 
     /// The measure to choose by.
     fn measure(&self, holdout: &Holdout) -> Option<f64> {
-        let Measure::Of(metric, rules) = self.options.measure else {
+        let Measure::Of(metric) = self.options.measure else {
             return None;
         };
         match &self.groups {
-            Some(known) if metric != Metric::Concordance => {
-                self.problem.measure(holdout, known, metric, rules)
+            Some(known) if metric != Metric::CONCORDANCE => {
+                self.problem.measure(holdout, known, metric)
             }
             _ => holdout.cindex,
         }

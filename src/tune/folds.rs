@@ -143,7 +143,7 @@ impl<'a> FoldPath<'a> {
             meter,
             work,
             path,
-            values: meter.values(&zeros, &zeros)?,
+            values: meter.values(&zeros, 0.0)?,
         })
     }
 
@@ -160,7 +160,7 @@ impl<'a> FoldPath<'a> {
             .fold
             .test
             .scores(&work.features(), &work.state().weights());
-        self.values = self.meter.values(&scores, &scores)?;
+        self.values = self.meter.values(&scores, 0.0)?;
         Ok(true)
     }
 

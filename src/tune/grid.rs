@@ -38,7 +38,7 @@ pub(super) fn outcomes(
     };
     let folds = Fold::all(whole, options)?;
     let (labels, queries) = (judged.labels(), judged.queries());
-    check_labels(&options.measures(), labels, queries, &options.rules, None)
+    check_labels(&options.measures(), labels, queries, None)
         .map_err(|error| error.within("cannot judge models: "))?;
     let meter = |data| Meter::new(data, options, labels);
     let meters: Vec<Meter<'_>> = match &folds[..] {

@@ -1,79 +1,70 @@
-//! Taking the measures of predictions.
+//! Judging predictions by the measure and the metrics that were asked for.
 
 use super::Tune;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::linalg::centring::centre;
-use crate::metrics::{Metric, Rules, per_query};
+use crate::metrics::{Judge, Measure, Score};
 use crate::stop;
 
 /// Values of every query: those of the measure, then those of each metric.
 pub(super) type Values = Vec<Vec<Option<f64>>>;
 
-/// Takes the measures of predictions for one data set.
+/// Judges predictions for one data set.
 #[derive(Debug)]
 pub(super) struct Meter<'a> {
     /// The data to predict.
     pub(super) data: &'a Dataset<'a>,
-    centred: Vec<f64>,
-    /// The measure, if it is a metric, and the metrics besides.
-    metrics: Vec<Metric>,
+    /// Of the measure, and of the metrics besides.
+    judges: Vec<Judge<'a>>,
     squared: bool,
-    rules: Rules,
 }
 
 impl<'a> Meter<'a> {
     /// For `data`, which may be a part of the data that have these `labels`: takes the measure and
     /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
     pub(super) fn new(data: &'a Dataset<'_>, options: &Tune, labels: &[f64]) -> Self {
-        let scale = options.selections()[0].label_scale();
-        let (measured, queries) = (options.measure.metric(), data.queries());
+        let queries = data.queries();
+        let judge = |measure| match measure {
+            Measure::Of(metric) => {
+                let metric = metric.graded_by(labels);
+                Judge::new(metric, options.convention, data.labels(), queries)
+            }
+            Measure::Squared => {
+                let scale = options.selections()[0].label_scale();
+                Judge::of_squares(
+                    queries.centred(&scale.apply(data.labels(), queries)),
+                    queries,
+                )
+            }
+        };
+        let metrics = options.metrics.iter().copied().map(Measure::from);
         Self {
             data,
-            centred: queries.centred(&scale.apply(data.labels(), queries)),
-            metrics: measured
+            judges: [options.measure]
                 .into_iter()
-                .chain(options.metrics.iter().copied())
+                .chain(metrics)
+                .map(judge)
                 .collect(),
-            squared: measured.is_none(),
-            rules: options.rules.of(labels),
+            squared: options.measure == Measure::Squared,
         }
     }
 
-    /// Values of each query for its `scores`; refuses a score or a square that is no finite number.
-    /// Metrics are taken of `ranked`, the same with what ought to be equal made equal.
-    pub(super) fn values(&self, scores: &[f64], ranked: &[f64]) -> Result<Values> {
+    /// Values of each query for its `scores`, of which those that are no further apart than `tolerance` rank
+    /// alike; refuses a score or a square that is no finite number.
+    pub(super) fn values(&self, scores: &[f64], tolerance: f64) -> Result<Values> {
+        let not_finite = || Error::numbers("a prediction or its error is no finite number");
         if !scores.iter().all(|score| score.is_finite()) {
             return Err(not_finite());
         }
-        let (labels, queries) = (self.data.labels(), self.data.queries());
-        let mut values = per_query(&self.metrics, labels, ranked, queries, self.rules);
-        // Some queries may have been left out.
+        let judged = self
+            .judges
+            .iter()
+            .map(|judge| judge.score_within(scores, tolerance));
+        let values: Values = judged.map(|Score { per_query, .. }| per_query).collect();
         stop::check()?;
-        if self.squared {
-            values.insert(0, self.squares(scores)?);
+        if self.squared && values[0].contains(&None) {
+            return Err(not_finite());
         }
         Ok(values)
     }
-
-    /// Squared centred residuals, summed over each query.
-    fn squares(&self, scores: &[f64]) -> Result<Vec<Option<f64>>> {
-        let pairs = self.centred.iter().zip(scores);
-        let mut residual: Vec<f64> = pairs.map(|(label, score)| label - score).collect();
-        let square = |part: &mut [f64]| {
-            centre(part);
-            let sum: f64 = part.iter().map(|residual| residual * residual).sum();
-            if sum.is_finite() {
-                Ok(Some(sum))
-            } else {
-                Err(not_finite())
-            }
-        };
-        let queries = self.data.queries();
-        queries.split_mut(&mut residual).map(square).collect()
-    }
-}
-
-fn not_finite() -> Error {
-    Error::numbers("a prediction or its error is no finite number")
 }

@@ -8,7 +8,7 @@ use crate::data::{DataHash, Dataset, HoldOut, LabelScale};
 use crate::error::{Result, ensure};
 use crate::greedy::{GreedyRankRls, StrategyKind};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
-use crate::metrics::{Measure, Metric, Rules, distinct};
+use crate::metrics::{Convention, Measure, Metric, distinct};
 
 /// The selections to make, and how to judge their models: for the library, and the
 /// arguments and reports of commands.
@@ -50,14 +50,14 @@ pub struct Tune {
     /// [`HoldOut::Data`]: predictions for other data with the columns of the training data ([`HoldOut::of`],
     /// [`Tuning::validation`](super::Tuning::validation)).
     pub evidence: HoldOut,
-    /// The measure that models are judged by, by [`rules`](Self::rules). In it every query counts the same, whatever
-    /// its weight in selection and training.
+    /// The measure that models are judged by. In it every query counts the same, whatever its weight in selection
+    /// and training.
     pub measure: Measure,
     /// Other metrics of every model, from the same predictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
-    /// Rules of the measure and of all metrics.
-    pub rules: Rules,
+    /// The convention of the measure and of the metrics, where they name none.
+    pub convention: Convention,
     /// How the model is chosen.
     pub rule: Rule,
     /// Options of all selections, the most features among them. [`lambdas`](Self::lambdas) takes
@@ -123,7 +123,7 @@ impl Tune {
             evidence: HoldOut::Queries,
             measure: Measure::Squared,
             metrics: Vec::new(),
-            rules: Rules::default(),
+            convention: Convention::Standard,
             rule: Rule::Best,
             selection,
             concurrent: None,

@@ -6,8 +6,8 @@ use super::run::{Job, LabelsOfParts, Run};
 use super::{Outcome, PathEnding, PathSteps, Point, TuneEvent};
 use crate::data::HoldOut;
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, Plan, Selecting, tied_predictions};
-use crate::metrics::Score;
+use crate::greedy::{GreedyRankRls, Plan, Selecting};
+use crate::metrics::{Score, prediction_tolerance};
 use crate::stop::unless_stopped;
 
 /// The values that a model is judged by, and the folds that had no step for it.
@@ -20,8 +20,11 @@ struct Judgement {
 impl Judgement {
     /// The score by the measure, those by the metrics, and the short folds.
     fn scores(&self) -> (Score, Vec<Score>, usize) {
-        let mut scores = self.values.iter().map(|values| Score::of(values));
-        let measure = scores.next().unwrap_or_else(|| Score::of(&[]));
+        let mut scores = self.values.iter().map(|values| Score {
+            per_query: Vec::new(),
+            ..Score::of(values.clone())
+        });
+        let measure = scores.next().unwrap_or_else(|| Score::of(Vec::new()));
         (measure, scores.collect(), self.short_folds)
     }
 }
@@ -90,9 +93,10 @@ impl<'a, 'r> Path<'a, 'r> {
         let (meter, state) = (&self.run.meters[0], work.state());
         if let HoldOut::Data { .. } = self.run.options.evidence {
             let scores = meter.data.scores(&work.features(), &state.weights());
-            return meter.values(&scores, &scores);
+            return meter.values(&scores, 0.0);
         }
-        meter.values(&state.predictions(), &tied_predictions(state))
+        let tolerance = prediction_tolerance(&state.centred_labels());
+        meter.values(&state.predictions(), tolerance)
     }
 
     /// The selection and those without a fold, if there are folds, step by step together.

@@ -265,7 +265,7 @@ mod tests {
 
     #[test]
     fn rules_choose_lambda_and_k() {
-        let cindex = Measure::from(Metric::Concordance);
+        let cindex = Measure::from(Metric::CONCORDANCE);
         let paths = "1±0.1: 5 3 4; 2±0.1: 6 5 2";
         let near = "1±1: 9 4.5 4 3.6; 2±1: 9 4.25 4 3.5; 4±9: 8 4.75 4 3.7";
         let falls = "1±0.1: 8 7.9 4 3.9 3.8 1";

@@ -29,7 +29,7 @@ use crate::columns::Scale;
 use crate::data::{Dataset, Feature, FeatureNames, Groups, IndexBase, Queries};
 use crate::greedy::{Ending, Selection};
 use crate::lambda::{Lambda, is_flat};
-use crate::metrics::{Gain, LabelUse, Measure, Metric, Rules};
+use crate::metrics::{LabelUse, Metric};
 use crate::ridge::{Cell, HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::{self, Tuned};
 
@@ -139,74 +139,31 @@ impl Warning {
         warnings
     }
 
-    /// Warns of measures that make gains of these large `labels`. `choice` says whether a user may ask for
-    /// another gain.
-    pub fn of_grades(metrics: &[Metric], labels: &[f64], rules: &Rules, choice: bool) -> Vec<Self> {
+    /// Warns of measures that make gains of these large `labels`.
+    pub fn of_grades(metrics: &[Metric], labels: &[f64]) -> Option<Self> {
         let largest = labels.iter().copied().fold(0.0, f64::max);
-        let grade = rules.max_grade.unwrap_or(largest);
-        let first = |kind: LabelUse| {
-            let mut metrics = metrics.iter().copied();
-            metrics.find(|metric| metric.labels() == kind)
+        let large = |metric: Metric, largest: f64, remedy: String| {
+            (largest > LARGEST_GRADE).then(|| {
+                warning!(
+                    "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other \
+                     labels hardly count; if they are counts, {remedy}",
+                    short(largest)
+                )
+            })
         };
-        let gains = first(LabelUse::Gains).filter(|_| rules.gain == Gain::Exponential);
-        let scale = first(LabelUse::Scale);
-        let limits = [(gains, largest, choice), (scale, grade, false)];
-        let of_measure = |(metric, largest, choice): (Option<Metric>, f64, bool)| {
-            let metric = metric.filter(|_| largest > LARGEST_GRADE)?;
-            let remedy = if choice {
-                let linear = Remedy::Set(Parameter::Gain, Gain::Linear.name());
-                format!("take {linear}")
-            } else {
-                let measures = Metric::names_for_any_label();
-                format!("judge by {measures}, or make grades of them")
-            };
-            Some(warning!(
-                "labels go up to {}, and their gain in {metric} is 2^label - 1: beside the largest, other labels \
-                 hardly count; if they are counts, {remedy}",
-                short(largest)
-            ))
+        let of_gains = metrics.iter().find_map(|metric| {
+            let linear = metric.with_linear_gains()?;
+            large(*metric, largest, format!("take {linear}"))
+        });
+        let of_scale = || {
+            let scale = |metric: &&Metric| metric.labels() == LabelUse::Scale;
+            let metric = metrics.iter().find(scale)?;
+            let measures = Metric::names_for_any_label();
+            let remedy = format!("judge by {measures}, or make grades of them");
+            large(*metric, metric.max_grade().unwrap_or(largest), remedy)
         };
         // The second would say the same.
-        limits
-            .into_iter()
-            .find_map(of_measure)
-            .into_iter()
-            .collect()
-    }
-
-    /// Warns of a criterion that makes gains of these large `labels`.
-    pub fn of_criterion(criterion: Measure, labels: &[f64]) -> Vec<Self> {
-        match criterion {
-            Measure::Squared => Vec::new(),
-            Measure::Of(metric, rules) => Self::of_grades(&[metric], labels, &rules, false),
-        }
-    }
-
-    /// Warns of `rules` that none of `metrics` heeds.
-    pub fn of_rules(metrics: &[Metric], rules: &Rules) -> Vec<Self> {
-        let given = [
-            (
-                Parameter::RelevantFrom,
-                LabelUse::Relevance,
-                rules.relevant_from.is_some(),
-            ),
-            (
-                Parameter::Gain,
-                LabelUse::Gains,
-                rules.gain != Gain::default(),
-            ),
-            (
-                Parameter::MaxGrade,
-                LabelUse::Scale,
-                rules.max_grade.is_some(),
-            ),
-        ];
-        let idle = given.into_iter().filter(|&(_, labels, given)| {
-            given && !metrics.iter().any(|metric| metric.labels() == labels)
-        });
-        let warnings =
-            idle.map(|(parameter, ..)| warning!("{parameter} has no effect on these measures"));
-        warnings.collect()
+        of_gains.or_else(of_scale)
     }
 
     /// Warns of folds of rows that cut `queries`.

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use rankrls::data::Groups;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::metrics::{Convention, Metric, Rules, evaluate};
+use rankrls::metrics::{Convention, Judge, Metric, evaluate};
 use rankrls::ridge::{KernelKind, Solver};
 use rankrls::{
     ColumnClasses, Dataset, HoldOut, Kernel, Lambda, Objective, Queries, RankRls, Selection,
@@ -157,7 +157,7 @@ fn trains_on_all_features_as_the_authors_implementation() {
                 "{solver}"
             );
             let scores = training::scores(&trained, &test);
-            let metric = [Metric::Concordance];
+            let metric = [Metric::CONCORDANCE];
             let (labels, queries) = (test.labels(), test.queries());
             let measured = evaluate(&metric, labels, &scores, queries, Convention::Standard);
             let mean = measured.unwrap()[0].1.mean.unwrap();
@@ -348,17 +348,14 @@ struct Graded {
 fn grades_up_to_4_are_measured_as_by_brute_force() {
     for (number, query) in GOLDEN.graded.iter().enumerate() {
         for (name, convention, expected) in [
-            ("err", Convention::Standard, Some(query.err)),
-            ("err", Convention::Letor, Some(query.err_in_input_order)),
+            ("err:4", Convention::Standard, Some(query.err)),
+            ("err:4", Convention::Letor, Some(query.err_in_input_order)),
             ("ndcg@3", Convention::Standard, query.ndcg_3),
             ("ndcg@10", Convention::Standard, query.ndcg_10),
         ] {
-            let metric: Metric = name.parse().unwrap();
-            let found = metric.query(
-                &query.grades,
-                &query.scores,
-                Rules::from(convention).of(&[4.0]),
-            );
+            let queries = Queries::single(query.grades.len()).unwrap();
+            let judge = Judge::new(name.parse().unwrap(), convention, &query.grades, &queries);
+            let found = judge.of_query(0, &mut query.scores.clone());
             let close = match (found, expected) {
                 (Some(value), Some(other)) => (value - other).abs() < 1e-14,
                 _ => found == expected,

@@ -2,13 +2,15 @@
 
 use proptest::prelude::*;
 use rankrls::data::Queries;
-use rankrls::metrics::{Convention, Metric, PairedOptions, Rules, evaluate, paired, parse_list};
+use rankrls::metrics::{
+    Convention, Judge, Metric, MetricKind, PairedOptions, evaluate, paired, parse_list,
+};
 
 const NAMES: &str = "map,p@1,p@3,p@9,ndcg@1,ndcg@3,ndcg@9,mean-ndcg,err,mrr,cindex,label@1";
 
 /// The textbook definitions, of labels in ranked order.
 mod definition {
-    use super::{Convention, Metric};
+    use super::{Convention, Metric, MetricKind};
 
     /// `None` where the measure is undefined.
     pub(super) fn of(
@@ -17,22 +19,22 @@ mod definition {
         max: f64,
         convention: Convention,
     ) -> Option<f64> {
-        match metric {
-            Metric::AveragePrecision => average_precision(ranked),
-            Metric::Precision(k) => Some(precision(ranked, k.get())),
-            Metric::Ndcg(k) => ndcg(ranked, k.get(), convention),
-            Metric::MeanNdcg => {
+        match metric.kind() {
+            MetricKind::AveragePrecision => average_precision(ranked),
+            MetricKind::Precision(k) => Some(precision(ranked, k.get())),
+            MetricKind::Ndcg(k) => ndcg(ranked, k.get(), convention),
+            MetricKind::MeanNdcg => {
                 let n = ranked.len();
                 let sum: Option<f64> = (1..=n).map(|k| ndcg(ranked, k, convention)).sum();
                 Some(sum? / n as f64)
             }
-            Metric::ExpectedReciprocalRank => Some(err(ranked, max)),
-            Metric::ReciprocalRank => {
+            MetricKind::ExpectedReciprocalRank => Some(err(ranked, max)),
+            MetricKind::ReciprocalRank => {
                 let first = ranked.iter().position(|&label| label > 0.0)?;
                 Some(1.0 / (first + 1) as f64)
             }
-            Metric::FirstLabel => Some(ranked[0]),
-            Metric::Concordance => unreachable!("defined on scores"),
+            MetricKind::FirstLabel => Some(ranked[0]),
+            MetricKind::Concordance => unreachable!("defined on scores"),
         }
     }
 
@@ -132,14 +134,23 @@ fn expectation(metric: Metric, labels: &[f64], scores: &[f64], max: f64) -> Opti
     Some(sum / f64::from(count))
 }
 
+/// A measure of one query whose labels are the data set.
+fn one(metric: Metric, labels: &[f64], scores: &[f64], convention: Convention) -> Option<f64> {
+    let queries = Queries::single(labels.len()).ok()?;
+    let judge = Judge::new(metric, convention, labels, &queries);
+    judge.of_query(0, &mut scores.to_vec())
+}
+
 /// All measures of one query whose labels are the data set.
 fn all(labels: &[f64], scores: &[f64], convention: Convention) -> Vec<Option<f64>> {
-    let rules = Rules::from(convention).of(labels);
-    parse_list(NAMES)
-        .unwrap()
-        .into_iter()
-        .map(|metric| metric.query(labels, scores, rules))
+    let metrics = parse_list(NAMES).unwrap().into_iter();
+    metrics
+        .map(|metric| one(metric, labels, scores, convention))
         .collect()
+}
+
+fn largest(labels: &[f64]) -> f64 {
+    labels.iter().copied().fold(0.0, f64::max)
 }
 
 fn close(found: Option<f64>, expected: Option<f64>) -> bool {
@@ -168,14 +179,13 @@ fn permuted() -> impl Strategy<Value = (Vec<f64>, Vec<f64>, Vec<usize>)> {
 proptest! {
     #[test]
     fn standard_is_the_mean_over_the_orders_of_ties((labels, scores) in query(1..7)) {
-        let rules = Rules::default().of(&labels);
         for metric in parse_list(NAMES).unwrap() {
-            if metric == Metric::Concordance {
+            if metric == Metric::CONCORDANCE {
                 continue;
             }
-            let found = metric.query(&labels, &scores, rules);
+            let found = one(metric, &labels, &scores, Convention::Standard);
             let below_0 = labels.iter().any(|&label| label < 0.0);
-            let expected = expectation(metric, &labels, &scores, rules.max_grade.unwrap());
+            let expected = expectation(metric, &labels, &scores, largest(&labels));
             let expected = expected.filter(|_| !(below_0 && metric.labels().are_grades()));
             prop_assert!(close(found, expected), "{metric}: {found:?}, not {expected:?}");
         }
@@ -186,14 +196,13 @@ proptest! {
         let mut rows: Vec<usize> = (0..labels.len()).collect();
         rows.sort_by(|&a, &b| scores[b].total_cmp(&scores[a]));
         let ranked: Vec<f64> = rows.iter().map(|&row| labels[row]).collect();
-        let rules = Rules::from(Convention::Letor).of(&labels);
         let below_0 = labels.iter().any(|&label| label < 0.0);
         for metric in parse_list(NAMES).unwrap() {
-            if metric == Metric::Concordance {
+            if metric == Metric::CONCORDANCE {
                 continue;
             }
-            let found = metric.query(&labels, &scores, rules);
-            let expected = definition::of(metric, &ranked, rules.max_grade.unwrap(), Convention::Letor);
+            let found = one(metric, &labels, &scores, Convention::Letor);
+            let expected = definition::of(metric, &ranked, largest(&labels), Convention::Letor);
             let value = Some(expected.unwrap_or(0.0));
             let expected = value.filter(|_| !(below_0 && metric.labels().are_grades()));
             prop_assert!(close(found, expected), "{metric}: {found:?}, not {expected:?}");
@@ -203,10 +212,8 @@ proptest! {
     #[test]
     fn concordance_is_the_count_over_all_pairs((labels, scores) in query(0..40)) {
         let expected = definition::concordance(&labels, &scores);
-        let found = Metric::Concordance.query(&labels, &scores, Rules::default());
-        prop_assert_eq!(found, expected);
         for convention in [Convention::Letor, Convention::Standard] {
-            let found = Metric::Concordance.query(&labels, &scores, convention.into());
+            let found = one(Metric::CONCORDANCE, &labels, &scores, convention);
             prop_assert_eq!(found, expected);
         }
     }
@@ -251,12 +258,7 @@ fn err_of_one_relevant_among_many_tied() {
     let n = 2000u32;
     let mut labels = vec![0.0; n as usize];
     labels[77] = 1.0;
-    let metric = Metric::ExpectedReciprocalRank;
-    let found = metric.query(
-        &labels,
-        &vec![0.5; n as usize],
-        Rules::default().of(&labels),
-    );
+    let found = standard("err", &labels, &vec![0.5; n as usize]);
     // R = 1/2 at a uniformly random rank.
     let harmonic: f64 = (1..=n).map(|rank| 1.0 / f64::from(rank)).sum();
     let expected = 0.5 * harmonic / f64::from(n);
@@ -269,7 +271,7 @@ const UNTIED: [f64; 8] = [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.1];
 
 fn standard(name: &str, labels: &[f64], scores: &[f64]) -> Option<f64> {
     let metric: Metric = name.parse().unwrap();
-    metric.query(labels, scores, Rules::default().of(labels))
+    one(metric, labels, scores, Convention::Standard)
 }
 
 /// scikit-learn 1.9.1: `ndcg_score([2**LABELS - 1], [scores], k=K)`.

@@ -317,7 +317,7 @@ fn with_lambda(lambda: f64) -> RankRls {
 
 fn mean(data: &rankrls::Dataset<'_>, scores: &[f64]) -> Option<f64> {
     let (labels, queries) = (data.labels(), data.queries());
-    let metrics = [Metric::Concordance];
+    let metrics = [Metric::CONCORDANCE];
     let found = evaluate(&metrics, labels, scores, queries, Convention::Standard);
     found.unwrap()[0].1.mean
 }

@@ -82,7 +82,7 @@ fn assert_close(found: f64, expected: f64) {
 
 fn cindex(data: &Dataset<'_>, scores: &[f64]) -> f64 {
     let measured = evaluate(
-        &[Metric::Concordance],
+        &[Metric::CONCORDANCE],
         data.labels(),
         scores,
         data.queries(),

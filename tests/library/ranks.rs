@@ -9,7 +9,7 @@ use rankrls::data::sample;
 use rankrls::greedy::job::{Plan, plan, select, select_among, unwatched};
 use rankrls::greedy::{Refit, Step};
 use rankrls::memory::Memory;
-use rankrls::metrics::{Convention, Measure, Metric};
+use rankrls::metrics::Measure;
 use rankrls::peers::on_threads;
 use rankrls::{
     Dataset, GreedyRankRls, Kind, Lambda, QueryWeight, Result, Scale, Selection, StrategyKind,
@@ -42,7 +42,7 @@ fn check(data: &Dataset<'_>, options: &GreedyRankRls) {
 
 /// Options of a strategy, of all that it can do.
 fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
-    let measure = Metric::Ndcg(3.try_into().unwrap());
+    let measure: Measure = "ndcg@3".parse().unwrap();
     (
         lambdas(),
         0usize..4,
@@ -61,7 +61,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
             match variant {
                 1 if strategy.can_sample() => options.sample = Some(3),
                 2 if strategy.can_rank() => {
-                    options.criterion = Measure::Of(measure, Convention::Standard.into());
+                    options.criterion = measure;
                 }
                 _ => {}
             }

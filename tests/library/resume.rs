@@ -9,7 +9,7 @@ use rankrls::data::{DataHash, LabelScale, sample};
 use rankrls::greedy::Step;
 use rankrls::greedy::job::{Selecting, select_among, unwatched};
 use rankrls::memory::Memory;
-use rankrls::metrics::{Convention, Measure, Metric};
+use rankrls::metrics::{Measure, Metric};
 use rankrls::tune::{self, PathSteps, Rule, TuneEvent};
 use rankrls::{
     Candidates, ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Model, QueryWeight,
@@ -75,7 +75,7 @@ fn every_strategy_goes_on_from_every_step() {
     check(&candidates, &data, &sampled);
     let weighted = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
     check(&weighted, &data, &options(1.0));
-    let criterion = Measure::Of(Metric::Concordance, Convention::Standard.into());
+    let criterion = Metric::CONCORDANCE.into();
     let ranked = GreedyRankRls {
         criterion,
         ..options(1.0)
@@ -213,10 +213,10 @@ fn models_of_other_runs_are_not_gone_on_from() {
     }
     assert!(!text.contains("memory"), "{text}");
     other = options(2.0);
-    other.criterion = Measure::Of(Metric::Concordance, Convention::Letor.into());
+    other.criterion = "map:2(letor)".parse().unwrap();
     let text = refused(&model, &other, hash);
     assert!(
-        text.contains("criterion was not given and is cindex (letor) now"),
+        text.contains("criterion was not given and is map:2(letor) now"),
         "{text}"
     );
     let text = refused(&model, &options(2.0), DataHash::of(&sample::test()));
@@ -347,7 +347,7 @@ fn tunings_go_on_from_anywhere() {
         ..folded.clone()
     };
     let mut sampled = tune::Tune {
-        measure: Metric::Concordance.into(),
+        measure: Metric::CONCORDANCE.into(),
         ..folded.clone()
     };
     sampled.selection = GreedyRankRls {
@@ -359,7 +359,7 @@ fn tunings_go_on_from_anywhere() {
     };
     let strategies = tune::Tune {
         strategies: vec![StrategyKind::Distil, StrategyKind::Dense],
-        measure: Metric::Concordance.into(),
+        measure: Metric::CONCORDANCE.into(),
         ..folded.clone()
     };
     let scales = tune::Tune {

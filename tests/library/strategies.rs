@@ -357,7 +357,7 @@ proptest! {
         problem in drawn(), exponent in -4i32..5, measure in measures(),
     ) {
         let lambda = 2f64.powi(exponent);
-        let criterion = Measure::Of(measure.0, measure.1.into());
+        let criterion = Measure::from(measure.0).under(measure.1);
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem, StrategyKind::Sampled] {
             let all = problem.x.len();
             let options = GreedyRankRls {
@@ -461,10 +461,8 @@ fn strategies_without_predictions_refuse_a_measure() {
     let text = "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2\n";
     let loaded = rankrls::data::read::ReadOptions::new().read_from(text.as_bytes(), "f");
     let dataset = loaded.unwrap().dataset;
-    let metric = Metric::Concordance;
-    let convention = Convention::Standard;
     let options = GreedyRankRls {
-        criterion: Measure::Of(metric, convention.into()),
+        criterion: Metric::CONCORDANCE.into(),
         ..options(1, 1.0)
     };
     for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
@@ -491,8 +489,8 @@ fn a_tiny_lambda_ranks_by_a_factor_a_query() {
         labels: vec![1.0, 0.0, 0.5, 0.0, 1.0, 0.3, 0.8],
         sizes: vec![2, 3, 2],
     };
-    let measure = (Metric::Concordance, Convention::Standard);
-    let criterion = Measure::Of(measure.0, measure.1.into());
+    let measure = (Metric::CONCORDANCE, Convention::Standard);
+    let criterion = Measure::from(measure.0).under(measure.1);
     for lambda in [1e-9, 1e-6, 1.0] {
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
             let options = GreedyRankRls {

@@ -71,7 +71,7 @@ fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> Tune {
 }
 
 fn cindex() -> Measure {
-    Metric::Concordance.into()
+    Metric::CONCORDANCE.into()
 }
 
 fn centred(values: &[f64]) -> Vec<f64> {
@@ -127,7 +127,7 @@ proptest! {
     fn leave_query_out_evidence_is_retraining_without_each_query(problem in drawn(1)) {
         let data = problem.dataset();
         let mut options = options(problem.x.len(), &LAMBDAS);
-        options.metrics = vec![Metric::Concordance];
+        options.metrics = vec![Metric::CONCORDANCE];
         let result = tune(&data, &options);
         let refused = problem.sizes.len() == 1 || problem.representatives().is_empty();
         prop_assert_eq!(result.is_err(), refused);
@@ -292,7 +292,7 @@ fn query_weights_and_criteria_are_those_of_select() {
     let mut problem = problem(9);
     problem.sizes = vec![3, 9, 6, 12, 4, 2, 6, 6, 6];
     let data = problem.dataset();
-    let criterion = Measure::Of(Metric::Concordance, Convention::Standard.into());
+    let criterion = cindex();
     for weight in [QueryWeight::Size, QueryWeight::Pairs] {
         for criterion in [Measure::Squared, criterion] {
             let mut options = by(StrategyKind::LowMem, 8, &LAMBDAS);
@@ -348,7 +348,7 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
                 evidence: evidence.clone(),
                 rule,
                 concurrent,
-                metrics: vec![Metric::AveragePrecision],
+                metrics: vec!["map".parse().unwrap()],
                 ..options(12, &LAMBDAS)
             });
         }
@@ -391,10 +391,11 @@ fn validation_evidence_is_what_the_models_predict() {
         *label = label.abs();
     }
     let (data, other) = (problem(9).dataset(), graded.dataset());
-    let metrics = [Metric::Concordance, Metric::MeanNdcg];
+    let mean_ndcg: Metric = "mean-ndcg".parse().unwrap();
+    let metrics = [Metric::CONCORDANCE, mean_ndcg];
     let options = Tune {
         evidence: HoldOut::of(&other),
-        measure: Metric::MeanNdcg.into(),
+        measure: mean_ndcg.into(),
         metrics: metrics.to_vec(),
         ..options(6, &[1.0, 16.0])
     };

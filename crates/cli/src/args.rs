@@ -6,7 +6,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::Ridge;
 pub(crate) use rankrls::greedy::args::{at_least_one, one_of};
-use rankrls::metrics::{Convention, Gain, LabelUse, Metric, Rules};
+use rankrls::metrics::{Convention, Metric};
 
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
 #[derive(Debug)]
@@ -36,11 +36,6 @@ pub(crate) fn each_once<T: PartialEq + fmt::Display>(what: &str, list: &[T]) -> 
     }
 }
 
-pub(crate) fn finite(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| "expected a finite number".to_owned())
-}
-
 /// Parses `auto`, which is `None`, or the name of one of `all` values. The type of the field has to be
 /// written as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
 pub(crate) fn auto_or<T: Copy + Send + Sync + 'static, const N: usize>(
@@ -67,76 +62,36 @@ pub(crate) const DEFAULT_MEASURES: &str = "map,ndcg@10,mean-ndcg,p@10,err,mrr,ci
 /// Help of the options that take a list of measures. The type of their fields has to be written as
 /// `std::vec::Vec`: clap takes a plain `Vec` for an argument of several values.
 pub(crate) fn measures_help() -> String {
-    format!("Measures, separated by commas: {}", Metric::names())
+    format!(
+        "Measures, separated by commas: {}. Rules stand in the name: map:2, p@5:2 and mrr:2 take labels from 2 on \
+         for relevant, ndcg@10:linear has linear gains, err:4 grades up to 4, ndcg@10(letor) the convention letor",
+        Metric::names()
+    )
 }
 
-/// How measures read labels and ranks.
+/// The convention of measures that name none.
 #[derive(Debug, Clone, Copy, Args)]
 #[command(next_help_heading = "Measures")]
-pub(crate) struct RulesArgs {
-    /// Convention of the measures [default: standard]
+pub(crate) struct ConventionArgs {
+    /// Convention of measures that name none, such as map(letor) does [default: standard]
     #[arg(long, value_name = "NAME", value_parser = one_of(Convention::ALL, Convention::name))]
-    pub(crate) convention: Option<Convention>,
-    /// Least label of a relevant document, for map, p@K and mrr [default: any above 0]
-    #[arg(long, value_name = "X", value_parser = finite)]
-    relevant_from: Option<f64>,
-    /// Gain of a grade y, for ndcg@K and mean-ndcg: exponential, 2^y - 1, or linear, y [default:
-    /// exponential]
-    #[arg(long, value_name = "NAME", value_parser = one_of(Gain::ALL, Gain::name))]
-    gain: Option<Gain>,
-    /// Largest grade of the scale, for err [default: the largest label of the data]
-    #[arg(long, value_name = "G", value_parser = grade)]
-    max_grade: Option<f64>,
+    convention: Option<Convention>,
 }
 
-impl RulesArgs {
-    pub(crate) fn rules(&self) -> Rules {
-        Rules {
-            convention: self.convention.unwrap_or_default(),
-            relevant_from: self.relevant_from,
-            gain: self.gain.unwrap_or_default(),
-            max_grade: self.max_grade,
-        }
+impl ConventionArgs {
+    /// The convention.
+    pub(crate) fn known(self) -> Convention {
+        self.convention.unwrap_or_default()
     }
 
-    /// The options that read labels, each with the labels that it is for.
-    fn of_labels(&self) -> impl Iterator<Item = (&'static str, LabelUse)> {
-        [
-            (
-                "--relevant-from",
-                LabelUse::Relevance,
-                self.relevant_from.is_some(),
-            ),
-            ("--gain", LabelUse::Gains, self.gain.is_some()),
-            ("--max-grade", LabelUse::Scale, self.max_grade.is_some()),
-        ]
-        .into_iter()
-        .filter_map(|(option, labels, given)| given.then_some((option, labels)))
-    }
-
-    /// Refuses options where nothing is `measured`, and options without effect on a criterion that
-    /// `ranks`.
-    pub(crate) fn check(&self, measured: bool, ranks: bool) -> anyhow::Result<()> {
-        if self.convention.is_some() && !measured && !ranks {
+    /// Refuses a convention where nothing is `measured`.
+    pub(crate) fn check(self, measured: bool) -> anyhow::Result<()> {
+        if self.convention.is_some() && !measured {
             return Err(usage(
                 "--convention has nothing to measure: it goes with --test or a measure as \
                  --criterion",
             ));
         }
-        match self.of_labels().next() {
-            Some((option, _)) if !measured => Err(usage(format_args!(
-                "{option} has nothing to measure: it goes with --test"
-            ))),
-            Some((option, _)) if ranks => Err(usage(format_args!(
-                "{option} does not go with a measure as --criterion: there, labels above 0 are \
-                 relevant, gains are exponential, and the largest label is the largest grade"
-            ))),
-            _ => Ok(()),
-        }
+        Ok(())
     }
-}
-
-fn grade(text: &str) -> Result<f64, String> {
-    let grade = finite(text).ok().filter(|grade| *grade > 0.0);
-    grade.ok_or_else(|| "expected a number above 0".to_owned())
 }

@@ -16,7 +16,7 @@ use rankrls::warning::Warning;
 use rankrls::{Ridge, StrategyKind};
 use serde::Serialize;
 
-use crate::args::{self, RulesArgs, at_least_one, each_once};
+use crate::args::{self, ConventionArgs, at_least_one, each_once};
 use crate::data::{Input, TrainingData};
 use crate::numbers::{counted, printable, ridge};
 use crate::output::{Object, by_name};
@@ -78,7 +78,7 @@ pub(crate) struct CompareArgs {
     #[arg(help_heading = "Measures", help = args::measures_help(), value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
-    rules: RulesArgs,
+    convention: ConventionArgs,
     /// Print one JSON document
     #[arg(help_heading = "Output", long)]
     json: bool,
@@ -188,7 +188,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     args.teacher.name_files(&session.files)?;
     args.data.name_files(&session.files, [("--test", test)])?;
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
-    input.check_measures(test, &args.metrics, &args.rules, console)?;
+    input.check_measures(test, &args.metrics, console)?;
     let mut options = GreedyRankRls {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
@@ -229,7 +229,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         seed: args.seed,
         metrics: metrics.map(ToString::to_string).collect(),
         data,
-        test: test.map(|test| TestSizes::new(test, &args.metrics, &args.rules.rules())),
+        test: test.map(|test| TestSizes::new(test, &args.metrics, args.convention.known())),
         load_seconds: input.seconds,
         reference,
         strategies,
@@ -267,7 +267,7 @@ impl CompareArgs {
         let strategies = self.strategies.iter().map(|one| one.kind);
         let strategies: Vec<_> = strategies.collect();
         self.teacher.check(&self.labels.options(), &strategies)?;
-        self.rules.check(self.test.is_some(), false)
+        self.convention.check(self.test.is_some())
     }
 
     /// Selects by a strategy; `None` if somebody interrupts.
@@ -287,7 +287,7 @@ impl CompareArgs {
             sample: one.sample,
             ..options.clone()
         };
-        let mut tested = Tested::new(input.test_path(&self.metrics, self.rules.rules()));
+        let mut tested = Tested::new(input.test_path(&self.metrics, self.convention.known()));
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
         let found = interrupt.run(|| {

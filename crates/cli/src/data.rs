@@ -14,13 +14,13 @@ use rankrls::data::read::{
 use rankrls::data::sample::{self, Sample};
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::TestPath;
-use rankrls::metrics::{self, Metric, Rules};
+use rankrls::metrics::{self, Convention, Metric};
 use rankrls::warning::OddColumns;
 use rankrls::{
     Candidates, ColumnClasses, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning,
 };
 
-use super::args::{RulesArgs, at_least_one, one_of, usage};
+use super::args::{at_least_one, one_of, usage};
 use super::console::Console;
 use super::files::{Files, sizes_beside};
 use super::numbers::counted;
@@ -478,31 +478,30 @@ impl Input {
         Ok(classes.into())
     }
 
-    /// Refuses test data, read from `path`, that the measures cannot be taken of, and warns of
-    /// `rules` without effect on any of the measures.
+    /// Refuses test data, read from `path`, that the measures cannot be taken of, and warns of labels with huge
+    /// gains.
     pub(crate) fn check_measures(
         &self,
         path: Option<&PathBuf>,
         metrics: &[Metric],
-        rules: &RulesArgs,
         console: Console,
     ) -> Result<()> {
         if let Some((test, path)) = self.test.as_ref().zip(path) {
             check_queries(test, path)?;
-            check_labels(metrics, test, path, &rules.rules())?;
-        }
-        console.warn_all(Warning::of_rules(metrics, &rules.rules()));
-        if let Some(test) = &self.test {
-            let labels = test.dataset.labels();
-            console.warn_all(Warning::of_grades(metrics, labels, &rules.rules(), true));
+            check_labels(metrics, test, path)?;
+            console.warn_all(Warning::of_grades(metrics, test.dataset.labels()));
         }
         Ok(())
     }
 
     /// Measures of the test data along a selection, if there are any.
-    pub(crate) fn test_path(&self, metrics: &[Metric], rules: Rules) -> Option<TestPath<'_>> {
+    pub(crate) fn test_path(
+        &self,
+        metrics: &[Metric],
+        convention: Convention,
+    ) -> Option<TestPath<'_>> {
         let test = self.test.as_ref()?;
-        Some(TestPath::new(&test.dataset, metrics, rules))
+        Some(TestPath::new(&test.dataset, metrics, convention))
     }
 
     /// The memory that a selection may take, in which the data besides those of training count as held.
@@ -611,15 +610,10 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
 }
 
 /// Refuses labels that the measures cannot be taken of, by their rows in the file.
-pub(crate) fn check_labels(
-    metrics: &[Metric],
-    loaded: &Loaded,
-    path: &Path,
-    rules: &Rules,
-) -> Result<()> {
+pub(crate) fn check_labels(metrics: &[Metric], loaded: &Loaded, path: &Path) -> Result<()> {
     let data = &loaded.dataset;
     let (labels, queries, rows) = (data.labels(), data.queries(), data.input_rows());
-    let Err(error) = metrics::check_labels(metrics, labels, queries, rules, rows) else {
+    let Err(error) = metrics::check_labels(metrics, labels, queries, rows) else {
         return Ok(());
     };
     let below = labels.iter().any(|&label| label < 0.0);

@@ -11,9 +11,8 @@ use rankrls::warning::Warning;
 use rankrls::{Model, Queries};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::Value;
 
-use super::args::{self, RulesArgs, usage};
+use super::args::{self, ConventionArgs, usage};
 use super::data::{self, ColumnNames, DataArgs, Wanted};
 use super::numbers::printable;
 use super::output::{Destination, Object, by_name};
@@ -36,7 +35,7 @@ Examples:
   rankrls evaluate test.svm --scores scores.txt --metrics map,ndcg@10 --convention letor
   rankrls evaluate test.svm --model a.json --model b.json --scores bm25.txt
   rankrls evaluate test.svm --model model.json --file-order --metrics label@1
-  rankrls evaluate test.svm --model model.json --metrics err,ndcg@10 --max-grade 4
+  rankrls evaluate test.svm --model model.json --metrics err:4,ndcg@10:linear
   rankrls evaluate test.svm --model model.json --csv queries.csv --json")]
 pub(crate) struct EvaluateArgs {
     /// Labelled data; - is standard input, and @sentences-test comes with the program
@@ -57,13 +56,10 @@ pub(crate) struct EvaluateArgs {
     #[arg(help_heading = "Measures", value_parser = parse_list)]
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
-    rules: RulesArgs,
+    convention: ConventionArgs,
     /// Seed of the draws for intervals and tests
     #[arg(help_heading = "Comparison", long, value_name = "SEED", default_value_t = PairedOptions::default().seed)]
     seed: u64,
-    /// Print the values of every query, too
-    #[arg(help_heading = "Output", long)]
-    per_query: bool,
     /// Write the values of every query to this file
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     csv: Option<PathBuf>,
@@ -86,10 +82,8 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     args.names.name_file(files)?;
     let csv = Destination::create(files, "--csv", args.csv.as_ref())?;
     let (loaded, rankings) = args.rankings(session)?;
-    let rules = args.rules.rules();
-    console.warn_all(Warning::of_rules(&args.metrics, &rules));
     let labels = loaded.dataset.labels();
-    console.warn_all(Warning::of_grades(&args.metrics, labels, &rules, true));
+    console.warn_all(Warning::of_grades(&args.metrics, labels));
     if rankings.len() == 1 && session.is_given("seed") {
         console.warn("--seed has no effect: there is nothing to compare with");
     }
@@ -115,13 +109,10 @@ struct Ranking {
     metrics: Vec<(Metric, Score)>,
     /// Entries and columns that were dropped.
     dropped: [u64; 2],
-    /// The queries, where each is to be shown.
-    per_query: Option<Queries>,
 }
 
 impl Serialize for Ranking {
-    /// Means, standard errors and queries without a value by measure; then the measures of each query, which are
-    /// not all in memory at once.
+    /// Means, standard errors and queries without a value, by measure.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let of_metrics = &self.metrics;
@@ -131,33 +122,7 @@ impl Serialize for Ranking {
         map.serialize_entry("left_out", &by_metric(of_metrics, Score::left_out))?;
         map.serialize_entry("dropped_entries", &self.dropped[0])?;
         map.serialize_entry("dropped_columns", &self.dropped[1])?;
-        if self.per_query.is_some() {
-            map.serialize_entry("per_query", &PerQuery(self))?;
-        }
         map.end()
-    }
-}
-
-/// The measures of each query.
-struct PerQuery<'a>(&'a Ranking);
-
-impl Serialize for PerQuery<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Ranking {
-            metrics, per_query, ..
-        } = self.0;
-        let row = |(query, queries): (usize, &Queries)| {
-            let mut values = by_metric(metrics, |values| values.per_query[query].into());
-            let id: Value = query_name(queries, query).into();
-            values.0.insert(0, ("query".to_owned(), id));
-            values
-        };
-        let queries = per_query.iter();
-        serializer.collect_seq(
-            queries
-                .flat_map(|all| (0..all.len()).map(move |one| (one, all)))
-                .map(row),
-        )
     }
 }
 
@@ -240,13 +205,12 @@ impl EvaluateArgs {
         scores: &[f64],
         dropped: [u64; 2],
     ) -> Result<Ranking> {
-        let (measures, rules) = (&self.metrics, self.rules.rules());
-        data::check_labels(measures, loaded, &self.path, &rules)?;
+        let (measures, convention) = (&self.metrics, self.convention.known());
+        data::check_labels(measures, loaded, &self.path)?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
-        let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?;
+        let metrics = metrics::evaluate(measures, labels, scores, queries, convention)?;
         Ok(Ranking {
             name,
-            per_query: self.per_query.then(|| queries.clone()),
             metrics,
             dropped,
         })
@@ -289,7 +253,7 @@ struct Comparison<'a> {
 
 impl<'a> Report<'a> {
     fn new(args: &EvaluateArgs, loaded: &'a Loaded, rankings: &'a [Ranking]) -> Result<Self> {
-        let (queries, rules) = (loaded.dataset.queries().len(), args.rules.rules());
+        let queries = loaded.dataset.queries().len();
         let options = PairedOptions {
             seed: args.seed,
             ..PairedOptions::default()
@@ -313,7 +277,11 @@ impl<'a> Report<'a> {
         let lines = |ranking| (0..queries).map(move |query| (ranking, query));
         Ok(Self {
             schema: "rankrls.evaluation/1",
-            rules: RulesReport::new(&args.metrics, &rules, loaded.dataset.labels()),
+            rules: RulesReport::new(
+                &args.metrics,
+                args.convention.known(),
+                loaded.dataset.labels(),
+            ),
             rows: loaded.dataset.rows(),
             queries,
             rankings,
@@ -338,13 +306,6 @@ impl<'a> Report<'a> {
         let mut text = format!("{rows} rows, {queries} queries, {rules}\n{head}\n{means}\n");
         if let Some(options) = &self.options {
             text = format!("{text}\n{}", self.compared(options));
-        }
-        let shown = self.rankings.iter().enumerate();
-        for (place, _) in shown.filter(|(_, ranking)| ranking.per_query.is_some()) {
-            let lines = &self.lines[place * queries..][..queries];
-            let title = titles.get(place).map(|title| format!("{title}\n"));
-            let table = self.of_queries(Sheet::of(lines)).text();
-            text = format!("{text}\n{}{table}\n", title.unwrap_or_default());
         }
         text
     }

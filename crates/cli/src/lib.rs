@@ -162,7 +162,7 @@ struct Failure {
 type Parsed = (Cli, ArgMatches);
 
 /// `-h` shows these options, which most users need; `--help` shows all.
-const BASIC: [&str; 33] = [
+const BASIC: [&str; 32] = [
     "k",
     "lambda",
     "strategy",
@@ -179,7 +179,6 @@ const BASIC: [&str; 33] = [
     "metrics",
     "model",
     "scores",
-    "per_query",
     "versus",
     "texts",
     "label",

@@ -19,7 +19,7 @@ use rankrls::{Candidates, Dataset, Error, Lambda, Model, Ridge, Step};
 use rankrls_files::memory;
 use rankrls_plot::Lines;
 
-use super::args::{self, RulesArgs, at_least_one};
+use super::args::{self, ConventionArgs, at_least_one};
 use super::console::NOTHING;
 use super::data::{Input, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
@@ -78,7 +78,7 @@ pub(crate) struct SelectArgs {
     #[arg(help = args::measures_help(), value_parser = parse_list, help_heading = "Measures")]
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
-    rules: RulesArgs,
+    convention: ConventionArgs,
     /// Go on from the model in the output, if there is one, to K features. Data and settings have to be those
     /// of then; the model is that of an unbroken run
     #[arg(long, requires = "output", help_heading = "Running")]
@@ -121,7 +121,7 @@ impl SelectArgs {
             .check([&self.data.path].into_iter().chain(others))?;
         let (options, measured) = (self.options(), self.test.is_some());
         let strategies = [options.strategy];
-        check_selection(&options, &strategies, &self.rules, measured)?;
+        check_selection(&options, &strategies, self.convention, measured)?;
         let validation = self.validation.is_some();
         let checked = GreedyRankRls::default().check_effects(&strategies, false, validation);
         checked.map_err(|error| {
@@ -136,7 +136,7 @@ impl SelectArgs {
         GreedyRankRls {
             k: self.k,
             lambda: self.lambda,
-            criterion: criterion.under(self.rules.rules().convention),
+            criterion: criterion.under(self.convention.known()),
             memory: self.data.read.memory(),
             ..self.settings.clone()
         }
@@ -153,7 +153,7 @@ impl SelectArgs {
             input.train = input.train.with_validation(validation.dataset);
         }
         let (test, console) = (self.test.as_ref(), session.console);
-        input.check_measures(test, &self.metrics, &self.rules, console)?;
+        input.check_measures(test, &self.metrics, console)?;
         Ok((input, packed))
     }
 
@@ -219,7 +219,7 @@ impl Job<'_> {
             choice = chosen.1;
         }
         let (input, summary) = (&self.input, candidates.summary());
-        let mut tested = Tested::new(input.test_path(&args.metrics, args.rules.rules()));
+        let mut tested = Tested::new(input.test_path(&args.metrics, args.convention.known()));
         let mut watch = Watch::new(session);
         watch.begin(args.k.min(summary.column_classes));
         let data = args.output.as_ref();
@@ -263,7 +263,7 @@ impl Job<'_> {
         self.warn(&selection);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
-        let test = test.map(|test| TestSizes::new(test, &args.metrics, &args.rules.rules()));
+        let test = test.map(|test| TestSizes::new(test, &args.metrics, args.convention.known()));
         let test = test.zip(tested.path.as_ref());
         let (train, seconds) = (&input.train, input.seconds);
         let mut report =
@@ -279,7 +279,7 @@ impl Job<'_> {
         let console = self.session.console;
         console.warn_all(Warning::of_queries(&self.input.train));
         let (criterion, labels) = (selection.options.criterion, self.input.train.labels());
-        console.warn_all(Warning::of_criterion(criterion, labels));
+        console.warn_all(Warning::of_grades(criterion.metric().as_slice(), labels));
         console.warn_all(selection.warnings());
         let (taken, asked) = (selection.steps.len(), self.args.k);
         if selection.ending == Ending::Interrupted {

@@ -10,7 +10,7 @@ use rankrls::greedy::Refit;
 use rankrls::metrics::Measure;
 use rankrls::{GreedyRankRls, Lambdas, QueryWeight, Ridge, Scale, StrategyKind};
 
-use super::args::{RulesArgs, usage};
+use super::args::{ConventionArgs, usage};
 use super::files::Files;
 
 /// The arguments of all settings.
@@ -101,15 +101,15 @@ impl TeacherArgs {
     }
 }
 
-/// Refuses `options` that one of `strategies` cannot heed, and rules of nothing: whether anything
-/// but the criterion is `measured`.
+/// Refuses `options` that one of `strategies` cannot heed, and a convention of nothing: whether
+/// anything but the criterion is `measured`.
 pub(crate) fn check_selection(
     options: &GreedyRankRls,
     strategies: &[StrategyKind],
-    rules: &RulesArgs,
+    convention: ConventionArgs,
     measured: bool,
 ) -> Result<()> {
-    rules.check(measured, options.criterion != Measure::Squared)?;
+    convention.check(measured || options.criterion != Measure::Squared)?;
     strategies.iter().try_for_each(|&strategy| {
         let options = GreedyRankRls {
             strategy,

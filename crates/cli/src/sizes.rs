@@ -6,7 +6,7 @@ use rankrls::Dataset;
 use rankrls::columns::Summary;
 use rankrls::data::read::Loaded;
 use rankrls::memory::Bytes;
-use rankrls::metrics::{Convention, Gain, LabelUse, Metric, Rules};
+use rankrls::metrics::{Convention, Metric};
 use serde::Serialize;
 
 use super::numbers::{counted, exact, number, sizes};
@@ -60,56 +60,34 @@ impl Sizes {
     }
 }
 
-/// How measures read labels and ranks.
+/// How measures read labels and ranks, beside what their names say.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct RulesReport {
+    /// Of measures that name none.
     convention: Convention,
-    /// Null: labels above 0 are relevant.
-    relevant_from: Option<f64>,
-    gain: Gain,
-    /// The largest grade, if a measure has a scale.
+    /// The largest label of the data, if a measure has a scale and does not name its largest grade.
     max_grade: Option<f64>,
-    /// Whether it is the largest label of the data for want of another.
-    #[serde(skip)]
-    of_data: bool,
 }
 
 impl RulesReport {
-    /// `rules` of `metrics` for data with these `labels`.
-    pub(crate) fn new(metrics: &[Metric], rules: &Rules, labels: &[f64]) -> Self {
-        let scale = metrics
-            .iter()
-            .any(|metric| metric.labels() == LabelUse::Scale);
+    /// For `metrics` of data with these `labels`.
+    pub(crate) fn new(metrics: &[Metric], convention: Convention, labels: &[f64]) -> Self {
+        let mut metrics = metrics.iter();
         Self {
-            convention: rules.convention,
-            relevant_from: rules.relevant_from,
-            gain: rules.gain,
-            max_grade: rules.of(labels).max_grade.filter(|_| scale),
-            of_data: rules.max_grade.is_none(),
+            convention,
+            max_grade: metrics.find_map(|metric| metric.grade_of(labels)),
         }
     }
 
-    /// All that is not as usual, and a line on the largest grade if it is of the data.
+    /// The convention, and a line on the largest grade if it is of the data.
     pub(crate) fn text(&self) -> String {
         let mut text = format!("convention {}", self.convention);
-        if let Some(least) = self.relevant_from {
-            let _ = write!(text, ", relevant from {}", exact(least));
-        }
-        if self.gain != Gain::default() {
-            let _ = write!(text, ", {} gain", self.gain);
-        }
-        match self.max_grade {
-            Some(grade) if self.of_data => {
-                let _ = write!(
-                    text,
-                    "\nerr: the largest grade is that of these data, {}; --max-grade sets it",
-                    exact(grade)
-                );
-            }
-            Some(grade) => {
-                let _ = write!(text, ", largest grade {}", exact(grade));
-            }
-            None => {}
+        if let Some(grade) = self.max_grade {
+            let _ = write!(
+                text,
+                "\nerr: the largest grade is that of these data, {}; a name such as err:4 sets it",
+                exact(grade)
+            );
         }
         text
     }
@@ -127,9 +105,9 @@ pub(crate) struct TestSizes {
 }
 
 impl TestSizes {
-    pub(crate) fn new(loaded: &Loaded, metrics: &[Metric], rules: &Rules) -> Self {
+    pub(crate) fn new(loaded: &Loaded, metrics: &[Metric], convention: Convention) -> Self {
         Self {
-            rules: RulesReport::new(metrics, rules, loaded.dataset.labels()),
+            rules: RulesReport::new(metrics, convention, loaded.dataset.labels()),
             rows: loaded.dataset.rows(),
             queries: loaded.dataset.queries().len(),
             dropped_entries: loaded.dropped_entries,

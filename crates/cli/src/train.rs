@@ -486,10 +486,8 @@ impl Report {
         if let Some(HoldOut::Given { groups, .. }) = scheme {
             console.warn_all(Warning::of_folds(groups, train.queries()));
         }
-        if let Measure::Of(metric, rules) = args.measure {
-            let labels = train.labels();
-            console.warn_all(Warning::of_grades(&[metric], labels, &rules, false));
-        }
+        let measure = args.measure.metric();
+        console.warn_all(Warning::of_grades(measure.as_slice(), train.labels()));
         console.warn_all(Warning::of_queries(train));
         if self.data.queries == 1 && scheme.is_none() {
             console.warn(format_args!("no hold-out: {}", one_query(train.queries())));
@@ -550,7 +548,7 @@ impl Report {
             Some(HoldOut::Queries) => "LQO",
             _ => "hold-out",
         };
-        let measure = self.measure.filter(|metric| *metric != Metric::Concordance);
+        let measure = self.measure.filter(|metric| *metric != Metric::CONCORDANCE);
         Sheet::of(&self.outcome.cells)
             .number("gamma", |cell| cell.kernel.gamma().map(exact))
             .number("lambda", |cell| short(cell.lambda.value()))

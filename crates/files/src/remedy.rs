@@ -87,14 +87,6 @@ parameters! {
     Query => ["TableOptions::query", "--query", "query"],
     /// Columns of a table to leave out.
     Ignore => ["TableOptions::ignore", "--ignore", "ignore"],
-    /// Conventions of measures.
-    Convention => ["Rules::convention", "--convention", "convention"],
-    /// Gain of a grade.
-    Gain => ["Rules::gain", "--gain", "gain"],
-    /// The least label of a relevant document.
-    RelevantFrom => ["Rules::relevant_from", "--relevant-from", "relevant_from"],
-    /// The largest grade.
-    MaxGrade => ["Rules::max_grade", "--max-grade", "max_grade"],
 }
 
 impl fmt::Display for Parameter {

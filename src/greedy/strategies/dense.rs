@@ -33,8 +33,9 @@ use crate::data::Column;
 use crate::greedy::criterion::BlockRanking;
 use crate::greedy::gain::{QuerySums, Terms};
 use crate::greedy::strategy::{Facts, bytes, error_left};
-use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
+use crate::greedy::{LastStep, Round, State, Strategy};
 use crate::linalg::kernels::{self, LANES, Lanes};
+use crate::metrics::Judge;
 use crate::stop;
 
 pub(super) const FACTS: Facts = Facts {
@@ -83,7 +84,7 @@ impl Strategy for Dense {
         let error = round.state.error();
         let of_block = |block: &Block| match round.ranking {
             None => block.gains.map(|gain| error_left(error, gain)),
-            Some(ranking) => block.ranking_losses(ranking, round.state),
+            Some(judge) => block.ranking_losses(judge, round.state),
         };
         let errors: Vec<Lanes> = self.0.par_iter().map(of_block).collect();
         let errors = errors.as_flattened();
@@ -161,11 +162,11 @@ impl Block {
     }
 
     /// The distance to a perfect ranking with each candidate.
-    fn ranking_losses(&self, ranking: &RankingCriterion, state: &State) -> Lanes {
+    fn ranking_losses(&self, judge: &Judge<'_>, state: &State) -> Lanes {
         if stop::requested() {
             return [f64::NAN; LANES];
         }
-        let mut ranking = BlockRanking::new(ranking, state);
+        let mut ranking = BlockRanking::new(judge, state);
         for (query, rows) in (0u32..).zip(state.queries().ranges()) {
             let (c, u) = (&self.c[rows.clone()], &self.u[rows.clone()]);
             let sums = QuerySums::of(c, u, &state.holdout()[rows]);

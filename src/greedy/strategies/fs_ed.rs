@@ -38,7 +38,7 @@ use crate::data::Dataset;
 use crate::error::Error;
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, bytes};
-use crate::metrics::{Metric, Rules};
+use crate::metrics::{Convention, Judge, MetricKind};
 use crate::stop;
 
 /// Most grades, each of which has a density.
@@ -90,10 +90,14 @@ pub struct ExpectedDivergence<'a> {
     sizes: Vec<usize>,
     /// The position of its label among the grades, of every row.
     grade_of_row: Vec<usize>,
-    rules: Rules,
+    /// NDCG@10 of rankings of the training queries.
+    judge: Judge<'a>,
     /// NDCG of each query while all rows are tied; `None` where it is undefined.
     tied: Vec<Option<f64>>,
 }
+
+/// The cut-off of the measure.
+const TEN: NonZeroUsize = NonZeroUsize::new(10).expect("ten");
 
 /// The values of a feature, without zeros where these are an atom.
 struct Values {
@@ -140,19 +144,16 @@ impl<'a> ExpectedDivergence<'a> {
         for &grade in &grade_of_row {
             sizes[grade] += 1;
         }
-        let rules = Rules::default().of(labels);
-        let tied = |rows: std::ops::Range<usize>| {
-            let zeros = vec![0.0; rows.len()];
-            ndcg(&labels[rows], &zeros, rules)
-        };
+        let metric = MetricKind::Ndcg(TEN).into();
+        let judge = Judge::new(metric, Convention::Standard, labels, train.queries());
         Ok(Self {
             train,
             points: train.validation().unwrap_or(train),
-            tied: train.queries().ranges().map(tied).collect(),
+            tied: judge.score(&vec![0.0; labels.len()]).per_query,
             grades,
             sizes,
             grade_of_row,
-            rules,
+            judge,
         })
     }
 
@@ -250,14 +251,14 @@ impl<'a> ExpectedDivergence<'a> {
     /// Mean NDCG@10 of the training queries by falling and by rising values, 0 where no query has
     /// one. Queries without an entry are tied.
     pub fn ndcg(&self, feature: u32) -> [f64; 2] {
-        let (labels, queries) = (self.train.labels(), self.train.queries());
+        let queries = self.train.queries();
         let measured = self.tied.iter().flatten().count();
         let Some(position) = self.train.position(feature).filter(|_| measured > 0) else {
             return [0.0; 2];
         };
         let mut sums = [self.tied.iter().flatten().sum::<f64>(); 2];
         let mut rest = self.train.column(position);
-        let mut scores = Vec::new();
+        let (mut scores, mut ranked) = (Vec::new(), Vec::new());
         while let Some(&row) = rest.rows.first() {
             let query = queries.of_row(row as usize);
             let rows = queries.range(query);
@@ -271,7 +272,8 @@ impl<'a> ExpectedDivergence<'a> {
                 scores[row - rows.start] = value;
             }
             for sum in &mut sums {
-                let value = ndcg(&labels[rows.clone()], &scores, self.rules);
+                ranked.clone_from(&scores);
+                let value = self.judge.of_query(query, &mut ranked);
                 *sum += value.unwrap_or(tied) - tied;
                 for score in &mut scores {
                     *score = -*score;
@@ -280,12 +282,6 @@ impl<'a> ExpectedDivergence<'a> {
         }
         sums.map(|sum| sum / measured as f64)
     }
-}
-
-/// NDCG@10 of a query.
-fn ndcg(labels: &[f64], scores: &[f64], rules: Rules) -> Option<f64> {
-    const TEN: NonZeroUsize = NonZeroUsize::new(10).expect("ten");
-    Metric::Ndcg(TEN).query(labels, scores, rules)
 }
 
 impl Values {

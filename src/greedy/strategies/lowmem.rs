@@ -194,7 +194,7 @@ impl Scratch {
     /// to a perfect ranking.
     fn errors(&mut self, round: &Round<'_>, error: f64, block: &[u32]) -> Lanes {
         let mut gains = [0.0; LANES];
-        let ranking = |criterion| BlockRanking::new(criterion, round.state);
+        let ranking = |judge| BlockRanking::new(judge, round.state);
         let mut ranking = round.ranking.map(ranking);
         let see = |query, terms: &Terms<LANES>, sums: &QuerySums<LANES>, tu: &[Lanes]| {
             if let Some(ranking) = &mut ranking {

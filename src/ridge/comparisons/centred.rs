@@ -18,7 +18,7 @@ use crate::linalg::centring::{centre_offset, centre_rows};
 use crate::linalg::eigen::Eigen;
 use crate::linalg::factor::Square;
 use crate::linalg::kernels::add_scaled;
-use crate::metrics::{Metric, Rules, score, tie_predictions};
+use crate::metrics::{Convention, Judge, Metric, prediction_tolerance};
 use crate::names::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
 use crate::ridge::features::{Columns, Features, Mean};
@@ -264,9 +264,9 @@ impl Loss for Centred {
         predictions: &[f64],
         parts: &Parts,
     ) -> Option<f64> {
-        let mut tied = pick(predictions, &parts.order);
-        tie_predictions(&mut tied, labels, &parts.queries);
-        let (metric, labels) = (Metric::Concordance, pick(as_given, &parts.order));
-        score(metric, &labels, &tied, &parts.queries, Rules::default()).mean
+        let (metric, as_given) = (Metric::CONCORDANCE, pick(as_given, &parts.order));
+        let judge = Judge::new(metric, Convention::Standard, as_given, &parts.queries)
+            .within(prediction_tolerance(labels));
+        judge.score(&pick(predictions, &parts.order)).mean
     }
 }

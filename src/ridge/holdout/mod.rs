@@ -14,7 +14,7 @@ use crate::data::{Groups, Queries};
 use crate::error::{Error, Result};
 use crate::lambda::Lambda;
 use crate::linalg::centring::centre;
-use crate::metrics::{Metric, Rules, evaluate};
+use crate::metrics::{Convention, Judge, Metric};
 use crate::stop;
 
 /// A hold-out: predictions for rows by models that have not seen them, and their errors (`docs/derivation.md`,
@@ -53,18 +53,18 @@ impl RidgeProblem<'_> {
         holdout: &Holdout,
         groups: &Groups,
         metric: Metric,
-        rules: Rules,
     ) -> Option<f64> {
         let queries = self.system.queries();
-        if holdout.predictions.len() != queries.rows() {
+        let predictions = &holdout.predictions;
+        let judged = predictions.len() == queries.rows();
+        if !judged || !predictions.iter().all(|one| one.is_finite()) {
             return None;
         }
         let of_rows = groups.clone().rows(queries).ok()?;
         let parts = parts_of(&of_rows, queries).ok()?;
         let labels = pick(&self.system.as_given, &parts.order);
-        let scores = pick(&holdout.predictions, &parts.order);
-        let found = evaluate(&[metric], &labels, &scores, &parts.queries, rules).ok()?;
-        found.first()?.1.mean
+        let judge = Judge::new(metric, Convention::Standard, labels, &parts.queries);
+        judge.score(&pick(predictions, &parts.order)).mean
     }
 
     /// Predictions for every row, `m`, by models that were trained without its group, for each of `lambdas`, in their

@@ -58,7 +58,7 @@ fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<Panel> {
     if !judges(None) {
         panels.push(panel("leave-query-out error", |step| Some(step.lqo_error)));
     }
-    if !judges(Some(Metric::Concordance)) {
+    if !judges(Some(Metric::CONCORDANCE)) {
         let label = "leave-query-out concordance index";
         panels.push(panel(label, |step| step.lqo_cindex));
     }

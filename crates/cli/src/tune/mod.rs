@@ -23,7 +23,7 @@ pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
 use kept::Kept;
 
-use super::args::{self, RulesArgs, at_least_one, each_once, one_of};
+use super::args::{self, ConventionArgs, at_least_one, each_once, one_of};
 use super::console::Console;
 use super::data::{Input, TrainingData};
 use super::output::{Destination, OutputFile, appear};
@@ -132,7 +132,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = "Measures")]
     metrics: Option<std::vec::Vec<Metric>>,
     #[command(flatten)]
-    rules: RulesArgs,
+    convention: ConventionArgs,
     #[command(flatten)]
     data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
@@ -162,7 +162,7 @@ impl TuneArgs {
         each_once("strategy", &self.strategies)?;
         each_once("scale of labels", &self.settings.labels)?;
         let options = &self.settings.selection;
-        check_selection(options, &strategies, &self.rules, true)?;
+        check_selection(options, &strategies, self.convention, true)?;
         self.teacher.check(options, &strategies)?;
         let validation = self.judging.validation();
         let others = [validation, self.test.as_ref()].into_iter().flatten();
@@ -232,10 +232,10 @@ impl TuneArgs {
             Some(EvidenceChoice::Folds) => HoldOut::folds(train.queries()).seed(seed),
             _ => validation.map_or(HoldOut::Queries, HoldOut::of),
         };
-        let (selection, rules) = (self.settings.selection.clone(), self.rules.rules());
+        let (selection, convention) = (self.settings.selection.clone(), self.convention.known());
         let selection = GreedyRankRls {
             k: self.k,
-            criterion: selection.criterion.under(rules.convention),
+            criterion: selection.criterion.under(convention),
             memory: self.data.read.memory(),
             ..selection
         };
@@ -243,7 +243,7 @@ impl TuneArgs {
             evidence,
             measure: self.measure,
             metrics: self.metrics.clone().unwrap_or_default(),
-            rules,
+            convention,
             rule: self.judging.rule,
             strategies: self.strategies.clone(),
             labels: match &self.settings.labels[..] {
@@ -267,7 +267,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
         let validation = validation.dataset.clone();
         input.train = input.train.with_validation(validation);
     }
-    input.check_measures(test, &args.measures()?, &args.rules, session.console)?;
+    input.check_measures(test, &args.measures()?, session.console)?;
     Ok(input)
 }
 
@@ -324,7 +324,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let metrics = args.measures()?;
-    let mut test_path = input.test_path(&metrics, args.rules.rules());
+    let mut test_path = input.test_path(&metrics, args.convention.known());
     if let Some(path) = &mut test_path {
         for point in &tuned.chosen().points[..tuned.k] {
             path.push(point.step.feature, &point.weights)
@@ -332,15 +332,15 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         }
     }
     let test_sizes = input.test.as_ref();
-    let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
+    let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, args.convention.known()));
     let folds = cross_validated.is_some() || matches!(options.evidence, HoldOut::Folds { .. });
     if !folds && selection.options.sample.is_none() {
         session.warn_of_seed(Some(selection.options.strategy));
     }
     warn(&tuned, train, left, console);
-    let (labels, rules) = (train.labels(), &options.rules);
-    console.warn_all(Warning::of_criterion(options.selection.criterion, labels));
-    console.warn_all(Warning::of_grades(&options.measures(), labels, rules, true));
+    let criterion = options.selection.criterion.metric();
+    console.warn_all(Warning::of_grades(criterion.as_slice(), train.labels()));
+    console.warn_all(Warning::of_grades(&options.measures(), train.labels()));
     console.warn_all(Warning::of_queries(train));
     let test = test_sizes.zip(test_path.as_ref());
     let sizes = Sizes::new(train, &summary);

@@ -103,7 +103,7 @@ fn a_closed_pipe_is_not_an_error() {
         "tune train.svm -k 3 -q",
         "train train.svm --lambda 1 -q",
         "predict model.json train.svm",
-        "evaluate test.svm --model model.json --per-query -q",
+        "evaluate test.svm --model model.json -q",
         "inspect model.json",
         "inspect model.json --json",
         "completions bash",
@@ -179,14 +179,6 @@ fn a_number_with_a_minus_is_a_value_that_is_refused() {
         ("select train.svm -k 1 --strategy -x", "-x' for '--strategy"),
         ("select train.svm -k 1 --threads -2", "-2' for '--threads"),
         ("tune train.svm -k 1 --rule -inf", "-inf' for '--rule"),
-        (
-            "evaluate train.svm --file-order --relevant-from -inf",
-            "-inf' for '--relevant-from",
-        ),
-        (
-            "evaluate train.svm --file-order --max-grade -inf",
-            "-inf' for '--max-grade",
-        ),
     ] {
         folder.misused(&format!("{arguments} => invalid value '{option}"));
     }
@@ -213,9 +205,9 @@ fn numbers_in_headings_are_as_they_were_given_and_short() {
     folder.write("below.svm", "-1e300 qid:a 1:1\n0 qid:a 2:1\n");
     for arguments in [
         "evaluate huge.svm --file-order --metrics err",
-        "evaluate huge.svm --file-order --metrics err --max-grade 1e305",
-        "evaluate huge.svm --file-order --metrics err --max-grade 1e290",
-        "evaluate huge.svm --file-order --metrics map --relevant-from 1e299",
+        "evaluate huge.svm --file-order --metrics err:1e305",
+        "evaluate huge.svm --file-order --metrics err:1e290",
+        "evaluate huge.svm --file-order --metrics map:1e299",
         "evaluate below.svm --file-order --metrics ndcg@3",
         "select train.svm -k 1 --lambda -1e300",
         "select train.svm -k 1 --lambda 1e290u",

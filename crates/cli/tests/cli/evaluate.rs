@@ -6,17 +6,16 @@ fn scores_are_measured() {
     let folder = Folder::new();
     folder.write("scores.txt", "2\n1\n3\n2\n1\n");
     let evaluate = "evaluate test.svm --scores scores.txt --metrics mrr,map,p@2 --json";
-    let document = folder.json(&format!("{evaluate} --per-query"));
+    let document = folder.json(&format!("{evaluate} --csv queries.csv"));
     assert_eq!(document["metrics"]["mrr"], 0.75);
     // Values 1 and 0.5: a deviation of 0.5 / sqrt(2) over sqrt(2).
     assert!((number(&document["standard_errors"]["mrr"]) - 0.25).abs() < 1e-15);
     assert_eq!(document["metrics"]["p@2"], 0.5);
     let map = number(&document["metrics"]["map"]);
     assert!((map - 19.0 / 24.0).abs() < 1e-15);
-    let queries = list(&document["per_query"]);
-    assert_eq!(queries.len(), 2);
-    assert_eq!(queries[1]["query"], "y");
-    assert_eq!(queries[1]["mrr"], 0.5);
+    let queries = folder.read("queries.csv");
+    assert_eq!(queries.lines().count(), 3);
+    assert!(queries.contains("\nscores.txt,y,0.5,"), "{queries}");
     folder.write("scores.zst", zst("2\n1\n3\n2\n1\n"));
     let compressed = folder.json(&evaluate.replace("scores.txt", "scores.zst"));
     assert_eq!(compressed["metrics"], document["metrics"]);
@@ -30,11 +29,10 @@ fn undefined_measures_are_left_out_or_null() {
     let folder = Folder::new();
     folder.write("flat.svm", "0 1:1\n0\n0\n0\n");
     folder.write("scores.txt", "1\n0\n1\n0\n");
-    let evaluate = "evaluate flat.svm --scores scores.txt --metrics map --per-query --json";
+    let evaluate = "evaluate flat.svm --scores scores.txt --metrics map --csv q.csv --json";
     let document = folder.json(&format!("{evaluate} --rows-per-query 4"));
     assert!(document["metrics"]["map"].is_null());
-    assert!(document["per_query"][0]["map"].is_null());
-    assert_eq!(document["per_query"][0]["query"], "1");
+    assert_eq!(folder.read("q.csv"), "ranking,query,map\nscores.txt,1,\n");
     assert_eq!(document["left_out"]["map"], 1);
     let letor = folder.json(&format!("{evaluate} --rows-per-query 4 --convention letor"));
     assert_eq!(letor["metrics"]["map"], 0.0);
@@ -47,9 +45,12 @@ fn scores_are_in_input_order() {
     folder.write("mixed.svm", "1 qid:a\n0 qid:b\n0 qid:a\n2 qid:b\n");
     folder.write("scores.txt", "4\n3\n2\n1\n");
     let evaluate = "evaluate mixed.svm --scores scores.txt --regroup --json --metrics mrr";
-    let document = folder.json(&format!("{evaluate} --per-query"));
-    assert_eq!(document["per_query"][0]["mrr"], 1.0);
-    assert_eq!(document["per_query"][1]["mrr"], 0.5);
+    folder.json(&format!("{evaluate} --csv q.csv"));
+    let queries = folder.read("q.csv");
+    assert!(
+        queries.ends_with("\nscores.txt,a,1\nscores.txt,b,0.5\n"),
+        "{queries}"
+    );
 }
 
 /// Labels 1, 0 and 0, 2, 1; one ranking is perfect, the other one the reverse.
@@ -95,13 +96,16 @@ fn the_order_of_the_file_is_a_ranking() {
     let rows = "-2 qid:a\n3.5 qid:b\n1 qid:b\n4 qid:a\n-1 qid:c\n";
     folder.write("mixed.svm", rows);
     folder.write("scores.txt", "1\n2\n2\n2\n0\n");
-    let evaluate = "evaluate mixed.svm --regroup --metrics label@1,cindex --json --per-query";
+    let evaluate = "evaluate mixed.svm --regroup --metrics label@1,cindex --json --csv q.csv";
     let alone = folder.json(&format!("{evaluate} --file-order"));
-    let first: Vec<f64> = list(&alone["per_query"])
-        .iter()
-        .map(|query| number(&query["label@1"]))
-        .collect();
-    assert_eq!(first, [-2.0, 3.5, -1.0]);
+    let first = || -> Vec<f64> {
+        let queries = folder.read("q.csv");
+        let values = queries.lines().skip(1).map(|line| line.split(',').nth(2));
+        values
+            .map(|value| value.unwrap().parse().unwrap())
+            .collect()
+    };
+    assert_eq!(first(), [-2.0, 3.5, -1.0]);
     assert_eq!(alone["metrics"]["label@1"], 0.5 / 3.0);
     assert_eq!(alone["left_out"]["label@1"], 0);
     assert_eq!(alone["metrics"]["cindex"], 0.5);
@@ -112,13 +116,11 @@ fn the_order_of_the_file_is_a_ranking() {
     assert_eq!(both["rankings"][1]["name"], "order of the file");
     assert_eq!(both["rankings"][1]["metrics"], alone["metrics"]);
     // The second query is tied: its mean, and under letor its first row.
-    let query =
-        |document: &serde_json::Value| number(&document["rankings"][0]["per_query"][1]["label@1"]);
-    assert_eq!(query(&both), 2.25);
-    let letor = folder.json(&format!(
+    assert_eq!(first()[1], 2.25);
+    folder.json(&format!(
         "{evaluate} --file-order --scores scores.txt --convention letor"
     ));
-    assert_eq!(query(&letor), 3.5);
+    assert_eq!(first()[1], 3.5);
     let compared = &both["comparisons"][0]["metrics"]["label@1"];
     assert_eq!(
         [&compared["wins"], &compared["ties"], &compared["losses"]],
@@ -157,9 +159,9 @@ fn the_tables_of_a_comparison_fit_80_columns() {
     folder.write(&long, "2\n1\n1\n3\n2\n");
     folder.write("worst.txt", "1\n2\n3\n1\n2\n");
     let text = folder.stdout(&format!(
-        "evaluate test.svm --scores {long} --scores worst.txt --per-query"
+        "evaluate test.svm --scores {long} --scores worst.txt"
     ));
-    assert!(text.contains(&format!("\nA: {long}\n\nquery")), "{text}");
+    assert!(text.contains(&format!("\nA: {long}\n")), "{text}");
     let mut lines = text.lines().filter(|line| !line.ends_with(&long));
     assert!(lines.all(|line| line.chars().count() <= 80), "{text}");
 }
@@ -215,22 +217,96 @@ fn a_scale_makes_files_comparable() {
     folder.write("data.svm", "2 qid:1\n0 qid:1\n1 qid:1\n");
     folder.write("scores.txt", "0.9\n0.8\n0.7\n");
     let evaluate = "evaluate data.svm --scores scores.txt --metrics err";
-    let document = folder.json(&format!("{evaluate} --json --max-grade 4"));
-    assert_eq!(document["metrics"]["err"], 0.204_427_083_333_333_34);
-    assert_eq!(document["max_grade"], 4.0);
+    let document = folder.json(&format!("{evaluate}:4,err --json"));
+    assert_eq!(document["metrics"]["err:4"], 0.204_427_083_333_333_34);
+    assert_eq!(document["max_grade"], 2.0);
     folder.prints(&format!(
         "{evaluate} => the largest grade is that of these data, 2"
     ));
-    let error = folder.fails(&format!("{evaluate} --max-grade 1"), 1);
-    let expected = "data.svm: err has 1 as the largest grade: the label of row 1, in query 1, is 2";
+    let error = folder.fails(&format!("{evaluate}:1"), 1);
+    let expected =
+        "data.svm: err:1 has 1 as the largest grade: the label of row 1, in query 1, is 2";
     assert!(error.contains(expected), "{error}");
-    let linear = folder.json(&format!(
-        "{evaluate},ndcg@1,map --json --gain linear --relevant-from 2"
+}
+
+/// Grades 0, 2, 1 in the order of the scores: what a name says of labels and ranks counts for it alone.
+#[test]
+fn rules_stand_in_the_name_of_a_measure() {
+    let folder = Folder::new();
+    folder.write("data.svm", "0 qid:1\n2 qid:1\n1 qid:1\n");
+    let evaluate = "evaluate data.svm --file-order --json --metrics";
+    let measured = |list: &str, name: &str| {
+        let document = folder.json(&format!("{evaluate} {list}"));
+        number(&document["metrics"][name])
+    };
+    let all = "map,map:2,ndcg@2,ndcg@2:linear,ndcg@4(letor),ndcg@4,p@2:2,mrr:1.5";
+    let third = 1.0 / 3.0_f64.log2();
+    for (name, value) in [
+        ("map", (0.5 + 2.0 / 3.0) / 2.0),
+        ("map:2", 0.5),
+        ("ndcg@2", 3.0 * third / (3.0 + third)),
+        ("ndcg@2:linear", 2.0 * third / (2.0 + third)),
+        ("ndcg@4(letor)", 0.0),
+        ("p@2:2", 0.5),
+        ("mrr:1.5", 0.5),
+    ] {
+        let found = measured(all, name);
+        assert!((found - value).abs() < 1e-15, "{name}: {found}");
+    }
+    // A convention is for names that have none, and a rule as usual is not written.
+    let letor = measured("ndcg@4(standard),ndcg@4 --convention letor", "ndcg@4");
+    assert_eq!(letor, 0.0);
+    let named = "ndcg@4(standard),ndcg@4 --convention letor";
+    assert_eq!(
+        measured(named, "ndcg@4(standard)"),
+        measured("ndcg@4", "ndcg@4")
+    );
+    assert_eq!(
+        measured("ndcg@2:exponential", "ndcg@2"),
+        measured("ndcg@2", "ndcg@2")
+    );
+    for (list, refused) in [
+        (
+            "ndcg@2:cubic",
+            "metric ndcg@2: expected a gain, exponential or linear, found",
+        ),
+        (
+            "map:x",
+            "expected the least label of a relevant row, a number such as map:2",
+        ),
+        (
+            "err:0",
+            "expected the largest grade, a number above 0 such as err:4",
+        ),
+        ("cindex:2", "metric cindex: expected the name alone"),
+        ("map(best)", "expected one of letor, standard"),
+    ] {
+        folder.misused(&format!("{evaluate} {list} => {refused}"));
+    }
+}
+
+/// A criterion, what models are chosen by, and measures of test data obey their own rules.
+#[test]
+fn whatever_takes_a_measure_obeys_its_rules() {
+    let folder = Folder::new();
+    let tune = "tune train.svm -k 2 --lambda 1,4 --json --choose-by";
+    let values = |name: &str| number(&folder.json(&format!("{tune} {name}"))["chosen"]["value"]);
+    assert_eq!(values("ndcg@9(letor)"), 0.0);
+    assert_eq!(values("ndcg@9 --convention letor"), 0.0);
+    assert!(values("ndcg@9") > 0.0);
+    assert_eq!(
+        values("ndcg@9(standard) --convention letor"),
+        values("ndcg@9")
+    );
+    let select = "select train.svm -k 2 --lambda 1 --criterion";
+    folder.run(&format!("{select} map:1.5(letor) -o model.json"));
+    assert!(folder.read("model.json").contains("\"map:1.5(letor)\""));
+    // A model goes on by the rules that it began with, and by no others.
+    let more = select.replace("-k 2", "-k 3");
+    folder.run(&format!("{more} map:1.5(letor) -o model.json --resume"));
+    folder.refused(&format!(
+        "{more} map:1(letor) -o model.json --resume => criterion was map:1.5(letor)"
     ));
-    assert_eq!(linear["gain"], "linear");
-    assert_eq!(linear["relevant_from"], 2.0);
-    assert_eq!(linear["metrics"]["map"], 1.0);
-    folder.warns(&format!("{evaluate} --gain linear => --gain has no effect"));
 }
 
 #[test]
@@ -252,8 +328,8 @@ fn labels_below_0_have_no_grades() {
     let document = folder.json(&format!("{evaluate} map,mrr,p@1,cindex,label@1 --json"));
     assert_eq!(document["metrics"]["map"], 0.75);
     assert_eq!(document["metrics"]["label@1"], 0.0);
-    let document = folder.json(&format!("{evaluate} map --json --relevant-from -1"));
-    assert_eq!(document["metrics"]["map"], 1.0);
+    let document = folder.json(&format!("{evaluate} map:-1 --json"));
+    assert_eq!(document["metrics"]["map:-1"], 1.0);
     for arguments in [
         "select train.svm -k 1 --lambda 1 --test signs.svm --regroup --metrics ndcg@5",
         "select signs.svm -k 1 --lambda 1 --regroup --criterion ndcg@5",

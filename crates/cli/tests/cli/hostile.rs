@@ -253,7 +253,7 @@ fn tables_of_long_texts_end() {
         "inspect all.json",
         "tune long.svm -k 2 --lambda 1 --names names.txt --csv t.csv",
         "compare long.svm -k 2 --lambda 1 --names names.txt --strategies lowmem,random",
-        "evaluate long.svm --model m.json --model all.json --per-query --csv e.csv",
+        "evaluate long.svm --model m.json --model all.json --csv e.csv",
         &format!("evaluate long.svm --model m.json --metrics {measures}"),
         "explain m.json long.svm b",
         "info long.svm --names names.txt",
@@ -265,14 +265,12 @@ fn tables_of_long_texts_end() {
             "{arguments}"
         );
     }
-    let text = folder.stdout("evaluate long.svm --model m.json --per-query");
+    let text = folder.stdout("explain m.json long.svm 1");
     assert!(text.contains("nnn…") && !text.contains(&long), "{text}");
     // Documents and tables for scripts have all of it.
     assert!(folder.read("e.csv").contains(&long));
     assert!(folder.read("t.csv").contains(&long));
     assert!(folder.stdout("inspect m.json --json").contains(&long));
-    let evaluated = folder.json("evaluate long.svm --model m.json --per-query --json");
-    assert_eq!(evaluated["per_query"][0]["query"], long);
 }
 
 /// Text from outside that would turn colours on, move the cursor, or turn letters around.
@@ -335,7 +333,7 @@ fn no_text_from_outside_commands_the_terminal() {
         &["inspect", "schema.json"],
         &["inspect", &absent],
         &["predict", "m.json", &bad],
-        &["evaluate", &a, "--model", "m.json", "--per-query"],
+        &["evaluate", &a, "--model", "m.json", "--csv", EVIL],
         &["evaluate", &a, "--model", &model, "--model", "m.json"],
         &["evaluate", &a, "--metrics", EVIL],
         &["explain", "m.json", &a, EVIL],

@@ -180,9 +180,9 @@ fn a_measure_can_be_the_criterion() {
     let folder = Folder::new();
     let select = "select train.svm -k 2 --lambda 1 --criterion ndcg@2 --convention letor";
     let document = folder.json(&format!("{select} --json"));
-    assert_eq!(document["criterion"], "ndcg@2 (letor)");
+    assert_eq!(document["criterion"], "ndcg@2(letor)");
     assert!((0.0..=1.0).contains(&number(&document["steps"][0]["criterion"])));
-    folder.prints(&format!("{select} => criterion ndcg@2 (letor)"));
+    folder.prints(&format!("{select} => criterion ndcg@2(letor)"));
 }
 
 #[test]

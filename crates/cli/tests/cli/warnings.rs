@@ -132,16 +132,19 @@ fn grades_that_are_counts_are_told() {
     let told = "labels go up to 2000, and their gain in ndcg@10 is 2^label - 1";
     folder.warns(&format!("{evaluate} => {told}"));
     folder.warns(&format!(
-        "{evaluate} --metrics ndcg@10 => if they are counts, take --gain linear"
+        "{evaluate} --metrics ndcg@10 => if they are counts, take ndcg@10:linear"
     ));
     folder.warns(&format!(
         "{evaluate} --metrics err => gain in err is 2^label - 1"
     ));
+    folder.warns(&format!(
+        "{evaluate} --metrics err => judge by map, p@K, mrr"
+    ));
     folder.warns(
-        "select t.svm -k 1 --lambda 1 --criterion ndcg@10 => judge by map, p@K, mrr, cindex",
+        "select t.svm -k 1 --lambda 1 --criterion ndcg@10 => if they are counts, take ndcg@10:linear",
     );
-    folder.warns("train t.svm --lambda 1,4 --choose-by ndcg@3 => judge by map");
-    for sound in ["--metrics ndcg@10 --gain linear", "--metrics map,cindex"] {
+    folder.warns("train t.svm --lambda 1,4 --choose-by ndcg@3 => take ndcg@3:linear");
+    for sound in ["--metrics ndcg@10:linear", "--metrics map,cindex"] {
         assert_eq!(folder.run(&format!("{evaluate} {sound}")).1, "");
     }
 }
