@@ -187,7 +187,7 @@ impl Taught {
         data: &Dataset<'_>,
         plan: &Plan,
     ) -> Result<Option<Self>> {
-        let (Some(solver), Some(lambdas)) = (plan.teacher, &plan.options.teacher_lambda) else {
+        let Some(lambdas) = &plan.options.teacher_lambda else {
             return Ok(None);
         };
         let classes = candidates.classes();
@@ -201,12 +201,12 @@ impl Taught {
             let scores = weighted(classes, scores);
             return Self::given(scores, labels, candidates.queries()).map(Some);
         }
-        ensure!(
-            candidates.peers().count() == 1,
-            options,
-            "ranks do not train a teacher: expected its scores for the rows {}",
-            Remedy::GiveTeacher
-        );
+        let Some(solver) = plan.teacher else {
+            return Err(Error::options(format!(
+                "ranks do not train a teacher: expected its scores for the rows {}",
+                Remedy::GiveTeacher
+            )));
+        };
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
         Self::train(classes, labels, search, solver, plan.options.seed()).map(Some)
