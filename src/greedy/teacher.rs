@@ -10,13 +10,13 @@ use rankrls_files::Remedy;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use super::checks::{check_labels, check_values};
+use super::checks::check_values;
 use super::state::centred_and_scaled;
 use super::target::{REFIT_BLEND, filter, teacher_search};
 use crate::candidates::Candidates;
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, check_labels};
 use crate::data::{Dataset, HoldOut, Queries};
-use crate::error::{Error, Kind, Result, ensure};
+use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, is_flat};
 use crate::linalg::kernels;
 use crate::metrics::{Metric, Rules, score};
@@ -35,14 +35,9 @@ const FEWEST_QUERIES: usize = 10;
 /// gradients: lanes that stand idle then cost more than a parameter that was not needed.
 const SMALL: usize = 50_000_000;
 
-/// The refusal of a teacher that cannot be trained. It is not of the numbers of a selection.
+/// The refusal of a teacher that cannot be trained.
 fn untrained(error: Error) -> Error {
-    let kind = match error.kind() {
-        Kind::Numbers => Kind::Data,
-        kind => kind,
-    };
-    let text = format!("the teacher, RankRLS on all columns, cannot be trained: {error}");
-    Error::new(kind, text).from_source(error)
+    error.within("the teacher, RankRLS on all columns, cannot be trained: ")
 }
 
 /// The teacher of a selection.
