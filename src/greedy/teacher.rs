@@ -62,6 +62,13 @@ pub struct Teacher {
     pub residual: Option<f64>,
 }
 
+impl Teacher {
+    /// Whether it was trained on folds, which were drawn: solvers that factor leave out each query.
+    pub fn draws(&self) -> bool {
+        self.solver.is_some_and(|solver| !solver.factors())
+    }
+}
+
 /// The labels of a selection, made before it: centred and weighted as its candidates are, `m` each.
 #[derive(Debug, Clone)]
 pub(crate) struct Labels {

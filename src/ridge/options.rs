@@ -73,6 +73,9 @@ pub struct RankRls {
     /// The rows that are held out.
     #[serde(skip)]
     pub holdout: HoldOut,
+    /// Seed of the folds that [`HoldOut::Auto`] draws; [`HoldOut::Folds`] has its own.
+    #[serde(skip)]
+    pub seed: u64,
     /// Whether leave-pair-out keeps its predictions.
     #[serde(skip)]
     pub keep_pairs: bool,
@@ -113,6 +116,7 @@ impl Default for RankRls {
             kernels: vec![Kernel::LINEAR],
             basis: None,
             holdout: HoldOut::Auto,
+            seed: 1,
             keep_pairs: false,
             measure: Measure::Squared,
             preferences: None,

@@ -106,6 +106,12 @@ impl Outcome {
         self.options.label_scale()
     }
 
+    /// Whether the seed counted in the selection from all training data: [`Selection::draws`].
+    pub fn draws(&self) -> bool {
+        let teacher = self.teacher.as_ref();
+        self.options.sample.is_some() || teacher.is_some_and(Teacher::draws)
+    }
+
     /// How stable the first `k` features are over the folds, among so many `candidates`; `None` without folds.
     /// Features are 0-based.
     pub fn stability(&self, k: usize, candidates: usize) -> Option<Stability> {
