@@ -74,9 +74,9 @@ impl Training {
             None if self.alpha.count() > 1 => HoldOut::Auto,
             None | Some(Asked::Folds(_)) => HoldOut::Factored,
             Some(Asked::Name(name)) => {
-                let named: HoldOut = name.parse().map_err(|error| {
-                    value(format_args!("holdout: {error}, auto, none, or an array"))
-                })?;
+                let named: HoldOut = name
+                    .parse()
+                    .map_err(|error| value(format_args!("holdout: {error}, or an array")))?;
                 named.seed(self.seed)
             }
         };
@@ -94,6 +94,7 @@ impl Training {
             basis,
             kernels: vec![kernel],
             holdout,
+            seed,
             keep_pairs: self.keep_pairs,
             rows_from: IndexBase::Zero,
             memory: self.options.memory.within(budget()),

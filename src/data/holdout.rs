@@ -75,8 +75,8 @@ pub enum HoldOut {
 }
 
 impl HoldOut {
-    /// The names of those that hold something out, as a list for people.
-    pub const NAMES: &str = "lqo, lpo, folds:N";
+    /// The names that can be read, as a list for people.
+    pub const NAMES: &str = "lqo, lpo, folds:N, auto, none";
 
     /// Folds where nobody says how many, and there are as many things to put into them.
     pub const FOLDS: usize = 5;
@@ -284,8 +284,7 @@ impl Groups {
         if preferences.is_some() {
             return Self::of_rows(folds);
         }
-        let ordered = data.in_row_order(folds);
-        Self::of_rows(ordered.map_err(|error| Error::data(error.to_string()))?)
+        Self::of_rows(data.in_row_order(folds)?)
     }
 
     /// `folds` groups of `queries` drawn at random by `ChaCha8`, of sizes that differ by one at most.
@@ -481,7 +480,7 @@ mod tests {
         }
         for name in ["", "lqo:1", "folds", "folds:", "folds:x", "folds:-1"] {
             let error = name.parse::<HoldOut>().unwrap_err().to_string();
-            assert!(error.ends_with("expected one of lqo, lpo, folds:N"));
+            assert!(error.ends_with("expected one of lqo, lpo, folds:N, auto, none"));
         }
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use rankrls_files::{Remedy, exact};
 
-use super::checks::{check_labels, check_values};
+use super::checks::check_values;
 use super::strategies::Filter;
 use super::strategy::{first_tied, least};
 use super::teacher::Labels;
@@ -13,6 +13,7 @@ use super::{
     Work, plan_with,
 };
 use crate::candidates::Candidates;
+use crate::columns::check_labels;
 use crate::data::{Column, Dataset};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::linalg::grown::Grown;

@@ -20,10 +20,6 @@ const PATIENCE: f64 = 2.0;
 /// takes besides data and candidates; one that takes more if none fits. `dual` and `primal` leave out each
 /// query, `cg` a fold of queries.
 fn teacher(candidates: &Candidates, lambdas: usize, available: u64) -> (Solver, u64) {
-    if candidates.peers().count() > 1 {
-        // Its scores are given.
-        return (Solver::ConjugateGradients, 0);
-    }
     let shape = TrainShape::new(candidates.classes(), lambdas);
     let plan = |solver: Solver| (solver, solver.memory(&shape));
     let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
@@ -43,7 +39,7 @@ pub struct Plan {
     pub options: GreedyRankRls,
     /// Steps to take: `k`, or the number of candidates if that is less.
     pub steps: usize,
-    /// The solver of the teacher, if there is to be one.
+    /// The solver that trains the teacher; `None` without a teacher, or where the data have its scores.
     pub teacher: Option<Solver>,
     /// Bytes that strategy or teacher will take besides data and candidates, whichever is more:
     /// the teacher is done when the selection starts.
@@ -93,7 +89,7 @@ pub fn estimates(
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.sample);
     let options = holding(candidates, data, options);
-    estimates_of(&shape, candidates, &options)
+    estimates_of(&shape, candidates, data, &options)
 }
 
 /// The options with the data and the candidates in use, as all ranks agree.
@@ -106,10 +102,12 @@ fn holding(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls)
     }
 }
 
-/// The options with `strategy` and all that this makes of labels and teacher, and the teacher that it takes.
+/// The options with `strategy` and all that this makes of labels and teacher, and the solver that trains the
+/// teacher with its bytes. Nothing is trained where `data` have the scores of a teacher, and ranks train none.
 fn settled(
     strategy: StrategyKind,
     candidates: &Candidates,
+    data: &Dataset<'_>,
     options: &GreedyRankRls,
 ) -> (GreedyRankRls, Option<(Solver, u64)>) {
     let options = GreedyRankRls {
@@ -122,14 +120,21 @@ fn settled(
         let count = teacher_search(lambdas, candidates.unit()).tried().len();
         teacher(candidates, count, available)
     };
-    let taught = options.teacher_lambda.as_ref().map(taught);
+    let trains = data.teacher().is_none() && candidates.peers().count() == 1;
+    let lambdas = options.teacher_lambda.as_ref().filter(|_| trains);
+    let taught = lambdas.map(taught);
     (options, taught)
 }
 
 /// The memory that each strategy would take for a selection of this `shape`, with data and candidates in use.
-fn estimates_of(shape: &Shape, candidates: &Candidates, options: &GreedyRankRls) -> Vec<Estimate> {
+fn estimates_of(
+    shape: &Shape,
+    candidates: &Candidates,
+    data: &Dataset<'_>,
+    options: &GreedyRankRls,
+) -> Vec<Estimate> {
     let estimate = |strategy: StrategyKind| {
-        let (_, teacher) = settled(strategy, candidates, options);
+        let (_, teacher) = settled(strategy, candidates, data, options);
         let bytes = strategy.memory(shape);
         let bytes = teacher.map_or(bytes, |(_, memory)| memory.max(bytes));
         Estimate {
@@ -201,12 +206,12 @@ pub(crate) fn plan_with(
             bytes.saturating_add(shape.base_memory()),
         )
     } else {
-        let estimates = estimates_of(&shape, candidates, &options);
+        let estimates = estimates_of(&shape, candidates, data, &options);
         let whole = shape.of_all(candidates.summary());
         let chosen = choose(&estimates, &whole, &options)?;
         (chosen.strategy, chosen.memory)
     };
-    let (options, teacher) = settled(strategy, candidates, &options);
+    let (options, teacher) = settled(strategy, candidates, data, &options);
     let (teacher, taught) = teacher.unzip();
     let bytes = bytes.max(taught.unwrap_or(0));
     let memory = options.memory;
@@ -273,6 +278,23 @@ mod tests {
                     assert_ne!(less.teacher.unwrap(), teacher);
                 }
             }
+        }
+    }
+
+    #[test]
+    fn given_scores_train_no_teacher() {
+        let data = data().with_teacher(vec![1.0, 0.0, 2.0, 0.5]).unwrap();
+        let candidates = GreedyRankRls::default().candidates(&data);
+        let options = GreedyRankRls {
+            strategy: StrategyKind::Distil,
+            ..GreedyRankRls::new(2, Lambda::new(1.0).unwrap())
+        };
+        let shape = Shape::new(&candidates, 2, None);
+        let found = plan(&candidates, &data, &options).unwrap();
+        assert_eq!(found.teacher, None);
+        assert_eq!(found.memory, StrategyKind::Distil.memory(&shape));
+        for estimate in estimates(&candidates, &data, &options) {
+            assert_eq!(estimate.memory, estimate.strategy.memory(&shape));
         }
     }
 

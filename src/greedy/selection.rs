@@ -102,6 +102,12 @@ impl Selection {
         own_name(self.options.strategy)
     }
 
+    /// Whether the seed counted: candidates were drawn by it, or the folds of a teacher.
+    pub fn draws(&self) -> bool {
+        let teacher = self.teacher.as_ref();
+        self.options.sample.is_some() || teacher.is_some_and(Teacher::draws)
+    }
+
     /// 0-based features in order of selection.
     pub fn features(&self) -> Vec<u32> {
         self.steps.iter().map(|step| step.feature).collect()

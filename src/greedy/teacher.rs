@@ -10,13 +10,13 @@ use rankrls_files::Remedy;
 use serde::{Deserialize, Serialize};
 
 use super::Plan;
-use super::checks::{check_labels, check_values};
+use super::checks::check_values;
 use super::state::centred_and_scaled;
 use super::target::{REFIT_BLEND, filter, teacher_search};
 use crate::candidates::Candidates;
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, check_labels};
 use crate::data::{Dataset, HoldOut, Queries};
-use crate::error::{Error, Kind, Result, ensure};
+use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas, is_flat};
 use crate::linalg::kernels;
 use crate::metrics::{Convention, Judge, Metric};
@@ -35,14 +35,9 @@ const FEWEST_QUERIES: usize = 10;
 /// gradients: lanes that stand idle then cost more than a parameter that was not needed.
 const SMALL: usize = 50_000_000;
 
-/// The refusal of a teacher that cannot be trained. It is not of the numbers of a selection.
+/// The refusal of a teacher that cannot be trained.
 fn untrained(error: Error) -> Error {
-    let kind = match error.kind() {
-        Kind::Numbers => Kind::Data,
-        kind => kind,
-    };
-    let text = format!("the teacher, RankRLS on all columns, cannot be trained: {error}");
-    Error::new(kind, text).from_source(error)
+    error.within("the teacher, RankRLS on all columns, cannot be trained: ")
 }
 
 /// The teacher of a selection.
@@ -65,6 +60,13 @@ pub struct Teacher {
     /// that were to be reached: predictions are off by as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residual: Option<f64>,
+}
+
+impl Teacher {
+    /// Whether it was trained on folds, which were drawn: solvers that factor leave out each query.
+    pub fn draws(&self) -> bool {
+        self.solver.is_some_and(|solver| !solver.factors())
+    }
 }
 
 /// The labels of a selection, made before it: centred and weighted as its candidates are, `m` each.
@@ -187,7 +189,7 @@ impl Taught {
         data: &Dataset<'_>,
         plan: &Plan,
     ) -> Result<Option<Self>> {
-        let (Some(solver), Some(lambdas)) = (plan.teacher, &plan.options.teacher_lambda) else {
+        let Some(lambdas) = &plan.options.teacher_lambda else {
             return Ok(None);
         };
         let classes = candidates.classes();
@@ -201,12 +203,12 @@ impl Taught {
             let scores = weighted(classes, scores);
             return Self::given(scores, labels, candidates.queries()).map(Some);
         }
-        ensure!(
-            candidates.peers().count() == 1,
-            options,
-            "ranks do not train a teacher: expected its scores for the rows {}",
-            Remedy::GiveTeacher
-        );
+        let Some(solver) = plan.teacher else {
+            return Err(Error::options(format!(
+                "ranks do not train a teacher: expected its scores for the rows {}",
+                Remedy::GiveTeacher
+            )));
+        };
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
         Self::train(classes, labels, search, solver, plan.options.seed()).map(Some)

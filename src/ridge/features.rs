@@ -21,9 +21,6 @@ const COLUMNS: usize = 1024;
 /// Rows whose products one task computes.
 const ROWS: usize = 256;
 
-/// Least squared norm of the largest column that leaves products their digits.
-pub(crate) const LEAST_SQUARES: f64 = 1e-280;
-
 /// Where `X X'` comes from.
 #[derive(Debug)]
 pub(crate) enum Features<'a> {

@@ -254,6 +254,7 @@ impl RankRls {
     ) -> Result<Option<HoldOut>> {
         let factors = problem.solver.factors();
         let within = self.objective.is_within_queries();
+        let folds = || HoldOut::folds(units).seed(self.seed);
         Ok(match &self.holdout {
             HoldOut::Nothing => None,
             HoldOut::Factored if !factors => None,
@@ -263,12 +264,16 @@ impl RankRls {
             HoldOut::Auto if within => Some(match problem.system.features.columns() {
                 Some(columns) => {
                     let shape = TrainShape::new(&columns.classes, self.lambdas.count());
-                    affordable(problem.solver, &shape, units)
+                    if affordable(problem.solver, &shape) {
+                        HoldOut::Queries
+                    } else {
+                        folds()
+                    }
                 }
                 None => HoldOut::Queries,
             }),
             HoldOut::Auto if factors && data.rows() <= LPO_ROWS => Some(HoldOut::Pairs),
-            HoldOut::Auto => Some(HoldOut::folds(units)),
+            HoldOut::Auto => Some(folds()),
             HoldOut::Queries if self.objective == Objective::Pairs => {
                 return Err(Error::options(
                     "objective pairs has no hold-outs by lqo: expected lpo, every preference on its own, or folds of preferences",
@@ -300,15 +305,12 @@ impl RankRls {
     }
 }
 
-/// Leave-query-out where it is a matter of seconds, as it is for solvers that factor; else five folds.
-fn affordable(solver: Solver, shape: &TrainShape, units: &Queries) -> HoldOut {
+/// Whether leave-query-out is a matter of seconds, as it is for solvers that factor.
+fn affordable(solver: Solver, shape: &TrainShape) -> bool {
     // A hundred iterations for each group and ridge parameter, in lanes.
     let seconds = 1e-7 * shape.nonzeros as f64 * (shape.lambdas * shape.queries) as f64;
     let few = shape.queries <= FEW_QUERIES || seconds <= Solver::PATIENCE;
-    if few || solver.factors() {
-        return HoldOut::Queries;
-    }
-    HoldOut::folds(units)
+    few || solver.factors()
 }
 
 /// All lambdas with a kernel, whose problem is prepared.
@@ -492,11 +494,25 @@ mod tests {
             queries: 1_120,
             ..TrainShape::of_rows(&Queries::single(20_000).unwrap(), 3)
         };
-        let units = Queries::from_sizes(&[10; 2000]).unwrap();
-        let held_out = |solver| affordable(solver, &shape, &units);
-        let five = HoldOut::Folds { count: 5, seed: 1 };
-        assert_eq!(held_out(Solver::ConjugateGradients), five);
-        assert_eq!(held_out(Solver::Dual), HoldOut::Queries);
+        assert!(!affordable(Solver::ConjugateGradients, &shape));
+        assert!(affordable(Solver::Dual, &shape));
+    }
+
+    #[test]
+    fn folds_that_nobody_asked_for_are_drawn_by_the_seed() {
+        let data = crate::data::sample::train();
+        for seed in [1, 7] {
+            let params = RankRls {
+                objective: Objective::Global,
+                solver: Some(Solver::ConjugateGradients),
+                lambdas: "1,4".parse().unwrap(),
+                seed,
+                ..RankRls::default()
+            };
+            let training = params.train(&data, None).unwrap();
+            let folds = HoldOut::Folds { count: 5, seed };
+            assert_eq!(training.held_out, Some(folds));
+        }
     }
 
     #[test]

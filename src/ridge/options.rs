@@ -73,6 +73,9 @@ pub struct RankRls {
     /// The rows that are held out.
     #[serde(skip)]
     pub holdout: HoldOut,
+    /// Seed of the folds that [`HoldOut::Auto`] draws; [`HoldOut::Folds`] has its own.
+    #[serde(skip)]
+    pub seed: u64,
     /// Whether leave-pair-out keeps its predictions.
     #[serde(skip)]
     pub keep_pairs: bool,
@@ -113,6 +116,7 @@ impl Default for RankRls {
             kernels: vec![Kernel::LINEAR],
             basis: None,
             holdout: HoldOut::Auto,
+            seed: 1,
             keep_pairs: false,
             measure: Measure::Squared,
             preferences: None,
@@ -210,8 +214,13 @@ impl RankRls {
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
             None => {
-                let shape = TrainShape::of_rows(data.queries(), self.lambdas.count());
-                kernel_memory(&shape.with_groups(largest))
+                let rows = TrainShape::of_rows(data.queries(), self.lambdas.count());
+                // The system has a row for each preference.
+                let system = match &self.preferences {
+                    Some(list) => rows.of_preferences(list.len()),
+                    None => rows,
+                };
+                kernel_memory(data.rows(), &system.with_groups(largest))
             }
             Some(rows) => basis_memory(data.rows(), rows.len(), kind),
         };
@@ -269,10 +278,10 @@ pub(super) fn choose(asked: Option<Solver>, shape: &TrainShape, memory: Memory) 
     })
 }
 
-/// Bytes of the values of a kernel for all pairs of rows, and of the solver.
-fn kernel_memory(shape: &TrainShape) -> u64 {
-    let rows = Saturating(shape.rows as u64);
-    (Saturating(8) * rows * rows + Saturating(Solver::OF_KERNELS.memory(shape))).0
+/// Bytes of the values of a kernel for all pairs of so many `rows`, and of the solver of a `system`.
+fn kernel_memory(rows: usize, system: &TrainShape) -> u64 {
+    let rows = Saturating(rows as u64);
+    (Saturating(8) * rows * rows + Saturating(Solver::OF_KERNELS.memory(system))).0
 }
 
 /// Bytes of the values and columns of a basis, as the primal solver has them, and of its systems. A given kernel is
@@ -339,8 +348,9 @@ mod tests {
                 prop_assert!(u128::from(found) >= least, "{solver}: {found} for {least}");
                 prop_assert!(solver.memory(&of(larger)) >= found, "{solver}");
             }
-            prop_assert!(kernel_memory(&of(larger)) >= kernel_memory(&of(sizes)));
             let [rows, basis, ..] = sizes;
+            let kernel = kernel_memory(rows, &of(sizes));
+            prop_assert!(kernel_memory(larger[0], &of(larger)) >= kernel);
             for kind in KernelKind::ALL {
                 let found = basis_memory(rows, basis, kind);
                 prop_assert!(basis_memory(larger[0], larger[1], kind) >= found);

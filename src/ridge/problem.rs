@@ -10,7 +10,7 @@ use super::solvers::{Solution, Solve, Solver, singular};
 use super::system::{System, too_large};
 use crate::columns::{ColumnClasses, QueryWeight, none_compares, none_varies};
 use crate::data::Dataset;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
 use crate::linalg::factor::Square;
 use crate::memory::Memory;
@@ -76,9 +76,11 @@ impl<'a> RidgeProblem<'a> {
         let find = || ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
         let classes = known.map_or_else(|| Cow::Owned(find()), Cow::Borrowed);
         let weight = classes.query_weight();
-        assert!(
+        ensure!(
             weight == QueryWeight::Uniform,
-            "candidates weighted by {weight}"
+            options,
+            "the column classes have queries weighted by {weight}: expected those of RankRls::column_classes, as \
+             training weights queries itself"
         );
         // Preferences compare rows of one query.
         check_rows(dataset)?;

@@ -9,12 +9,14 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::comparisons::{Comparisons, Labelled};
-use super::features::{Features, LEAST_SQUARES, Mean};
+use super::features::{Features, Mean};
+use crate::columns::check_labels;
 use crate::data::Queries;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
 use crate::linalg::factor::{Panel, Square};
 use crate::linalg::kernels::add_scaled;
+use crate::peers::Alone;
 
 /// The least squares that solvers solve: `min_w |y^ - X^ w|^2 + ridge |w|^2`, for rows of comparisons x classes.
 #[derive(Debug)]
@@ -32,19 +34,25 @@ pub(crate) struct System<'a> {
 impl<'a> System<'a> {
     pub(crate) fn new(comparisons: Labelled<'a>, features: Features<'a>) -> Result<Self> {
         check_labels(&comparisons.labels)?;
-        let mean_diagonal = comparisons.rows.mean_diagonal(&features);
-        if !mean_diagonal.is_finite() {
-            return Err(too_large());
+        if let Features::Columns(columns) = &features {
+            columns.classes.check_range(&Alone, f64::MAX)?;
         }
-        let system = Self {
+        let mean_diagonal = comparisons.rows.mean_diagonal(&features);
+        ensure!(
+            mean_diagonal.is_finite(),
+            data,
+            "the values are too large: the products of rows are no finite numbers; scale the data"
+        );
+        if let Features::Kernel(kernel) = &features {
+            comparisons.rows.check_kernel(kernel, mean_diagonal)?;
+        }
+        Ok(Self {
             rows: comparisons.rows,
             features,
             labels: comparisons.labels,
             as_given: comparisons.as_given,
             mean_diagonal,
-        };
-        system.check_size()?;
-        Ok(system)
+        })
     }
 }
 
@@ -187,30 +195,6 @@ impl System<'_> {
         residuals
     }
 
-    /// Refuses columns whose products vanish, and a kernel by which rows that are compared differ in rounding alone.
-    fn check_size(&self) -> Result<()> {
-        match &self.features {
-            Features::Columns(columns) => {
-                let squares = columns.classes.largest_squared_norm();
-                if squares < LEAST_SQUARES {
-                    return Err(Error::numbers(format!(
-                        "the values are too small: centred, the largest sum of squares of a column is {squares:e}, and at least 1e-280 can be computed with"
-                    )));
-                }
-                let classes = &columns.classes;
-                let mut all = 0..classes.len();
-                match all.find(|&class| !classes.can_be_divided(class)) {
-                    None => Ok(()),
-                    Some(class) => Err(Error::numbers(format!(
-                        "column {} has values too small to scale: expected deviations within queries above 1e-308",
-                        classes.written(classes.feature(class))
-                    ))),
-                }
-            }
-            Features::Kernel(kernel) => self.rows.check_kernel(kernel, self.mean_diagonal),
-        }
-    }
-
     /// `X^ X^' + shift J`, lower triangle: see [`Loss`](super::comparisons::Loss).
     pub(crate) fn kernel_matrix(&self, shift: f64) -> Square {
         self.rows.kernel_matrix(&self.features, shift)
@@ -253,20 +237,4 @@ pub(crate) fn too_large() -> Error {
     Error::numbers(
         "the values or labels are too large: their products are no finite numbers; scale the data",
     )
-}
-
-/// Least sum of squared labels that leaves errors their digits.
-const LEAST_LABELS: f64 = 1e-280;
-
-/// Refuses centred, weighted labels whose squares vanish: every model would look alike.
-fn check_labels(labels: &[f64]) -> Result<()> {
-    let larger = |most: f64, label: &f64| most.max(label.abs());
-    let largest = labels.iter().fold(0.0, larger);
-    let squares: f64 = labels.iter().map(|label| label * label).sum();
-    if largest > 0.0 && squares < LEAST_LABELS {
-        return Err(Error::numbers(format!(
-            "the labels are too small: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels"
-        )));
-    }
-    Ok(())
 }

@@ -76,14 +76,16 @@ pub fn choose_lambda(
     };
     let error = tuning.nothing_chosen(&outcomes, interrupted);
     // What ends every path mostly ends the selection, too, which would say so in these words.
-    let first = outcomes.iter().find(|outcome| outcome.points.is_empty());
-    if let Some(first) = first.filter(|_| error.kind() == Kind::Numbers) {
+    let no_model = outcomes.iter().all(|outcome| outcome.points.is_empty());
+    if let Some(first) = outcomes.first().filter(|_| no_model) {
         let selection = GreedyRankRls {
             lambda: first.lambda.into(),
             ..options.clone()
         };
         plan_with(candidates, dataset, &selection, own)?;
-        first.error.clone().map_or(Ok(()), Err)?;
+        if let Some(own) = first.error.clone().filter(|_| first.ends_selection) {
+            return Err(own);
+        }
     }
     Err(no_lambda(error))
 }

@@ -189,7 +189,11 @@ impl Run<'_> {
             ..selection.clone()
         };
         let unit = self.candidates().unit();
-        Outcome::without_points(&options, lambda, unit, PathEnding::Refused { reason })
+        let ending = PathEnding::Refused { reason };
+        Outcome {
+            error: Some(error.clone()),
+            ..Outcome::without_points(&options, lambda, unit, ending)
+        }
     }
 
     /// The labels of the selections of `job`, on which no lambda has an effect. They are made before paths are

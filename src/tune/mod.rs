@@ -215,13 +215,12 @@ impl<'a> Tuning<'a> {
             return stopped();
         };
         let reason = match &first.ending {
-            PathEnding::Refused { reason } => reason.clone(),
-            _ => "the errors are no finite numbers".to_owned(),
+            PathEnding::Refused { reason } => reason,
+            _ => "it has no step",
         };
-        let lambda = first.lambda;
-        Error::numbers(format!(
-            "no lambda gives a model; lambda {lambda}: {reason}"
-        ))
+        let (lambda, kind) = (first.lambda, first.error.as_ref().map(Error::kind));
+        let text = format!("no lambda gives a model; lambda {lambda}: {reason}");
+        Error::new(kind.unwrap_or(Kind::Numbers), text)
     }
 }
 

@@ -32,9 +32,12 @@ pub struct Outcome {
     pub folds: Vec<Vec<u32>>,
     /// How the path ended.
     pub ending: PathEnding,
-    /// The error that ended the selection from all training data.
+    /// The error that ended it.
     #[serde(skip)]
     pub(super) error: Option<Error>,
+    /// Whether the selection from all training data met this error, and not one without a fold.
+    #[serde(skip)]
+    pub(super) ends_selection: bool,
 }
 
 /// The model after one step, trained on all training data.
@@ -67,12 +70,9 @@ pub enum PathEnding {
     Settled,
     /// It was ended from outside, on the way or before it began.
     Interrupted,
-    /// Before a step whose errors or predictions are no finite numbers: lambda is too small for
-    /// the values of the data.
-    Overflow,
-    /// Before it began: there is not the memory for it.
+    /// An error ended it: before it began, or before a step that comes after those of the points.
     Refused {
-        /// The memory that it needs and the memory allowed.
+        /// The text of the error.
         reason: String,
     },
 }
@@ -97,12 +97,19 @@ impl Outcome {
             folds: Vec::new(),
             ending,
             error: None,
+            ends_selection: false,
         }
     }
 
     /// The scale of the labels that it learns.
     pub fn labels(&self) -> LabelScale {
         self.options.label_scale()
+    }
+
+    /// Whether the seed counted in the selection from all training data: [`Selection::draws`].
+    pub fn draws(&self) -> bool {
+        let teacher = self.teacher.as_ref();
+        self.options.sample.is_some() || teacher.is_some_and(Teacher::draws)
     }
 
     /// How stable the first `k` features are over the folds, among so many `candidates`; `None` without folds.

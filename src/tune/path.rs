@@ -71,15 +71,16 @@ impl<'a, 'r> Path<'a, 'r> {
                 }
                 PathEnding::Interrupted
             }
-            Err((Kind::Numbers, _)) => PathEnding::Overflow,
             // Steps of an earlier run.
             Err((Kind::File, error)) => {
                 run.stop();
                 return Err(error.within(format_args!("lambda {}: ", job.lambda)));
             }
-            Err((_, error)) => PathEnding::Refused {
-                reason: error.to_string(),
-            },
+            Err((_, error)) => {
+                let reason = error.to_string();
+                outcome.error = Some(error);
+                PathEnding::Refused { reason }
+            }
             Ok(()) if taken < job.plan.steps => PathEnding::Settled,
             Ok(()) if job.plan.steps < run.options.selection.k => PathEnding::Exhausted,
             Ok(()) => PathEnding::Complete,
@@ -127,7 +128,7 @@ impl<'a, 'r> Path<'a, 'r> {
         let mut ended = self.follow(outcome, |_| Ok(Judgement::default()));
         let points = &mut outcome.points;
         let mut judgements: Vec<Judgement> = points.iter().map(|_| self.unjudged()).collect();
-        // The models before an overflow can be judged, but not those before an interruption.
+        // The models before an error can be judged, but not those before an interruption.
         for fold in 0..self.run.folds.len() {
             if ended
                 .as_ref()
@@ -137,7 +138,9 @@ impl<'a, 'r> Path<'a, 'r> {
             }
             match self.judge_all(fold, &mut judgements) {
                 Ok(features) => outcome.folds.push(features),
-                Err(error) => ended = Err(error),
+                // The error of the selection itself says most.
+                Err(error) if ended.is_ok() || error.kind() == Kind::Stopped => ended = Err(error),
+                Err(_) => {}
             }
         }
         points.truncate(judgements.len());
@@ -213,8 +216,8 @@ impl<'a, 'r> Path<'a, 'r> {
         mut judge: impl FnMut(&Selecting<'a>) -> Result<Judgement>,
     ) -> Result<()> {
         let &Self { run, job, .. } = self;
-        let (failed, points) = (&mut outcome.error, &mut outcome.points);
-        let mut keep = |error: &Error| *failed = Some(error.clone());
+        let (failed, points) = (&mut outcome.ends_selection, &mut outcome.points);
+        let mut keep = |_: &Error| *failed = true;
         let mut path = job.path(None);
         let mut work = self.begin(&path, &job.plan).inspect_err(&mut keep)?;
         let labels = work.labels();

@@ -5,10 +5,13 @@ use crate::oracle::problems::problems;
 use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::job::{select, unwatched};
+use rankrls::greedy::job::{estimates, plan, select, unwatched};
 use rankrls::greedy::{Refit, Selection};
 use rankrls::memory::Memory;
-use rankrls::{Dataset, GreedyRankRls, Lambda, Lambdas, Queries, QueryWeight, Ridge, StrategyKind};
+use rankrls::tune::Tune;
+use rankrls::{
+    Dataset, GreedyRankRls, HoldOut, Lambda, Lambdas, Queries, QueryWeight, Ridge, StrategyKind,
+};
 
 /// Ten queries or more, of one row and more.
 fn drawn() -> impl Strategy<Value = Problem> {
@@ -306,6 +309,83 @@ fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
         for threads in [2, 3] {
             assert_eq!(run(threads), one, "{threads} threads");
         }
+    }
+}
+
+/// The least limit of memory with which `works`, in bytes.
+fn least_limit(works: impl Fn(Memory) -> bool) -> u64 {
+    let (mut refused, mut enough) = (0, 1 << 26);
+    while enough - refused > 1 {
+        let middle = refused + (enough - refused) / 2;
+        if works(Memory::limit(middle)) {
+            enough = middle;
+        } else {
+            refused = middle;
+        }
+    }
+    enough
+}
+
+/// No memory is asked for a teacher that nobody trains: with its scores in the data, a selection towards it
+/// takes the memory of its strategy, and the bytes of the scores.
+#[test]
+fn given_scores_take_no_memory_of_a_solver() {
+    let first: Vec<usize> = (0..12).collect();
+    let data = rankrls::data::sample::train();
+    let data = data.queries_subset(&first).unwrap();
+    let scores: Vec<f64> = data.labels().iter().map(|label| 2.0 * label).collect();
+    let taught = data.clone().with_teacher(scores).unwrap();
+    let refitted = GreedyRankRls {
+        refit: Some(Refit::CrossFitted),
+        ..GreedyRankRls::default()
+    };
+    for (strategy, others) in [
+        (StrategyKind::Distil, GreedyRankRls::default()),
+        (StrategyKind::LowMem, refitted),
+    ] {
+        let asked = GreedyRankRls {
+            k: 3,
+            ..options(strategy, 16.0, others)
+        };
+        let candidates = asked.candidates(&data);
+        let planned = |data: &Dataset<'_>, memory| {
+            let asked = GreedyRankRls {
+                memory,
+                ..asked.clone()
+            };
+            plan(&candidates, data, &asked)
+        };
+        let trained = least_limit(|memory| planned(&data, memory).is_ok());
+        let given = least_limit(|memory| planned(&taught, memory).is_ok());
+        let scores = 8 * data.rows() as u64;
+        assert!(given < trained + scores, "{strategy}: {given} {trained}");
+        let found = planned(&taught, Memory::limit(given)).unwrap();
+        assert_eq!(found.teacher, None, "{strategy}");
+        let estimate = estimates(&candidates, &taught, &asked)
+            .into_iter()
+            .find(|estimate| estimate.strategy == strategy);
+        assert_eq!(estimate.unwrap().total, given, "{strategy}");
+        let tuned = |data: &Dataset<'_>, memory| {
+            let tune = Tune {
+                evidence: HoldOut::Folds { count: 3, seed: 1 },
+                concurrent: Some(1),
+                ..Tune::new(
+                    GreedyRankRls {
+                        memory,
+                        ..asked.clone()
+                    },
+                    Lambda::new(16.0).unwrap(),
+                )
+            };
+            tune.fit(data).is_ok()
+        };
+        let trained = least_limit(|memory| tuned(&data, memory));
+        let given = least_limit(|memory| tuned(&taught, memory));
+        // The data are there twice at a time, and the folds have their scores.
+        assert!(
+            given < trained + 4 * scores,
+            "{strategy}: {given} {trained}"
+        );
     }
 }
 

@@ -132,6 +132,11 @@ fn kernels_and_reduced_sets_count_it() {
         grid.solver = None;
         let (without, with, classes) = trained("kernel", &grid, &data);
         assert_eq!(with, without + classes.memory(), "{objective}");
+        let beside = without - data.memory();
+        let values = 8 * (data.rows() as u64).pow(2);
+        // The system of a few preferences is small, whatever the rows.
+        let few = objective == Objective::Pairs;
+        assert_eq!(beside < values + values / 10, few, "{objective}: {beside}");
     }
     let kernel = Kernel::gaussian(0.01).unwrap();
     let basis: Vec<usize> = (0..data.rows()).step_by(50).collect();

@@ -11,6 +11,7 @@ use rankrls::greedy::strategy::{self, Round};
 use rankrls::greedy::{GreedyRankRls, Selection};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::{Basis, Kernel, KernelKind, RankRls, Solver, Training};
+use rankrls::tune::Tune;
 use rankrls::{HoldOut, Kind, Lambda, Lambdas, Result, Scale, StrategyKind};
 
 use crate::long::long;
@@ -271,7 +272,7 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
             let error = by_solver(solver).train(&data, None).unwrap_err();
             let text = error.to_string();
             assert!(
-                text.starts_with("the values are too small"),
+                text.starts_with("the columns have values too small"),
                 "{solver}: {text}"
             );
         }
@@ -299,6 +300,75 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
         }
     }
     assert_eq!(selected(&following(1.0), 1.0).unwrap().features(), [1]);
+}
+
+/// Numbers out of range are one fault, of one kind and in the same words, whoever meets it: a selection, a
+/// training, a teacher, or paths of a grid, which say no more and no less.
+#[test]
+fn numbers_out_of_range_are_one_fault() {
+    let labels = |size: f64| {
+        let mut problem = following(1.0);
+        problem.labels.iter_mut().for_each(|label| *label *= size);
+        problem.dataset()
+    };
+    let scaled = GreedyRankRls {
+        scale: Scale::Sd,
+        ..by(StrategyKind::Auto, 1, 1.0)
+    };
+    for (data, scale, text) in [
+        (labels(1e-150), Scale::None, "the labels are too small"),
+        (labels(1e200), Scale::None, "the labels are too large"),
+        (
+            following(1e-200).dataset(),
+            Scale::None,
+            "the columns have values too small",
+        ),
+        (
+            following(1e200).dataset(),
+            Scale::None,
+            "column 1 has values too large",
+        ),
+        (
+            following(5e-324).dataset(),
+            Scale::Sd,
+            "column 1 has values too small to scale",
+        ),
+    ] {
+        let selection = GreedyRankRls {
+            scale,
+            ..scaled.clone()
+        };
+        let distil = GreedyRankRls {
+            strategy: StrategyKind::Distil,
+            labels: Some(LabelScale::Raw),
+            ..selection.clone()
+        };
+        let training = RankRls {
+            scale,
+            ..with_lambda(1.0)
+        };
+        let grid = |selection: &GreedyRankRls, evidence: HoldOut| Tune {
+            evidence,
+            ..Tune::new(selection.clone(), Lambda::new(1.0).unwrap())
+        };
+        let folds = HoldOut::Folds { count: 3, seed: 1 };
+        let auto = GreedyRankRls {
+            lambda: None,
+            ..selection.clone()
+        };
+        let found = [
+            select(&data, &selection, &mut unwatched).unwrap_err(),
+            select(&data, &distil, &mut unwatched).unwrap_err(),
+            training.train(&data, None).unwrap_err(),
+            grid(&selection, HoldOut::Queries).fit(&data).unwrap_err(),
+            grid(&distil, folds).fit(&data).unwrap_err(),
+            auto.fit(&data).unwrap_err(),
+        ];
+        for (place, error) in found.iter().enumerate() {
+            assert_eq!(error.kind(), Kind::Data, "{place}: {error}");
+            assert!(error.to_string().contains(text), "{place}: {error}");
+        }
+    }
 }
 
 fn by_solver(solver: Solver) -> RankRls {

@@ -17,30 +17,29 @@ use super::sheet::Sheet;
 
 /// Show a model: features by name, weights, and the error path
 ///
-/// The features of a selection are shown in the order of the steps, the features of a model
-/// without selection by weight, the largest first.
+/// The features of a selection are shown in the order of the steps. Of a model without selection the 20 features
+/// of the largest weights are shown, the largest first; --json has all.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   rankrls inspect model.json
-  rankrls inspect model.json --top 100
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` or `train -o` wrote; - is standard input
     model: PathBuf,
-    /// Show the first N features [default: 20 of a model without selection, else all]
-    #[arg(long, value_name = "N", conflicts_with = "json")]
-    top: Option<usize>,
     /// Print the model as one JSON document, with the columns that are identical to each feature
     #[arg(long)]
     json: bool,
 }
 
-/// The features of the `most` largest weights, the largest first, and their places in the model.
-fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
-    let mut features: Vec<_> = model.features.iter().enumerate().collect();
-    features.sort_by(|(_, a), (_, b)| b.weight.abs().total_cmp(&a.weight.abs()));
-    features.truncate(most);
+/// Features shown of a model without selection.
+const LARGEST: usize = 20;
+
+/// The features of the largest weights, the largest first.
+fn largest(model: &Model) -> Vec<&SelectedFeature> {
+    let mut features: Vec<_> = model.features.iter().collect();
+    features.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+    features.truncate(LARGEST);
     features
 }
 
@@ -53,7 +52,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
     }
     let mut text = heading(&model);
     if model.strategy.is_selection() {
-        let _ = writeln!(text, "\n{}", path(&model, args.top));
+        let _ = writeln!(text, "\n{}", path(&model));
         if model.settings.strategy.distils() {
             text += BIASED;
         }
@@ -65,7 +64,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
         let rows = counted(expansion.rows.len(), "row");
         let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind);
     } else {
-        text += &weight_table(&model, args.top.unwrap_or(LARGEST));
+        text += &weight_table(&model);
     }
     print_text(&text)?;
     Ok(session.code())
@@ -95,21 +94,18 @@ fn heading(model: &Model) -> String {
     text
 }
 
-/// Features shown of a model without selection.
-const LARGEST: usize = 20;
-
 /// A table of the features of the largest weights.
-fn weight_table(model: &Model, top: usize) -> String {
-    let (features, base) = (largest(model, top), model.index_base);
+fn weight_table(model: &Model) -> String {
+    let (features, base) = (largest(model), model.index_base);
     let table = Sheet::of(&features)
-        .number("feature", |(_, feature)| base.written(feature.feature))
-        .words("name", |(_, feature)| feature.name.as_deref())
-        .number("weight", |(_, feature)| feature.weight);
+        .number("feature", |feature| base.written(feature.feature))
+        .words("name", |feature| feature.name.as_deref())
+        .number("weight", |feature| feature.weight);
     let (table, shown, all) = (table.text(), features.len(), model.features.len());
     format!("\n{table}\n\n{shown} of {all} features, largest weights first\n")
 }
 
-fn path(model: &Model, top: Option<usize>) -> String {
+fn path(model: &Model) -> String {
     let steps = model.features.iter().zip(1..);
     let rows = steps.map(|(feature, number)| PathRow {
         step: number,
@@ -121,6 +117,5 @@ fn path(model: &Model, top: Option<usize>) -> String {
         identical_columns: feature.identical.len(),
         ..PathRow::default()
     });
-    let shown: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
-    path_table(&shown, "squared").text()
+    path_table(&rows.collect::<Vec<_>>(), "squared").text()
 }

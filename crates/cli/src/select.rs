@@ -260,7 +260,7 @@ impl Job<'_> {
             figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
         let saved = appear([model, drawn]);
-        self.warn(&selection);
+        self.warn(&selection, choice.is_some());
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &args.metrics, args.convention.known()));
@@ -275,7 +275,8 @@ impl Job<'_> {
         session.end(args.json, &report, text, saved)
     }
 
-    fn warn(&self, selection: &Selection) {
+    /// Warnings of the result; `folds` says whether folds, which are drawn, chose lambda.
+    fn warn(&self, selection: &Selection, folds: bool) {
         let console = self.session.console;
         console.warn_all(Warning::of_queries(&self.input.train));
         let (criterion, labels) = (selection.options.criterion, self.input.train.labels());
@@ -294,7 +295,7 @@ impl Job<'_> {
                 "interrupted after {taken} of {asked} features, which are in the report{model}; {left}"
             ));
         }
-        if selection.options.sample.is_none() {
+        if !folds && !selection.draws() {
             self.session.warn_of_seed(Some(selection.options.strategy));
         }
     }

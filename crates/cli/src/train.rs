@@ -138,7 +138,7 @@ impl FromStr for HoldoutChoice {
         let file = path.map(|path| Self::File(PathBuf::from(path)));
         file.ok_or_else(|| {
             let schemes = HoldOut::NAMES;
-            format!("expected one of {schemes}, none, or a file with the folds")
+            format!("expected one of {schemes}, or a file with the folds")
         })
     }
 }
@@ -310,6 +310,7 @@ impl TrainArgs {
             lambdas: self.lambda.clone(),
             kernels: self.kernel.kernels()?,
             holdout,
+            seed: self.seed,
             keep_pairs: self.holdout_scores.is_some(),
             measure: self.measure,
             objective: self.objective.objective,

@@ -14,6 +14,8 @@ pub enum Wording {
     Command,
     /// Arguments of Python.
     Python,
+    /// Options of the program of ranks, and of the command where only that has them.
+    Ranks,
 }
 
 static WORDING: OnceLock<Wording> = OnceLock::new();
@@ -87,6 +89,25 @@ parameters! {
     Query => ["TableOptions::query", "--query", "query"],
     /// Columns of a table to leave out.
     Ignore => ["TableOptions::ignore", "--ignore", "ignore"],
+}
+
+impl Parameter {
+    /// As [`Remedy::program`].
+    fn program(self) -> Option<&'static str> {
+        match self {
+            Self::Format | Self::ZeroBased | Self::Label | Self::Query | Self::Ignore => {
+                Some("rankrls convert")
+            }
+            Self::Objective | Self::Preferences | Self::Kernel | Self::Basis | Self::Holdout => {
+                Some("rankrls train")
+            }
+            Self::Convention | Self::Gain | Self::RelevantFrom | Self::MaxGrade => {
+                Some("rankrls evaluate")
+            }
+            Self::Validation => Some("rankrls select"),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Parameter {
@@ -251,7 +272,29 @@ impl Remedy {
             Wording::Library => library,
             Wording::Command => command,
             Wording::Python => python,
+            Wording::Ranks => match self.program() {
+                Some(program) => format!("{command} (of {program})").into(),
+                None => command,
+            },
         }
+    }
+
+    /// The program that has the options of these words, where that of ranks lacks them. Ranks read svmlight text
+    /// and tables as they are, and select: the command writes data that they can read.
+    fn program(&self) -> Option<&'static str> {
+        let parameter = match self {
+            Self::Name(parameter) | Self::Set(parameter, _) => *parameter,
+            Self::GiveQueries
+            | Self::NameLabels
+            | Self::ReadMissing
+            | Self::CountFromZero
+            | Self::FillGaps
+            | Self::Ignore(_)
+            | Self::LeaveOut(Some(_)) => return Some("rankrls convert"),
+            Self::Resume => return Some("rankrls select"),
+            _ => return None,
+        };
+        parameter.program()
     }
 }
 

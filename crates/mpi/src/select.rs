@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -76,7 +77,7 @@ struct SelectArgs {
 
 /// Parses the arguments and works as one of `peers`, of which the first prints.
 pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
-    Remedy::word_by(Wording::Command);
+    Remedy::word_by(Wording::Ranks);
     let ended = failure::run(peers, |peers| {
         let cli = Cli::try_parse().map_err(|error| Failure {
             code: u8::try_from(error.exit_code()).unwrap_or(2),
@@ -91,12 +92,27 @@ pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
     ended.unwrap_or_else(|Failure { code, text }| {
         match (peers.rank(), code) {
             // Help is no failure.
-            (0, 0) => println!("{text}"),
-            (0, _) => eprintln!("{text}"),
+            (0, 0) if print(&format!("{text}\n")).is_err() => return ExitCode::FAILURE,
+            (0, 1..) => {
+                // Where nobody reads it, the exit code says it.
+                let _ = writeln!(io::stderr(), "{text}");
+            }
             _ => {}
         }
         ExitCode::from(code)
     })
+}
+
+/// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
+fn print(text: &str) -> Result<()> {
+    let mut output = io::stdout().lock();
+    let written = output
+        .write_all(text.as_bytes())
+        .and_then(|()| output.flush());
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => written.context("cannot write to standard output"),
+    }
 }
 
 impl SelectArgs {
@@ -156,11 +172,11 @@ impl SelectArgs {
         let mut report = Report::new(&selection, &rows, &summary, path.as_ref());
         (report.load_seconds, report.select_seconds) =
             (load_seconds, begin.elapsed().as_secs_f64());
-        if self.json {
-            println!("{}", serde_json::to_string_pretty(&report)?);
+        print(&if self.json {
+            format!("{}\n", serde_json::to_string_pretty(&report)?)
         } else {
-            print!("{}", report.text());
-        }
+            report.text()
+        })?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -321,7 +337,7 @@ impl<'a> Report<'a> {
             self.selection.lambda.value(),
         );
         let mut text =
-            format!("{strategy}, lambda {lambda}\nstep\tfeature\tweight\tLQO error\tLQO index");
+            format!("{strategy}, lambda {lambda}\nstep\tfeature\tweight\tLQO error\tLQO cindex");
         let measures = self.steps.first().and_then(|step| step.test.as_ref());
         for name in measures.into_iter().flat_map(Map::keys) {
             let _ = write!(text, "\ttest {name}");
@@ -342,5 +358,34 @@ impl<'a> Report<'a> {
             text.push('\n');
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn remedies_name_options_that_there_are() {
+        let program = Cli::command();
+        let select = program.find_subcommand("select").unwrap();
+        let own: Vec<&str> = select
+            .get_arguments()
+            .filter_map(|one| one.get_long())
+            .collect();
+        let mut named = 0;
+        for remedy in Remedy::examples() {
+            let words = remedy.worded(Wording::Ranks);
+            let is_part = |char: char| char.is_ascii_alphanumeric() || char == '-';
+            let options = words.split(|char| !is_part(char));
+            for option in options.filter_map(|word| word.strip_prefix("--")) {
+                let elsewhere = words.contains(" rankrls ");
+                assert!(elsewhere || own.contains(&option), "{words}");
+                named += 1;
+            }
+        }
+        assert!(named > 40, "{named}");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::io::pipe;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -181,6 +182,55 @@ fn reports_are_printed_once() {
         }
     }
     assert_eq!(printed(2, ""), printed(1, ""));
+    let table = printed(1, "");
+    let title = table.lines().find(|line| line.starts_with("step\t"));
+    let begin = "step\tfeature\tweight\tLQO error\tLQO cindex\ttest map\t";
+    assert!(
+        title.is_some_and(|title| title.starts_with(begin)),
+        "{table}"
+    );
+}
+
+/// Nobody reads what it prints: the reader is gone before it begins.
+#[test]
+fn a_closed_pipe_ends_it_quietly() {
+    let folder = data(40, 20);
+    for arguments in [
+        "--help",
+        "--version",
+        "select data.svm -k 3 --lambda 1",
+        "select data.svm -k 3 --lambda 1 --json",
+    ] {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let output = Command::new(PROGRAM)
+            .current_dir(folder.path())
+            .args(arguments.split_whitespace())
+            .stdout(writer)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments}: {}", stderr(&output));
+        assert!(!stderr(&output).contains("panicked"), "{arguments}");
+    }
+}
+
+/// Data are read as they are: a remedy names the command where it alone has the option.
+#[test]
+fn remedies_name_the_program_that_has_the_option() {
+    let folder = data(20, 20);
+    fs::write(folder.path().join("t.csv"), "label,qid,a\n1,1,NA\n0,1,2\n").unwrap();
+    fs::write(folder.path().join("zero.svm"), "1 qid:1 0:1\n0 qid:1 1:1\n").unwrap();
+    fs::write(folder.path().join("one.svm"), "1 1:1\n0 2:1\n").unwrap();
+    for (file, option) in [
+        ("t.csv", "--missing"),
+        ("zero.svm", "--zero-based"),
+        ("one.svm", "--query-file"),
+    ] {
+        let arguments = format!("select {file} -k 1 --lambda 1");
+        let told = errors(&ranks(folder.path(), 1, &arguments).output().unwrap());
+        let named = |line: &String| line.contains(option) && line.contains("(of rankrls convert)");
+        assert!(told.iter().any(named), "{file}: {told:?}");
+    }
 }
 
 /// The messages of the ranks, those of `mpirun` aside.

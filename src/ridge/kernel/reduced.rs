@@ -7,11 +7,11 @@ use rayon::prelude::*;
 
 use super::given::given;
 use super::{Kernel, KernelKind, check_finite, named, row_number};
+use crate::columns::LEAST_SQUARES;
 use crate::data::{Dataset, IndexBase};
 use crate::error::{Error, Result};
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square, leading};
 use crate::ridge::comparisons::constant_kernel;
-use crate::ridge::features::LEAST_SQUARES;
 use crate::stop;
 
 /// Rows that a model is over: those of a reduced set.

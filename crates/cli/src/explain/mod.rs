@@ -31,7 +31,8 @@ const SHOWN: usize = 5;
 ///
 /// Lists the rows of a query in the order of the model, with the contribution of each feature to
 /// the difference between the score of the row and the mean score of the query, or the score of
-/// another row. Rows are counted from 1, as the lines of `rankrls predict`.
+/// another row. Rows are counted from 1, as the lines of `rankrls predict`. Of each of several rows the 5 largest
+/// contributions are shown; --row, --versus and --json have all.
 ///
 /// With --plot it draws the first of these rows and the row that it is held against: their parses as
 /// arcs over the words, if --texts has parses, and the contributions as bars.
@@ -60,9 +61,6 @@ pub(crate) struct ExplainArgs {
     /// query's first row in the file; or best, the first row of the largest label
     #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = versus)]
     versus: Option<Versus>,
-    /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
-    #[arg(help_heading = "Output", long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
-    top: Option<usize>,
     /// Show beside each row its line of this file [default: that of the corpus, as `build` made it]
     #[arg(help_heading = "Output", long, value_name = "FILE")]
     texts: Option<PathBuf>,
@@ -154,7 +152,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         }
     }
     let alone = args.row.is_some() || args.versus.is_some();
-    let top = args.top.unwrap_or(if alone { usize::MAX } else { SHOWN });
+    let top = if alone { usize::MAX } else { SHOWN };
     let document = Document {
         schema: "rankrls.explanation/1",
         explained: &explained,

@@ -333,8 +333,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     }
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, args.convention.known()));
-    let folds = cross_validated.is_some() || matches!(options.evidence, HoldOut::Folds { .. });
-    if !folds && selection.options.sample.is_none() {
+    let folds = cross_validated.is_some() || options.evidence.drawn_by().is_some();
+    if !folds && !tuned.outcomes.iter().any(Outcome::draws) {
         session.warn_of_seed(Some(selection.options.strategy));
     }
     warn(&tuned, train, left, console);

@@ -386,7 +386,6 @@ fn ending(ending: &PathEnding) -> &'static str {
         PathEnding::Exhausted => "exhausted",
         PathEnding::Settled => "settled",
         PathEnding::Interrupted => "interrupted",
-        PathEnding::Overflow => "overflow",
         PathEnding::Refused { .. } => "refused",
     }
 }
@@ -395,11 +394,6 @@ fn ending(ending: &PathEnding) -> &'static str {
 fn trouble(ending: &PathEnding) -> Option<String> {
     match ending {
         PathEnding::Refused { reason } => Some(reason.clone()),
-        PathEnding::Overflow => Some(
-            "the errors of the next step are no finite numbers: lambda is too small for these \
-             values"
-                .to_owned(),
-        ),
         _ => None,
     }
 }

@@ -58,6 +58,34 @@ fn what_has_no_effect_is_a_warning() {
     folder.warns("select train.svm -k 1 --lambda 1 --names many.txt => 8 names for 7 columns");
 }
 
+/// The seed draws folds that choose lambda, those of a teacher that does not fit otherwise, and candidates.
+#[test]
+fn a_seed_that_draws_is_not_said_to_have_no_effect() {
+    let folder = Folder::new();
+    folder.write("many.svm", generated(120, 30));
+    folder.write("other.svm", generated(60, 30));
+    folder.write("scores.txt", "1\n".repeat(60));
+    folder.write("others.txt", "2\n".repeat(60));
+    let distil = "--strategy distil --max-memory 340KiB";
+    for arguments in [
+        "select many.svm -k 2",
+        &format!("select many.svm -k 2 {distil}"),
+        "select many.svm -k 2 --lambda 1 --strategy sampled",
+        "tune many.svm -k 2 --lambda 1 --evidence folds:3",
+        "tune many.svm -k 2 --lambda 1 --evidence other.svm --strategies sampled,dense",
+        &format!("tune many.svm -k 2 --lambda 1 --evidence other.svm {distil}"),
+        "train many.svm --lambda 1,2 --objective global --solver cg",
+        "train many.svm --lambda 1 --kernel gaussian --gamma 1 --basis 20",
+        "compare many.svm -k 2 --strategies dense",
+        "evaluate other.svm --scores scores.txt --scores others.txt",
+    ] {
+        let (_, errors) = folder.run(&format!("{arguments} --seed 2"));
+        assert!(!errors.contains("no effect"), "{arguments}: {errors}");
+    }
+    let document = folder.json(&format!("select many.svm -k 2 {distil} --json"));
+    assert_eq!(document["teacher"]["solver"], "cg");
+}
+
 #[test]
 fn random_subsets_follow_the_seed() {
     let folder = Folder::new();
