@@ -85,6 +85,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     files.reads("--scores", &args.scores)?;
     args.names.name_file(files)?;
     let csv = Destination::create(files, "--csv", args.csv.as_ref())?;
+    let results = files.results(args.json)?;
     let (loaded, rankings) = args.rankings(session)?;
     let rules = args.rules.rules();
     console.warn_all(Warning::of_rules(&args.metrics, &rules));
@@ -98,7 +99,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
         let sheet = Sheet::of(&report.lines).words("ranking", |(ranking, _)| &*ranking.name);
         report.of_queries(sheet).csv(writer)
     });
-    session.end(args.json, &report, || report.text(), written)
+    session.end(&results, &report, || report.text(), written)
 }
 
 /// The name of the ranking that the data have themselves.
@@ -197,7 +198,7 @@ impl EvaluateArgs {
                 None => {
                     drop(read.take());
                     self.data
-                        .read_for(&model, &self.path, &self.names, Wanted::Labels, session)?
+                        .read_for(&model, &self.path, &self.names, Wanted::Labels, console)?
                 }
             };
             let dropped = [loaded.dropped_entries, loaded.dropped_columns];

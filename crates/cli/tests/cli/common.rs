@@ -94,32 +94,6 @@ fn completions_are_made() {
 }
 
 #[test]
-fn a_closed_pipe_is_not_an_error() {
-    let folder = Folder::new();
-    folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
-    for arguments in [
-        "select train.svm -k 3 --lambda 1 -q",
-        "select train.svm -k 3 --lambda 1 --json -q",
-        "tune train.svm -k 3 -q",
-        "train train.svm --lambda 1 -q",
-        "predict model.json train.svm",
-        "evaluate test.svm --model model.json --per-query -q",
-        "inspect model.json",
-        "inspect model.json --json",
-        "completions bash",
-        "info train.svm",
-        "convert train.svm -o -",
-    ] {
-        let mut child = folder.spawn(arguments);
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{arguments}: {errors}");
-        assert_eq!(errors, "", "{arguments}");
-    }
-}
-
-#[test]
 fn no_colour_means_none() {
     let folder = Folder::new();
     let coloured = |arguments: &str, none: Option<&str>| {
