@@ -1,7 +1,6 @@
 //! Every command prints, wherever standard output goes; an output may be printed in place of the report.
 
 use std::fs;
-use std::process::{Command, Output};
 
 use crate::support::{Folder, NAMES, TRAIN, zst};
 
@@ -63,21 +62,10 @@ fn folder() -> Folder {
     folder
 }
 
-/// A line of a shell in which `rankrls` is the program.
-fn shell(folder: &Folder, line: &str) -> Output {
-    let program = folder.command("");
-    let line = format!("set -o pipefail; rankrls() {{ \"$0\" \"$@\"; }}; {line}");
-    let mut bash = Command::new("bash");
-    bash.current_dir(folder.path(""))
-        .args(["-c", &line])
-        .arg(program.get_program());
-    bash.output().unwrap()
-}
-
 /// What a line of a shell prints that succeeds and says nothing on standard error.
 #[track_caller]
 fn quiet(folder: &Folder, line: &str) -> String {
-    let output = shell(folder, line);
+    let output = folder.shell(line);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{line}: {errors}");
     assert_eq!(errors, "", "{line}");
@@ -126,10 +114,7 @@ fn every_command_prints_to_files_and_pipes() {
 fn a_full_standard_output_is_an_error() {
     let folder = folder();
     for arguments in PRINTING.iter().filter(|line| !line.starts_with("--")) {
-        let output = shell(
-            &folder,
-            &format!("rm -rf c; rankrls {arguments} -q > /dev/full"),
-        );
+        let output = folder.shell(&format!("rm -rf c; rankrls {arguments} -q > /dev/full"));
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(1), "{arguments}: {errors}");
         assert!(
@@ -224,7 +209,7 @@ fn standard_output_has_one_thing_alone() {
     // A file that is standard output, too, would be replaced, and the report be lost with it.
     folder.write("log", "earlier\n");
     let select = "rankrls select train.svm -k 1 --lambda 1 -o log >> log";
-    let output = shell(&folder, select);
+    let output = folder.shell(select);
     assert_eq!(output.status.code(), Some(2));
     let errors = String::from_utf8(output.stderr).unwrap();
     let same = "--output and standard output name the same file";
@@ -261,7 +246,7 @@ fn a_table_on_standard_input_is_read_as_one_or_says_how() {
     ] {
         for text in [&*table, "y\tq\ta b\n1\t2\t3\n"] {
             folder.write("in", text);
-            let output = shell(&folder, &format!("rankrls {arguments} < in"));
+            let output = folder.shell(&format!("rankrls {arguments} < in"));
             assert_eq!(output.status.code(), Some(1), "{arguments}");
             let errors = String::from_utf8(output.stderr).unwrap();
             let remedy = "(if it is a table, say so by --format csv)\n";
@@ -276,7 +261,7 @@ fn a_table_on_standard_input_is_read_as_one_or_says_how() {
         "info names.svm",
         "info - --format svmlight < names.svm",
     ] {
-        let output = shell(&folder, &format!("rankrls {arguments}"));
+        let output = folder.shell(&format!("rankrls {arguments}"));
         assert_eq!(output.status.code(), Some(1), "{arguments}");
         let errors = String::from_utf8(output.stderr).unwrap();
         assert!(!errors.contains("--format"), "{arguments}: {errors}");
