@@ -37,16 +37,22 @@ def small():
 
 
 @pytest.fixture(scope="session")
-def command():
-    """Runs the command of the same checkout."""
+def program():
+    """The command under test, as all tests of it have it: what RANKRLS_COMMAND names."""
     path = os.environ.get("RANKRLS_COMMAND") or shutil.which("rankrls")
     if path is None:
         pytest.skip(
             "RANKRLS_COMMAND names no program: cargo build, then set it to target/debug/rankrls"
         )
+    return path
+
+
+@pytest.fixture(scope="session")
+def command(program):
+    """Runs the command of the same checkout."""
 
     def run(*arguments):
-        done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)
+        done = subprocess.run([program, *map(str, arguments)], capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -15,6 +15,7 @@ use rankrls_parses::corpus::{
 
 use crate::args::usage;
 use crate::console::Console;
+use crate::files::is_stdout;
 use crate::numbers::{counted, printable, sizes};
 use crate::session::Session;
 
@@ -123,8 +124,8 @@ impl BuildArgs {
 
 pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let console = session.console;
-    if args.output.as_os_str() == "-" {
-        return Err(usage("-o takes the name of a folder, not -"));
+    if is_stdout(&args.output) {
+        return Err(usage("--output: expected a folder, found standard output"));
     }
     let (candidates, options) = (args.candidates(), args.options());
     let files = &session.files;
@@ -134,6 +135,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     for file in corpus::FILES {
         files.writes("--output", &args.output.join(file))?;
     }
+    let stdout = args.json.then(|| files.prints()).transpose()?;
     let folder = printable(&args.output.display().to_string());
     let folder = folder.trim_end_matches('/');
     let progress = Progress {
@@ -158,11 +160,11 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     if !session.is_given("heads") {
         warn_heads(&manifest, console);
     }
-    if args.json {
+    match stdout {
         // The file itself is printed: it names what was left out.
-        return session.end_as_written(&manifest);
+        Some(stdout) => stdout.print_json(&manifest)?,
+        None => console.tell(summary(&manifest, folder)),
     }
-    console.tell(summary(&manifest, folder));
     Ok(session.code())
 }
 

@@ -187,6 +187,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let (console, test) = (session.console, args.test.as_ref());
     args.teacher.name_files(&session.files)?;
     args.data.name_files(&session.files, [("--test", test)])?;
+    let results = session.files.results(args.json)?;
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, console)?;
     let mut options = GreedyRankRls {
@@ -253,7 +254,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
             console.warn(format_args!("{name} {warning}"));
         }
     }
-    session.end(args.json, &comparison, || comparison.text(), Ok(()))
+    session.end(&results, &comparison, || comparison.text(), Ok(()))
 }
 
 impl CompareArgs {

@@ -82,6 +82,12 @@ impl Console {
         console
     }
 
+    /// The console of a run, without bars where its results are rows, and are `printed` to the same terminal.
+    pub(crate) fn beside(self, printed: bool) -> Self {
+        let bars = self.bars && !(printed && io::stdout().is_terminal());
+        Self { bars, ..self }
+    }
+
     /// Tells of the work, where there are no results to print.
     pub(crate) fn tell(self, text: impl Display) {
         if !self.quiet {

@@ -12,7 +12,7 @@ use rankrls::{Dataset, IndexBase, Model};
 use crate::args::{one_of, usage};
 use crate::data::{ColumnNames, DataArgs, Wanted, read_named};
 use crate::numbers::printable;
-use crate::output::{OutputFile, appear, print};
+use crate::output::{OutputFile, appear};
 use crate::session::Session;
 use rankrls_files::FilePlace;
 use rankrls_parses::corpus;
@@ -79,7 +79,7 @@ impl ConvertArgs {
         let (names, wanted) = (ColumnNames::default(), Wanted::Labels);
         let loaded = self
             .data
-            .read_for(&model, &self.input, &names, wanted, session)?;
+            .read_for(&model, &self.input, &names, wanted, session.console)?;
         Ok(model.project(&loaded.dataset)?)
     }
 
@@ -95,15 +95,21 @@ impl ConvertArgs {
         self.data.name_files(files, [("DATA", &self.input)])?;
         files.reads("--names", &self.names)?;
         files.reads("--model", &self.model)?;
-        let to_file = self.output.as_os_str() != "-";
+        let create = |path: &Path| OutputFile::create(files, "--output", path);
+        let data = create(&self.output)?;
+        let to_file = !data.is_printed();
         let ending = self.output.extension();
         let compressed = ending.is_some_and(|ending| ending == "gz" || ending == "zst");
         if self.ranker.is_some() && (!to_file || compressed) {
             return Err(usage("--for writes a file without .gz or .zst"));
         }
         if !to_file {
-            files.prints()?;
-            return Ok(Target(None));
+            return Ok(Target {
+                data,
+                sizes: None,
+                names: None,
+                others: None,
+            });
         }
         let names = names_file(&self.output);
         // The same names are not written again.
@@ -115,7 +121,6 @@ impl ConvertArgs {
             .filter(|_| self.model.is_none());
         let place = FilePlace::of(&names);
         let same = place.is_some() && known.as_deref().map(FilePlace::of) == Some(place);
-        let create = |path: &Path| OutputFile::create(files, "--output", path);
         let sizes = (self.ranker == Some(Ranker::LightGbm)).then(|| {
             let mut path = self.output.as_os_str().to_owned();
             path.push(".query");
@@ -127,22 +132,18 @@ impl ConvertArgs {
             let of_name = found.as_os_str().as_encoded_bytes().starts_with(own);
             of_name || corpus::FILES.iter().any(|name| found.ends_with(name))
         };
-        Ok(Target(Some(Outputs {
-            data: create(&self.output)?,
+        Ok(Target {
+            data,
             sizes: sizes.transpose()?,
             others: names_beside(&self.output).filter(|found| !same && is_own(found)),
             names: (!same).then(|| create(&names)).transpose()?,
-        })))
+        })
     }
 }
 
-/// Where data is to be written: files, or standard output.
+/// Where data is to be written: files that are known to be writable, and no input, or standard output.
 #[derive(Debug)]
-struct Target(Option<Outputs>);
-
-/// Files that are known to be writable, and no input.
-#[derive(Debug)]
-struct Outputs {
+struct Target {
     data: OutputFile,
     /// Where the sizes of queries go.
     sizes: Option<OutputFile>,
@@ -160,27 +161,25 @@ impl Target {
             Some(ranker) => (dataset.for_ranker(ranker)?, IndexBase::Zero),
             None => (dataset, IndexBase::One),
         };
-        let Some(outputs) = self.0 else {
-            return print(|output| write_svmlight_as_wide(&dataset, base, output));
-        };
         let named = dataset.names();
-        if let Some(path) = outputs.others.filter(|_| named.is_none()) {
+        if let Some(path) = self.others.filter(|_| named.is_none()) {
             let path = printable(&path.display().to_string());
             bail!(
                 "{path}: expected no file, as the data have no names, found names of other data (give another \
                  output, or delete the file; if they are names of these data, pass --names {path})"
             );
         }
-        let data = outputs.data;
-        let data = data.complete(|writer| write_svmlight_as_wide(&dataset, base, writer))?;
+        let data = self
+            .data
+            .complete(|writer| write_svmlight_as_wide(&dataset, base, writer))?;
         let mut complete = vec![data];
-        if let Some((known, file)) = named.zip(outputs.names) {
+        if let Some((known, file)) = named.zip(self.names) {
             let known = known.iter().take(dataset.width()).collect();
             complete.push(file.complete(|writer| write_names(&known, writer))?);
         }
-        if let Some(file) = outputs.sizes {
+        if let Some(file) = self.sizes {
             complete.push(file.complete(|writer| write_query_sizes(&queries, writer))?);
         }
-        appear(complete.into_iter().map(|file| Ok(Some(file))))
+        appear(complete.into_iter().map(Ok))
     }
 }

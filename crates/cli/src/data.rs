@@ -237,9 +237,8 @@ impl DataArgs {
         path: &Path,
         names: &ColumnNames,
         wanted: Wanted,
-        session: &Session<'_>,
+        console: Console,
     ) -> Result<Loaded> {
-        let console = session.console;
         self.check([path])?;
         self.check_names(model, path, names)?;
         let of_model = || model.feature_names();

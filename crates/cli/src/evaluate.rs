@@ -81,6 +81,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     files.reads("--scores", &args.scores)?;
     args.names.name_file(files)?;
     let csv = Destination::create(files, "--csv", args.csv.as_ref())?;
+    let results = files.results(args.json)?;
     let (loaded, rankings) = args.rankings(session)?;
     let labels = loaded.dataset.labels();
     console.warn_all(Warning::of_grades(&args.metrics, labels));
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
         let sheet = Sheet::of(&report.lines).words("ranking", |(ranking, _)| &*ranking.name);
         report.of_queries(sheet).csv(writer)
     });
-    session.end(args.json, &report, || report.text(), written)
+    session.end(&results, &report, || report.text(), written)
 }
 
 /// The name of the ranking that the data have themselves.
@@ -162,7 +163,7 @@ impl EvaluateArgs {
                 None => {
                     drop(read.take());
                     self.data
-                        .read_for(&model, &self.path, &self.names, Wanted::Labels, session)?
+                        .read_for(&model, &self.path, &self.names, Wanted::Labels, console)?
                 }
             };
             let dropped = [loaded.dropped_entries, loaded.dropped_columns];

@@ -10,7 +10,7 @@ use rankrls::greedy::job::TestPath;
 use rankrls::{Metric, Ridge, Step};
 use rankrls_plot::{Hue, Line, Panel, number};
 
-use super::files::Files;
+use super::files::{Files, is_stdout};
 use super::output::{CompleteFile, Destination};
 
 /// Where to draw.
@@ -25,6 +25,7 @@ pub(crate) struct PlotArgs {
 /// Refuses the name of a file that does not end in .svg, in any case.
 fn svg(path: PathBuf) -> Result<PathBuf, String> {
     let found = match path.extension() {
+        _ if is_stdout(&path) => return Ok(path),
         Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path),
         Some(ending) => format!(".{}", ending.display()),
         None => "none".to_owned(),

@@ -1,8 +1,10 @@
-//! The files of a run: what it reads it does not replace, and each output has a name of its own.
+//! The files of a run: what it reads it does not replace, each output has a name of its own, and standard output
+//! has one thing alone.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use anyhow::Result;
 use rankrls_files::FilePlace;
@@ -15,6 +17,8 @@ pub(crate) struct Files {
     named: Mutex<Vec<Named>>,
     /// Whether an input is standard input.
     stdin: AtomicBool,
+    /// The argument whose output is printed in place of the results.
+    printed: OnceLock<String>,
 }
 
 #[derive(Debug)]
@@ -25,8 +29,34 @@ struct Named {
     written: bool,
 }
 
-/// The name of the results on standard output in messages.
+/// The name of standard output in messages.
 const PRINTED: &str = "standard output";
+
+/// Standard output of a run whose files know that it prints: nothing prints without.
+#[derive(Debug)]
+pub(crate) struct Stdout(io::Stdout);
+
+impl Stdout {
+    pub(crate) fn lock(&self) -> io::StdoutLock<'static> {
+        self.0.lock()
+    }
+}
+
+/// How a run prints its results.
+#[derive(Debug)]
+pub(crate) enum Results {
+    /// As text for people.
+    Text(Stdout),
+    /// As one JSON document.
+    Json(Stdout),
+    /// Not at all: an output is printed in their place.
+    Replaced,
+}
+
+/// Whether an output at `path` is to be printed.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path.as_os_str() == "-" || FilePlace::is_stdout(path)
+}
 
 impl Files {
     /// Says that the argument `name` has files to read, or `-` for standard input. Refuses an output, and
@@ -48,14 +78,47 @@ impl Files {
         Ok(())
     }
 
-    /// Says that the argument `name` is a file to write. Refuses an input and another output, by whatever path.
-    pub(crate) fn writes(&self, name: &str, path: &Path) -> Result<()> {
-        self.add(name, FilePlace::of(path), true)
+    /// Says that the argument `name` is a file to write; gives standard output where it is to be printed. Refuses an
+    /// input and another output, by whatever path.
+    pub(crate) fn writes(&self, name: &str, path: &Path) -> Result<Option<Stdout>> {
+        if !is_stdout(path) {
+            return self.add(name, FilePlace::of(path), true).map(|()| None);
+        }
+        if self.printed.set(name.to_owned()).is_err() {
+            let other = self.printed.get().map_or(PRINTED, |other| other);
+            return Err(usage(format_args!(
+                "{other} and {name} both go to {PRINTED}"
+            )));
+        }
+        self.prints().map(Some)
     }
 
-    /// Says that results are printed.
-    pub(crate) fn prints(&self) -> Result<()> {
-        self.add(PRINTED, FilePlace::stdout(), true)
+    /// Says, after all files to write, that there are results, as one JSON document or as text.
+    pub(crate) fn results(&self, json: bool) -> Result<Results> {
+        match self.printed.get() {
+            Some(name) if json => Err(usage(format_args!(
+                "{name} and --json both go to {PRINTED}: name a file for {name}"
+            ))),
+            Some(_) => Ok(Results::Replaced),
+            None if json => self.prints().map(Results::Json),
+            None => self.prints().map(Results::Text),
+        }
+    }
+
+    /// Says that something is printed, whatever else there is.
+    pub(crate) fn prints(&self) -> Result<Stdout> {
+        self.add(PRINTED, FilePlace::stdout(), true)?;
+        Ok(Stdout(io::stdout()))
+    }
+
+    /// Refuses to go on from an output that is to be printed.
+    pub(crate) fn resumes(&self, resume: bool) -> Result<()> {
+        match self.printed.get() {
+            Some(name) if resume && name == "--output" => Err(usage(format_args!(
+                "--resume: expected a file for --output, found {PRINTED}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn add(&self, name: &str, place: Option<FilePlace>, written: bool) -> Result<()> {
@@ -72,9 +135,6 @@ impl Files {
                 (true, false) | (false, true) if !place.is_file() => continue,
                 (true, false) => lost(taken, name),
                 (false, true) => lost(name, taken),
-                (true, true) if taken == PRINTED => usage(format_args!(
-                    "{name} is standard output, where the results go: name a file"
-                )),
                 (true, true) => usage(format_args!("{taken} and {name} name the same file")),
             });
         }

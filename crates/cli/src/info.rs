@@ -126,12 +126,13 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data
         .name_files(&session.files, [("DATA", &args.path)])?;
     session.files.reads("--names", &args.names)?;
+    let results = session.files.results(args.json)?;
     let dataset = read_named(&args.data, args.names.as_ref(), &args.path, session.console)?;
     session
         .console
         .warn_all(Warning::of_units(&dataset, Scale::None));
     let report = InfoReport::new(&dataset, args)?;
-    session.end(args.json, &report, || report.text(), Ok(()))
+    session.end(&results, &report, || report.text(), Ok(()))
 }
 
 impl<'a> InfoReport<'a> {

@@ -10,7 +10,6 @@ use rankrls::Model;
 use rankrls::model::SelectedFeature;
 
 use super::numbers::{counted, exact, short, sizes};
-use super::output::{print, print_text};
 use super::report::{BIASED, PathRow, path_table, settings};
 use super::session::Session;
 use super::sheet::Sheet;
@@ -45,9 +44,10 @@ fn largest(model: &Model) -> Vec<&SelectedFeature> {
 
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.files.reads("MODEL", [&args.model])?;
+    let stdout = session.files.prints()?;
     let model = Model::read(&args.model)?;
     if args.json {
-        print(|output| model.write_to(output))?;
+        stdout.print(|output| model.write_to(output))?;
         return Ok(session.code());
     }
     let mut text = heading(&model);
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
     } else {
         text += &weight_table(&model);
     }
-    print_text(&text)?;
+    stdout.print_text(&text)?;
     Ok(session.code())
 }
 

@@ -46,7 +46,6 @@ use args::{UsageError, usage};
 use console::{Console, Interrupt};
 use files::Files;
 use numbers::counted;
-use output::print;
 use session::Session;
 
 /// Greedy RankRLS: exact leave-query-out selection of sparse features for learning to rank.
@@ -60,6 +59,7 @@ Examples:
   rankrls evaluate test.svm --model model.json
 
 Results go to standard output; progress, warnings and logs to standard error.
+An output named - goes to standard output, in place of the results.
 Exit codes: 0 done, 1 failure, 2 usage, 130 interrupted.")]
 struct Cli {
     #[command(subcommand)]
@@ -322,10 +322,6 @@ fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> 
         files: Files::default(),
         given,
     };
-    // Commands with results print them; others do where there is no file for them.
-    if given.try_contains_id("json").is_ok() {
-        session.files.prints()?;
-    }
     pool.install(|| cli.command.run(&session))
 }
 
@@ -358,9 +354,10 @@ fn threads(option: Option<u16>) -> Result<usize> {
 }
 
 fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let stdout = session.files.prints()?;
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rankrls", &mut script);
-    print(|output| output.write_all(&script))?;
+    stdout.print(|output| output.write_all(&script))?;
     Ok(session.code())
 }
 

@@ -8,85 +8,116 @@ use anyhow::{Context, Result};
 use rankrls::data::{CompleteOutput, Output};
 use serde::{Serialize, Serializer};
 
-use super::args::usage;
-use super::files::Files;
+use super::files::{Files, Stdout};
 use super::numbers::printable_lines;
 
-/// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
-pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let mut output = BufWriter::new(io::stdout().lock());
-    let written = write(&mut output).and_then(|()| output.flush());
-    match written {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            // The rest of the buffer would fail once more.
-            let _ = output.into_parts();
-            Ok(())
+impl Stdout {
+    /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
+    pub(crate) fn print(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let mut output = BufWriter::new(self.lock());
+        let written = write(&mut output).and_then(|()| output.flush());
+        match written {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                // The rest of the buffer would fail once more.
+                let _ = output.into_parts();
+                Ok(())
+            }
+            written => written.context("cannot write to standard output"),
         }
-        written => written.context("cannot write to standard output"),
+    }
+
+    /// Prints text for people, which may hold text from outside.
+    pub(crate) fn print_text(&self, text: &str) -> Result<()> {
+        self.print(|output| output.write_all(printable_lines(text).as_bytes()))
+    }
+
+    /// Prints a document, over several lines.
+    pub(crate) fn print_json(&self, document: &impl Serialize) -> Result<()> {
+        self.print(|output| {
+            serde_json::to_writer_pretty(&mut *output, document)?;
+            writeln!(output)
+        })
     }
 }
 
-/// Prints text for people, which may hold text from outside.
-pub(crate) fn print_text(text: &str) -> Result<()> {
-    print(|output| output.write_all(printable_lines(text).as_bytes()))
-}
-
-/// A file that was found writable before the work began.
+/// A file that was found writable before the work began, or standard output.
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
+    target: Target,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// Standard output, where the file is printed.
+    Printed(Stdout),
     /// A pipe or device, which is opened once.
-    opened: Option<Output>,
+    Opened(Output),
+    /// A file, which is created when it is written.
+    File,
 }
 
 impl OutputFile {
     /// The file that the argument `name` asks for, which is none of the other `files`.
     pub(crate) fn create(files: &Files, name: &str, path: &Path) -> Result<Self> {
-        if path.as_os_str() == "-" {
-            return Err(usage("an output takes the name of a file, not -"));
-        }
-        files.writes(name, path)?;
-        let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
-        let opened = if special {
-            Output::create(path).map(Some)
-        } else {
-            Output::check(path).map(|()| None)
-        };
+        let printed = files.writes(name, path)?.map(Target::Printed);
         Ok(Self {
             path: path.to_path_buf(),
-            opened: opened.with_context(|| refusal(path))?,
+            target: printed.map_or_else(|| Target::open(path), Ok)?,
         })
+    }
+
+    /// Whether it is printed.
+    pub(crate) fn is_printed(&self) -> bool {
+        matches!(self.target, Target::Printed(_))
     }
 
     /// Writes the file, which appears when all is written.
     pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        appear([self.complete(write).map(Some)])
+        appear([self.complete(write)])
     }
 
     /// Writes the file, which appears when all is written, and is to be written again; not to a pipe or device.
     fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        let (path, opened) = (self.path.clone(), None);
-        match self.opened {
-            Some(_) => Ok(()),
-            None => Self { path, opened }.write(write),
+        let (path, target) = (self.path.clone(), Target::File);
+        match self.target {
+            Target::Printed(_) | Target::Opened(_) => Ok(()),
+            Target::File => Self { path, target }.write(write),
         }
     }
 
-    /// Writes the file, which is to [`appear`].
+    /// Writes the file, which is to [`appear`]; `None` where it is printed.
     pub(crate) fn complete(
         self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<CompleteFile> {
-        let Self { path, opened } = self;
-        let write = || {
-            let mut output = opened.map_or_else(|| Output::create(&path), Ok)?;
+    ) -> Result<Option<CompleteFile>> {
+        let Self { path, target } = self;
+        let output = match target {
+            Target::Printed(stdout) => return stdout.print(write).map(|()| None),
+            Target::Opened(output) => Ok(output),
+            Target::File => Output::create(&path),
+        };
+        let written = output.and_then(|mut output| {
             write(&mut output)?;
             output.complete()
-        };
-        match write() {
-            Ok(output) => Ok(CompleteFile { path, output }),
+        });
+        match written {
+            Ok(output) => Ok(Some(CompleteFile { path, output })),
             Err(error) => Err(error).with_context(|| refusal(&path)),
         }
+    }
+}
+
+impl Target {
+    /// A file, found writable, or a pipe or device.
+    fn open(path: &Path) -> Result<Self> {
+        let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        let opened = if special {
+            Output::create(path).map(Self::Opened)
+        } else {
+            Output::check(path).map(|()| Self::File)
+        };
+        opened.with_context(|| refusal(path))
     }
 }
 
@@ -116,7 +147,7 @@ impl Destination {
         self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Option<CompleteFile>> {
-        self.0.map(|file| file.complete(write)).transpose()
+        self.0.map_or(Ok(None), |file| file.complete(write))
     }
 }
 

@@ -9,7 +9,7 @@ use clap::Args;
 use rankrls::Model;
 
 use super::data::{ColumnNames, DataArgs, Wanted};
-use super::output::{OutputFile, print};
+use super::output::OutputFile;
 use super::session::Session;
 
 /// Score rows with a model, one score a line in input order
@@ -31,9 +31,16 @@ pub(crate) struct PredictArgs {
     names: ColumnNames,
     #[command(flatten)]
     data: DataArgs,
-    /// Write the scores to this file
-    #[arg(help_heading = "Output", short, long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    /// Write the scores to this file; - is standard output
+    #[arg(
+        help_heading = "Output",
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "-"
+    )]
+    #[arg(hide_default_value = true)]
+    output: PathBuf,
 }
 
 pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode> {
@@ -41,16 +48,13 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     files.reads("MODEL", [&args.model])?;
     args.data.name_files(files, [("DATA", &args.path)])?;
     args.names.name_file(files)?;
-    if args.output.is_none() {
-        files.prints()?;
-    }
-    let output = args.output.as_ref();
-    let output = output.map(|path| OutputFile::create(files, "--output", path));
-    let output = output.transpose()?;
+    let output = OutputFile::create(files, "--output", &args.output)?;
+    // Scores on a terminal come with nothing between them.
+    let console = session.console.beside(output.is_printed());
     let model = Model::read_within(&args.model, args.data.memory())?;
     let loaded = args
         .data
-        .read_for(&model, &args.path, &args.names, Wanted::Features, session)?;
+        .read_for(&model, &args.path, &args.names, Wanted::Features, console)?;
     let scores = loaded.dataset.in_input_order(model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;
@@ -63,9 +67,6 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
             .iter()
             .try_for_each(|score| writeln!(writer, "{score:.16e}"))
     };
-    match output {
-        Some(output) => output.write(write),
-        None => print(write),
-    }?;
+    output.write(write)?;
     Ok(session.code())
 }

@@ -23,6 +23,7 @@ use super::args::{self, ConventionArgs, at_least_one};
 use super::console::NOTHING;
 use super::data::{Input, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
+use super::files::{Results, is_stdout};
 use super::numbers::counted;
 use super::output::{Destination, appear};
 use super::report::{LambdaChoice, SelectionReport};
@@ -102,11 +103,14 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
         .name_files(files, others.map(|(name, path)| (name, path.as_ref())))?;
     let plot = args.plot.create(files)?;
     let output = Destination::create(files, "--output", args.output.as_ref())?;
+    let results = files.results(args.json)?;
+    files.resumes(args.resume)?;
     let earlier = args.earlier()?;
     let (input, packed) = args.read(session)?;
     let job = Job {
         args,
         session,
+        results,
         input,
     };
     job.run(packed, earlier, output, plot)
@@ -183,6 +187,7 @@ fn behind() -> Duration {
 struct Job<'a> {
     args: &'a SelectArgs,
     session: &'a Session<'a>,
+    results: Results,
     input: Input,
 }
 
@@ -272,7 +277,7 @@ impl Job<'_> {
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
         let text = || report.text();
-        session.end(args.json, &report, text, saved)
+        session.end(&self.results, &report, text, saved)
     }
 
     /// Warnings of the result; `folds` says whether folds, which are drawn, chose lambda.
@@ -285,6 +290,11 @@ impl Job<'_> {
         let (taken, asked) = (selection.steps.len(), self.args.k);
         if selection.ending == Ending::Interrupted {
             let output = self.args.output.as_ref();
+            let output = output.filter(|path| !is_stdout(path));
+            let report = match self.results {
+                Results::Replaced => "standard output",
+                Results::Text(_) | Results::Json(_) => "the report",
+            };
             let model = output.map(|path| format!(" and {}", path.display()));
             let left = match model {
                 Some(_) => "--resume goes on",
@@ -292,7 +302,7 @@ impl Job<'_> {
             };
             let model = model.unwrap_or_default();
             console.warn(format_args!(
-                "interrupted after {taken} of {asked} features, which are in the report{model}; {left}"
+                "interrupted after {taken} of {asked} features, which are in {report}{model}; {left}"
             ));
         }
         if !folds && !selection.draws() {

@@ -9,8 +9,7 @@ use rankrls::{Parameter, StrategyKind};
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
-use super::files::Files;
-use super::output::{print, print_text};
+use super::files::{Files, Results};
 
 /// The things that a command works with beside its arguments.
 pub(crate) struct Session<'a> {
@@ -53,34 +52,23 @@ impl Session<'_> {
     /// Prints the results, also where files could not be `saved`, and says how the run ends.
     pub(crate) fn end(
         &self,
-        json: bool,
+        results: &Results,
         document: &impl Serialize,
         text: impl FnOnce() -> String,
         saved: Result<()>,
     ) -> Result<ExitCode> {
-        if json {
-            print(|output| {
+        match results {
+            Results::Text(stdout) => stdout.print_text(&text())?,
+            Results::Json(stdout) => {
                 let warnings = &**self.console.told();
-                let document = Document {
+                stdout.print_json(&Document {
                     report: document,
                     warnings,
-                };
-                serde_json::to_writer_pretty(&mut *output, &document)?;
-                writeln!(output)
-            })?;
-        } else {
-            print_text(&text())?;
+                })?;
+            }
+            Results::Replaced => {}
         }
         saved?;
-        Ok(self.code())
-    }
-
-    /// Prints a document that has a file of its own as it is there, and says how the run ends.
-    pub(crate) fn end_as_written(&self, document: &impl Serialize) -> Result<ExitCode> {
-        print(|output| {
-            serde_json::to_writer_pretty(&mut *output, document)?;
-            writeln!(output)
-        })?;
         Ok(self.code())
     }
 

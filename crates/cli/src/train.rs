@@ -167,6 +167,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.name_inputs(files)?;
     let scores = Destination::create(files, "--holdout-scores", args.holdout_scores.as_ref())?;
     let output = Destination::create(files, "--output", args.output.as_ref())?;
+    let results = files.results(args.json)?;
     let (train, load_seconds) = args.data.train(console)?;
     let spinner = console.spinner("training");
     let trained = args.train(&train, params, load_seconds, console);
@@ -181,7 +182,7 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     };
     report.warn(args, &train, session);
     let saved = appear([written, held_out]);
-    session.end(args.json, &report, || report.text(args), saved)
+    session.end(&results, &report, || report.text(args), saved)
 }
 
 /// Predictions for each row in input order, or for each preference; for each pair, its rows from 1

@@ -106,6 +106,13 @@ impl ReadError {
         &self.0.fault.found
     }
 
+    /// The same error, with this remedy where none is known.
+    #[must_use]
+    pub fn or_remedy(mut self, remedy: impl Into<Remedy>) -> Self {
+        self.0.fault.remedy.get_or_insert_with(|| remedy.into());
+        self
+    }
+
     /// The remedy, where one is known.
     pub fn remedy(&self) -> Option<&Remedy> {
         self.0.fault.remedy.as_ref()

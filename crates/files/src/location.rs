@@ -33,12 +33,20 @@ impl FilePlace {
 
     /// What standard input comes from.
     pub fn stdin() -> Option<Self> {
-        of_descriptor(io::stdin())
+        Self::there(Path::new(""), &found(io::stdin()).ok()?)
     }
 
     /// What standard output goes to.
     pub fn stdout() -> Option<Self> {
-        of_descriptor(io::stdout())
+        Self::there(Path::new(""), &found(io::stdout()).ok()?)
+    }
+
+    /// Whether `path` is a descriptor of what standard output goes to, such as `/dev/stdout`.
+    pub fn is_stdout(path: &Path) -> bool {
+        let place = |found: io::Result<Metadata>| identity(path, &found.ok()?);
+        let is_own = |own| Some(own) == place(found(io::stdout()));
+        end(path).is_ok_and(|end| is_descriptor(&end))
+            && place(fs::metadata(path)).is_some_and(is_own)
     }
 
     /// Whether it is a file, and no pipe, which may be read and written.
@@ -107,15 +115,15 @@ fn is_pipe(_: &Metadata) -> bool {
 }
 
 #[cfg(unix)]
-fn of_descriptor(descriptor: impl std::os::fd::AsFd) -> Option<FilePlace> {
-    let copy = descriptor.as_fd().try_clone_to_owned().ok()?;
-    FilePlace::there(Path::new(""), &fs::File::from(copy).metadata().ok()?)
+fn found(descriptor: impl std::os::fd::AsFd) -> io::Result<Metadata> {
+    let copy = descriptor.as_fd().try_clone_to_owned()?;
+    fs::File::from(copy).metadata()
 }
 
 /// Standard input and output have no identity here.
 #[cfg(not(unix))]
-fn of_descriptor<D>(_: D) -> Option<FilePlace> {
-    None
+fn found<D>(_: D) -> io::Result<Metadata> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Links that are followed before they count as a circle.

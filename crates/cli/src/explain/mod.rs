@@ -128,9 +128,10 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     args.names.name_file(files)?;
     files.reads("--texts", &args.texts)?;
     let plot = args.plot.create(files)?;
+    let results = files.results(args.json)?;
     let model = Model::read_within(&args.model, args.data.memory())?;
     let wanted = Wanted::Queries;
-    let loaded = (args.data).read_for(&model, &args.path, &args.names, wanted, session)?;
+    let loaded = (args.data).read_for(&model, &args.path, &args.names, wanted, session.console)?;
     let data = &loaded.dataset;
     let query = query(data, &args.id, &args.path)?;
     let file = || args.path.display().to_string();
@@ -159,7 +160,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     };
     let drawn = plot.complete(|| picture::picture(&explained, top, session.console).to_svg());
     let text = || text(&explained, &file(), top);
-    session.end(args.json, &document, text, appear([drawn]))
+    session.end(&results, &document, text, appear([drawn]))
 }
 
 /// A text for each row of `data`: of the file that the user names, of the one beside the data, or as they come

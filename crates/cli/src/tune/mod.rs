@@ -6,7 +6,7 @@ pub(crate) mod kept;
 mod report;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -26,6 +26,7 @@ use kept::Kept;
 use super::args::{self, ConventionArgs, at_least_one, each_once, one_of};
 use super::console::Console;
 use super::data::{Input, TrainingData};
+use super::files::is_stdout;
 use super::output::{Destination, OutputFile, appear};
 use super::report::SelectionReport;
 use super::session::Session;
@@ -182,7 +183,8 @@ impl TuneArgs {
     /// The output, if there is one that is no pipe or device: finished selections are kept beside it.
     fn regular_output(&self) -> Option<&PathBuf> {
         let output = self.output.as_ref();
-        output.filter(|path| fs::metadata(path).map_or(true, |found| found.is_file()))
+        let regular = |path: &Path| fs::metadata(path).map_or(true, |found| found.is_file());
+        output.filter(|path| !is_stdout(path) && regular(path))
     }
 
     /// Whether leave-query-out predictions are no evidence.
@@ -285,6 +287,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let table_file = Destination::create(files, "--csv", args.csv.as_ref())?;
     let plot_file = args.plot.create(files)?;
     let model_file = Destination::create(files, "--output", args.output.as_ref())?;
+    let results = files.results(args.json)?;
+    files.resumes(args.resume)?;
     if let Some(output) = args.regular_output() {
         OutputFile::create(files, "--output", &kept::beside(output))?;
     }
@@ -311,7 +315,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         ..tune::Tuning::new(train, &options)
     };
     let tuned = watch.tune(|each| tuning.run(each))?;
-    let left = match &args.output {
+    let left = match args.regular_output() {
         Some(_) => "--resume goes on after the selections that are done",
         None => "other steps are lost, which -o would have kept",
     };
@@ -366,7 +370,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
             .remove()
             .context("cannot take away the finished selections");
     }
-    session.end(args.json, &report, || report.text(), saved)
+    session.end(&results, &report, || report.text(), saved)
 }
 
 /// The selections that an earlier run has finished, and where this one keeps those that it finishes: beside the

@@ -10,6 +10,7 @@ use rankrls::tune::{Outcome, PathEnding, Point, Rule, Stability, Tune, Tuned, Tu
 use rankrls::{HoldOut, StrategyKind};
 use serde::Serialize;
 
+use crate::files::is_stdout;
 use crate::numbers::{counted, four, measure, ridge, short};
 use crate::output::{Object, by_name};
 use crate::report::SelectionReport;
@@ -333,7 +334,7 @@ impl<'a> Report<'a> {
 
     /// Writes the table of all models, in the format that the name of its file says.
     pub(super) fn write_table(&self, path: &Path, writer: &mut dyn Write) -> io::Result<()> {
-        if extension(path).as_deref() == Some("csv") {
+        if extension(path).as_deref() != Some("json") {
             return self.csv(writer);
         }
         serde_json::to_writer_pretty(&mut *writer, &self.table)?;
@@ -412,6 +413,7 @@ pub(super) fn table_name(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match extension(&path).as_deref() {
         Some("csv" | "json") => Ok(path),
+        _ if is_stdout(&path) => Ok(path),
         _ => Err("expected a name that ends in .csv or .json".to_owned()),
     }
 }

@@ -27,6 +27,8 @@ mod memory;
 mod pages;
 mod plot;
 mod predict;
+#[cfg(unix)]
+mod printing;
 mod queries;
 mod resume;
 mod scale;

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use rankrls::data::write_svmlight;
 use serde_json::Value;
@@ -62,6 +62,19 @@ impl Folder {
         let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
         names.sort_unstable();
         names
+    }
+
+    /// A line of a shell in which `rankrls` is the program, and a failure in a pipe is one.
+    #[cfg(unix)]
+    pub(crate) fn shell(&self, line: &str) -> Output {
+        let program = self.command("");
+        let line = format!("set -o pipefail; rankrls() {{ \"$0\" \"$@\"; }}; {line}");
+        let mut bash = Command::new("bash");
+        bash.current_dir(self.path(""))
+            .env("HOME", self.path(""))
+            .args(["-c", &line])
+            .arg(program.get_program());
+        bash.output().unwrap()
     }
 
     /// The program at work, with pipes.

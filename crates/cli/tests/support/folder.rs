@@ -1,11 +1,18 @@
 //! A folder in which the program runs.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
 use tempfile::TempDir;
+
+/// The program under test: the one that `RANKRLS_COMMAND` names, as in continuous integration, or the one that was
+/// built with these tests.
+pub(crate) fn program() -> OsString {
+    env::var_os("RANKRLS_COMMAND").unwrap_or_else(|| env!("CARGO_BIN_EXE_rankrls").into())
+}
 
 pub(crate) struct Folder(pub(crate) TempDir);
 
@@ -32,7 +39,7 @@ impl Folder {
 
     /// The program with arguments separated by blanks. Programs in the folder come before others.
     pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_rankrls"));
+        let mut command = Command::new(program());
         let others = env::var_os("PATH").unwrap_or_default();
         let paths = [self.0.path().to_owned()].into_iter();
         let paths = env::join_paths(paths.chain(env::split_paths(&others)));
