@@ -101,9 +101,6 @@ impl Parameter {
             Self::Objective | Self::Preferences | Self::Kernel | Self::Basis | Self::Holdout => {
                 Some("rankrls train")
             }
-            Self::Convention | Self::Gain | Self::RelevantFrom | Self::MaxGrade => {
-                Some("rankrls evaluate")
-            }
             Self::Validation => Some("rankrls select"),
             _ => None,
         }
