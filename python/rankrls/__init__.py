@@ -14,13 +14,19 @@ Costs follow the non-zeros of the data: a million columns of text are fine.
 =====================  =====================================================================
 """
 
+import atexit
+
 from . import metrics
 from ._files import RankingData, read, write
 from ._greedy import GreedyRankRLS, GreedyRankRLSCV
 from ._path import SelectionPath, Step, TuneStep
 from ._ranker import Explanation
 from ._rankrls import __version__
+from ._rankrls import end as _end
 from ._ridge import RankRLS
+
+# Before Python ends the threads that are at work.
+atexit.register(_end)
 
 __all__ = [
     "Explanation",

@@ -7,7 +7,7 @@ import json
 import multiprocessing
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
@@ -69,6 +69,12 @@ def handed(X: Any) -> Any:
             if not all(part.aligned and part.c_contiguous for part in parts):
                 return X.copy()
         return X
+    if hasattr(X, "columns") and hasattr(X, "to_pandas") and not hasattr(X, "dtypes"):
+        # Of Arrow and of narwhals.
+        raise ValueError(
+            f"X: expected an array, a sparse matrix, or a frame of pandas or polars, found "
+            f"{type(X).__module__}.{type(X).__name__}: pass X.to_pandas()"
+        )
     if hasattr(X, "columns"):
         for name, kind in zip(X.columns, X.dtypes, strict=True):
             if str(kind).lower().startswith(TIMES):
@@ -120,6 +126,10 @@ def canonical(X: Any) -> Any:
         raise ValueError("X: expected numbers: found complex ones")
     if X.dtype != np.float64:
         X = X.astype(np.float64)
+    if X.format not in ("csr", "csc"):
+        X = X.tocsr()
+    # Whoever made it may have said that it is in canonical form: a matrix of its arrays finds out.
+    X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -142,7 +152,18 @@ def floats(
             found[np.isnat(array)] = np.nan
         return found
     except (OverflowError, TypeError, ValueError) as error:
-        raise ValueError(f"{name}: expected numbers: {error}") from error
+        raise ValueError(f"{name}: expected numbers{wrong_row(values)}: {error}") from error
+
+
+def wrong_row(values: Any) -> str:
+    """Where an array of objects has something that is no number."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "O" and values.ndim == 1:
+        for row, value in enumerate(values):
+            try:
+                float(value)
+            except (OverflowError, TypeError, ValueError):
+                return f", row {row} is {'missing' if is_missing(value) else 'none'}"
+    return ""
 
 
 def row_values(values: Any, rows: int, name: str) -> NDArray[np.float64]:
@@ -198,15 +219,62 @@ def queries(qid: Any, rows: int) -> tuple[NDArray[np.int64], list[Any]]:
 
 
 def id_texts(ids: list[Any]) -> list[str]:
-    """Query ids as text."""
+    """Query ids as text; those whose text is that of one before get a number, too."""
     names = [text(item, "qid") for item in ids]
-    # Ids of two types may look the same as text.
-    return names if len(set(names)) == len(names) else [repr(item) for item in ids]
+    if len(set(names)) < len(names):
+        # Ids of two types may look the same as text.
+        names = [text(repr(item), "qid") for item in ids]
+    taken, numbers = set(names), dict.fromkeys(names, 0)
+    for place, name in enumerate(names):
+        numbers[name] += 1
+        if numbers[name] > 1:
+            while (numbered := f"{name}~{numbers[name]}") in taken:
+                numbers[name] += 1
+            taken.add(numbered)
+            names[place] = numbered
+    return names
+
+
+def place_of(query: Any, ids: list[Any], qid: Any, codes: NDArray[np.int64]) -> int | None:
+    """The position of an id among the different ones of `qid`, as they are told apart there: 3 and
+    3.0 are one, 1 and "1" are two. Times are equal in any unit.
+    """
+    numbers = {own: place for place, own in enumerate(ids)}
+    try:
+        found = numbers.get(query)
+        if found is None and getattr(query, "ndim", None) == 0 and hasattr(query, "item"):
+            found = numbers.get(query.item())
+    except TypeError:
+        return None
+    times = qid.to_numpy() if hasattr(qid, "to_numpy") else qid
+    if found is not None or not isinstance(times, np.ndarray) or times.dtype.kind not in "mM":
+        return found
+    if isinstance(query, (str, Real)) and not isinstance(query, np.timedelta64):
+        return None
+    try:
+        time = query.to_numpy() if hasattr(query, "to_numpy") else query
+        equal = times.ravel() == np.asarray(time, dtype=f"{times.dtype.kind}8")
+    except (TypeError, ValueError):
+        return None
+    return int(codes[np.argmax(equal)]) if equal.any() else None
+
+
+def is_missing(item: Any) -> bool:
+    """Whether it stands for no value: None, nan, or `NA` of pandas, which equals nothing."""
+    try:
+        return item is None or bool(item != item)
+    except TypeError:
+        return True
 
 
 def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int64], list[Any]]:
     """The position of each id among the different ones, which follow in order of appearance."""
-    if hasattr(ids, "to_numpy"):
+    if isinstance(ids, (Mapping, Set)):
+        raise ValueError(f"{name}: expected one id for each {one}, found a {type(ids).__name__}")
+    if hasattr(ids, "to_pylist"):
+        # Of Arrow, whose text NumPy does not take.
+        ids = ids.to_pylist()
+    elif hasattr(ids, "to_numpy"):
         ids = ids.to_numpy()
     elif hasattr(ids, "__array__"):
         ids = np.asanyarray(ids)
@@ -223,16 +291,19 @@ def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int6
     alone = (hasattr(item, "item") and getattr(item, "ndim", None) == 0 for item in items)
     items = [item.item() if one else item for item, one in zip(items, alone, strict=True)]
     if len(items) != count:
-        raise ValueError(f"{name}: expected {count} ids, one for each {one}, found {len(items)}")
+        whole = all(isinstance(item, Integral) for item in items)
+        sizes = f". {GIVE_QUERIES}" if name == "qid" and whole and sum(items) == count else ""
+        raise ValueError(
+            f"{name}: expected {count} ids, one for each {one}, found {len(items)}{sizes}"
+        )
     seen: dict[Any, int] = {}
     codes = np.empty(count, dtype=np.int64)
     for place, item in enumerate(items):
         try:
             codes[place] = seen.setdefault(item, len(seen))
-            missing = item is None or bool(item != item)
         except TypeError as error:
             raise ValueError(f"{name}: expected a hashable id at {place}: {error}") from error
-        if missing:
+        if is_missing(item):
             raise ValueError(f"{name}: expected an id for each {one}, found {item} at {place}")
     if len(seen) == count > 1 and len({items[0], copy.deepcopy(items[0])}) > 1:
         raise ValueError(

@@ -190,7 +190,8 @@ def write(
     Raises
     ------
     ValueError
-        For numbers that are not finite, lengths that disagree, and ids with blanks or ``#``.
+        For numbers that `read` would not take back, lengths that disagree, ids with blanks or
+        ``#``, and the name of a table.
     OSError
         Where the file cannot be written.
 

@@ -112,10 +112,18 @@ class _Selecting(SelectorMixin, Ranker):
             The names; the number of a column after an x where it has none.
         """
         check_is_fitted(self)
+        named = list(zip(self.selected_.tolist(), self.model_.names, strict=True))
         if input_features is not None or hasattr(self, "feature_names_in_"):
             names: NDArray[np.object_] = super().get_feature_names_out(input_features)
+            # As many as columns, and those that scikit-learn knows are equal.
+            given = [] if input_features is None else list(input_features)
+            for column, name in named if given else []:
+                if name and given[column] != name:
+                    raise ValueError(
+                        f"input_features: column {column} is {name!r} in the model, found "
+                        f"{given[column]!r}"
+                    )
             return names
-        named = zip(self.selected_.tolist(), self.model_.names, strict=True)
         return np.array([name or f"x{column}" for column, name in sorted(named)], dtype=object)
 
     def to_frame(self) -> pd.DataFrame:
@@ -229,7 +237,7 @@ class _Selecting(SelectorMixin, Ranker):
         callback : callable, optional
             Called with each `Step` of `GreedyRankRLS`, or `TuneStep` of every selection of
             `GreedyRankRLSCV`. A true result ends the selection there, or all selections. The choice
-            is made among what there is.
+            is made among what there is; where that is no model yet, a RuntimeError says so.
         **refused
             Nothing: other arguments are refused, but for `sample_weight` that is None.
 
@@ -254,6 +262,11 @@ class _Selecting(SelectorMixin, Ranker):
         data = _data.training(matrix, y, qid, teacher, validation)
         found, model, ended = self._search(data, self._options(matrix.shape[1]), callback)
         path = SelectionPath._of(found)
+        if ended is None and model is None:
+            ended = RuntimeError(
+                "callback: it ended all selections before there was a model of every fold to "
+                "choose from: partial_ has the longest path"
+            )
         if ended is not None:
             self.partial_ = path
             raise ended
@@ -583,7 +596,7 @@ class GreedyRankRLSCV(_Selecting):
         tuned = _rankrls.tune(data, _data.document(grid), threads, told(callback, TuneStep))
         text, model, ended = tuned
         found = json.loads(text)
-        if ended is None:
+        if model is not None and ended is None:
             outcomes, choice = found["outcomes"], found["choice"]
             position, k = choice["position"], choice["k"]
             self.best_score_ = outcomes[position]["points"][k - 1]["score"]["mean"]
@@ -609,7 +622,10 @@ class GreedyRankRLSCV(_Selecting):
             for key, title in (("mean", "mean_test"), ("standard_error", "std_error_test")):
                 values = [scores[place][key] for *_, scores in rows]
                 results[f"{title}_{name}"] = np.array(values, dtype=np.float64)
-        costs = results["mean_test_score"] * (1 if self.scoring == "squared" else -1)
-        ranks = rankdata(np.where(np.isnan(costs), np.inf, costs), method="min")
-        results["rank_test_score"] = ranks.astype(np.int32)
+        for name in ("score", *names):
+            # Only the squared error is less for a better model.
+            squared = name == "score" and self.scoring == "squared"
+            costs = results[f"mean_test_{name}"] * (1 if squared else -1)
+            ranks = rankdata(np.where(np.isnan(costs), np.inf, costs), method="min")
+            results[f"rank_test_{name}"] = ranks.astype(np.int32)
         return results

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -111,6 +112,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         for name, value in self.get_params(deep=False).items():
             if isinstance(value, str):
                 _data.text(value, name)
+            if isinstance(value, bool) and "boolean" not in self._parameter_constraints[name]:
+                raise ValueError(f"{name}: expected a number or a name, found {value}")
 
     @property
     def coef_(self) -> NDArray[np.float64]:
@@ -158,6 +161,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         names = _data.column_names(X)
         if names is not None and self._are_features(X, names):
+            self._refuse_twice(names)
             known = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False}
             columns = check_array(_data.handed(X[self._feature_names()]), **known)
             columns = sp.csr_array(columns)
@@ -177,6 +181,18 @@ class Ranker(RegressorMixin, BaseEstimator):
             return False
         alone = not hasattr(self, "feature_names_in_") or len(names) == len(known)
         return bool(alone and known and all(known) and set(known) <= set(names))
+
+    def _refuse_twice(self, names: list[str]) -> None:
+        """Refuses a frame, or a model, that has the name of a feature twice."""
+        trained = Counter(getattr(self, "feature_names_in_", ()))
+        here = Counter(names)
+        for name in self._feature_names():
+            for counts, where in ((here, "X"), (trained, "the training data")):
+                if name is not None and counts[name] > 1:
+                    raise ValueError(
+                        f"X: which column is {name!r} is not known: {where} has several of this "
+                        "name. Pass all columns, or one of each name"
+                    )
 
     def _check_names(self, X: Any, names: list[str] | None) -> Any:
         """`X`; refused where it has other names than the model for its columns. scikit-learn does
@@ -371,12 +387,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         ids = data["known"]
         if query is None and len(ids) > 1:
             raise ValueError(f"query: there are {len(ids)} queries: name one")
-        # As ids are told apart in `qid`: 3 and 3.0 are one, 1 and "1" are two.
-        numbers = {own: place for place, own in enumerate(ids)}
-        try:
-            number = 0 if query is None else numbers.get(query)
-        except TypeError:
-            number = None
+        number = 0 if query is None else _data.place_of(query, ids, qid, data["codes"])
         if number is None:
             first = ", ".join(data["ids"][:3])
             other = type(ids[0]).__name__
@@ -402,7 +413,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         return Explanation(
             rows=np.array(rows, dtype=np.int64),
             ranks=np.arange(1, len(rows) + 1),
-            labels=None if y is None else np.asarray(y, dtype=np.float64)[list(rows)],
+            labels=None if y is None else data["y"][list(rows)],
             scores=np.array(scores),
             reference=reference,
             features=features,
@@ -462,7 +473,10 @@ class Ranker(RegressorMixin, BaseEstimator):
         ValueError
             For a document that is no model, with line and column.
         """
-        if isinstance(source, str) and source.lstrip().startswith("{"):
+        if not isinstance(source, (str, os.PathLike)):
+            raise TypeError(f"source: expected a path or text, found {type(source).__name__}")
+        # No file has such a name.
+        if isinstance(source, str) and source.lstrip()[:1] in ("", "{", "["):
             model = _rankrls.Model.from_json(_data.text(source, "source").encode())
         else:
             name = os.fsencode(source).decode(errors="replace")

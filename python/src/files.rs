@@ -176,6 +176,12 @@ fn bounds<T: Copy + Default + TryFrom<usize>>(data: &Dataset<'_>) -> Option<Vec<
 /// not at all.
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, path: PathBuf, data: Data<'_>, zero_based: bool) -> Result<()> {
+    if Format::Auto.is_table(&path) {
+        return Err(value(format_args!(
+            "path: {} ends as a table does, and svmlight is written: expected another name",
+            path.display()
+        )));
+    }
     let copy = data.copied()?;
     let base = if zero_based {
         IndexBase::Zero

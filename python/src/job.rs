@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rankrls::stop::Stop;
 
+use crate::ending::Back;
 use crate::errors::{Result, value};
 
 /// How long a signal may wait.
@@ -70,7 +71,7 @@ pub(crate) fn run<T: Send>(
         told: callback.map(|_| (sender.clone(), answers)),
         _working: sender,
     };
-    let (result, ended) = py.detach(|| {
+    let (result, ended, _back) = py.detach(|| {
         let (heeded, stop) = (&interrupt, &stop);
         // The receiver cannot be shared with the threads of the work.
         let receiver = receiver;
@@ -103,7 +104,7 @@ pub(crate) fn run<T: Send>(
                     let _ = answer.send(());
                 }
             }
-            (worker.join(), ended.map(|(error, _)| error))
+            (worker.join(), ended.map(|(error, _)| error), Back::new())
         })
     });
     match result {
@@ -138,6 +139,7 @@ fn failed(panic: &(dyn Any + Send)) -> PyErr {
 
 /// Lets Python answer signals, and calls the callback if there is something to tell.
 fn ask(callback: Option<&Py<PyAny>>, message: Option<Arguments>) -> PyResult<bool> {
+    let _back = Back::new();
     Python::attach(|py| {
         let end = match (callback, message) {
             (Some(callback), Some(arguments)) => {

@@ -8,6 +8,7 @@
 )]
 
 mod data;
+mod ending;
 mod errors;
 mod files;
 mod job;
@@ -25,6 +26,8 @@ use pyo3::prelude::*;
 mod _rankrls {
     use super::{Bound, PyModule, PyResult};
 
+    #[pymodule_export]
+    use super::ending::end;
     #[pymodule_export]
     use super::files::{read, write};
     #[pymodule_export]

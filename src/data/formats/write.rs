@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use rankrls_files::{push_integer, push_number};
 
+use super::number::checked;
 use super::token::{LARGEST_INDEX, query_token};
 use crate::data::dataset::Dataset;
 use crate::data::names::IndexBase;
@@ -66,6 +67,7 @@ fn write_rows(
         let message = format!("index {index} cannot be written: the largest is {LARGEST_INDEX}");
         return Err(refused(message));
     }
+    check_values(dataset, base)?;
     let (queries, ids) = (dataset.queries(), ids(dataset.queries())?);
     let mut by_row = ByRow::new(dataset);
     let mut text = Vec::with_capacity(2 * BUFFER);
@@ -97,6 +99,28 @@ fn write_rows(
     }
     writer.write_all(&text)?;
     writer.flush()
+}
+
+/// Refuses values that readers would not take back: marks of missing values, and those too large to compute with.
+fn check_values(dataset: &Dataset<'_>, base: IndexBase) -> io::Result<()> {
+    let lost = |value: f64| checked(value).is_err();
+    if !dataset.columns.any(lost) {
+        return Ok(());
+    }
+    for position in 0..dataset.stored_columns() {
+        let mut entries = dataset.column(position).iter();
+        if let Some((row, value)) = entries.find(|&(_, value)| lost(value)) {
+            let row = dataset
+                .input_rows()
+                .map_or(row, |places| places[row] as usize);
+            let feature = base.written(dataset.feature(position));
+            return Err(refused(format!(
+                "feature {feature} of row {row} is {value:e}, which is read as a missing value or as too large: \
+                 expected other values (scale the column, or leave it out)"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The entries of data by row, some rows at a time.
@@ -227,6 +251,29 @@ mod tests {
             assert_eq!(DataHash::of(&found), DataHash::of(data));
             assert_eq!(found.queries(), data.queries());
         }
+    }
+
+    #[test]
+    fn values_that_readers_refuse_are_not_written() {
+        let queries = || Queries::single(2).unwrap();
+        for value in [
+            1e300,
+            -1e305,
+            3.402_823_466_385_288_6e38,
+            9.969_21e36,
+            1e200,
+        ] {
+            let labels = vec![1.0, 0.0];
+            let data = Dataset::from_csr(&[0, 1, 2], &[0, 1], &[2.0, value], 2, labels, queries());
+            let error = write_svmlight(&data.unwrap(), Vec::new()).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            let text = format!("feature 2 of row 1 is {value:e}, which is read as a missing value");
+            assert!(error.to_string().starts_with(&text), "{error}");
+        }
+        let sound = [-9e36, 1e-300];
+        check(
+            &Dataset::from_csr(&[0, 1, 2], &[0, 1], &sound, 2, vec![1.0, 0.0], queries()).unwrap(),
+        );
     }
 
     /// Two rows with these query identifiers, and a column that is not used.
