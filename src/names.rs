@@ -104,10 +104,13 @@ impl Objective {
 
 #[cfg(test)]
 mod tests {
+    use super::Objective;
     use crate::columns::{QueryWeight, Scale};
-    use crate::greedy::StrategyKind;
+    use crate::data::read::Format;
+    use crate::data::{LabelScale, Ranker};
+    use crate::greedy::{Refit, StrategyKind};
     use crate::metrics::Convention;
-    use crate::ridge::Solver;
+    use crate::ridge::{KernelKind, Solver};
 
     #[test]
     fn names_read_back_and_others_are_refused_with_all_of_them() {
@@ -123,6 +126,12 @@ mod tests {
             )+};
         }
         check! {
+            Format: "no format is called \"other\": expected one of auto, svmlight, csv, tsv",
+            KernelKind: "no kernel is called \"other\": expected one of linear, gaussian, polynomial, precomputed",
+            LabelScale: "no scale of labels is called \"other\": expected one of raw, sqrt-sd, unit",
+            Objective: "no objective is called \"other\": expected one of query, global, pairs",
+            Ranker: "no ranker is called \"other\": expected one of lightgbm, xgboost",
+            Refit: "no target of weights is called \"other\": expected one of labels, cross-fitted",
             Scale: "no scale is called \"other\": expected one of none, sd, max",
             QueryWeight: "no query weight is called \"other\": expected one of uniform, pairs, size",
             Convention: "no convention is called \"other\": expected one of letor, standard",

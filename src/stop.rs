@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn training_ends_and_panics_go_on() {
+    fn training_ends() {
         let (stop, data) = (Stop::new(), sample::train());
         stop.request();
         assert!(stop.is_requested());

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 
-use crate::commands::{cargo, command, find, program, run, script, target};
+use crate::commands::{PROGRAM, built, cargo, command, find, run, script, target};
 use crate::{book, lines, python, release};
 
 /// Everything, in the order in which it fails soonest.
@@ -36,17 +36,17 @@ pub(crate) fn run_all() -> Result<()> {
     book::build()?;
     step("figures and tables of the studies");
     figures()?;
-    step("tests");
-    // These build the program, too.
-    run(&mut cargo(
-        "test --locked --workspace --exclude rankrls-benches",
-    ))?;
+    step("the program, as users have it");
+    let program = built()?;
+    step("tests, those of the command of this program");
+    let mut tests = cargo("test --locked --workspace --exclude rankrls-benches");
+    run(tests.env(PROGRAM, &program))?;
     step("packages");
     release::package()?;
     step("files against scikit-learn, SciPy and LightGBM");
-    interop(&program("dev"))?;
+    interop(&program)?;
     step("the Python package");
-    python::check(&program("dev"))?;
+    python::check(&program)?;
     step("fuzz targets compile");
     // The folder that has their dependencies already.
     let mut fuzz = clippy("--manifest-path tests/fuzz/Cargo.toml");
@@ -109,5 +109,5 @@ pub(crate) fn figures() -> Result<()> {
 
 /// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
 pub(crate) fn interop(program: &Path) -> Result<()> {
-    run(command(python::current()?, "tests/interop/interop.py").arg(program))
+    run(command(python::current()?, "tests/interop/interop.py").env(PROGRAM, program))
 }

@@ -23,18 +23,16 @@ pub(crate) fn target() -> PathBuf {
 /// The package with the program `rankrls`.
 const PACKAGE: &str = "rankrls-cli";
 
-/// The program `rankrls`, built in a profile with the same features of dependencies as this one, so
-/// that they are not built again.
-pub(crate) fn built(profile: &str) -> Result<PathBuf> {
-    let build = format!("build --quiet --locked --profile {profile} --bin rankrls");
-    run(cargo(&build).args(["--package", PACKAGE, "--package", "xtask"]))?;
-    Ok(program(profile))
-}
+/// The variable that names the program `rankrls` to tests of the command, of its files and of Python.
+pub(crate) const PROGRAM: &str = "RANKRLS_COMMAND";
 
-/// Where the program `rankrls` of a profile is.
-pub(crate) fn program(profile: &str) -> PathBuf {
-    let folder = if profile == "dev" { "debug" } else { profile };
-    target().join(folder).join("rankrls")
+/// The program `rankrls` as users have it, of a release build. Its dependencies have the features that those of the
+/// wheel have, so that they are built once.
+pub(crate) fn built() -> Result<PathBuf> {
+    run(&mut cargo(&format!(
+        "build --quiet --locked --release --bin rankrls --package {PACKAGE} --package xtask"
+    )))?;
+    Ok(target().join("release/rankrls"))
 }
 
 /// Where `name` is on the path, if it is.

@@ -48,8 +48,8 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["package"] => release::package(),
         ["release"] => release::rehearse(),
         ["lines"] => lines::print(),
-        ["interop"] => ci::interop(&built("dev")?),
-        ["python"] => python::check(&built("dev")?),
+        ["interop"] => ci::interop(&built()?),
+        ["python"] => python::check(&built()?),
         _ => bail!("no such task\n\n{USAGE}"),
     }
 }

@@ -5,10 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::commands::{command, environment, root, run, target};
+use crate::commands::{PROGRAM, command, environment, root, run, target};
 
 /// Most bytes of the wheel.
 const LARGEST: u64 = 8 << 20;
+/// The features with which the command has the library: with them, the wheel takes what was built for the command.
+/// They add nothing that Python can reach.
+const AS_COMMAND: &str = "--features rankrls/clap,rankrls/sample";
 
 /// Builds the wheel, installs it beside the current and the oldest supported scikit-learn, and runs
 /// checks, tests and examples. `program` is the command of the same checkout.
@@ -21,8 +24,7 @@ pub(crate) fn check(program: &Path) -> Result<()> {
         run(command(&current, tool).arg(&folder))?;
     }
     run(command(&current, "-m mypy").current_dir(&folder))?;
-    // What the tests have built already is used again.
-    let wheel = wheel(&current, "dev")?;
+    let wheel = wheel(&current, AS_COMMAND)?;
     for python in [&current, &oldest] {
         install(python, &wheel)?;
     }
@@ -30,7 +32,7 @@ pub(crate) fn check(program: &Path) -> Result<()> {
     let pytest = |python: &Path, what: &str| {
         let pytest = format!("-m pytest -q -c ../pyproject.toml --rootdir . {what}");
         let mut pytest = command(python, &pytest);
-        run(pytest.current_dir(&tests).env("RANKRLS_COMMAND", program))
+        run(pytest.current_dir(&tests).env(PROGRAM, program))
     };
     pytest(&current, ".")?;
     pytest(&current, "--pyargs rankrls")?;
@@ -56,23 +58,21 @@ pub(crate) fn current() -> Result<PathBuf> {
     environment("python", &root().join("python/tests/requirements.txt"))
 }
 
-/// The wheel of this checkout in a profile of cargo, made by the maturin of `python`.
-pub(crate) fn wheel(python: &Path, profile: &str) -> Result<PathBuf> {
+/// The wheel of this checkout, of a release build as users have it, made by the maturin of `python`; with `features`,
+/// if there are any.
+pub(crate) fn wheel(python: &Path, features: &str) -> Result<PathBuf> {
     let folder = target().join("wheels");
     let _ = fs::remove_dir_all(&folder);
-    let build = "-m maturin build --locked --manifest-path python/Cargo.toml --profile";
-    let mut build = command(python, build);
-    build.arg(profile).arg("--out").arg(&folder);
+    let build = "-m maturin build --locked --release --manifest-path python/Cargo.toml";
+    let mut build = command(python, &format!("{build} {features} --out"));
+    build.arg(&folder);
     // A venv's maturin looks for the interpreter of its own.
     run(build.arg("--interpreter").arg(python))?;
     let mut files = fs::read_dir(&folder)?;
     let wheel = files.next().context("maturin has made no wheel")??.path();
     let size = fs::metadata(&wheel)?.len();
     println!("{}: {size} bytes", wheel.display());
-    ensure!(
-        profile != "release" || size <= LARGEST,
-        "the wheel is larger than {LARGEST} bytes"
-    );
+    ensure!(size <= LARGEST, "the wheel is larger than {LARGEST} bytes");
     Ok(wheel)
 }
 

@@ -56,7 +56,7 @@ pub(crate) fn check() -> Result<()> {
 pub(crate) fn rehearse() -> Result<()> {
     check()?;
     package()?;
-    let wheel = python::wheel(&python::current()?, "release")?;
+    let wheel = python::wheel(&python::current()?, "")?;
     println!("\nPacked, and not published: {}", wheel.display());
     Ok(())
 }

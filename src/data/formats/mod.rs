@@ -99,9 +99,9 @@ mod tests {
     use std::path::PathBuf;
 
     use super::*;
-    use crate::data::FeatureNames;
+    use crate::data::{FeatureNames, sample};
 
-    /// A file of the corpora, or none and a word about it.
+    /// A file of the corpora that are not shipped, or none and a word about it.
     fn corpus(file: &str) -> Option<PathBuf> {
         let folder = std::env::var_os("RANKRLS_CORPORA");
         if folder.is_none() {
@@ -119,11 +119,10 @@ mod tests {
 
     #[test]
     fn corpora_are_read() {
-        let names = "ewt-parse/features_2000.txt.zst";
         for (file, names, expected, (query, id)) in [
             (
                 "ewt-parse/train_2000.svm.zst",
-                Some(names),
+                Some("ewt-parse/features_2000.txt.zst"),
                 [2_000, 108, 118_971, 118_971, 1_308_985],
                 (0, "1"),
             ),
@@ -134,7 +133,7 @@ mod tests {
                 (0, "14037"),
             ),
         ] {
-            let Some(path) = corpus(file) else { return };
+            let Some(path) = corpus(file) else { continue };
             let options = ReadOptions::new().names(names.and_then(corpus));
             let data = options.read(&path).unwrap().dataset;
             assert_eq!(size(&data), expected, "{file}");
@@ -142,6 +141,10 @@ mod tests {
             let named = data.names().map(FeatureNames::len);
             assert_eq!(named, names.map(|_| data.width()), "{file}");
         }
+        let data = sample::train();
+        assert_eq!(size(&data), [1_000, 355, 19_424, 19_424, 204_801]);
+        assert_eq!(data.queries().id(0), Some("11"));
+        assert_eq!(data.names().map(FeatureNames::len), Some(19_424));
     }
 
     /// Feature, row and value of every entry, by the simplest of readers.
@@ -161,13 +164,20 @@ mod tests {
 
     #[test]
     fn corpora_hold_what_a_naive_reader_finds() {
-        for file in [
+        let shipped = sample::CORPORA.as_flattened().iter();
+        let mut files: Vec<Vec<u8>> = shipped.map(|sample| sample.rows.to_vec()).collect();
+        let others = [
             "ewt-parse/test_2000.svm.zst",
             "letor-mq2008-fold3/vali.txt.zst",
-        ] {
-            let Some(path) = corpus(file) else { return };
-            let text = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
-            let data = ReadOptions::new().read(&path).unwrap().dataset;
+        ];
+        let others = others.into_iter().filter_map(corpus);
+        files.extend(others.map(|path| std::fs::read(path).unwrap()));
+        for file in files {
+            let text = zstd::decode_all(&file[..]).unwrap();
+            let data = ReadOptions::new()
+                .read_from(&file[..], "rows")
+                .unwrap()
+                .dataset;
             let column = |position| {
                 let entries = data.column(position).iter();
                 entries.map(move |(row, value)| (position, row, value))
