@@ -54,11 +54,16 @@ impl<'a> Dataset<'a> {
     }
 
     /// Names the features; there must be a name for every column. Empty names after the last column do not
-    /// count.
+    /// count. There may be more names than columns, as of a corpus whose last columns these rows do not have; but
+    /// not where names that come twice are all numbers, or are as many as rows: those are labels or queries.
     pub fn with_names(mut self, names: FeatureNames) -> Result<Self> {
         let width = self.width();
         check::length("feature names", width, names.len().min(width))?;
         let names = names.for_columns(width);
+        if let Some(found) = names.are_no_names(width, self.rows()) {
+            let expected = format!("names of {width} columns, each once");
+            return Err(Error::data(format!("expected {expected}, found {found}")));
+        }
         self.names = Some(names);
         Ok(self)
     }
@@ -470,6 +475,32 @@ mod tests {
         let before = data.memory();
         let data = data.with_teacher(vec![1.0, 2.0, 3.0]).unwrap();
         assert_eq!(data.memory(), before + 3 * 8);
+    }
+
+    /// More names than columns are those of a corpus, unless some come twice and all are numbers, or are as many
+    /// as rows.
+    #[test]
+    fn a_list_of_something_else_is_no_list_of_names() {
+        let named = |names: &[&str]| moved().with_names(names.iter().collect());
+        for names in [
+            &["0", "1", "0", "0", "2"][..],
+            &["2.5", "1e3", "2.5"],
+            &["q1", "q1", "q2"],
+        ] {
+            let error = named(names).unwrap_err();
+            let counts = format!("names of 2 columns, each once, found {} names", names.len());
+            assert!(error.to_string().contains(&counts), "{error}");
+        }
+        for names in [
+            &["a", "b", "c", "d", "e"][..],
+            &["a", "b", "c"],
+            &["1", "2", "3", "4"],
+            // As many as columns, or of no rows and no numbers: told of, as columns of two names are.
+            &["0", "0"],
+            &["body", "title", "body", "title"],
+        ] {
+            assert!(named(names).is_ok(), "{names:?}");
+        }
     }
 
     #[test]

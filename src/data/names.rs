@@ -1,5 +1,6 @@
 //! Numbers and names of columns.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -120,6 +121,22 @@ impl FeatureNames {
         let expected = format!("{name} as the name of column {column}, as {owner} has it");
         let fault = Fault::mismatch(expected, quote(found.as_bytes()));
         Err(fault.of(&file.display().to_string()))
+    }
+
+    /// What is wrong with these names of so many `columns`, if there are more names and they are a list of something
+    /// else: names come twice, and all are numbers, or as many as the `rows` of the data.
+    pub(in crate::data) fn are_no_names(&self, columns: usize, rows: usize) -> Option<String> {
+        let count = self.len();
+        let is_number = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();
+        if count <= columns || !(count == rows || self.iter().all(is_number)) {
+            return None;
+        }
+        let mut known = HashSet::new();
+        let mut names = self.iter().filter(|name| !name.is_empty());
+        let twice = names.find(|name| !known.insert(*name))?;
+        Some(format!(
+            "{count} names, {twice:?} for several: a list of labels or queries?"
+        ))
     }
 
     /// Bytes held.
