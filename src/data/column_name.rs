@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::dataset::Dataset;
 use super::formats::cells;
 use super::names::{Feature, FeatureNames, IndexBase};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 
 /// A column as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,14 +54,29 @@ impl ColumnName {
         Ok(number.map_or_else(|| text.into(), Self::Number))
     }
 
-    /// The column among `width` columns with these `names`, which `base` counts. Refuses one that there is not, and
-    /// a name that several have. O(names) time.
-    pub fn find(
-        &self,
+    /// These columns among `width` columns with these `names`, which `base` counts. Refuses one that there is not, one
+    /// that is there twice, and a name that several have. O(names) time for each.
+    pub fn find_all(
+        all: &[Self],
         names: Option<&FeatureNames>,
         width: usize,
         base: IndexBase,
-    ) -> Result<Feature> {
+    ) -> Result<Vec<Feature>> {
+        let mut features = Vec::with_capacity(all.len());
+        for column in all {
+            let feature = column.find(names, width, base)?;
+            ensure!(
+                !features.contains(&feature),
+                options,
+                "column {} is there twice: expected each column once",
+                shown(base.written(feature), names, feature)
+            );
+            features.push(feature);
+        }
+        Ok(features)
+    }
+
+    fn find(&self, names: Option<&FeatureNames>, width: usize, base: IndexBase) -> Result<Feature> {
         match self {
             Self::Number(number) => numbered(*number, width, base),
             Self::Name(name) => named(name, names, width, base),
@@ -81,9 +96,18 @@ pub fn titles(text: &str) -> Result<Vec<String>> {
 }
 
 impl Dataset<'_> {
-    /// The feature that a user calls so: see [`ColumnName::find`].
-    pub fn feature_called(&self, column: &ColumnName) -> Result<Feature> {
-        column.find(self.names(), self.width(), self.index_base())
+    /// The features that a user calls so: see [`ColumnName::find_all`].
+    pub fn features_called(&self, columns: &[ColumnName]) -> Result<Vec<Feature>> {
+        ColumnName::find_all(columns, self.names(), self.width(), self.index_base())
+    }
+}
+
+/// A feature in a message: its `number`, and its name if it has one.
+pub(crate) fn shown(number: u64, names: Option<&FeatureNames>, feature: Feature) -> String {
+    let name = names.and_then(|names| names.of(feature));
+    match name.filter(|name| !name.is_empty()) {
+        Some(name) => format!("{number} ({name:?})"),
+        None => number.to_string(),
     }
 }
 

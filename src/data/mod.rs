@@ -27,6 +27,7 @@ mod sidecar;
 mod subset;
 
 pub use column_name::ColumnName;
+pub(crate) use column_name::shown;
 pub use columns::Column;
 pub(crate) use columns::{Columns, pieces};
 pub use dataset::Dataset;

@@ -4,7 +4,7 @@ use rankrls_files::Parameter;
 
 use super::GreedyRankRls;
 use crate::candidates::Candidates;
-use crate::data::{ColumnName, Dataset, Feature};
+use crate::data::{ColumnName, Dataset, Feature, shown};
 use crate::error::{Error, Result, ensure};
 
 const INCLUDE: Parameter = Parameter::Include;
@@ -39,20 +39,8 @@ impl GreedyRankRls {
 
     /// The columns to include.
     fn features(&self, data: &Dataset<'_>) -> Result<Vec<Feature>> {
-        let mut features = Vec::with_capacity(self.included().len());
-        for column in self.included() {
-            let found = data.feature_called(column);
-            let feature = found.map_err(|error| error.within(format_args!("{INCLUDE}: ")))?;
-            let number = data.index_base().written(feature);
-            ensure!(
-                !features.contains(&feature),
-                options,
-                "{INCLUDE}: column {} is there twice: expected each column once",
-                shown(number, data, feature)
-            );
-            features.push(feature);
-        }
-        Ok(features)
+        let found = data.features_called(self.included());
+        found.map_err(|error| error.within(format_args!("{INCLUDE}: ")))
     }
 
     /// The columns to include, which have to be of different candidates of `data`.
@@ -63,7 +51,7 @@ impl GreedyRankRls {
     ) -> Result<Vec<Feature>> {
         let features = self.features(data)?;
         let representing = candidates.representing(&features);
-        let shown = |feature: Feature| shown(candidates.written(feature), data, feature);
+        let shown = |feature: Feature| shown(candidates.written(feature), data.names(), feature);
         for (place, &feature) in features.iter().enumerate() {
             let Some(own) = representing[place] else {
                 return Err(Error::options(format!(
@@ -98,13 +86,5 @@ impl Candidates {
         };
         let taken = features.iter().enumerate().filter(first);
         taken.map(|(_, &feature)| feature).collect()
-    }
-}
-
-/// A column in a message: its number, and its name if it has one.
-fn shown(number: u64, data: &Dataset<'_>, feature: Feature) -> String {
-    match data.name_of(feature).filter(|name| !name.is_empty()) {
-        Some(name) => format!("{number} ({name:?})"),
-        None => number.to_string(),
     }
 }
