@@ -85,7 +85,7 @@ pub struct GreedyRankRls {
     #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Scale::ALL, Scale::name)))]
     pub scale: Scale,
     /// Columns that come first, in this order, and count among the K: names or numbers, separated by commas. A
-    /// number is as in the data file, also where a column is called so. A name with commas stands in quotes, as in a
+    /// number is as in the data file, also where a column is called so. Put a name with commas into quotes, as in a
     /// table, or give its number
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMNS"))]
