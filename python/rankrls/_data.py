@@ -412,7 +412,7 @@ def included(values: Any, names: list[str] | None, columns: int) -> list[int] | 
     for each in [values] if alone else values:
         if isinstance(each, str):
             found.append(text(each, "include"))
-        elif isinstance(each, Integral) and not isinstance(each, bool) and each >= 0:
+        elif isinstance(each, Integral) and not isinstance(each, bool) and int(each) >= 0:
             found.append(int(each))
         else:
             raise ValueError(
