@@ -474,6 +474,26 @@ def items(values: Any, name: str) -> list[str]:
     return [text(each, name).strip() for each in values]
 
 
+def included(values: Any, names: list[str] | None, columns: int) -> list[int] | None:
+    """Columns by names or numbers, as the compiled part counts them: from 1 on."""
+    if values is None:
+        return None
+    alone = isinstance(values, (str, Integral))
+    found: list[str | int] = []
+    for each in [values] if alone else values:
+        if isinstance(each, str):
+            found.append(text(each, "include"))
+        elif isinstance(each, Integral) and not isinstance(each, bool) and int(each) >= 0:
+            found.append(int(each))
+        else:
+            raise ValueError(
+                f"include: expected names of columns, or numbers from 0 on, found {each!r}"
+            )
+    named = names is not None and any(isinstance(each, str) for each in found)
+    texts = [text(name, "the name of a column") for name in names or ()] if named else None
+    return [number + 1 for number in _rankrls.included(found, texts, columns)]
+
+
 def listed(values: Any, name: str) -> str | None:
     """The same in one text, or None."""
     return None if values is None else ",".join(items(values, name))

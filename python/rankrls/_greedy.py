@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Refit = Literal["labels", "cross-fitted"]
 Convention = Literal["standard", "letor"]
 Alphas = float | str | Sequence[float | str]
+Columns = str | int | Sequence[str | int]
 
 
 class _Selecting(SelectorMixin, Ranker):
@@ -40,6 +41,7 @@ class _Selecting(SelectorMixin, Ranker):
         "n_features_to_select": [_data.COUNT],
         "criterion": [str],
         "convention": [StrOptions({"standard", "letor"})],
+        "include": [str, Interval(Integral, 0, None, closed="left"), "array-like", None],
         "n_candidates": [_data.COUNT, None],
         "refit": [str, None],
         "refit_alpha": [*_data.RIDGE, None],
@@ -51,6 +53,7 @@ class _Selecting(SelectorMixin, Ranker):
     convention: Convention
     query_weight: QueryWeight
     scale: Scale
+    include: Columns | None
     n_candidates: int | None
     labels: Labels | None
     refit: Refit | None
@@ -260,7 +263,10 @@ class _Selecting(SelectorMixin, Ranker):
         validation = None if X_validation is None else self._checked(X_validation, fit=False)
         names = _data.column_names(X) if _data.is_sparse(X) else None
         data = _data.training(matrix, y, qid, teacher, validation)
-        found, model, ended = self._search(data, self._options(matrix.shape[1]), callback)
+        options = self._options(matrix.shape[1])
+        names = _data.column_names(X)
+        options["include"] = _data.included(self.include, names, matrix.shape[1])
+        found, model, ended = self._search(data, options, callback)
         path = SelectionPath._of(found)
         if ended is None and model is None:
             ended = RuntimeError(
@@ -308,6 +314,9 @@ class GreedyRankRLS(_Selecting):
     scale : {"none", "sd", "max"}, default="none"
         What columns, centred within queries, are divided by: their root mean square, or their
         largest absolute value. Weights stay in the units of the data.
+    include : str, int or sequence of them, optional
+        Columns that come first, in this order, and count among the k: names where `X` has names, or
+        numbers from 0.
     n_candidates : int, optional
         Candidates to judge in a step, drawn at random. By default all, and 59 with "sampled".
     labels : {"raw", "sqrt-sd", "unit"}, optional
@@ -405,6 +414,7 @@ class GreedyRankRLS(_Selecting):
     convention: Convention = "standard"
     query_weight: QueryWeight = "uniform"
     scale: Scale = "none"
+    include: Columns | None = None
     n_candidates: int | None = None
     labels: Labels | None = None
     refit: Refit | None = None
@@ -464,6 +474,8 @@ class GreedyRankRLSCV(_Selecting):
         Convention of all measures that name none.
     query_weight, scale : str, default="uniform", "none"
         As in `GreedyRankRLS`.
+    include : str, int or sequence of them, optional
+        As in `GreedyRankRLS`. A model without all of them is not chosen.
     n_candidates : int, optional
         As in `GreedyRankRLS`.
     labels, refit : str, optional
@@ -549,6 +561,7 @@ class GreedyRankRLSCV(_Selecting):
     convention: Convention = "standard"
     query_weight: QueryWeight = "uniform"
     scale: Scale = "none"
+    include: Columns | None = None
     n_candidates: int | None = None
     labels: Labels | None = None
     refit: Refit | None = None

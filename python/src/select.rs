@@ -1,12 +1,14 @@
 //! Selection.
 
 use pyo3::prelude::*;
+use rankrls::data::ColumnName;
 use rankrls::greedy::job::{Selecting, select_among};
 use rankrls::greedy::{Selection, Step};
 use rankrls::memory::Bytes;
 use rankrls::tune;
 use rankrls::{
-    Candidates, Dataset, GreedyRankRls, IndexBase, Kind, Lambda, Model as Fitted, Warning,
+    Candidates, Dataset, FeatureNames, GreedyRankRls, IndexBase, Kind, Lambda, Model as Fitted,
+    Warning,
 };
 use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
@@ -31,6 +33,32 @@ struct Options {
 pub(crate) fn checked(options: &mut GreedyRankRls) -> Result<()> {
     options.memory = options.memory.within(budget());
     Ok(options.check_strategy()?)
+}
+
+/// A column as a parameter names it.
+#[derive(FromPyObject)]
+pub(crate) enum Called {
+    Name(String),
+    Number(u64),
+}
+
+/// The columns that `include` names, counted from 0, of so many with these names.
+#[pyfunction]
+pub(crate) fn included(
+    columns: Vec<Called>,
+    names: Option<Vec<String>>,
+    width: usize,
+) -> Result<Vec<u32>> {
+    let all: Vec<ColumnName> = columns
+        .into_iter()
+        .map(|column| match column {
+            Called::Name(name) => ColumnName::Name(name),
+            Called::Number(number) => ColumnName::Number(number),
+        })
+        .collect();
+    let names: Option<FeatureNames> = names.map(|names| names.into_iter().collect());
+    let found = ColumnName::find_all(&all, names.as_ref(), width, IndexBase::Zero);
+    found.map_err(|error| error.within("include: ").into())
 }
 
 /// Bytes of a size such as 8GiB.

@@ -70,6 +70,35 @@ def test_defaults_are_those_of_the_command(strategy, parses, command, tmp_path):
     assert facts(tmp_path / "ours.json") == facts(tmp_path / "model.json")
 
 
+@pytest.mark.parametrize("strategy", ["bounded", "distil", "sampled"])
+def test_columns_to_include_are_those_of_the_command(strategy, parses, command, tmp_path):
+    train, _ = parses
+    names = ["dist:PN~P:+1", "anc:in:PP^NP"]
+    options = {"alpha": 16.0, "strategy": strategy}
+    by_name = GreedyRankRLS(5, **options, include=names).fit(train.X, train.y, qid=train.qid)
+    by_name.to_json(tmp_path / "ours.json")
+    asked = ["--strategy", strategy, "-k", 5, "--lambda", 16, "-o", tmp_path / "model.json"]
+    named = ["--names", CORPORA / "parses.names.txt.zst", "--include", ",".join(names)]
+    command("select", TRAIN, *asked, *named)
+    assert facts(tmp_path / "ours.json") == facts(tmp_path / "model.json")
+    assert by_name.selected_[:2].tolist() == [866, 1085]
+    by_number = GreedyRankRLS(5, **options, include=np.array([866, 1085]))
+    by_number.fit(train.X, train.y, qid=train.qid)
+    assert by_number.weights_.tolist() == by_name.weights_.tolist()
+
+
+def test_tuning_begins_with_columns_to_include(parses, command):
+    train, _ = parses
+    model = GreedyRankRLSCV(4, alphas=[16], cv=3, include=[866, "anc:in:PP^NP"])
+    model.fit(train.X, train.y, qid=train.qid)
+    names = ["--names", CORPORA / "parses.names.txt.zst", "--include", "867,anc:in:PP^NP"]
+    asked = ["-k", 4, "--lambda", 16, "--evidence", "folds:3", "--json"]
+    found = json.loads(command("tune", TRAIN, *asked, *names))["selection"]
+    assert (model.selected_ + 1).tolist() == [step["feature"] for step in found["steps"]]
+    assert model.selected_[:2].tolist() == [866, 1085]
+    assert model.weights_.tolist() == found["weights"]
+
+
 def test_training_defaults_are_those_of_the_command(parses, command, tmp_path):
     train, _ = parses
     RankRLS().fit(train.X, train.y, qid=train.qid).to_json(tmp_path / "ours.json")

@@ -2,10 +2,13 @@
 
 import json
 import pathlib
+import re
 
+import numpy as np
+import pandas as pd
 import pytest
 
-from rankrls import GreedyRankRLS, RankRLS, read
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, read
 
 TABLE = pathlib.Path(__file__).parents[2] / "tests" / "support" / "faults.json"
 FAULTS = json.loads(TABLE.read_text())
@@ -41,3 +44,36 @@ def test_faults_are_told_as_elsewhere(fault, tmp_path):
         MADE[fault["fault"]](path)
     for part in [*fault["said"], fault["python"]]:
         assert part in str(raised.value)
+
+
+INCLUDED = [
+    ({"include": "lenght"}, "include: no column is called 'lenght'; is it 'length'?"),
+    ({"include": ["x"]}, "include: no column is called 'x' among the 4 that have names"),
+    ({"include": ["length", 0]}, "include: column 0 ('length') is there twice"),
+    ({"include": 4}, "include: there is no column 4: expected numbers from 0 to 3"),
+    ({"include": [True]}, "expected names of columns, or numbers from 0 on, found True"),
+    ({"include": [-1]}, "expected names of columns, or numbers from 0 on, found -1"),
+    ({"include": [1.0]}, "expected names of columns, or numbers from 0 on, found 1.0"),
+    ({"include": ["year"]}, "include: column 2 is constant within every query"),
+    ({"include": [0, 1]}, "include: column 1 equals column 0 but for a constant in each query"),
+    ({"include": [0, 1, 3]}, "include: expected at most k columns, as they count among"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "told"), INCLUDED)
+@pytest.mark.parametrize("selector", [GreedyRankRLS, GreedyRankRLSCV])
+def test_columns_that_cannot_be_included_are_refused(selector, parameters, told):
+    length = [1.0, 0.0, 2.0, 0.0, 1.0, 5.0, 1.0, 3.0]
+    columns = {"length": length, "minus": [3 - each for each in length]}
+    frame = pd.DataFrame({**columns, "year": [1, 1, 2, 2, 3, 3, 4, 4], "clicks": range(8)})
+    qid = [0, 0, 1, 1, 2, 2, 3, 3]
+    options = {"cv": 2} if selector is GreedyRankRLSCV else {}
+    with pytest.raises(ValueError, match=re.escape(told.replace("'", '"'))):
+        selector(2, **options, **parameters).fit(frame, range(8), qid=qid)
+
+
+def test_names_to_include_need_names():
+    data = np.random.default_rng(0).random((8, 3))
+    told = "as the columns have no names: give their numbers, from 0 to 2"
+    with pytest.raises(ValueError, match=told):
+        GreedyRankRLS(2, include="length").fit(data, range(8), qid=[0, 0, 1, 1, 2, 2, 3, 3])

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use crate::columns::share;
 use crate::columns::{ColumnClasses, Summary};
-use crate::data::{IndexBase, Queries};
+use crate::data::{Feature, IndexBase, Queries};
 use crate::peers::{Alone, Peers};
 
 /// The candidates of a selection: the column classes of this rank, and what there is to know about all others.
@@ -110,6 +110,19 @@ impl Candidates {
     /// A feature as the file of the data counts.
     pub(crate) fn written(&self, feature: u32) -> u64 {
         self.classes.written(feature)
+    }
+
+    /// The features that represent these features, whichever rank has them; `None` for one that is constant within
+    /// every query.
+    pub(crate) fn representing(&self, features: &[Feature]) -> Vec<Option<Feature>> {
+        let of_class = |&feature: &Feature| {
+            let candidate = self.classes.candidate_of(feature)?;
+            Some(self.classes.feature(candidate))
+        };
+        let own: Vec<Option<Feature>> = features.iter().map(of_class).collect();
+        let ranks = self.peers.all(&own);
+        let found = |place: usize| ranks.iter().find_map(|rank| rank[place]);
+        (0..features.len()).map(found).collect()
     }
 
     /// Bytes held.

@@ -22,6 +22,7 @@ use rayon::prelude::*;
 
 use super::PIECE;
 use super::form_hash::form_hash;
+use super::members::Sign;
 use super::query_rows::{QueryRows, QueryStarts};
 use crate::data::{Column, Columns, Queries, pieces};
 use crate::stop;
@@ -37,7 +38,8 @@ pub(super) struct Digest {
 }
 
 /// Groups the stored `columns` that are not constant within every query into classes (`docs/derivation.md`,
-/// section 8): in the order of the first column of each class, and in each class ascending.
+/// section 8): in the order of the first column of each class, and in each class ascending. The second list has
+/// the columns that are mirror images of the first of their class, ascending.
 ///
 /// Hashes every column, sorts, and compares the columns of equal hash entry by entry.
 /// O(nnz + n log n) time, O(n) memory.
@@ -45,7 +47,7 @@ pub(super) fn classify<'q>(
     columns: &Columns<'_>,
     starts: &QueryStarts,
     scratch: impl Fn() -> Canonicaliser<'q> + Send + Sync,
-) -> Vec<Digest> {
+) -> (Vec<Digest>, Vec<u32>) {
     let digest = |column: u32| {
         let hash = form_hash(starts, columns.column(column as usize))?;
         let class = column;
@@ -65,33 +67,41 @@ pub(super) fn classify<'q>(
     let mut digests: Vec<Digest> = digests.collect();
     digests.par_sort_unstable_by_key(|digest| (digest.hash, digest.column));
     let buckets = digests.par_chunk_by_mut(|a, b| a.hash == b.hash);
-    buckets.for_each_init(scratch, |canonicaliser, bucket| {
-        name_classes(columns, canonicaliser, bucket);
+    let named = buckets.map_init(scratch, |canonicaliser, bucket| {
+        name_classes(columns, canonicaliser, bucket)
     });
+    let mut mirrored: Vec<u32> = named.flatten_iter().collect();
+    mirrored.sort_unstable();
     digests.par_sort_unstable_by_key(|digest| (digest.class, digest.column));
-    digests
+    (digests, mirrored)
 }
 
-/// Makes the lowest column of each class the name of the class, among columns of the same hash. There is
-/// one class unless two hashes collide.
+/// Makes the lowest column of each class the name of the class, among columns of the same hash, and returns the
+/// columns that are mirror images of it. There is one class unless two hashes collide.
 fn name_classes(
     columns: &Columns<'_>,
     canonicaliser: &mut Canonicaliser<'_>,
     bucket: &mut [Digest],
-) {
-    let mut firsts: Vec<u32> = Vec::new();
+) -> Vec<u32> {
+    let (mut firsts, mut mirrored): (Vec<u32>, Vec<u32>) = Default::default();
     for digest in bucket {
         let column = columns.column(digest.column as usize);
-        let mut alike = |&&first: &&u32| {
+        let mut alike = |&first: &u32| {
             let known = columns.column(first as usize);
             // Most members are the first over again.
-            known == column || canonicaliser.are_alike(known, column)
+            let same = (known == column).then_some(1);
+            let sign = same.or_else(|| canonicaliser.sign_between(known, column));
+            sign.map(|sign| (first, sign))
         };
-        match firsts.iter().find(&mut alike) {
-            Some(&first) => digest.class = first,
+        match firsts.iter().find_map(&mut alike) {
+            Some((first, sign)) => {
+                digest.class = first;
+                mirrored.extend((sign < 0).then_some(digest.column));
+            }
             None => firsts.push(digest.column),
         }
     }
+    mirrored
 }
 
 /// One entry of a canonical column: `value + rounding` is the exact difference
@@ -159,7 +169,7 @@ impl Form {
     }
 
     /// Makes the first entry positive, and returns the sign by which all were multiplied.
-    fn turn(&mut self) -> i8 {
+    fn turn(&mut self) -> Sign {
         if self.values.first().is_none_or(|&first| first > 0.0) {
             return 1;
         }
@@ -197,7 +207,7 @@ impl<'q> Canonicaliser<'q> {
     ///
     /// Returns the sign: the form is `sign` times the column, up to constants.
     /// O(non-zeros) time; allocates only while the form and the scratch grow.
-    pub(crate) fn canonicalise(&mut self, column: Column<'_>) -> i8 {
+    pub(crate) fn canonicalise(&mut self, column: Column<'_>) -> Sign {
         self.form.clear();
         let mut rest = column;
         while let Some(&row) = rest.rows.first() {
@@ -208,12 +218,12 @@ impl<'q> Canonicaliser<'q> {
         self.form.turn()
     }
 
-    /// Whether two columns have the same canonical form.
-    fn are_alike(&mut self, a: Column<'_>, b: Column<'_>) -> bool {
-        self.canonicalise(a);
+    /// The sign by which two columns differ, up to constants, if they have the same canonical form.
+    fn sign_between(&mut self, a: Column<'_>, b: Column<'_>) -> Option<Sign> {
+        let sign = self.canonicalise(a);
         let form = std::mem::take(&mut self.form);
-        self.canonicalise(b);
-        form == self.form
+        let other = self.canonicalise(b);
+        (form == self.form).then_some(sign * other)
     }
 
     /// Adds the part of the form in the query that has the rows of `range`.

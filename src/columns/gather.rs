@@ -45,6 +45,8 @@ pub(crate) struct Gathering {
     hashes: Vec<(u64, u32)>,
     /// The class and the feature of each column that varies in a query.
     members: Vec<(u32, u32)>,
+    /// The features of these that are mirror images of the first of their class.
+    mirrored: Vec<u32>,
     /// Columns with an entry that is not 0.
     occupied: usize,
     /// The memory that may be taken, with all in use but for this.
@@ -73,6 +75,7 @@ impl Gathering {
             roundings: HashMap::new(),
             hashes: Vec::new(),
             members: Vec::new(),
+            mirrored: Vec::new(),
             occupied: 0,
             memory,
         }
@@ -83,6 +86,7 @@ impl Gathering {
         let roundings =
             self.roundings.values().map(Vec::len).sum::<usize>() + 8 * self.roundings.len();
         let lists = 16 * self.hashes.len() + 8 * self.members.len() + self.signs.len();
+        let lists = lists + 4 * self.mirrored.len();
         (self.columns.memory() + 8 * roundings + lists + 4 * self.query_of_row.len()) as u64
     }
 
@@ -104,23 +108,25 @@ impl Gathering {
         self.check(SOUGHT * columns.len() as u64)?;
         let occupied = |&column: &usize| columns.column(column).values.iter().any(|&v| v != 0.0);
         self.occupied += (0..columns.len()).into_par_iter().filter(occupied).count();
-        let digests = classify(columns, &self.starts, || self.canonicaliser());
+        let (digests, mirrored) = classify(columns, &self.starts, || self.canonicaliser());
         let classes: Vec<&[Digest]> = digests.chunk_by(|a, b| a.class == b.class).collect();
         let known = self.find(columns, &classes);
         let mut new: Vec<u32> = Vec::new();
         for (class, found) in classes.iter().zip(known) {
             // Classes are at most as many as columns, which count in 32 bits.
             let next = || u32::try_from(self.signs.len() + new.len()).unwrap_or(u32::MAX);
-            let number = found.unwrap_or_else(next);
+            let (number, sign) = found.unwrap_or_else(|| (next(), 1));
             if found.is_none() {
                 new.push(class[0].column);
                 self.hashes.push((class[0].hash, number));
             }
-            let features = class
-                .iter()
-                .map(|digest| columns.feature(digest.column as usize));
-            self.members
-                .extend(features.map(|feature| (number, feature)));
+            for digest in *class {
+                let feature = columns.feature(digest.column as usize);
+                self.members.push((number, feature));
+                let turned = mirrored.binary_search(&digest.column).is_ok();
+                self.mirrored
+                    .extend((turned != (sign < 0)).then_some(feature));
+            }
         }
         drop(classes);
         drop(digests);
@@ -132,14 +138,15 @@ impl Gathering {
         Canonicaliser::over(QueryRows::with(queries, query_of_row, &self.starts))
     }
 
-    /// The class that each of these classes of `columns` belongs to, if it is known.
-    fn find(&mut self, columns: &Columns<'_>, classes: &[&[Digest]]) -> Vec<Option<u32>> {
+    /// The class that each of these classes of `columns` belongs to, if it is known, and the sign by which the first
+    /// columns of both differ.
+    fn find(&mut self, columns: &Columns<'_>, classes: &[&[Digest]]) -> Vec<Option<(u32, Sign)>> {
         let mut known = vec![None; classes.len()];
         if self.hashes.is_empty() {
             return known;
         }
         self.hashes.par_sort_unstable();
-        let mut sought: Vec<(Digest, &mut Option<u32>)> = classes
+        let mut sought: Vec<(Digest, &mut Option<(u32, Sign)>)> = classes
             .iter()
             .map(|class| class[0])
             .zip(&mut known)
@@ -159,23 +166,31 @@ impl Gathering {
                 let column = columns.column(digest.column as usize);
                 let equal = hashes.iter().take_while(|&&(hash, _)| hash == digest.hash);
                 let mut alike = equal.map(|&(_, class)| class);
-                **slot = alike.find(|&class| self.has(class, column, canonicaliser));
+                **slot = alike.find_map(|class| {
+                    let sign = self.sign_in(class, column, canonicaliser)?;
+                    Some((class, sign * self.signs[class as usize]))
+                });
             }
         });
         known
     }
 
-    /// Whether a column belongs to a class.
-    fn has(&self, class: u32, column: Column<'_>, canonicaliser: &mut Canonicaliser<'_>) -> bool {
+    /// The sign by which a column differs from that of a class, if it belongs to it.
+    fn sign_in(
+        &self,
+        class: u32,
+        column: Column<'_>,
+        canonicaliser: &mut Canonicaliser<'_>,
+    ) -> Option<Sign> {
         let own = self.columns.column(class as usize);
         let roundings = self.roundings.get(&class).map_or(&[][..], Vec::as_slice);
         // Most columns are canonical, and so are most roundings.
         if roundings.is_empty() && own == column {
-            return true;
+            return Some(1);
         }
-        canonicaliser.canonicalise(column);
+        let sign = canonicaliser.canonicalise(column);
         let form = &canonicaliser.form;
-        form.column() == own && form.roundings() == roundings
+        (form.column() == own && form.roundings() == roundings).then_some(sign)
     }
 
     /// Adds the canonical columns of `new` classes, which begin with these columns: some at a time, as they
@@ -234,10 +249,11 @@ impl Gathering {
         if stop::requested() {
             self.columns = Columns::none(self.columns.height, self.columns.width);
             self.members.clear();
+            self.mirrored.clear();
             self.signs.clear();
         }
         self.members.par_sort_unstable();
-        let mut members = Members::default();
+        let mut members = Members::with_mirrored(self.mirrored);
         for class in self.members.chunk_by(|a, b| a.0 == b.0) {
             members.push(class.iter().map(|&(_, feature)| feature));
         }

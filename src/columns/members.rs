@@ -9,9 +9,21 @@ pub(super) struct Members {
     /// 0-based, ascending in each class: those of class `c` are `features[ends[c - 1]..ends[c]]`.
     features: Vec<u32>,
     ends: Vec<u32>,
+    /// Those whose column is a mirror image of the first of their class, ascending.
+    mirrored: Vec<u32>,
 }
 
 impl Members {
+    /// No class yet, of columns of which these are mirror images of the first of their class.
+    pub(super) fn with_mirrored(mut mirrored: Vec<u32>) -> Self {
+        mirrored.sort_unstable();
+        mirrored.shrink_to_fit();
+        Self {
+            mirrored,
+            ..Self::default()
+        }
+    }
+
     /// Adds a class.
     pub(super) fn push(&mut self, features: impl Iterator<Item = u32>) {
         self.features.extend(features);
@@ -36,9 +48,23 @@ impl Members {
         &self.features[start as usize..self.ends[class] as usize]
     }
 
+    /// The class of a feature, if it has one. O(features) time.
+    pub(super) fn class_of(&self, feature: u32) -> Option<usize> {
+        let place = self.features.iter().position(|&own| own == feature)?;
+        Some(self.ends.partition_point(|&end| end as usize <= place))
+    }
+
+    /// The sign by which the column of a feature differs from that of the first of its class.
+    pub(super) fn sign(&self, feature: u32) -> Sign {
+        match self.mirrored.binary_search(&feature) {
+            Ok(_) => -1,
+            Err(_) => 1,
+        }
+    }
+
     /// Bytes held.
     pub(super) fn memory(&self) -> usize {
-        4 * (self.features.capacity() + self.ends.len())
+        4 * (self.features.capacity() + self.ends.len() + self.mirrored.len())
     }
 }
 

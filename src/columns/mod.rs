@@ -27,17 +27,15 @@ mod share;
 mod shares;
 mod summary;
 
-use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use crate::data::{Column, Columns, Dataset, Feature, IndexBase, Queries};
+use crate::data::{Column, Columns, Feature, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::Canonicaliser;
 pub(crate) use form_hash::{mix, scattered};
 pub(crate) use gather::Gathering;
 use geometry::Geometry;
 use members::{Factors, Members};
-use query_rows::QueryRows;
 pub use query_weight::QueryWeight;
 pub(crate) use range::{LEAST_SQUARES, check_labels};
 pub use scale::Scale;
@@ -53,8 +51,8 @@ const PIECE: usize = 1 << 15;
 
 /// The distinct centred columns of a data set, with the columns each stands for.
 ///
-/// Memory: 12 bytes an entry of the representatives, 29 a candidate (37 if they are scaled), 4 a column,
-/// 4 a row.
+/// Memory: 12 bytes an entry of the representatives, 29 a candidate (37 if they are scaled), 4 a column and 4 more
+/// if it is a mirror image, 4 a row.
 #[derive(Debug, Clone)]
 pub struct ColumnClasses {
     /// The canonical columns, under the features that represent them.
@@ -194,13 +192,18 @@ impl ColumnClasses {
         self.geometry.sole_query(candidate)
     }
 
-    /// The sign of the canonical column over what it was divided by: the column is this times the
-    /// feature's own, up to constants and the weights of queries.
+    /// The sign of the canonical column over what it was divided by: the column is this times that of the
+    /// feature that represents it, up to constants and the weights of queries.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
     pub(crate) fn factor(&self, candidate: usize) -> f64 {
-        f64::from(self.factors.signs[candidate]) / self.divisor(candidate)
+        self.factor_of(candidate, self.feature(candidate))
+    }
+
+    /// The same for any `member` of the class.
+    pub(crate) fn factor_of(&self, candidate: usize, member: Feature) -> f64 {
+        f64::from(self.sign(candidate, member)) / self.divisor(candidate)
     }
 
     /// The number by which the scale divided the column of `candidate`.
@@ -230,26 +233,9 @@ impl ColumnClasses {
         self.members.of(candidate)
     }
 
-    /// The sign, 1 or -1, by which the column of each member of each class differs from that of the
-    /// class, in the order of the classes. `dataset` is the data set of the candidates.
-    pub(crate) fn member_signs(&self, dataset: &Dataset<'_>) -> Vec<i8> {
-        let classes = (0..self.len())
-            .into_par_iter()
-            .with_min_len(CLASSES)
-            .with_max_len(CLASSES);
-        let rows = QueryRows::new(&self.queries, &self.query_of_row);
-        let scratch = || Canonicaliser::over(rows.clone());
-        let signs = classes.map_init(scratch, |canonicaliser, class| {
-            let others = self.class(class)[1..].iter().map(|&feature| {
-                // A member has a stored column.
-                let position = dataset.position(feature);
-                position.map_or(1, |at| canonicaliser.canonicalise(dataset.column(at)))
-            });
-            std::iter::once(self.factors.signs[class])
-                .chain(others)
-                .collect::<Vec<i8>>()
-        });
-        signs.flatten_iter().collect()
+    /// The sign, 1 or -1, by which the column of a member of `class` differs from that of the class.
+    pub(crate) fn sign(&self, class: usize, member: Feature) -> i8 {
+        self.factors.signs[class] * self.members.sign(member)
     }
 
     /// Bytes held.
@@ -259,8 +245,14 @@ impl ColumnClasses {
     }
 
     /// The candidate that `feature` represents, if it represents one.
-    pub(crate) fn represented_by(&self, feature: u32) -> Option<usize> {
+    pub(crate) fn represented_by(&self, feature: Feature) -> Option<usize> {
         self.columns.position(feature)
+    }
+
+    /// The candidate whose class has `feature`, if one has. O(columns) time where the feature does not represent it.
+    pub(crate) fn candidate_of(&self, feature: Feature) -> Option<usize> {
+        let represented = self.represented_by(feature);
+        represented.or_else(|| self.members.class_of(feature))
     }
 }
 

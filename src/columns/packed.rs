@@ -85,6 +85,7 @@ mod tests {
     use proptest::collection::vec;
     use proptest::prelude::*;
 
+    use super::super::Canonicaliser;
     use super::*;
     use crate::data::DataHash;
     use crate::data::read::{Missing, ReadOptions, TableOptions};
@@ -136,6 +137,16 @@ mod tests {
             prop_assert_eq!(DataHash::of(&rows), DataHash::of(&whole));
             let expected = ColumnClasses::scaled(&whole, weight, scale);
             prop_assert_eq!(format!("{classes:?}"), format!("{expected:?}"));
+            let query_of_row = whole.queries().of_rows();
+            let mut canonicaliser = Canonicaliser::new(whole.queries(), &query_of_row);
+            for class in 0..classes.len() {
+                for &member in classes.class(class) {
+                    let column = whole.column(whole.position(member).unwrap());
+                    let sign = canonicaliser.canonicalise(column);
+                    prop_assert_eq!(classes.sign(class, member), sign, "column {}", member);
+                    prop_assert_eq!(classes.candidate_of(member), Some(class));
+                }
+            }
         }
     }
 }

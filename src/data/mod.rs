@@ -8,6 +8,7 @@
 
 mod arrays;
 mod check;
+mod column_name;
 mod columns;
 pub(crate) mod content;
 mod dataset;
@@ -25,6 +26,8 @@ pub mod sample;
 mod sidecar;
 mod subset;
 
+pub use column_name::ColumnName;
+pub(crate) use column_name::shown;
 pub use columns::Column;
 pub(crate) use columns::{Columns, pieces};
 pub use dataset::Dataset;
@@ -64,6 +67,7 @@ pub mod read {
     //! # Ok::<(), rankrls::data::read::ReadError>(())
     //! ```
 
+    pub use super::column_name::titles;
     pub use super::formats::{
         Format, Loaded, Place, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
         read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,

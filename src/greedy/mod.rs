@@ -16,6 +16,7 @@ mod criterion;
 mod density;
 mod folds;
 mod gain;
+mod include;
 mod matrices;
 mod options;
 mod path;

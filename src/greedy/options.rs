@@ -12,7 +12,7 @@ use super::target::{REFIT, distil_lambda, filter, usual_blend};
 use super::{Refit, Sampler, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
-use crate::data::{Dataset, LabelScale, Queries, one_query};
+use crate::data::{ColumnName, Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
@@ -84,6 +84,13 @@ pub struct GreedyRankRls {
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Scale::ALL, Scale::name)))]
     pub scale: Scale,
+    /// Columns that come first, in this order, and count among the K: names or numbers, separated by commas. A
+    /// number is as in the data file, also where a column is called so. Put a name with commas into quotes, as in a
+    /// table, or give its number
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "COLUMNS"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = ColumnName::list))]
+    pub include: Option<std::vec::Vec<ColumnName>>,
     /// Judge only N candidates in a step, drawn at random [default: all; 59 with the strategy sampled]
     #[serde(rename = "candidates", skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(long = "candidates", value_name = "N"))]
@@ -304,6 +311,7 @@ impl GreedyRankRls {
             options,
             "k is 0: expected at least one feature to select"
         );
+        self.check_included()?;
         ensure!(
             self.sample != Some(0),
             options,

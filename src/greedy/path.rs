@@ -1,4 +1,5 @@
-//! A selection: takes its steps one by one, those that are given first.
+//! A selection: takes its steps one by one. Those that are given and the columns to include come first, without a
+//! search.
 
 use std::ops::ControlFlow;
 
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::candidates::Candidates;
 use crate::columns::check_labels;
-use crate::data::{Column, Dataset};
+use crate::data::{Column, Dataset, Feature};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::linalg::grown::Grown;
 use crate::memory::Bytes;
@@ -100,6 +101,8 @@ pub struct Selecting<'a> {
     left: Vec<u32>,
     /// Steps to take again before there is anything to search for.
     given: &'a [Step],
+    /// Features of the first steps.
+    included: &'a [Feature],
     steps: Vec<Step>,
 }
 
@@ -146,6 +149,7 @@ impl<'a> Selecting<'a> {
             retired: vec![false; candidates.classes().len()],
             left: sampler.map_or_else(Vec::new, |_| candidates.features()),
             given,
+            included: &plan.included,
             steps: Vec::with_capacity(plan.steps),
         })
     }
@@ -223,16 +227,17 @@ impl<'a> Selecting<'a> {
         }
     }
 
-    /// Takes the next step: the given one if there is one, else the best there is.
+    /// Takes the next step: the given one if there is one, else the column to include, else the best there is.
     /// `None` when all planned steps are taken, or no candidate is left.
     pub(crate) fn advance(&mut self) -> Result<Option<&Step>> {
         let taken = self.state.steps();
         if taken == self.state.capacity() {
             return Ok(None);
         }
-        let step = match self.given.get(taken) {
-            Some(step) => Some(self.again(taken + 1, step)?),
-            None => self.search()?,
+        let step = match (self.given.get(taken), self.included.get(taken)) {
+            (Some(step), _) => Some(self.again(taken + 1, step)?),
+            (None, Some(&feature)) => self.add(feature, Work::default()),
+            (None, None) => self.search()?,
         };
         let Some(step) = step else {
             return Ok(None);
@@ -255,26 +260,41 @@ impl<'a> Selecting<'a> {
         Ok(self.steps.last())
     }
 
-    /// Adds the feature that represents a candidate, whichever rank has it; the other columns of its
-    /// class, or `None` where no candidate that is left is represented by it.
-    fn take(&mut self, feature: u32) -> Option<Vec<u32>> {
+    /// Adds a feature, which took this work to find: the step, or `None` where no candidate that is left has it.
+    fn add(&mut self, feature: Feature, work: Work) -> Option<Step> {
+        let identical = self.take(feature)?;
+        let Work { evaluated, alive } = work;
+        Some(Step {
+            feature,
+            identical,
+            lqo_error: self.error(),
+            lqo_cindex: self.cindex(),
+            criterion: self.criterion(),
+            evaluated,
+            alive,
+        })
+    }
+
+    /// Adds a feature of a candidate, whichever rank has it; the other columns of its class, or `None` where no
+    /// candidate that is left has it. It need not be the one that represents the class.
+    fn take(&mut self, feature: Feature) -> Option<Vec<Feature>> {
         self.follow();
         let candidates = self.candidates;
         let classes = candidates.classes();
-        let represented = classes.represented_by(feature);
-        let own = match represented.filter(|&candidate| !self.retired[candidate]) {
+        let found = classes.candidate_of(feature);
+        let own = match found.filter(|&candidate| !self.retired[candidate]) {
             Some(candidate) => {
                 self.retired[candidate] = true;
                 let Column { rows, values } = classes.column(candidate);
                 let column = (rows.to_vec(), values.to_vec());
                 let class = classes.class(candidate).to_vec();
-                Some((classes.factor(candidate), class, column))
+                Some((classes.factor_of(candidate, feature), class, column))
             }
             None => None,
         };
         let mut all = candidates.peers().all(&own).into_iter().flatten();
         let (factor, mut class, (rows, values)) = all.next()?;
-        if let Ok(place) = self.left.binary_search(&feature) {
+        if let Ok(place) = self.left.binary_search(&class[0]) {
             self.left.remove(place);
         }
         self.state.add(Addition {
@@ -310,17 +330,18 @@ impl<'a> Selecting<'a> {
                 ),
             )
         };
-        let Some(identical) = self.take(step.feature) else {
+        let (evaluated, alive) = (step.evaluated, step.alive.clone());
+        let Some(again) = self.add(step.feature, Work { evaluated, alive }) else {
             let column = self.candidates.written(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
         };
-        let (error, was) = (self.error(), step.lqo_error);
+        let (error, was) = (again.lqo_error, step.lqo_error);
         if error.to_bits() != was.to_bits() {
             return Err(refuse(format!(
                 "the held-out error is {error} where it was {was}"
             )));
         }
-        let cindex = self.cindex();
+        let cindex = again.lqo_cindex;
         if cindex.map(f64::to_bits) != step.lqo_cindex.map(f64::to_bits) {
             let shown = |cindex: Option<f64>| cindex.map_or("undefined".to_owned(), exact);
             let (cindex, was) = (shown(cindex), shown(step.lqo_cindex));
@@ -328,11 +349,7 @@ impl<'a> Selecting<'a> {
                 "the held-out concordance index is {cindex} where it was {was}"
             )));
         }
-        Ok(Step {
-            identical,
-            criterion: self.criterion(),
-            ..step.clone()
-        })
+        Ok(again)
     }
 
     /// Takes the best step; `None` when no candidate is left.
@@ -352,7 +369,7 @@ impl<'a> Selecting<'a> {
         let errors = self.strategy.errors(&round, &eligible);
         // The strategy may have skipped candidates then.
         stop::check()?;
-        let (left, Work { evaluated, alive }) = self.judged(eligible.len(), errors.len())?;
+        let (left, work) = self.judged(eligible.len(), errors.len())?;
         let Some(feature) = self.winner(&eligible, &errors) else {
             // No candidate that is left has an error that is a number.
             return match left {
@@ -360,18 +377,7 @@ impl<'a> Selecting<'a> {
                 _ => Err(not_finite(self.state.steps() + 1)),
             };
         };
-        let Some(identical) = self.take(feature) else {
-            return Ok(None);
-        };
-        Ok(Some(Step {
-            feature,
-            identical,
-            lqo_error: self.error(),
-            lqo_cindex: self.cindex(),
-            criterion: self.criterion(),
-            evaluated,
-            alive,
-        }))
+        Ok(self.add(feature, work))
     }
 
     /// Positions of the candidates of this rank that the next step may take, ascending.

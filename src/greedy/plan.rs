@@ -7,7 +7,7 @@ use super::checks::no_effect;
 use super::target::teacher_search;
 use super::{GreedyRankRls, Own, Shape, StrategyKind, own_name};
 use crate::candidates::Candidates;
-use crate::data::Dataset;
+use crate::data::{Dataset, Feature};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambdas;
 use crate::memory::Bytes;
@@ -39,6 +39,8 @@ pub struct Plan {
     pub options: GreedyRankRls,
     /// Steps to take: `k`, or the number of candidates if that is less.
     pub steps: usize,
+    /// The columns that are taken first, 0-based, in this order.
+    pub included: Vec<Feature>,
     /// The solver that trains the teacher; `None` without a teacher, or where the data have its scores.
     pub teacher: Option<Solver>,
     /// Bytes that strategy or teacher will take besides data and candidates, whichever is more:
@@ -197,6 +199,8 @@ pub(crate) fn plan_with(
     if own.is_some() && options.strategy != StrategyKind::Auto {
         return Err(no_effect(Parameter::Strategy));
     }
+    let options = &options.counted(data)?;
+    let included = options.included_among(candidates, data)?;
     let shape = Shape::new(candidates, options.k, options.sample);
     let options = holding(candidates, data, options);
     let (strategy, bytes) = if let Some(own) = own {
@@ -226,6 +230,7 @@ pub(crate) fn plan_with(
     Ok(Plan {
         options,
         steps: shape.k,
+        included,
         teacher,
         memory: bytes,
         room: memory.holding(bytes).left().unwrap_or(u64::MAX),

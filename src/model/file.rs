@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
 use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature};
-use crate::data::IndexBase;
 use crate::data::read::TableOptions;
+use crate::data::{ColumnName, IndexBase};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{GreedyRankRls, StrategyKind, is_default};
 use crate::lambda::Lambda;
@@ -272,6 +272,7 @@ impl Document {
             self.check_features(&columns)?;
         }
         self.check_path()?;
+        self.check_included(&columns)?;
         let settings = self.settings()?;
         self.recount(|column| *column -= first);
         self.check_column_names()?;
@@ -381,6 +382,27 @@ impl Document {
         let twice = indices.windows(2).find(|pair| pair[0] == pair[1]);
         let found = twice.map_or_else(String::new, |pair| format!("{} twice", pair[0]));
         require!(twice.is_none(); "steps": "every index once", found);
+        Ok(())
+    }
+
+    /// Columns to include are numbers, and were selected first.
+    fn check_included(&self, columns: &Range<u64>) -> Result<(), Fault> {
+        let included = self.settings.included();
+        let selected = self.strategy.is_selection();
+        require!(selected || included.is_empty(); "settings.include": "none", included.len());
+        let (first, last) = (columns.start, columns.end - 1);
+        for (number, column) in included.iter().enumerate() {
+            let index = match column {
+                ColumnName::Number(index) => Some(index).filter(|index| columns.contains(index)),
+                ColumnName::Name(_) => None,
+            };
+            let Some(&index) = index else {
+                refuse!("settings.include[{number}]": "an index from {first} to {last}", column);
+            };
+            let step = self.steps.get(number).map(|step| u64::from(step.feature));
+            let step = step.unwrap_or(index);
+            require!(step == index; "settings.include[{number}]": "the feature {step} of its step", index);
+        }
         Ok(())
     }
 

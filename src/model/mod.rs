@@ -252,7 +252,8 @@ impl Model {
 
     /// Goes on with the selection that this model is the end of, from data with this `hash` and these
     /// `candidates`: the `options` with the strategy and lambda that it took, and its steps, for
-    /// [`select_among`](crate::greedy::job::select_among). Refuses other data, other settings than `options` come to,
+    /// [`select_among`](crate::greedy::job::select_among). Columns to include are numbers in the options, as
+    /// [`GreedyRankRls::counted`] has them. Refuses other data, other settings than `options` come to,
     /// and features that no strategy of the library selected.
     pub fn go_on(
         &self,

@@ -24,8 +24,6 @@ use crate::stop;
 /// out; columns that are equal up to a constant in each query and up to sign are one unknown.
 #[derive(Debug)]
 pub(crate) struct RidgeProblem<'a> {
-    /// The data that the classes were found in; `None`: only predictions are asked for.
-    pub(super) dataset: Option<&'a Dataset<'a>>,
     pub(super) system: System<'a>,
     /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred, weighted
     /// kernel matrix. Without weights it is [`ColumnClasses::unit`] where columns are known. Where preferences are
@@ -95,7 +93,7 @@ impl<'a> RidgeProblem<'a> {
         let solver = choose(options.solver, &shape, memory.holding(held))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let features = Features::of_classes(classes);
-        Self::prepare(Some(dataset), comparisons, features, solver)
+        Self::prepare(comparisons, features, solver)
     }
 
     /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`, by
@@ -117,11 +115,10 @@ impl<'a> RidgeProblem<'a> {
         let shape = TrainShape::of_rows(queries, options.lambdas.count());
         let shape = comparisons.rows.shape(shape).with_groups(largest);
         let solver = choose(Some(Solver::OF_KERNELS), &shape, memory.holding(held))?;
-        Self::prepare(Some(dataset), comparisons, Features::Kernel(kernel), solver)
+        Self::prepare(comparisons, Features::Kernel(kernel), solver)
     }
 
-    /// The problem of column classes, weighted as they are, and of `labels` that are centred and
-    /// weighted alike: for predictions, as the data are not known that the classes are of.
+    /// The problem of column classes, weighted as they are, and of `labels` that are centred and weighted alike.
     pub(crate) fn of_classes(
         candidates: &'a ColumnClasses,
         labels: &'a [f64],
@@ -134,20 +131,14 @@ impl<'a> RidgeProblem<'a> {
             labels: labels.to_vec(),
         };
         let features = Features::of_classes(Cow::Borrowed(candidates));
-        Self::prepare(None, comparisons, features, solver)
+        Self::prepare(comparisons, features, solver)
     }
 
-    fn prepare(
-        dataset: Option<&'a Dataset<'a>>,
-        comparisons: Labelled<'a>,
-        features: Features<'a>,
-        solver: Solver,
-    ) -> Result<Self> {
+    fn prepare(comparisons: Labelled<'a>, features: Features<'a>, solver: Solver) -> Result<Self> {
         let system = System::new(comparisons, features)?;
         let solve = solver.build(&system);
         stop::check()?;
         Ok(Self {
-            dataset,
             unit: system.rows.unit(&system.features, system.mean_diagonal),
             solver,
             solve,
@@ -191,18 +182,17 @@ impl<'a> RidgeProblem<'a> {
         let Some(columns) = self.system.features.columns() else {
             return Vec::new();
         };
-        let known = self.dataset;
-        let dataset = known.expect("problems without data are asked for predictions only");
         let classes = (0..).zip(&solution.totals);
         let members = classes.flat_map(|(class, total)| {
             let features = columns.classes.class(class);
             // A class has the sign of its canonical column.
             let weight = total / features.len() as f64 / columns.classes.divisor(class);
-            features.iter().map(move |&feature| (feature, weight))
+            let sign = move |feature| f64::from(columns.classes.sign(class, feature));
+            features
+                .iter()
+                .map(move |&feature| (feature, sign(feature) * weight))
         });
-        let pairs = members.zip(columns.classes.member_signs(dataset));
-        let signed = pairs.map(|((feature, weight), sign)| (feature, f64::from(sign) * weight));
-        let mut weights: Vec<(u32, f64)> = signed.collect();
+        let mut weights: Vec<(u32, f64)> = members.collect();
         weights.sort_unstable_by_key(|&(feature, _)| feature);
         weights
     }

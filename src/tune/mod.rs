@@ -204,7 +204,8 @@ impl<'a> Tuning<'a> {
     }
 
     fn nothing_chosen(&self, outcomes: &[Outcome], interrupted: bool) -> Error {
-        if outcomes.iter().any(|outcome| !outcome.points.is_empty()) {
+        let least = self.options.selection.included().len().max(1);
+        if outcomes.iter().any(|outcome| outcome.points.len() >= least) {
             let measure = self.options.measure;
             return Error::data(format!(
                 "{measure} is undefined in every query of the evidence, so there is nothing to choose \

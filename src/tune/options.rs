@@ -138,13 +138,13 @@ impl Tune {
     }
 
     /// The options that choose lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
-    /// most 20 features. Short selections, four a lambda.
+    /// most 20 features, or as many as have to be in. Short selections, four a lambda.
     pub fn quick(selection: GreedyRankRls) -> Self {
         let evidence = HoldOut::Folds {
             count: 3,
             seed: selection.seed(),
         };
-        let k = selection.k.min(20);
+        let k = selection.k.min(selection.included().len().max(20));
         Self {
             evidence,
             ..Self::new(GreedyRankRls { k, ..selection }, Lambdas::Auto)

@@ -120,9 +120,15 @@ impl Outcome {
         (!folds.is_empty()).then(|| Stability::new(&folds, candidates))
     }
 
-    /// Lambda and the scores of the models, for [`Rule::choose`](super::Rule::choose).
+    /// Lambda and the scores of the models, for [`Rule::choose`](super::Rule::choose). A model that lacks a column to
+    /// include has no mean, as it is not to be chosen.
     pub fn scores(&self) -> (Lambda, Vec<Score>) {
-        let scores = self.points.iter().map(|point| point.score.clone());
+        let means = values(&self.points, self.options.included().len());
+        let scores = self.points.iter().zip(means);
+        let scores = scores.map(|(point, mean)| Score {
+            mean,
+            ..point.score.clone()
+        });
         (self.lambda, scores.collect())
     }
 
@@ -141,6 +147,12 @@ impl Outcome {
             ending: greedy::Ending::Complete,
         })
     }
+}
+
+/// The values of models, as far as these have the features that they are to have at `least`.
+pub(super) fn values(points: &[Point], least: usize) -> impl Iterator<Item = Option<f64>> {
+    let points = (1..).zip(points);
+    points.map(move |(k, point)| point.score.mean.filter(|_| k >= least))
 }
 
 /// A selection of the grid and its steps: a plain value, which may be stored and read back.

@@ -2,6 +2,7 @@
 
 use super::folds::{FoldPath, Part};
 use super::meter::Values;
+use super::outcome::values;
 use super::run::{Job, LabelsOfParts, Run};
 use super::{Outcome, PathEnding, PathSteps, Point, TuneEvent};
 use crate::data::HoldOut;
@@ -222,8 +223,12 @@ impl<'a, 'r> Path<'a, 'r> {
         let mut work = self.begin(&path, &job.plan).inspect_err(&mut keep)?;
         let labels = work.labels();
         (outcome.teacher, outcome.options.teacher_lambda) = (labels.teacher, labels.tried.clone());
-        let (rule, measure) = (run.options.rule, run.options.measure);
-        while !rule.settles(measure, points.iter().map(|point: &Point| point.score.mean)) {
+        let (rule, measure, least) = (
+            run.options.rule,
+            run.options.measure,
+            job.plan.included.len(),
+        );
+        while !rule.settles(measure, values(points, least)) {
             if run.is_stopped() && points.len() < job.plan.steps {
                 return Err(Error::stopped());
             }

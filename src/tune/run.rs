@@ -121,10 +121,16 @@ impl Run<'_> {
         let plan = self.plan_among(self.whole, &options)?;
         let options = GreedyRankRls {
             strategy: plan.options.strategy,
+            // Checked among all data. A column may be constant, or equal to another one, without a fold, which then
+            // goes on without it.
+            include: None,
             ..options
         };
         let without = |fold: &Fold| match self.plan_among(fold.part(), &options) {
-            Ok(of_fold) => Ok(Some(of_fold)),
+            Ok(of_fold) => Ok(Some(Plan {
+                included: fold.part().candidates.of_these(&plan.included),
+                ..of_fold
+            })),
             // Without the fold there is nothing to select from, or to judge by.
             Err(error) if error.kind() == Kind::Data => Ok(None),
             Err(error) => Err(error),

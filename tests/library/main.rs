@@ -6,6 +6,7 @@ mod family;
 mod faults;
 mod filters;
 mod golden;
+mod include;
 #[path = "../support/long.rs"]
 mod long;
 mod memory;

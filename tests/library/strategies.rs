@@ -15,7 +15,7 @@ use rankrls::{
 };
 
 /// Queries from one row to all rows.
-fn drawn() -> impl Strategy<Value = Problem> {
+pub(crate) fn drawn() -> impl Strategy<Value = Problem> {
     let sizes = prop_oneof![
         4 => prop::collection::vec(1usize..6, 1..7),
         1 => prop::collection::vec(Just(1usize), 1..5),
@@ -34,7 +34,7 @@ fn options(k: usize, lambda: f64) -> GreedyRankRls {
 }
 
 /// Checks a path of selections by what the definition says of each step.
-fn check_path(
+pub(crate) fn check_path(
     problem: &Problem,
     selection: &Selection,
     lambda: f64,

@@ -9,7 +9,7 @@ use clap::Args;
 use rankrls::data::Packed;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
-    names_beside, read_names, read_scores,
+    names_beside, read_names, read_scores, titles,
 };
 use rankrls::data::sample::{self, Sample};
 use rankrls::greedy::GreedyRankRls;
@@ -71,16 +71,6 @@ pub(crate) struct DataArgs {
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
     #[arg(long, value_name = "SIZE", help_heading = "Running")]
     max_memory: Option<Bytes>,
-}
-
-/// Parses names of columns, as a line of a table has them.
-fn titles(text: &str) -> Result<Vec<String>, String> {
-    let mut reader = csv::ReaderBuilder::new();
-    let mut reader = reader.has_headers(false).from_reader(text.as_bytes());
-    let titles = reader.records().next();
-    let titles = titles.ok_or("expected names of columns, found none")?;
-    let titles = titles.map_err(|error| error.to_string())?;
-    Ok(titles.iter().map(str::to_owned).collect())
 }
 
 /// The needs of a command for data besides the features of a model.

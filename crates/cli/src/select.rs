@@ -206,6 +206,7 @@ impl Job<'_> {
         let input = &mut self.input;
         let mut options = args.options();
         options.memory = input.others_in(options.memory);
+        options = options.counted(&input.train)?;
         let candidates = candidates(input, packed, &options, session)?;
         input.warn_of_seen(false, session.console);
         let (mut given, mut choice) = (Vec::new(), None);

@@ -110,6 +110,7 @@ pub(crate) fn check_selection(
     measured: bool,
 ) -> Result<()> {
     convention.check(measured || options.criterion != Measure::Squared)?;
+    options.check_included().map_err(usage)?;
     strategies.iter().try_for_each(|&strategy| {
         let options = GreedyRankRls {
             strategy,

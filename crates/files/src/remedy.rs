@@ -47,6 +47,8 @@ parameters! {
     Strategy => ["GreedyRankRls::strategy", "--strategy", "strategy"],
     /// Candidates to draw in each step.
     Candidates => ["GreedyRankRls::sample", "--candidates", "n_candidates"],
+    /// Columns that come first.
+    Include => ["GreedyRankRls::include", "--include", "include"],
     /// Seed of random draws.
     Seed => ["GreedyRankRls::seed", "--seed", "random_state"],
     /// The target of weights.

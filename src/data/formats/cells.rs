@@ -8,14 +8,14 @@ use rankrls_files::text::{checked, is_plain};
 use super::number::{is_missing, number};
 
 /// A cell of a record.
-pub(super) struct Cell<'l> {
+pub(in crate::data) struct Cell<'l> {
     /// Where it begins, from 1 on.
     pub(super) column: usize,
-    pub(super) text: Cow<'l, [u8]>,
+    pub(in crate::data) text: Cow<'l, [u8]>,
 }
 
 /// The cells of a record, whose quotes are closed.
-pub(super) fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
+pub(in crate::data) fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
     let (mut cells, mut at) = (Vec::new(), 0);
     let plain = is_plain(record);
     loop {

@@ -23,6 +23,7 @@ mod text;
 mod token;
 mod write;
 
+pub(super) use cells::cells;
 pub use format::Format;
 pub use lists::{
     Preference, read_folds, read_names, read_preferences, read_rows, read_scores, read_texts,

@@ -198,6 +198,13 @@ impl Problem {
     /// Lowest feature of every class of columns that centre alike up to sign. Exact for
     /// values that are small multiples of a power of two.
     pub fn representatives(&self) -> Vec<usize> {
+        let all = self.representing().into_iter().enumerate();
+        all.filter_map(|(feature, lowest)| (lowest == Some(feature)).then_some(feature))
+            .collect()
+    }
+
+    /// The lowest feature of the class of every column; `None` for one that is constant in every query.
+    pub fn representing(&self) -> Vec<Option<usize>> {
         let scaled: Vec<Vec<f64>> = self
             .x
             .iter()
@@ -206,14 +213,12 @@ impl Problem {
         let equal = |a: &[f64], b: &[f64]| {
             a.iter().zip(b).all(|(a, b)| a == b) || a.iter().zip(b).all(|(a, b)| *a == -b)
         };
-        let mut kept: Vec<usize> = Vec::new();
-        for (feature, column) in scaled.iter().enumerate() {
-            let constant = column.iter().all(|&value| value == 0.0);
-            if !constant && !kept.iter().any(|&other| equal(&scaled[other], column)) {
-                kept.push(feature);
-            }
-        }
-        kept
+        let lowest = |column: &Vec<f64>| {
+            let varies = column.iter().any(|&value| value != 0.0);
+            let alike = scaled.iter().position(|other| equal(other, column));
+            alike.filter(|_| varies)
+        };
+        scaled.iter().map(lowest).collect()
     }
 
     /// `|Q| (x - mean_Q)`: no division, no rounding.

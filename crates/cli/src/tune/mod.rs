@@ -162,7 +162,11 @@ impl TuneArgs {
         let strategies = self.strategies();
         each_once("strategy", &self.strategies)?;
         each_once("scale of labels", &self.settings.labels)?;
-        let options = &self.settings.selection;
+        let k = self.k;
+        let options = &GreedyRankRls {
+            k,
+            ..self.settings.selection.clone()
+        };
         check_selection(options, &strategies, self.convention, true)?;
         self.teacher.check(options, &strategies)?;
         let validation = self.judging.validation();
@@ -299,6 +303,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut options = args.options(&input.train, validation);
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
+    options.selection = options.selection.counted(&input.train)?;
     console.warn_all(Warning::of_units(&input.train, options.selection.scale));
     let candidates = options.selection.candidates_within(&input.train)?;
     let reason = args.advise(&mut options, &candidates);

@@ -175,6 +175,72 @@ fn random_subsets_follow_the_seed() {
     );
 }
 
+/// Columns 1 and 4 of the data are equal.
+#[test]
+fn columns_that_have_to_be_in_come_first() {
+    let folder = Folder::new();
+    let select = "select train.svm --names names.txt -k 3";
+    let names = |document: &serde_json::Value| -> Vec<String> {
+        let steps = list(&document["steps"]).iter();
+        steps
+            .map(|step| step["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let one = folder.json(&format!("{select} --lambda 1 --include last,4 --json"));
+    assert_eq!(names(&one)[..2], ["last", "bigram:a_b"]);
+    assert_eq!(one["include"], serde_json::json!([7, 4]));
+    assert_eq!(one["steps"][1]["identical_columns"], 1);
+    let two = folder.json(&format!("{select} --lambda 1 --include 7,word:a --json"));
+    assert_eq!(one["weights"], two["weights"]);
+    // Folds that choose lambda, and those of tune, begin with them, too.
+    let text = folder.stdout(&format!("{select} --include last,bigram:a_b"));
+    assert!(text.contains("include 7,4"), "{text}");
+    let tune = "tune train.svm --names names.txt -k 3 --evidence folds:3 --include last,4 --json";
+    let tuned = &folder.json(tune)["selection"];
+    assert_eq!(names(tuned)[..2], ["last", "bigram:a_b"]);
+    assert_eq!(tuned["include"], one["include"]);
+    folder.write(
+        "t.csv",
+        "y,q,\"a, b\",c\n1,1,2,1\n0,1,1,3\n2,2,0,1\n0,2,5,2\n",
+    );
+    let table = "select t.csv --label y --query q -k 1 --lambda 1 --json --include";
+    let quoted = folder.command(table).arg("\"a, b\"").output().unwrap();
+    let quoted: serde_json::Value = serde_json::from_slice(&quoted.stdout).unwrap();
+    assert_eq!(names(&quoted), ["a, b"]);
+    assert_eq!(quoted["steps"], folder.json(&format!("{table} 1"))["steps"]);
+}
+
+#[test]
+fn a_run_with_columns_that_have_to_be_in_goes_on() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(160, 20));
+    for options in [
+        "--lambda 1 --strategy bounded",
+        "--strategy distil",
+        "--lambda auto",
+    ] {
+        let select = format!("select big.svm {options} --include 5,9,2");
+        folder.run(&format!("{select} -k 6 -o whole.json"));
+        folder.run(&format!("{select} -k 3 -o model.json"));
+        let lambda = folder.json("inspect whole.json --json")["lambda"].to_string();
+        // Folds choose another lambda for fewer features.
+        let resume = match options {
+            "--lambda auto" => format!("select big.svm --lambda {lambda} --include 5,9,2"),
+            _ => select,
+        };
+        folder.run(&format!("{resume} -k 3 -o model.json"));
+        folder.run(&format!("{resume} -k 6 -o model.json --resume"));
+        assert_eq!(
+            folder.read("model.json"),
+            folder.read("whole.json"),
+            "{options}"
+        );
+        let other = resume.replace("5,9,2", "5,9");
+        let told = "include was [5,9,2] and is [5,9] now";
+        folder.refused(&format!("{other} -k 6 -o model.json --resume => {told}"));
+    }
+}
+
 #[test]
 fn memory_that_is_not_there_is_refused_with_what_fits() {
     let folder = Folder::new();
@@ -399,6 +465,8 @@ fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
             // Strategies are tried below; a measure is no one of few values.
             "strategy" => continue,
             "criterion" => ("--criterion map".to_owned(), "criterion".to_owned()),
+            // Not every column varies.
+            "include" => ("--include 867".to_owned(), "include".to_owned()),
             _ => given(setting),
         };
         // Settings count where there is a teacher, or a draw.
