@@ -8,7 +8,7 @@ use rankrls::candidates::share;
 use rankrls::data::{ColumnName, DataHash, LabelScale};
 use rankrls::greedy::job::{select, select_among, unwatched};
 use rankrls::greedy::{Refit, Step};
-use rankrls::metrics::{Convention, Measure, Metric};
+use rankrls::metrics::Measure;
 use rankrls::peers::on_threads;
 use rankrls::tune::{Rule, Tune};
 use rankrls::{
@@ -50,7 +50,6 @@ fn features(steps: &[Step]) -> Vec<usize> {
 /// Settings of a strategy that have to do with what its steps judge and learn.
 fn variants(strategy: StrategyKind, lambda: f64) -> Vec<GreedyRankRls> {
     let plain = by(strategy, 6, lambda);
-    let measure = Metric::Ndcg(3.try_into().unwrap());
     let mut all = vec![
         GreedyRankRls {
             query_weight: QueryWeight::Pairs,
@@ -71,7 +70,7 @@ fn variants(strategy: StrategyKind, lambda: f64) -> Vec<GreedyRankRls> {
         });
     }
     if strategy.can_rank() {
-        let criterion = Measure::Of(measure, Convention::Standard.into());
+        let criterion = "ndcg@3".parse().unwrap();
         all.push(GreedyRankRls {
             criterion,
             ..plain.clone()
