@@ -1,60 +1,14 @@
 //! Measures over the queries of a data set.
 
 use rankrls_files::exact;
-use serde::{Deserialize, Serialize};
 
 use super::judge::Judge;
 use super::metric::{Metric, distinct};
-use super::ranking::mean;
 use super::rules::Convention;
+use super::score::Score;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
 use crate::stop;
-
-/// A measure over the queries of a data set.
-///
-/// The JSON: `{"mean": 0.5, "standard_error": 0.1, "queries": 9}`, without the values of queries.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Score {
-    /// The mean over the queries that have a value; `None` where none has.
-    pub mean: Option<f64>,
-    /// Standard error of the mean: the deviation of queries (with one degree of freedom less)
-    /// over the root of their number. `None` for fewer than two queries, and where squares of
-    /// deviations are beyond the doubles.
-    pub standard_error: Option<f64>,
-    /// Queries that have a value.
-    pub queries: usize,
-    /// The value of each query, in order; empty where they were not kept.
-    #[serde(skip)]
-    pub per_query: Vec<Option<f64>>,
-}
-
-impl Score {
-    /// Summarises the values of queries, and keeps them.
-    pub(crate) fn of(per_query: Vec<Option<f64>>) -> Self {
-        let values: Vec<f64> = per_query.iter().flatten().copied().collect();
-        let queries = values.len();
-        let count = queries as f64;
-        let mean = (queries > 0).then(|| mean(values.iter().copied()));
-        let variance = mean.filter(|_| queries > 1).map(|mean| {
-            let squares = values.iter().map(|value| (value - mean) * (value - mean));
-            squares.sum::<f64>() / (count - 1.0)
-        });
-        Self {
-            mean,
-            standard_error: variance
-                .map(|variance| (variance / count).sqrt())
-                .filter(|error| error.is_finite()),
-            queries,
-            per_query,
-        }
-    }
-
-    /// Queries that have no value, of those that were kept.
-    pub fn left_out(&self) -> usize {
-        self.per_query.len().saturating_sub(self.queries)
-    }
-}
 
 /// Measures the ranking of `queries` by `scores`: `m` labels and scores, in row
 /// order. Each of `metrics` comes once, in the order first asked for.
@@ -207,30 +161,6 @@ mod tests {
             let found = evaluate(&metrics, &labels, &scores, &queries, Convention::Standard);
             let error = found.err().map(|error| error.to_string());
             assert_eq!(error.as_deref(), refused);
-        }
-    }
-
-    #[test]
-    fn scores_are_of_the_queries_that_have_a_value() {
-        for (values, mean, standard_error, queries) in [
-            // The variance is 4.
-            (
-                &[Some(1.0), None, Some(3.0), Some(5.0)][..],
-                Some(3.0),
-                Some((4.0_f64 / 3.0).sqrt()),
-                3,
-            ),
-            (&[Some(2.0)], Some(2.0), None, 1),
-            (&[Some(1e308), Some(1.4e308)], Some(1.2e308), None, 2),
-            (&[None, None], None, None, 0),
-        ] {
-            let expected = Score {
-                mean,
-                standard_error,
-                queries,
-                per_query: values.to_vec(),
-            };
-            assert_eq!(Score::of(values.to_vec()), expected);
         }
     }
 

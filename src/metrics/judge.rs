@@ -10,9 +10,9 @@ use rayon::prelude::*;
 
 use super::Measure;
 use super::concordance::{of_tied, pairs_of, tie};
-use super::evaluate::Score;
 use super::metric::{LabelUse, Metric};
 use super::rules::{Convention, Rules};
+use super::score::Score;
 use crate::data::Queries;
 use crate::linalg::centring::centre;
 

@@ -398,21 +398,21 @@ impl From<MetricKind> for Metric {
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut text = match self.kind.row() {
+        let name = match self.kind.row() {
             Row::Whole(name, ..) => (*name).to_owned(),
             Row::First(name, ..) => format!("{name}@{}", self.kind.cut_off()),
         };
-        match self.rule {
-            Some(Rule::RelevantFrom(number) | Rule::MaxGrade(number)) => {
-                text += &format!(":{}", exact(number));
-            }
-            Some(Rule::LinearGain) => text += ":linear",
-            None => {}
-        }
-        if let Some(convention) = self.convention {
-            text += &format!("({convention})");
-        }
-        f.pad(&text)
+        let rule = match self.rule {
+            Some(Rule::RelevantFrom(number) | Rule::MaxGrade(number)) => exact(number),
+            Some(Rule::LinearGain) => "linear".to_owned(),
+            None => String::new(),
+        };
+        let colon = if rule.is_empty() { "" } else { ":" };
+        let convention = self.convention.map(|convention| format!("({convention})"));
+        f.pad(&format!(
+            "{name}{colon}{rule}{}",
+            convention.unwrap_or_default()
+        ))
     }
 }
 

@@ -72,8 +72,9 @@ mod metric;
 mod paired;
 mod ranking;
 mod rules;
+mod score;
 
-pub use evaluate::{Score, check_labels, evaluate};
+pub use evaluate::{check_labels, evaluate};
 pub use judge::Judge;
 pub(crate) use judge::{PAIR_TIE, prediction_tolerance};
 pub use measure::Measure;
@@ -81,3 +82,4 @@ pub(crate) use metric::distinct;
 pub use metric::{LabelUse, Metric, MetricKind, parse_list};
 pub use paired::{Paired, PairedOptions, paired};
 pub use rules::Convention;
+pub use score::Score;

@@ -27,7 +27,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::evaluate::Score;
+use super::score::Score;
 use crate::error::{Result, ensure};
 use crate::stop;
 

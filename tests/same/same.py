@@ -32,6 +32,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -43,11 +44,22 @@ OLD_ARGS = {
     ("", "p/train.svm.zst"): "p.svm.zst", ("", "p/test.svm.zst"): "p-test.svm.zst",
     ("select", "--lambda 16 -o n.json --resume"): "--extend n.json -o n.json",
     ("select", "--lambda 2 --strategy sampled --candidates 9 -o n.json --resume"): "--extend n.json -o n.json",
+    ("select", "--metrics map,ndcg@10:linear,mean-ndcg:linear,p@10,err,mrr,cindex"): "--gain linear",
+    ("evaluate", "--metrics map,ndcg@10:linear,mean-ndcg:linear,p@10,err,mrr,cindex"): "--gain linear",
+    ("select", "--metrics map:0.8,ndcg@10,mean-ndcg,p@10:0.8,err:2,mrr:0.8,cindex"): "--relevant-from 0.8 --max-grade 2",
+    ("tune", "--choose-by ndcg@3:linear"): "--choose-by ndcg@3 --gain linear",
+    ("evaluate", "--metrics map,p@3,err:4"): "--metrics map,p@3,err --max-grade 4",
+    ("evaluate", "--metrics cindex,label@1,ndcg@5,map:0.9"): "--metrics cindex,label@1,ndcg@5,map --relevant-from 0.9",
 }
 # Keys, or whole paths of keys, of the old program and of the new one: {"index": "feature"}.
 RENAMED = {"index": "feature"}
 # Keys, or whole paths of keys, that the new program does not print, and why.
-GONE = {"path.*.step": "a step is at its place in the list"}
+GONE = {
+    "path.*.step": "a step is at its place in the list",
+    "max_grade": "it stands in the name of a measure", "relevant_from": "it stands in the name of a measure",
+}
+# A measure with the rules in its name, which the old program took as options.
+RULED = re.compile(r"(map|p@\d+|ndcg@\d+|mean-ndcg|err|mrr)(:[^(]+)?(\(\w+\))?")
 # Files of the old program and of the new one: {"n.json": "m.json"}.
 FILES = {"p-manifest.json": "p/manifest.json"}
 # Keys and ends of keys that may differ: times, memory, and what belongs to a machine.
@@ -216,7 +228,7 @@ def walk(value, path, found):
     """Appends the numbers of a document to the lists of their paths. All members of a list have one path."""
     if isinstance(value, dict):
         for key, member in value.items():
-            walk(member, (*path, key), found)
+            walk(member, (*path, plain(key)), found)
     elif isinstance(value, list):
         for member in value:
             walk(member, (*path, "*"), found)
@@ -233,12 +245,18 @@ def numbers(name, text):
         for row in csv.DictReader(io.StringIO(text)):
             for key, cell in row.items():
                 try:
-                    found["*", key].append(canonical(cell))
+                    found["*", plain(key)].append(canonical(cell))
                 except (TypeError, ValueError):
                     pass
     elif text:
         found["line",] = text.splitlines()
     return found
+
+
+def plain(key):
+    """A key, without the rules of a measure."""
+    measure = RULED.fullmatch(key)
+    return measure[1] if measure else key
 
 
 def last(path):

@@ -342,9 +342,9 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         session.warn_of_seed(Some(selection.options.strategy));
     }
     warn(&tuned, train, left, console);
-    let criterion = options.selection.criterion.metric();
-    console.warn_all(Warning::of_grades(criterion.as_slice(), train.labels()));
-    console.warn_all(Warning::of_grades(&options.measures(), train.labels()));
+    let criterion = options.selection.criterion.metric().into_iter();
+    let measures: Vec<_> = criterion.chain(options.measures()).collect();
+    console.warn_all(Warning::of_grades(&measures, train.labels()));
     console.warn_all(Warning::of_queries(train));
     let test = test_sizes.zip(test_path.as_ref());
     let sizes = Sizes::new(train, &summary);

@@ -265,7 +265,7 @@ fn tables_of_long_texts_end() {
             "{arguments}"
         );
     }
-    let text = folder.stdout("explain m.json long.svm 1");
+    let text = folder.stdout("inspect all.json");
     assert!(text.contains("nnn…") && !text.contains(&long), "{text}");
     // Documents and tables for scripts have all of it.
     assert!(folder.read("e.csv").contains(&long));
