@@ -10,7 +10,7 @@ use super::hash::DataHash;
 use super::names::{Feature, FeatureNames, IndexBase};
 use super::queries::Queries;
 use super::{check, packed};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ensure};
 
 /// A checked data set of `m` examples in queries and `n` feature columns.
 ///
@@ -54,13 +54,35 @@ impl<'a> Dataset<'a> {
     }
 
     /// Names the features; there must be a name for every column. Empty names after the last column do not
-    /// count.
+    /// count. There may be more names than columns, as of a corpus whose last columns these rows do not have; but
+    /// not where names that come twice are all numbers, or are as many as rows: those are labels or queries.
     pub fn with_names(mut self, names: FeatureNames) -> Result<Self> {
         let width = self.width();
         check::length("feature names", width, names.len().min(width))?;
         let names = names.for_columns(width);
+        if names.len() > width {
+            self.check_more_names(&names)?;
+        }
         self.names = Some(names);
         Ok(self)
+    }
+
+    /// Refuses `names`, more than there are columns, that are a list of something else.
+    fn check_more_names(&self, names: &FeatureNames) -> Result<()> {
+        let Some(twice) = names.repeated() else {
+            return Ok(());
+        };
+        let (found, width) = (names.len(), self.width());
+        let numbers = names
+            .iter()
+            .all(|name| name.is_empty() || name.parse::<f64>().is_ok());
+        ensure!(
+            !numbers && found != self.rows(),
+            data,
+            "{found} names for {width} columns, and {twice:?} is the name of several: expected the names of \
+             columns, each once, found what looks like a line for each row"
+        );
+        Ok(())
     }
 
     /// Sets how the source of the data counts its columns. The default is [`IndexBase::One`].
@@ -470,6 +492,32 @@ mod tests {
         let before = data.memory();
         let data = data.with_teacher(vec![1.0, 2.0, 3.0]).unwrap();
         assert_eq!(data.memory(), before + 3 * 8);
+    }
+
+    /// More names than columns are those of a corpus, unless some come twice and all are numbers, or are as many
+    /// as rows.
+    #[test]
+    fn a_list_of_something_else_is_no_list_of_names() {
+        let named = |names: &[&str]| moved().with_names(names.iter().collect());
+        for names in [
+            &["0", "1", "0", "0", "2"][..],
+            &["2.5", "1e3", "2.5"],
+            &["q1", "q1", "q2"],
+        ] {
+            let error = named(names).unwrap_err();
+            let count = format!("{} names for 2 columns", names.len());
+            assert!(error.to_string().starts_with(&count), "{error}");
+        }
+        for names in [
+            &["a", "b", "c", "d", "e"][..],
+            &["a", "b", "c"],
+            &["1", "2", "3", "4"],
+            // As many as columns, or of no rows and no numbers: told of, as columns of two names are.
+            &["0", "0"],
+            &["body", "title", "body", "title"],
+        ] {
+            assert!(named(names).is_ok(), "{names:?}");
+        }
     }
 
     #[test]

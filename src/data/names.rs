@@ -1,5 +1,6 @@
 //! Numbers and names of columns.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -120,6 +121,13 @@ impl FeatureNames {
         let expected = format!("{name} as the name of column {column}, as {owner} has it");
         let fault = Fault::mismatch(expected, quote(found.as_bytes()));
         Err(fault.of(&file.display().to_string()))
+    }
+
+    /// The first name that a column before has, too; empty ones are no names.
+    pub(super) fn repeated(&self) -> Option<&str> {
+        let mut known = HashSet::new();
+        let mut names = self.iter().filter(|name| !name.is_empty());
+        names.find(|name| !known.insert(*name))
     }
 
     /// Bytes held.

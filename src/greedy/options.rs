@@ -497,4 +497,20 @@ mod tests {
     fn lambda(value: f64) -> Lambda {
         Lambda::new(value).unwrap()
     }
+
+    #[test]
+    fn parameters_without_effect_are_refused() {
+        let mut options = GreedyRankRls::new(1, None);
+        options.blend = Some(0.5);
+        let check = |strategy| options.check_effects(&[strategy], false, false);
+        let refused = check(StrategyKind::Auto).unwrap_err().to_string();
+        assert!(refused.starts_with(&format!("{} goes with", Parameter::Blend)));
+        assert_eq!(check(StrategyKind::Distil), Ok(()));
+        let data = crate::data::sample::train();
+        let first: Vec<usize> = (0..10).collect();
+        let data = data.queries_subset(&first).unwrap();
+        assert!(options.fit(&data).is_err());
+        options.strategy = StrategyKind::Distil;
+        assert!(options.fit(&data).is_ok());
+    }
 }

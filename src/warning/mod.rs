@@ -19,6 +19,7 @@
 mod columns;
 mod input;
 mod numbering;
+mod seen;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -470,7 +471,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
     use crate::greedy::job::select;
-    use crate::greedy::{GreedyRankRls, StrategyKind, unwatched};
+    use crate::greedy::{GreedyRankRls, unwatched};
     use crate::lambda::Lambda;
     use crate::ridge::{RankRls, Solver};
 
@@ -554,18 +555,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn parameters_without_effect_are_refused() {
-        let data = data(48, grades);
-        let mut options = GreedyRankRls::new(1, None);
-        options.blend = Some(0.5);
-        let check = |strategy| options.check_effects(&[strategy], false, false);
-        let refused = check(StrategyKind::Auto).unwrap_err().to_string();
-        assert!(refused.starts_with(&format!("{} goes with", Parameter::Blend)));
-        assert_eq!(check(StrategyKind::Distil), Ok(()));
-        options.strategy = StrategyKind::Distil;
-        assert!(options.fit(&data).is_ok());
     }
 }

@@ -493,6 +493,15 @@ impl Input {
         Ok(())
     }
 
+    /// Warns where the test data, or the validation data that `judge` models, are the training data. Packed
+    /// entries have to be classes by then.
+    pub(crate) fn warn_of_seen(&self, judge: bool, console: Console) {
+        let validation = self.validation.as_ref().filter(|_| judge);
+        for other in [validation, self.test.as_ref()].into_iter().flatten() {
+            console.warn_all(Warning::of_test(&self.train, &other.dataset));
+        }
+    }
+
     /// Measures of the test data along a selection, if there are any.
     pub(crate) fn test_path(
         &self,

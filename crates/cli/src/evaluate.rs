@@ -169,6 +169,9 @@ impl EvaluateArgs {
             let dropped = [loaded.dropped_entries, loaded.dropped_columns];
             let scores = model.scores(&loaded.dataset);
             let name = path.display().to_string();
+            if let Some(seen) = Warning::of_training_data(model.data.hash, &loaded.dataset) {
+                console.warn(format_args!("{name}: {seen}"));
+            }
             rankings.push(self.ranking(name, &loaded, &scores, dropped)?);
             one_query |= model.data.queries == 1;
             read = Some((columns, loaded));

@@ -207,6 +207,7 @@ impl Job<'_> {
         let mut options = args.options();
         options.memory = input.others_in(options.memory);
         let candidates = candidates(input, packed, &options, session)?;
+        input.warn_of_seen(false, session.console);
         let (mut given, mut choice) = (Vec::new(), None);
         if let (Some(model), Some(path)) = (earlier, &args.output) {
             let gone_on = model.go_on(&options, &candidates, DataHash::of(&input.train));

@@ -218,7 +218,7 @@ fn a_closed_pipe_ends_it_quietly() {
 #[test]
 fn remedies_name_the_program_that_has_the_option() {
     let folder = data(20, 20);
-    fs::write(folder.path().join("t.csv"), "label,qid,a\n1,1,NA\n0,1,2\n").unwrap();
+    fs::write(folder.path().join("t.csv"), "a,b\n1,1\n0,1\n").unwrap();
     fs::write(folder.path().join("zero.svm"), "1 qid:1 0:1\n0 qid:1 1:1\n").unwrap();
     fs::write(folder.path().join("one.svm"), "1 1:1\n0 2:1\n").unwrap();
     for (file, option) in [

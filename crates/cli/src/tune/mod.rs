@@ -270,6 +270,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
         input.train = input.train.with_validation(validation);
     }
     input.check_measures(test, &args.measures()?, session.console)?;
+    input.warn_of_seen(true, session.console);
     Ok(input)
 }
 

@@ -58,6 +58,64 @@ fn what_has_no_effect_is_a_warning() {
     folder.warns("select train.svm -k 1 --lambda 1 --names many.txt => 8 names for 7 columns");
 }
 
+/// A file of labels is no file of names.
+#[test]
+fn labels_for_names_are_refused() {
+    let folder = Folder::new();
+    folder.write("labels.txt", "0\n1\n2\n1\n".repeat(500));
+    let expected = "labels.txt: 2000 names for 7 columns";
+    for command in [
+        "select train.svm -k 1 --lambda 1",
+        "train train.svm",
+        "info train.svm",
+    ] {
+        folder.refused(&format!("{command} --names labels.txt => {expected}"));
+    }
+}
+
+/// The training data as test data are told of by whatever name, format and order, and other data are not.
+#[test]
+fn training_data_as_test_data_are_told_of() {
+    let folder = Folder::new();
+    let all = generated(60, 30);
+    let mut rows: Vec<&str> = all.split_inclusive('\n').collect();
+    folder.write("many.svm", &all);
+    folder.write("many.svm.gz", gz(&all));
+    folder.write("other.svm", generated(64, 30));
+    folder.run("convert many.svm -o many.csv");
+    rows[..4].reverse();
+    folder.write("turned.svm", rows.concat());
+    let told = "the test data are the training data";
+    let count = |arguments: &str| folder.run(arguments).1.matches(told).count();
+    folder.run("select many.svm -k 2 --lambda 1 -o model.json");
+    let table = "--label label --query qid";
+    for evaluated in ["many.svm", "many.svm.gz", &format!("many.csv {table}")] {
+        let evaluate = format!("evaluate {evaluated} --model model.json");
+        assert_eq!(count(&evaluate), 1, "{evaluated}");
+    }
+    for (command, test) in [
+        ("select many.svm -k 2 --lambda 1", "--test"),
+        ("select many.svm -k 2", "--test"),
+        ("tune many.svm -k 2 --lambda 1", "--test"),
+        ("tune many.svm -k 2 --lambda 1", "--evidence"),
+        (
+            "compare many.svm -k 2 --lambda 1 --strategies dense",
+            "--test",
+        ),
+    ] {
+        for (data, times) in [
+            ("many.svm", 1),
+            ("many.svm.gz", 1),
+            ("turned.svm", 1),
+            ("other.svm", 0),
+        ] {
+            let arguments = format!("{command} {test} {data}");
+            assert_eq!(count(&arguments), times, "{arguments}");
+        }
+    }
+    assert_eq!(count("evaluate other.svm --model model.json"), 0);
+}
+
 /// The seed draws folds that choose lambda, those of a teacher that does not fit otherwise, and candidates.
 #[test]
 fn a_seed_that_draws_is_not_said_to_have_no_effect() {

@@ -1,4 +1,4 @@
-//! The model of schema 1 in `fixtures/models`: it loads, scores as it did, and is written again
+//! The model of schema 2 in `fixtures/models`: it loads, scores as it did, and is written again
 //! to the same bytes.
 
 use crate::folder::Folder;
