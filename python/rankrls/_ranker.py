@@ -336,10 +336,14 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         if sample_weight is not None:
             self._refuse(y, {"sample_weight": sample_weight})
-        scores = self.predict(X, qid=qid)
+        scores, given = self.predict(X, qid=qid), qid
         if qid is None and self._objective != "query":
             qid = np.zeros(len(scores))
-        return metrics.score(y, scores, qid=qid, metric="cindex")
+        found = metrics.score(y, scores, qid=qid, metric="cindex")
+        if json.loads(self.model_.facts)["rows"] == len(scores):
+            data = _data.training(self._filled(self._rows(X), given), y, given, least=0)
+            _data.tell(self.model_.seen(data))
+        return found
 
     def explain(
         self,

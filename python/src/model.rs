@@ -7,12 +7,14 @@ use pyo3::types::PyBytes;
 use rankrls::data::Strings;
 use rankrls::data::read::Missing;
 use rankrls::model::SelectedFeature;
+use rankrls::warning::Warning;
 use rankrls::{FeatureNames, Model as Inner, Queries};
 use serde_json::json;
 
 use crate::data::{Array, Data, Filling, Matrix};
 use crate::errors::{Result, value};
 use crate::job;
+use crate::warnings::{Told, told};
 
 /// A model, as a file of the command has it.
 #[pyclass(frozen, module = "rankrls._rankrls")]
@@ -118,6 +120,7 @@ impl Model {
             "kernel": model.expansion.as_ref().map(|basis| basis.kernel),
             "missing": model.table.missing,
             "columns": model.data.columns,
+            "rows": model.data.rows,
             "path": features.iter().map(measured).collect::<Vec<_>>(),
             "identical": identical.collect::<Vec<_>>(),
         });
@@ -130,6 +133,16 @@ impl Model {
         job::finish(py, threads, || {
             Ok(Array(self.0.scores(&copy.unlabelled()?)))
         })
+    }
+
+    /// A warning where the rows of `data` are those that it was trained on.
+    fn seen(&self, py: Python<'_>, data: Data<'_>) -> Result<Vec<Told>> {
+        let view = data.view()?;
+        let trained = self.0.data.hash;
+        let seen = job::finish(py, 1, || {
+            Ok(Warning::of_training_data(trained, &view.dataset()?))
+        })?;
+        Ok(told(seen))
     }
 
     /// Why the rows of the query at position `query` are in their order: the reference of the

@@ -114,6 +114,24 @@ def test_grades_that_are_counts_are_told():
     assert message.endswith("take ndcg@2:linear")
 
 
+def test_training_data_that_are_scored_are_told():
+    X, y, qid = ranked()
+    for model in (GreedyRankRLS(2, alpha=1.0), RankRLS(alpha=1.0)):
+        model.fit(X, y, qid=qid)
+        (message,) = told(lambda model=model: model.score(X, y, qid=qid))
+        assert message.startswith("the test data are the training data")
+        assert told(lambda model=model: model.score(X, y[::-1].copy(), qid=qid)) == []
+        assert told(lambda model=model: model.score(X[:-1], y[:-1], qid=qid[:-1])) == []
+
+
+def test_labels_are_no_names(tmp_path):
+    data, names = tmp_path / "x.svm", tmp_path / "labels.txt"
+    data.write_text("1 qid:a 1:1 3:2\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b 3:2\n")
+    names.write_text("1\n0\n" * 50)
+    with pytest.raises(ValueError, match="100 names for 3 columns"):
+        rankrls.read(data, names=names)
+
+
 def test_names_that_are_shifted_are_told(tmp_path):
     data, names = tmp_path / "x.svm", tmp_path / "names.txt"
     data.write_text("1 qid:a 1:1 3:2\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b 3:2\n")
