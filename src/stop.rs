@@ -295,7 +295,7 @@ mod tests {
     }
 
     /// Asks work on so many `threads` to end before the first look of one of them at the request, before later ones,
-    /// a quarter apart, until none looks so often; `check` sees what it returns. On two threads the scheduler
+    /// until none looks so often; `check` sees what it returns. On two threads the scheduler
     /// decides which is first, and where the other is then.
     fn at_every_look<T: Send>(
         threads: usize,
@@ -304,7 +304,7 @@ mod tests {
     ) {
         for looks in (0..64).scan(0, |looks, _| {
             let now = *looks;
-            *looks += 1 + now / 4;
+            *looks += 1 + threads * now / 4;
             Some(now)
         }) {
             let stop = Stop::new();
