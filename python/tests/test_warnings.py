@@ -128,7 +128,7 @@ def test_labels_are_no_names(tmp_path):
     data, names = tmp_path / "x.svm", tmp_path / "labels.txt"
     data.write_text("1 qid:a 1:1 3:2\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b 3:2\n")
     names.write_text("1\n0\n" * 50)
-    with pytest.raises(ValueError, match="100 names for 3 columns"):
+    with pytest.raises(ValueError, match="names of 3 columns, each once, found 100 names"):
         rankrls.read(data, names=names)
 
 

@@ -10,7 +10,7 @@ use super::hash::DataHash;
 use super::names::{Feature, FeatureNames, IndexBase};
 use super::queries::Queries;
 use super::{check, packed};
-use crate::error::{Error, Result, ensure};
+use crate::error::{Error, Result};
 
 /// A checked data set of `m` examples in queries and `n` feature columns.
 ///
@@ -60,29 +60,12 @@ impl<'a> Dataset<'a> {
         let width = self.width();
         check::length("feature names", width, names.len().min(width))?;
         let names = names.for_columns(width);
-        if names.len() > width {
-            self.check_more_names(&names)?;
+        if let Some(found) = names.are_no_names(width, self.rows()) {
+            let expected = format!("names of {width} columns, each once");
+            return Err(Error::data(format!("expected {expected}, found {found}")));
         }
         self.names = Some(names);
         Ok(self)
-    }
-
-    /// Refuses `names`, more than there are columns, that are a list of something else.
-    fn check_more_names(&self, names: &FeatureNames) -> Result<()> {
-        let Some(twice) = names.repeated() else {
-            return Ok(());
-        };
-        let (found, width) = (names.len(), self.width());
-        let numbers = names
-            .iter()
-            .all(|name| name.is_empty() || name.parse::<f64>().is_ok());
-        ensure!(
-            !numbers && found != self.rows(),
-            data,
-            "{found} names for {width} columns, and {twice:?} is the name of several: expected the names of \
-             columns, each once, found what looks like a line for each row"
-        );
-        Ok(())
     }
 
     /// Sets how the source of the data counts its columns. The default is [`IndexBase::One`].
@@ -505,8 +488,8 @@ mod tests {
             &["q1", "q1", "q2"],
         ] {
             let error = named(names).unwrap_err();
-            let count = format!("{} names for 2 columns", names.len());
-            assert!(error.to_string().starts_with(&count), "{error}");
+            let counts = format!("names of 2 columns, each once, found {} names", names.len());
+            assert!(error.to_string().contains(&counts), "{error}");
         }
         for names in [
             &["a", "b", "c", "d", "e"][..],

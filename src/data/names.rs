@@ -123,11 +123,20 @@ impl FeatureNames {
         Err(fault.of(&file.display().to_string()))
     }
 
-    /// The first name that a column before has, too; empty ones are no names.
-    pub(super) fn repeated(&self) -> Option<&str> {
+    /// What is wrong with these names of so many `columns`, if there are more names and they are a list of something
+    /// else: names come twice, and all are numbers, or as many as the `rows` of the data.
+    pub(in crate::data) fn are_no_names(&self, columns: usize, rows: usize) -> Option<String> {
+        let count = self.len();
+        let is_number = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();
+        if count <= columns || !(count == rows || self.iter().all(is_number)) {
+            return None;
+        }
         let mut known = HashSet::new();
         let mut names = self.iter().filter(|name| !name.is_empty());
-        names.find(|name| !known.insert(*name))
+        let twice = names.find(|name| !known.insert(*name))?;
+        Some(format!(
+            "{count} names, {twice:?} for several: a list of labels or queries?"
+        ))
     }
 
     /// Bytes held.

@@ -35,6 +35,10 @@ pub(super) fn attach(
         let found = names.len().to_string();
         return Err(Fault::mismatch(expected, found).of(&name));
     }
+    if let Some(found) = names.are_no_names(dataset.width(), dataset.rows()) {
+        let expected = format!("names of {} columns, each once", dataset.width());
+        return Err(Fault::mismatch(expected, found).of(&name));
+    }
     dataset
         .with_names(names)
         .map_err(|error| Fault::data(&error).of(&name))

@@ -63,7 +63,7 @@ fn what_has_no_effect_is_a_warning() {
 fn labels_for_names_are_refused() {
     let folder = Folder::new();
     folder.write("labels.txt", "0\n1\n2\n1\n".repeat(500));
-    let expected = "labels.txt: 2000 names for 7 columns";
+    let expected = "labels.txt: expected names of 7 columns, each once, found 2000 names";
     for command in [
         "select train.svm -k 1 --lambda 1",
         "train train.svm",
@@ -82,14 +82,23 @@ fn training_data_as_test_data_are_told_of() {
     folder.write("many.svm", &all);
     folder.write("many.svm.gz", gz(&all));
     folder.write("other.svm", generated(64, 30));
-    folder.run("convert many.svm -o many.csv");
+    let one_less = |token: &str| match token.split_once(':') {
+        Some((index, value)) if index != "qid" => {
+            format!("{}:{value}", index.parse::<u32>().unwrap() - 1)
+        }
+        _ => token.to_owned(),
+    };
+    let from_zero = all.lines().map(|line| {
+        let tokens: Vec<String> = line.split(' ').map(one_less).collect();
+        tokens.join(" ") + "\n"
+    });
+    folder.write("zero.svm", from_zero.collect::<String>());
     rows[..4].reverse();
     folder.write("turned.svm", rows.concat());
     let told = "the test data are the training data";
     let count = |arguments: &str| folder.run(arguments).1.matches(told).count();
     folder.run("select many.svm -k 2 --lambda 1 -o model.json");
-    let table = "--label label --query qid";
-    for evaluated in ["many.svm", "many.svm.gz", &format!("many.csv {table}")] {
+    for evaluated in ["many.svm", "many.svm.gz", "zero.svm --zero-based"] {
         let evaluate = format!("evaluate {evaluated} --model model.json");
         assert_eq!(count(&evaluate), 1, "{evaluated}");
     }
@@ -133,7 +142,7 @@ fn a_seed_that_draws_is_not_said_to_have_no_effect() {
         "tune many.svm -k 2 --lambda 1 --evidence other.svm --strategies sampled,dense",
         &format!("tune many.svm -k 2 --lambda 1 --evidence other.svm {distil}"),
         "train many.svm --lambda 1,2 --objective global --solver cg",
-        "train many.svm --lambda 1 --kernel gaussian --gamma 1 --basis 20",
+        "train many.svm --lambda 1 --kernel gaussian:1 --basis 20",
         "compare many.svm -k 2 --strategies dense",
         "evaluate other.svm --scores scores.txt --scores others.txt",
     ] {
