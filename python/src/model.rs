@@ -137,10 +137,9 @@ impl Model {
 
     /// A warning where the rows of `data` are those that it was trained on.
     fn seen(&self, py: Python<'_>, data: Data<'_>) -> Result<Vec<Told>> {
-        let view = data.view()?;
-        let trained = self.0.data.hash;
+        let (copy, trained) = (data.copied()?, self.0.data.hash);
         let seen = job::finish(py, 1, || {
-            Ok(Warning::of_training_data(trained, &view.dataset()?))
+            Ok(Warning::of_training_data(trained, &copy.dataset()?))
         })?;
         Ok(told(seen))
     }
