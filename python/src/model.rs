@@ -137,8 +137,7 @@ impl Model {
 
     /// A warning where the rows of `data` are those that it was trained on.
     fn seen(&self, py: Python<'_>, data: Data<'_>) -> Result<Vec<Told>> {
-        let copy = data.copied()?;
-        let trained = self.0.data.hash;
+        let (copy, trained) = (data.copied()?, self.0.data.hash);
         let seen = job::finish(py, 1, || {
             Ok(Warning::of_training_data(trained, &copy.dataset()?))
         })?;
