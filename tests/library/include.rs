@@ -170,7 +170,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(drawn_problems(24))]
+    #![proptest_config(drawn_problems(12))]
 
     #[test]
     fn every_strategy_goes_on_after_them(
