@@ -71,7 +71,7 @@ impl GreedyRankRls {
         each: &mut Each<'_>,
     ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
-        let candidates = self.candidates(data);
+        let candidates = self.candidates(data)?;
         let watch = &mut tune::unwatched;
         let (lambda, _) = choose_lambda(self, own, &candidates, data, watch)?;
         let options = Self {
@@ -107,7 +107,7 @@ impl Tune {
         let all = self.selections();
         let strategies: Vec<_> = all.iter().map(|selection| selection.strategy).collect();
         self.selection.check_effects(&strategies, false, false)?;
-        let candidates = self.selection.candidates(data);
+        let candidates = self.selection.candidates(data)?;
         let tuning = Tuning {
             candidates: Some(&candidates),
             ..Tuning::new(data, self)
@@ -138,7 +138,7 @@ mod tests {
     }
 
     fn model(selection: &Selection, data: &Dataset<'_>) -> Model {
-        let summary = selection.options.candidates(data).summary();
+        let summary = selection.options.candidates(data).unwrap().summary();
         Model::from_selection(selection, data, &summary)
     }
 

@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::Deserialize;
 
+use crate::error::{Error, Result};
+
 /// The memory that a call may take: a limit, and what the caller has taken of it. As JSON: the limit.
 ///
 /// ```
@@ -53,6 +55,49 @@ impl Memory {
     pub(crate) fn allows(self, bytes: u64) -> bool {
         let all = self.holding(bytes).held;
         self.limit.is_none_or(|limit| all <= limit)
+    }
+
+    /// The same with so many `bytes` more in use. Every large block is asked for here, before it is taken.
+    ///
+    /// `what` is the block, with its verb; `remedy` says what to do.
+    ///
+    /// # Errors
+    /// Of the kind [`Memory`](crate::Kind::Memory) where the limit does not allow the bytes.
+    ///
+    /// ```
+    /// use rankrls::memory::Memory;
+    ///
+    /// let memory = Memory::limit(100).holding(60);
+    /// assert_eq!(memory.require("the report needs", 40, "allow more memory")?.left(), Some(0));
+    /// let error = memory.require("the report needs", 41, "allow more memory").unwrap_err();
+    /// let expected = "the report needs 101 bytes with the data, 100 bytes are allowed; allow more memory";
+    /// assert_eq!(error.to_string(), expected);
+    /// # Ok::<(), rankrls::Error>(())
+    /// ```
+    pub fn require(
+        self,
+        what: impl fmt::Display,
+        bytes: u64,
+        remedy: impl fmt::Display,
+    ) -> Result<Self> {
+        if self.allows(bytes) {
+            return Ok(self.holding(bytes));
+        }
+        Err(self.refusal(what, bytes, remedy))
+    }
+
+    /// The error of [`require`](Self::require).
+    pub(crate) fn refusal(
+        self,
+        what: impl fmt::Display,
+        bytes: u64,
+        remedy: impl fmt::Display,
+    ) -> Error {
+        let needed = Bytes(self.holding(bytes).held).exact();
+        let limit = Bytes(self.limit.unwrap_or(u64::MAX)).exact();
+        Error::memory(format!(
+            "{what} {needed} with the data, {limit} are allowed; {remedy}"
+        ))
     }
 }
 

@@ -18,7 +18,7 @@
 //! let alone = select(&data, &options, &mut unwatched)?;
 //! let paths = on_threads(3, |peers| {
 //!     let own = share(&data, peers.count(), peers.rank());
-//!     let candidates = options.candidates(&own).among(peers);
+//!     let candidates = options.candidates(&own)?.among(peers);
 //!     select_among(&candidates, &own, &options, &[], &mut unwatched)
 //! });
 //! for path in paths {

@@ -207,7 +207,7 @@ mod tests {
     fn a_selection_without_a_step_has_no_result() {
         let (stop, data) = (Stop::new(), sample::train());
         stop.request();
-        let candidates = GreedyRankRls::new(3, None).candidates(&data);
+        let candidates = GreedyRankRls::new(3, None).candidates(&data).unwrap();
         let select = || {
             let options = GreedyRankRls::new(3, one());
             select_among(&candidates, &data, &options, &[], &mut unwatched)

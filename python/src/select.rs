@@ -119,7 +119,7 @@ fn work(
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
     // Columns count from 0 in Python.
-    let candidates = options.candidates(&data).counted_from(IndexBase::Zero);
+    let candidates = options.candidates(&data)?.counted_from(IndexBase::Zero);
     let Some((lambda, edge)) = choose_lambda(&data, &candidates, &options, watch)? else {
         return Ok(None);
     };

@@ -132,7 +132,7 @@ impl Training {
             Some(rows) => rows.to_vec(),
             None => (0..).take(data.rows()).collect(),
         };
-        let classes = params.column_classes(data);
+        let classes = params.column_classes(data)?;
         let mut outcome = params.train(data, Some(&classes))?;
         let mut warnings = Warning::of_columns(data);
         if self.options.objective.is_within_queries() {
@@ -146,7 +146,7 @@ impl Training {
         }
         warnings.extend(outcome.warnings(data, params.scale));
         let (choice, summary) = (FeatureChoice::All, classes.summary());
-        let model = Fitted::from_training(&outcome, choice, data, &summary, &params);
+        let model = Fitted::from_training(&outcome, choice, data, &summary, &params)?;
         let mut best = outcome.cells.swap_remove(outcome.best);
         let (rows, coefficients): (Vec<usize>, Vec<f64>) = match outcome.fit {
             Fit::Kernel(coefficients) => coefficients.into_iter().unzip(),

@@ -67,7 +67,7 @@ pub(crate) fn tune<'py>(
         let data = copy.dataset()?;
         let candidates = options
             .selection
-            .candidates(&data)
+            .candidates(&data)?
             .counted_from(IndexBase::Zero);
         let tuning = Tuning {
             candidates: Some(&candidates),

@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::gather::Gathering;
+use super::gather::{Gathering, SOUGHT};
 use super::geometry::{Geometry, Measure};
 use super::query_rows::QueryRows;
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale};
@@ -10,6 +10,9 @@ use crate::data::{Dataset, pieces};
 use crate::error::Result;
 use crate::linalg::centring::sparse_moments;
 use crate::memory::Memory;
+
+/// Fewest columns that come at a time.
+const LEAST: usize = if cfg!(test) { 1 << 4 } else { 1 << 15 };
 
 impl ColumnClasses {
     /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time. None where the work was
@@ -33,9 +36,21 @@ impl ColumnClasses {
         scale: Scale,
         memory: Memory,
     ) -> Result<Self> {
-        let mut gathering = Gathering::new(dataset, memory.holding(dataset.memory()));
-        gathering.add(dataset.columns())?;
-        Ok(gathering.finish(weight, scale))
+        let memory = memory.holding(dataset.memory());
+        let mut gathering = Gathering::new(dataset, memory);
+        let (columns, left) = (dataset.columns(), memory.left());
+        // Columns come some at a time where the memory is short.
+        let most = left.map_or(u64::MAX, |left| left / (4 * SOUGHT));
+        let most = usize::try_from(most).map_or(usize::MAX, |most| most.max(LEAST));
+        if columns.len() <= most {
+            gathering.add(columns)?;
+        } else {
+            for first in (0..columns.len()).step_by(most) {
+                let end = columns.len().min(first + most);
+                gathering.add(&columns.some(first..end))?;
+            }
+        }
+        gathering.finish(weight, scale)
     }
 
     /// Divides and weighs the columns, and measures them.
@@ -85,9 +100,17 @@ impl ColumnClasses {
     /// Fills in what follows from the columns.
     fn describe(&mut self) {
         let rows = QueryRows::new(&self.queries, &self.query_of_row);
-        let tasks = pieces(self.columns.lengths(), PIECE).into_par_iter();
-        let measures = tasks.flat_map_iter(|piece| piece.map(|class| self.measure(&rows, class)));
-        let measures: Vec<Measure> = measures.collect();
+        let mut measures = vec![Measure::default(); self.len()];
+        let mut rest = &mut measures[..];
+        let places = pieces(self.columns.lengths(), PIECE).into_iter();
+        let tasks = places.map(|piece| (piece.clone(), rest.split_off_mut(..piece.len())));
+        let tasks: Vec<_> = tasks.collect();
+        tasks.into_par_iter().for_each(|(piece, measures)| {
+            let measures = measures.into_iter().flatten();
+            piece
+                .zip(measures)
+                .for_each(|(class, measure)| *measure = self.measure(&rows, class));
+        });
         let touched = measures.iter().map(|measure| measure.queries);
         self.summary.pieces = touched.clone().filter(|&touched| touched > 1).sum();
         self.summary.single_query_classes = touched.filter(|&touched| touched == 1).count();

@@ -13,21 +13,29 @@ use super::members::{Factors, Members, Sign};
 use super::query_rows::{QueryRows, QueryStarts};
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale, Summary};
 use crate::data::{Column, Columns, Dataset, IndexBase, Queries, pieces};
-use crate::error::{Error, Result};
-use crate::memory::{Bytes, Memory};
+use crate::error::Result;
+use crate::memory::Memory;
 use crate::stop;
 
 /// Tasks a thread, of new classes that are in memory twice for a moment.
 const TASKS: usize = 4;
 
 /// Entries of such classes where memory is short.
-const LEAST: usize = 1 << 14;
+const LEAST: usize = 1 << 13;
 
 /// Bytes that a column takes while its class is sought: digests, their groups, and the classes found.
-const SOUGHT: u64 = 96;
+pub(super) const SOUGHT: u64 = 96;
 
-/// Bytes that an entry of a new class takes: its place in two columns, and its rounding.
-const ADOPTED: u64 = 2 * 12 + 8;
+/// Bytes of a column in the list of its class, which grows.
+const MEMBER: u64 = 8;
+
+/// Bytes of a class besides its column: the end of its list, its divisor, and what is measured of it. The lists of
+/// its hash and its columns are gone by then.
+const MEASURED: u64 = 4 + 8 + 24 + 12 - 16;
+
+/// Bytes that an entry of a new class takes: its place in two columns, its rounding, and all of these in the form
+/// that is made first.
+const ADOPTED: u64 = 2 * 12 + 8 + 20;
 
 /// The classes of the columns so far.
 #[derive(Debug)]
@@ -92,15 +100,9 @@ impl Gathering {
 
     /// Refuses to take so many bytes more than the memory allows.
     fn check(&self, bytes: u64) -> Result<()> {
-        let memory = self.memory.holding(self.held()).holding(bytes);
-        if memory.allows(0) {
-            return Ok(());
-        }
-        Err(Error::memory(format!(
-            "the classes of columns need {} or more with the data, {} are allowed; allow more memory",
-            Bytes(memory.held).exact(),
-            Bytes(memory.limit.unwrap_or(u64::MAX)).exact()
-        )))
+        let memory = self.memory.holding(self.held());
+        let what = "the classes of columns need";
+        memory.require(what, bytes, "allow more memory").map(drop)
     }
 
     /// Adds columns, whose features are above all those before. Refuses those that there is not the memory for.
@@ -243,9 +245,15 @@ impl Gathering {
         forms
     }
 
+    /// The same in another memory, once something else is in use no more.
+    pub(crate) fn beside(self, memory: Memory) -> Self {
+        Self { memory, ..self }
+    }
+
     /// The classes, where queries count by `weight`, with columns that are divided by what `scale` says. None
     /// at all where the work was asked to end, as columns may have been skipped.
-    pub(crate) fn finish(mut self, weight: QueryWeight, scale: Scale) -> ColumnClasses {
+    pub(crate) fn finish(mut self, weight: QueryWeight, scale: Scale) -> Result<ColumnClasses> {
+        self.check(MEMBER * self.members.len() as u64 + MEASURED * self.signs.len() as u64)?;
         if stop::requested() {
             self.columns = Columns::none(self.columns.height, self.columns.width);
             self.members.clear();
@@ -280,6 +288,6 @@ impl Gathering {
             base: self.base,
             summary,
         };
-        classes.completed()
+        Ok(classes.completed())
     }
 }

@@ -51,7 +51,9 @@ impl ColumnClasses {
         own: (usize, usize),
         mut look: impl FnMut(&Dataset<'_>),
     ) -> Result<(Dataset<'static>, Self)> {
-        let memory = memory.holding(packed.memory());
+        // The rows are there once more with each batch of columns.
+        let beside = memory.holding(rows.memory());
+        let memory = beside.holding(packed.memory());
         let left = memory.left().unwrap_or(u64::MAX);
         let batch = (packed.entries() / BATCHES).max(LEAST);
         // The classes of a batch are at most as large.
@@ -74,7 +76,8 @@ impl ColumnClasses {
         drop(packed);
         let hash = content.others(rows).finish();
         let whole = rows.clone().with_entries_elsewhere(nonzeros, hash);
-        Ok((whole, gathering.finish(weight, scale)))
+        let classes = gathering.beside(beside).finish(weight, scale)?;
+        Ok((whole, classes))
     }
 }
 
@@ -147,6 +150,14 @@ mod tests {
                     prop_assert_eq!(classes.candidate_of(member), Some(class));
                 }
             }
+            // Some columns of the whole at a time.
+            let mut gathering = Gathering::new(&whole, memory);
+            for first in (0..whole.stored_columns()).step_by(7) {
+                let end = whole.stored_columns().min(first + 7);
+                gathering.add(&whole.columns().some(first..end)).unwrap();
+            }
+            let some = gathering.finish(weight, scale).unwrap();
+            prop_assert_eq!(format!("{some:?}"), format!("{expected:?}"));
         }
     }
 }

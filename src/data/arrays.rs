@@ -1,6 +1,7 @@
 //! Data sets from arrays in memory: compressed columns and rows, arrays of `ndarray`, matrices of `sprs`.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use ndarray::ArrayView2;
 use sprs::{CsMatViewI, SpIndex};
@@ -91,7 +92,8 @@ impl<'a> Dataset<'a> {
             .map_err(|(.., error)| no_matrix(error))?;
         Columns::check_starts(indptr)?;
         let packed = Packed::from(runs_of_rows(indptr, columns, values));
-        Self::assemble(packed.columns(width), labels.into(), queries)
+        let Ok(columns) = packed.columns::<Infallible>(width, |_| Ok(()));
+        Self::assemble(columns, labels.into(), queries)
     }
 
     /// A data set from a dense array of `m` rows by `n` columns. Entries other than zero are stored,

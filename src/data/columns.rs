@@ -242,9 +242,15 @@ impl<'a> Columns<'a> {
 
     /// Makes these the columns of features that have so many entries each, some by some: where they are is
     /// to be filled, and memory is used again.
-    pub(super) fn refill<'c>(&mut self, some: impl Iterator<Item = (&'c [u32], &'c [u32])>) {
+    pub(super) fn refill<'c>(
+        &mut self,
+        some: impl Iterator<Item = (&'c [u32], &'c [u32])> + Clone,
+    ) {
+        let stored = some.clone().map(|(features, _)| features.len()).sum();
         self.features_mut().clear();
+        self.features_mut().reserve_exact(stored);
         self.starts.to_mut().truncate(1);
+        self.starts.to_mut().reserve_exact(stored);
         let mut end = 0;
         for (features, lengths) in some {
             self.features_mut().extend_from_slice(features);
@@ -255,6 +261,28 @@ impl<'a> Columns<'a> {
         }
         resize(self.rows.to_mut(), end);
         resize(self.values.to_mut(), end);
+    }
+
+    /// Features and starts, and rows and values that are to be filled.
+    pub(super) fn parts(&mut self) -> (&[u32], &[usize], &mut [u32], &mut [f64]) {
+        let features = self.features.as_deref().unwrap_or_default();
+        let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
+        (features, &self.starts, rows, values)
+    }
+
+    /// The stored columns at some positions, borrowed, as columns of the same matrix.
+    pub(crate) fn some(&self, positions: Range<usize>) -> Columns<'_> {
+        let features = positions.clone().map(|position| self.feature(position));
+        let starts = &self.starts[positions.start..=positions.end];
+        let entries = starts[0]..starts[positions.len()];
+        Columns {
+            height: self.height,
+            width: self.width,
+            starts: starts.iter().map(|start| start - entries.start).collect(),
+            rows: Cow::Borrowed(&self.rows[entries.clone()]),
+            values: Cow::Borrowed(&self.values[entries]),
+            features: Some(features.collect()),
+        }
     }
 
     /// Gives back the memory for columns that do not come.

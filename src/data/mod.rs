@@ -31,7 +31,9 @@ pub(crate) use column_name::shown;
 pub use columns::Column;
 pub(crate) use columns::{Columns, pieces};
 pub use dataset::Dataset;
-pub use formats::{Preference, write_names, write_svmlight, write_svmlight_as_wide};
+pub use formats::{
+    Preference, write_names, write_svmlight, write_svmlight_as_wide, writing_memory,
+};
 pub use hash::DataHash;
 pub(crate) use holdout::one_group;
 pub use holdout::{Groups, HoldOut, one_query};

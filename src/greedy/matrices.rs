@@ -263,6 +263,17 @@ pub(super) struct Transform {
 }
 
 impl Transform {
+    /// Most numbers for a query of so many rows after so many steps: the matrix itself from the step on at which
+    /// the columns are half of it. They are there still while it is made.
+    pub(super) fn most_numbers(rows: usize, steps: usize) -> usize {
+        let square = rows.saturating_mul(rows);
+        if steps.saturating_mul(2) < rows {
+            rows.saturating_mul(steps)
+        } else {
+            square
+        }
+    }
+
     /// `T_Q u` into `tu`.
     #[inline(always)]
     pub(super) fn apply<const L: usize>(&self, u: &[[f64; L]], tu: &mut [[f64; L]]) {
@@ -298,8 +309,12 @@ impl Transform {
             }
             return;
         }
-        let root = nu.sqrt();
-        self.numbers.extend(psi.iter().map(|own| root * own));
+        let (root, before) = (nu.sqrt(), self.numbers.len());
+        grow(&mut self.numbers, rows);
+        let column = self.numbers[before..].iter_mut();
+        column
+            .zip(psi)
+            .for_each(|(number, own)| *number = root * own);
         if 2 * self.numbers.len() >= rows * rows {
             let columns = std::mem::replace(&mut self.numbers, vec![0.0; rows * rows]);
             self.whole = true;
@@ -398,5 +413,19 @@ mod tests {
             }
         }
         assert!(transform.whole);
+    }
+
+    #[test]
+    fn a_transform_has_as_many_numbers_as_are_counted() {
+        for rows in 1..12 {
+            let mut transform = Transform::default();
+            for steps in 1..20 {
+                transform.add(1.0, &vec![0.5; rows]);
+                let counted = Transform::most_numbers(rows, steps);
+                assert_eq!(transform.numbers.len(), counted, "{rows} {steps}");
+                let room = transform.numbers.capacity();
+                assert!(room <= counted + counted / 4, "{room} for {counted}");
+            }
+        }
     }
 }

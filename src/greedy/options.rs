@@ -223,13 +223,9 @@ impl GreedyRankRls {
         })
     }
 
-    /// The candidates among the features of `dataset`, weighted and scaled as asked.
-    pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
-        ColumnClasses::scaled(dataset, self.query_weight, self.scale).into()
-    }
-
-    /// The same, where the memory of the options allows it besides `dataset`.
-    pub fn candidates_within(&self, dataset: &Dataset<'_>) -> Result<Candidates> {
+    /// The candidates among the features of `dataset`, weighted and scaled as asked. Refuses them where the memory
+    /// of the options does not allow them besides the data.
+    pub fn candidates(&self, dataset: &Dataset<'_>) -> Result<Candidates> {
         let (weight, scale) = (self.query_weight, self.scale);
         ColumnClasses::within(dataset, weight, scale, self.memory).map(Into::into)
     }

@@ -36,7 +36,7 @@ pub fn select(
     options: &GreedyRankRls,
     each: &mut Each<'_>,
 ) -> Result<Selection> {
-    let candidates = options.candidates(dataset);
+    let candidates = options.candidates(dataset)?;
     select_among(&candidates, dataset, options, &[], each)
 }
 

@@ -8,9 +8,8 @@ use super::target::teacher_search;
 use super::{GreedyRankRls, Own, Shape, StrategyKind, own_name};
 use crate::candidates::Candidates;
 use crate::data::{Dataset, Feature};
-use crate::error::{Error, Result, ensure};
+use crate::error::Result;
 use crate::lambda::Lambdas;
-use crate::memory::Bytes;
 use crate::ridge::{Solver, TrainShape};
 
 /// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
@@ -175,11 +174,9 @@ fn choose(estimates: &[Estimate], shape: &Shape, options: &GreedyRankRls) -> Res
             StrategyKind::Auto => "every exact strategy".to_owned(),
             strategy => format!("strategy {strategy}"),
         };
-        let needed = Bytes(asked.map(|found| found.total).min().unwrap_or(0)).exact();
-        let limit = Bytes(options.memory.limit.unwrap_or(u64::MAX)).exact();
-        Error::memory(format!(
-            "{what} needs {needed} with the data, {limit} are allowed; {remedy}"
-        ))
+        let least = asked.map(|found| found.memory).min().unwrap_or(0);
+        let what = format_args!("{what} needs");
+        options.memory.refusal(what, least, remedy)
     })
 }
 
@@ -217,23 +214,22 @@ pub(crate) fn plan_with(
     };
     let (options, teacher) = settled(strategy, candidates, data, &options);
     let (teacher, taught) = teacher.unzip();
-    let bytes = bytes.max(taught.unwrap_or(0));
-    let memory = options.memory;
-    ensure!(
-        memory.allows(bytes),
-        memory,
-        "the strategy of your own needs {} with the data, {} are allowed; allow more memory or select \
-         fewer features",
-        Bytes(memory.holding(bytes).held).exact(),
-        Bytes(memory.limit.unwrap_or(u64::MAX)).exact()
-    );
+    let (own, taught) = (bytes, taught.unwrap_or(0));
+    let bytes = own.max(taught);
+    let (what, remedy) = if own < taught {
+        ("the teacher needs", "allow more memory")
+    } else {
+        let remedy = "allow more memory or select fewer features";
+        ("the strategy of your own needs", remedy)
+    };
+    let room = options.memory.require(what, bytes, remedy)?.left();
     Ok(Plan {
         options,
         steps: shape.k,
         included,
         teacher,
         memory: bytes,
-        room: memory.holding(bytes).left().unwrap_or(u64::MAX),
+        room: room.unwrap_or(u64::MAX),
     })
 }
 
@@ -242,6 +238,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
     use crate::error::Kind;
+    use crate::greedy::Refit;
     use crate::lambda::Lambda;
     use crate::memory::Memory;
 
@@ -253,7 +250,7 @@ mod tests {
     #[test]
     fn estimates_are_what_plans_say() {
         let data = data();
-        let candidates = GreedyRankRls::default().candidates(&data);
+        let candidates = GreedyRankRls::default().candidates(&data).unwrap();
         let options = GreedyRankRls::new(2, Lambda::new(1.0).unwrap());
         let estimates = estimates(&candidates, &data, &options).into_iter();
         for estimate in estimates.filter(|estimate| !estimate.strategy.needs_grades()) {
@@ -289,7 +286,7 @@ mod tests {
     #[test]
     fn given_scores_train_no_teacher() {
         let data = data().with_teacher(vec![1.0, 0.0, 2.0, 0.5]).unwrap();
-        let candidates = GreedyRankRls::default().candidates(&data);
+        let candidates = GreedyRankRls::default().candidates(&data).unwrap();
         let options = GreedyRankRls {
             strategy: StrategyKind::Distil,
             ..GreedyRankRls::new(2, Lambda::new(1.0).unwrap())
@@ -304,9 +301,32 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_fit_is_named() {
+        let data = data();
+        let candidates = GreedyRankRls::default().candidates(&data).unwrap();
+        let own: &Own<'_> = &|| Box::new(());
+        for (refit, what) in [
+            (Refit::Labels, "the strategy of your own needs"),
+            (Refit::CrossFitted, "the teacher needs"),
+        ] {
+            let options = |memory| GreedyRankRls {
+                refit: Some(refit),
+                memory,
+                ..GreedyRankRls::new(1, Lambda::new(1.0).unwrap())
+            };
+            let plan = |memory| plan_with(&candidates, &data, &options(memory), Some(own));
+            let planned = plan(Memory::default()).unwrap();
+            let held = planned.options.memory.held;
+            let error = plan(Memory::limit(held + 1)).unwrap_err();
+            assert_eq!(error.kind(), Kind::Memory);
+            assert!(error.to_string().starts_with(what), "{error}");
+        }
+    }
+
+    #[test]
     fn a_random_subset_is_not_exact_and_not_for_all() {
         let data = data();
-        let candidates = GreedyRankRls::default().candidates(&data);
+        let candidates = GreedyRankRls::default().candidates(&data).unwrap();
         let options = GreedyRankRls {
             sample: Some(1),
             ..GreedyRankRls::new(2, Lambda::new(1.0).unwrap())

@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use super::addition::{Addition, LastStep, NewFeature, OfQuery, add_to_query, fill_centred};
 use super::folds::Folds;
-use super::matrices::QueryMatrices;
+use super::matrices::{QueryMatrices, Transform};
 use crate::data::{Column, Queries};
 use crate::lambda::Lambda;
 use crate::linalg::grown::Grown;
@@ -32,8 +32,8 @@ use crate::linalg::kernels::{self, LANES, Lanes};
 /// The knowledge of leave-query-out selection after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
 ///
-/// Memory: [`State::memory`], some 15 bytes an entry of the selected columns, 8 a pair of examples of a query, and
-/// 60 an example.
+/// Memory: [`State::memory`], some 15 bytes an entry of the selected columns, 8 a pair of examples of a query, 96
+/// an example, and 320 a query.
 #[derive(Debug, Clone)]
 pub struct State {
     problem: Problem,
@@ -145,16 +145,32 @@ impl State {
         }
     }
 
-    /// Bytes that a state takes at most, of examples, queries, examples of the largest query, entries of the
-    /// longest columns, as many as there are steps, and steps.
+    /// Bytes that a state takes at most, of examples, queries, numbers of [`transforms`](Self::transforms), entries
+    /// of the longest columns, as many as there are steps, and steps.
     pub fn memory(sizes: [usize; 4], capacity: usize) -> u64 {
-        let [rows, queries, largest, longest] = sizes.map(|size| Saturating(size as u64));
+        let [rows, queries, transforms, longest] = sizes.map(|size| Saturating(size as u64));
         let (k, times) = (Saturating(capacity as u64), Saturating::<u64>);
         let entries = longest.min(rows * k);
         let means = entries.min(queries * k);
-        let transforms = times(8) * rows * k.min(largest);
-        let others = times(72) * rows + times(144) * queries + times(4) * k * k;
+        let transforms = times(8) * transforms;
+        let others = times(96) * rows + times(320) * queries + times(4) * k * k;
         (times(15) * entries + times(16) * means + transforms + others).0
+    }
+
+    /// Numbers of the matrices `T_Q` of all `queries` after so many steps, at most, where so many threads make
+    /// them.
+    pub fn transforms(queries: &Queries, capacity: usize, threads: usize) -> usize {
+        let sizes = queries.ranges().map(|rows| rows.len());
+        let numbers = sizes.map(|rows| Transform::most_numbers(rows, capacity));
+        let all = numbers.fold(0, usize::saturating_add);
+        // Each thread has a matrix and the columns that it is made of.
+        let largest = queries.largest();
+        let twice = if capacity.saturating_mul(2) < largest {
+            0
+        } else {
+            largest.saturating_mul(largest) / 2
+        };
+        all.saturating_add(twice.saturating_mul(threads.min(queries.len())))
     }
 
     /// This state, where one factor a query may take `room` bytes.

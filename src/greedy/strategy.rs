@@ -209,6 +209,8 @@ pub struct Shape {
     pub queries: usize,
     /// Examples of the largest query.
     pub largest_query: usize,
+    /// Numbers of the matrices of all queries after `k` steps ([`State::transforms`]).
+    pub transforms: usize,
     /// Candidates: column classes.
     pub candidates: usize,
     /// Pairs of a candidate and a query it touches, of candidates that touch several.
@@ -238,6 +240,8 @@ impl Shape {
         );
         let ranks = candidates.peers().all(&own);
         let most = |size: fn(&Own) -> usize| ranks.iter().map(size).max().unwrap_or(0);
+        let k = k.min(candidates.summary().column_classes);
+        let threads = most(|&(_, threads, _)| threads);
         Self {
             rows: queries.rows(),
             queries: queries.len(),
@@ -247,8 +251,9 @@ impl Shape {
             nonzeros: most(|(summary, ..)| summary.nonzeros),
             longest: ranks.iter().map(|&(.., longest)| longest).sum(),
             sample,
-            k: k.min(candidates.summary().column_classes),
-            threads: most(|&(_, threads, _)| threads),
+            transforms: State::transforms(queries, k, threads),
+            k,
+            threads,
         }
     }
 
@@ -279,7 +284,7 @@ impl Shape {
 
     /// Bytes that every strategy takes: the state, who is out, and the errors of who is not.
     pub(super) fn base_memory(&self) -> u64 {
-        let sizes = [self.rows, self.queries, self.largest_query, self.longest];
+        let sizes = [self.rows, self.queries, self.transforms, self.longest];
         let state = Saturating(State::memory(sizes, self.k));
         (state + bytes(self.candidates) + bytes(12) * bytes(self.judged())).0
     }

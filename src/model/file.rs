@@ -1,12 +1,13 @@
 //! The JSON of a model file: written, read, and everything in it checked.
 
+use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
 use serde::ser::{Error as _, SerializeMap as _};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
 use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature};
@@ -48,7 +49,7 @@ impl Model {
     /// Reads the text of a model file, which messages call `path`.
     pub fn parse(text: &[u8], path: &Path) -> Result<Self> {
         check_schema(text, path)?;
-        let document: Document =
+        let document: Document<'_> =
             serde_json::from_slice(text).map_err(|error| json_error(text, path, &error))?;
         document
             .model()
@@ -131,7 +132,7 @@ fn json_error(text: &[u8], path: &Path, error: &serde_json::Error) -> Error {
 /// A model as it is written: all columns are counted as in the data file. The settings are its first keys.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct Document<'m> {
     schema: String,
     strategy: FeatureChoice,
     lambda: Lambda,
@@ -146,20 +147,90 @@ struct Document {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    basis: Option<Vec<Line<BasisRow>>>,
+    basis: Option<Counted<'m, BasisRow>>,
     /// The features, in order of selection.
-    #[serde(serialize_with = "written")]
-    steps: Vec<SelectedFeature>,
+    steps: Counted<'m, SelectedFeature>,
     data: DataSummary,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    column_names: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_empty")]
+    column_names: Cow<'m, [String]>,
 }
 
-/// Features that were not selected, of which there may be a million, are a line each.
-fn written<S: Serializer>(steps: &[SelectedFeature], serializer: S) -> Result<S::Ok, S::Error> {
-    match steps.first() {
-        Some(first) if first.lqo_error.is_none() => serializer.collect_seq(steps.iter().map(Line)),
-        _ => serializer.collect_seq(steps),
+#[expect(clippy::ptr_arg, reason = "serde gives the field")]
+fn is_empty(names: &Cow<'_, [String]>) -> bool {
+    names.is_empty()
+}
+
+/// A part of a document that names columns. There may be a million of them, so that those of a model are counted as
+/// in the data file one by one, while they are written.
+#[derive(Debug)]
+struct Counted<'m, T: Clone> {
+    parts: Cow<'m, [T]>,
+    /// The number of the first column.
+    first: u32,
+}
+
+/// Something that names columns.
+trait Columns: Clone + Serialize {
+    /// Whether it is written in one line.
+    fn in_line(&self) -> bool;
+
+    /// Its columns.
+    fn columns_mut(&mut self) -> impl Iterator<Item = &mut u32>;
+}
+
+impl Columns for SelectedFeature {
+    /// Features that were not selected, of which there may be a million, are a line each.
+    fn in_line(&self) -> bool {
+        self.lqo_error.is_none()
+    }
+
+    fn columns_mut(&mut self) -> impl Iterator<Item = &mut u32> {
+        std::iter::once(&mut self.feature).chain(&mut self.identical)
+    }
+}
+
+impl Columns for BasisRow {
+    fn in_line(&self) -> bool {
+        true
+    }
+
+    fn columns_mut(&mut self) -> impl Iterator<Item = &mut u32> {
+        self.indices.iter_mut()
+    }
+}
+
+impl<'m, T: Columns> Counted<'m, T> {
+    fn of(parts: &'m [T], first: u32) -> Self {
+        let parts = Cow::Borrowed(parts);
+        Self { parts, first }
+    }
+
+    /// The parts, with columns from 0 on.
+    fn into_zero_based(self, first: u32) -> Vec<T> {
+        let mut parts = self.parts.into_owned();
+        let columns = parts.iter_mut().flat_map(Columns::columns_mut);
+        columns.for_each(|column| *column -= first);
+        parts
+    }
+}
+
+impl<T: Columns> Serialize for Counted<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let written = self.parts.iter().cloned().map(|mut part| {
+            part.columns_mut().for_each(|column| *column += self.first);
+            part
+        });
+        match self.parts.first() {
+            Some(first) if first.in_line() => serializer.collect_seq(written.map(Line)),
+            _ => serializer.collect_seq(written),
+        }
+    }
+}
+
+impl<'de, T: Clone + Deserialize<'de>> Deserialize<'de> for Counted<'_, T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let parts = Vec::deserialize(deserializer)?.into();
+        Ok(Self { parts, first: 0 })
     }
 }
 
@@ -185,8 +256,7 @@ impl Serialize for SelectedFeature {
 }
 
 /// The fields that are written in one line.
-#[derive(Debug, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug)]
 struct Line<T>(T);
 
 impl<T: Serialize> Serialize for Line<T> {
@@ -196,10 +266,11 @@ impl<T: Serialize> Serialize for Line<T> {
     }
 }
 
-impl Document {
-    fn new(model: &Model) -> Self {
-        let base = model.index_base;
-        let mut document = Self {
+impl<'m> Document<'m> {
+    fn new(model: &'m Model) -> Self {
+        let (base, expansion) = (model.index_base, model.expansion.as_ref());
+        let first = base.first();
+        Self {
             schema: SCHEMA.to_owned(),
             strategy: model.strategy,
             lambda: model.lambda,
@@ -210,28 +281,13 @@ impl Document {
                 k: 0,
                 ..model.settings.clone()
             },
-            index_base: base.first(),
+            index_base: first,
             table: model.table.clone(),
-            kernel: model.expansion.as_ref().map(|basis| basis.kernel),
-            basis: model.expansion.as_ref().map(|basis| {
-                let rows = basis.rows.iter().cloned();
-                rows.map(Line).collect()
-            }),
-            steps: model.features.clone(),
+            kernel: expansion.map(|basis| basis.kernel),
+            basis: expansion.map(|basis| Counted::of(&basis.rows, first)),
+            steps: Counted::of(&model.features, first),
             data: model.data,
-            column_names: model.column_names.clone(),
-        };
-        document.recount(|column| *column += base.first());
-        document
-    }
-
-    /// Counts the columns anew.
-    fn recount(&mut self, count: impl Fn(&mut u32)) {
-        let basis = self.basis.iter_mut().flatten();
-        basis.for_each(|Line(row)| row.indices.iter_mut().for_each(&count));
-        for step in &mut self.steps {
-            count(&mut step.feature);
-            step.identical.iter_mut().for_each(&count);
+            column_names: Cow::Borrowed(&model.column_names),
         }
     }
 }
@@ -259,9 +315,9 @@ pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl D
     fault.in_field(&field.to_string())
 }
 
-impl Document {
+impl Document<'_> {
     /// The model, once everything is checked that the types do not say.
-    fn model(mut self) -> Result<Model, Fault> {
+    fn model(self) -> Result<Model, Fault> {
         let first = self.index_base;
         require!(first <= 1; "index_base": "0 or 1", first);
         check_sizes(&self.data, self.kernel.is_none())?;
@@ -274,11 +330,10 @@ impl Document {
         self.check_path()?;
         self.check_included(&columns)?;
         let settings = self.settings()?;
-        self.recount(|column| *column -= first);
         self.check_column_names()?;
         let expansion = kernel.zip(self.basis).map(|(known, rows)| Expansion {
             kernel: known,
-            rows: rows.into_iter().map(|Line(row)| row).collect(),
+            rows: rows.into_zero_based(first),
         });
         Ok(Model {
             strategy: self.strategy,
@@ -290,10 +345,10 @@ impl Document {
                 _ => IndexBase::One,
             },
             table: self.table,
-            features: self.steps,
+            features: self.steps.into_zero_based(first),
             expansion,
             data: self.data,
-            column_names: self.column_names,
+            column_names: self.column_names.into_owned(),
         })
     }
 
@@ -304,7 +359,7 @@ impl Document {
             "settings.seed": "a seed together with a number of candidates, or neither", "one of them"
         );
         require!(given.sample != Some(0); "settings.candidates": "1 or more", 0);
-        let (k, lambda) = (self.steps.len(), self.lambda);
+        let (k, lambda) = (self.steps.parts.len(), self.lambda);
         let own = given.strategy == StrategyKind::Auto && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");
         Ok(GreedyRankRls {
@@ -320,7 +375,7 @@ impl Document {
 
     /// The kernel, if there is one: then there is a basis, and there are no features.
     fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Fault> {
-        let (count, strategy) = (self.steps.len(), self.strategy);
+        let (count, strategy) = (self.steps.parts.len(), self.strategy);
         let (unchecked, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
             (Some(kernel), Some(basis)) => (kernel, basis),
@@ -335,11 +390,11 @@ impl Document {
             "steps": "none, as the model has a kernel that is not linear", count
         );
         require!(!strategy.is_selection(); "strategy": "all or given", strategy);
-        let (most, rows) = (self.data.rows, basis.len());
+        let (most, rows) = (self.data.rows, basis.parts.len());
         let legal = (1..=most).contains(&rows);
         require!(legal; "basis": "from 1 to {most} rows, those of the data", rows);
         let (first, last) = (columns.start, columns.end - 1);
-        for (number, Line(row)) in basis.iter().enumerate() {
+        for (number, row) in basis.parts.iter().enumerate() {
             let (indices, values) = (&row.indices, &row.values);
             let (count, found) = (indices.len(), values.len());
             require!(found == count; "basis[{number}].values": "{count} values, one an index", found);
@@ -357,7 +412,7 @@ impl Document {
 
     /// Every column may stand in one place only, as a feature or as one that equals it.
     fn check_features(&self, columns: &Range<u64>) -> Result<(), Fault> {
-        let (data, count) = (&self.data, self.steps.len());
+        let (data, count) = (&self.data, self.steps.parts.len());
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
         } else {
@@ -369,7 +424,7 @@ impl Document {
         require!(legal; "steps": "from 1 to {most} features, {which}", count);
         let (first, last) = (columns.start, columns.end - 1);
         let mut indices = Vec::with_capacity(count);
-        for (number, feature) in self.steps.iter().enumerate() {
+        for (number, feature) in self.steps.parts.iter().enumerate() {
             let weight = feature.weight;
             require!(weight.is_finite(); "steps[{number}].weight": "a finite number", weight);
             for &index in [feature.feature].iter().chain(&feature.identical) {
@@ -399,7 +454,11 @@ impl Document {
             let Some(&index) = index else {
                 refuse!("settings.include[{number}]": "an index from {first} to {last}", column);
             };
-            let step = self.steps.get(number).map(|step| u64::from(step.feature));
+            let step = self
+                .steps
+                .parts
+                .get(number)
+                .map(|step| u64::from(step.feature));
             let step = step.unwrap_or(index);
             require!(step == index; "settings.include[{number}]": "the feature {step} of its step", index);
         }
@@ -413,8 +472,9 @@ impl Document {
             return Ok(());
         }
         require!(found == columns; "column_names": "{columns} names, one a column, or none", found);
-        for (number, feature) in self.steps.iter().enumerate() {
-            let place = feature.feature as usize;
+        for (number, feature) in self.steps.parts.iter().enumerate() {
+            // It is counted as in the data file, which was checked.
+            let place = (feature.feature - self.index_base) as usize;
             let (name, own) = (&self.column_names[place], feature.name.as_ref());
             require!(
                 own == Some(name);
@@ -430,7 +490,7 @@ impl Document {
         if !strategy.is_selection() {
             require!(self.settings.seed.is_none(); "settings.seed": "none", "a seed");
         }
-        for (number, step) in self.steps.iter().enumerate() {
+        for (number, step) in self.steps.parts.iter().enumerate() {
             let Some(error) = step.lqo_error else {
                 let cindex = step.lqo_cindex.is_some();
                 require!(

@@ -13,12 +13,11 @@ impl RankRls {
         if params.holdout == HoldOut::Auto && params.models() == 1 {
             params.holdout = HoldOut::Nothing;
         }
-        let classes = params.column_classes(data);
+        let classes = params.column_classes(data)?;
         let training = params.train(data, Some(&classes))?;
         let (choice, summary) = (FeatureChoice::All, classes.summary());
-        Ok(Model::from_training(
-            &training, choice, data, &summary, &params,
-        ))
+        drop(classes);
+        Model::from_training(&training, choice, data, &summary, &params)
     }
 }
 

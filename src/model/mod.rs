@@ -176,16 +176,23 @@ impl Model {
 
     /// The best model of a `training` on features of `dataset`, all or given ones, by these
     /// `options`: weights of features, or coefficients of rows. A kernel that is linear in the columns
-    /// becomes weights.
+    /// becomes weights. Refuses a model that their memory does not allow besides the data and the training: one of a
+    /// million features takes some hundred bytes for each.
     pub fn from_training(
         training: &Training,
         strategy: FeatureChoice,
         dataset: &Dataset<'_>,
         summary: &Summary,
         options: &RankRls,
-    ) -> Self {
+    ) -> Result<Self> {
         let (cell, fit) = (training.best(), &training.fit);
         let kernel = cell.kernel;
+        let memory = options.memory.holding(dataset.memory());
+        memory.holding(training.memory()).require(
+            "the model needs",
+            memory_of(fit, dataset),
+            "allow more memory",
+        )?;
         let expansion = match fit {
             Fit::Kernel(coefficients) if !kernel.is_linear() => {
                 Some(Expansion::new(kernel, dataset, coefficients))
@@ -204,7 +211,7 @@ impl Model {
         let weighted = weights.iter();
         let feature =
             |&(feature, weight): &(u32, f64)| SelectedFeature::new(dataset, feature, weight);
-        Self {
+        Ok(Self {
             strategy,
             objective: options.objective,
             lambda: cell.lambda,
@@ -223,7 +230,20 @@ impl Model {
                 ..DataSummary::new(dataset, summary)
             },
             column_names: Vec::new(),
-        }
+        })
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        let feature = |own: &SelectedFeature| {
+            let name = own.name.as_ref().map_or(0, |name| NAME + name.len());
+            size_of::<SelectedFeature>() + name + 4 * own.identical.len()
+        };
+        let row = |row: &BasisRow| size_of::<BasisRow>() + 12 * row.indices.len();
+        let rows = self.expansion.iter().flat_map(|basis| &basis.rows);
+        let names = self.column_names.iter().map(|name| NAME + name.len());
+        let features: usize = self.features.iter().map(feature).sum();
+        (features + rows.map(row).sum::<usize>() + names.sum::<usize>()) as u64
     }
 
     /// This model with `names` of its features, as far as they go.
@@ -388,6 +408,26 @@ impl Model {
     pub fn columns(&self) -> Vec<Feature> {
         self.features.iter().map(|f| f.feature).collect()
     }
+}
+
+/// Bytes of a name besides its text.
+const NAME: usize = 40;
+
+/// Bytes of the model that `fit` on `dataset` makes.
+fn memory_of(fit: &Fit, dataset: &Dataset<'_>) -> u64 {
+    let bytes = match fit {
+        Fit::Linear(weights) => {
+            let name = |&(feature, _): &(u32, f64)| {
+                let name = dataset.name_of(feature);
+                name.map_or(0, |name| NAME + name.len())
+            };
+            let names: usize = weights.iter().map(name).sum();
+            names + size_of::<SelectedFeature>() * weights.len()
+        }
+        // Lists of indices and values grow.
+        Fit::Kernel(rows) => size_of::<BasisRow>() * rows.len() + 2 * 12 * dataset.nonzeros(),
+    };
+    bytes as u64
 }
 
 /// The settings that were others `then` than `now`, in words.

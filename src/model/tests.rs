@@ -66,7 +66,7 @@ fn trained() -> Model {
     };
     let (data, choice, options) = (data(), FeatureChoice::All, RankRls::default());
     let summary = ColumnClasses::new(&data).summary();
-    let mut model = Model::from_training(&training, choice, &data, &summary, &options);
+    let mut model = Model::from_training(&training, choice, &data, &summary, &options).unwrap();
     model.features[2].name = None;
     model
 }

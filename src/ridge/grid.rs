@@ -15,11 +15,15 @@ use crate::data::{Dataset, Feature, Groups, HoldOut, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, LambdaSearch};
 use crate::linalg::factor::Square;
+use crate::memory::Memory;
 use crate::metrics::{Measure, Metric, check_labels};
 use crate::names::Objective;
 
 /// Rows up to which all pairs of them are held out where nothing is asked for.
 const LPO_ROWS: usize = 5_000;
+
+/// Bytes of a pair of rows and its predictions.
+const PAIR: u64 = size_of::<([u32; 2], [f64; 2])>() as u64;
 
 /// Queries up to which each is held out on its own, whatever the solver.
 const FEW_QUERIES: usize = 5;
@@ -80,6 +84,18 @@ impl Training {
     /// The best of what was tried.
     pub fn best(&self) -> &Cell {
         &self.cells[self.best]
+    }
+
+    /// Bytes held: the weights, and the predictions that were held out with everything that was tried.
+    pub(crate) fn memory(&self) -> u64 {
+        let weights = match &self.fit {
+            Fit::Linear(weights) => size_of_val(&weights[..]),
+            Fit::Kernel(coefficients) => size_of_val(&coefficients[..]),
+        };
+        let held_out = self.cells.iter().filter_map(|cell| cell.holdout.as_ref());
+        let predictions = held_out
+            .map(|holdout| size_of_val(&holdout.predictions[..]) + size_of_val(&holdout.pairs[..]));
+        (weights + predictions.sum::<usize>()) as u64
     }
 
     /// With all that was tried `before`, whose best stays unless this one is `better`.
@@ -157,6 +173,7 @@ impl RankRls {
             // The model does not use them, but the caller has them.
             memory = memory.holding(classes.map_or(0, ColumnClasses::memory));
         }
+        let memory = self.pairs_within(data.queries(), memory)?;
         self.check_kernel(data, kernel.kind, basis.as_deref(), memory, largest)?;
         let map = |rows: Vec<usize>| ReducedSet::new(data, &kernel, &rows, self.rows_from);
         let reduced = basis.map(map).transpose()?;
@@ -187,6 +204,26 @@ impl RankRls {
             pairs: held_out == Some(HoldOut::Pairs),
         };
         search.train(held_out)
+    }
+
+    /// The memory with the predictions of all pairs of rows in use, where leave-pair-out keeps them.
+    fn pairs_within(&self, queries: &Queries, memory: Memory) -> Result<Memory> {
+        let pairs = match self.holdout {
+            HoldOut::Pairs => true,
+            HoldOut::Auto => !self.objective.is_within_queries() && queries.rows() <= LPO_ROWS,
+            _ => false,
+        };
+        if !(pairs && self.keep_pairs) || self.objective == Objective::Pairs {
+            return Ok(memory);
+        }
+        let sizes = queries.ranges().map(|rows| rows.len() as u64);
+        let pairs = sizes.map(|rows| rows.saturating_mul(rows - 1) / 2);
+        let count = pairs.fold(0, u64::saturating_add);
+        // Those of a query are gathered before they are with all others.
+        let times = 1 + self.models() as u64;
+        let bytes = count.saturating_mul(PAIR.saturating_mul(times));
+        let what = "the predictions of all pairs need";
+        memory.require(what, bytes, "allow more memory")
     }
 
     /// The values of a kernel. A grid may go on to gammas with which no two rows are alike, as others are better

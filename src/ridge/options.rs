@@ -13,7 +13,7 @@ use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, HoldOut, IndexBase, LabelScale};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambdas;
-use crate::memory::{Bytes, Memory};
+use crate::memory::Memory;
 use crate::metrics::Measure;
 use crate::names::Objective;
 
@@ -192,13 +192,14 @@ impl RankRls {
         self.lambdas.count() * self.kernels.len()
     }
 
-    /// The classes of the columns of `data` that the objective tells apart.
-    pub fn column_classes(&self, data: &Dataset<'_>) -> ColumnClasses {
+    /// The classes of the columns of `data` that the objective tells apart. Refuses them where the memory does not
+    /// allow them besides the data.
+    pub fn column_classes(&self, data: &Dataset<'_>) -> Result<ColumnClasses> {
         let weight = QueryWeight::Uniform;
         if self.objective.is_within_queries() {
-            return ColumnClasses::scaled(data, weight, self.scale);
+            return ColumnClasses::within(data, weight, self.scale, self.memory);
         }
-        ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)
+        ColumnClasses::within(&data.as_one_query(), weight, self.scale, self.memory)
     }
 
     /// Refuses kernel values that would not fit, before they take the memory. Groups of up to `largest` rows are
@@ -225,19 +226,12 @@ impl RankRls {
             Some(rows) => basis_memory(data.rows(), rows.len(), kind),
         };
         let memory = memory.holding(data.memory());
-        let Some(limit) = memory.limit.filter(|_| !memory.allows(taken)) else {
-            return Ok(());
-        };
         let fits = |size: usize| memory.allows(basis_memory(data.rows(), size, kind));
-        Err(Error::memory(format!(
-            "the kernel needs {} with the data, {} are allowed; {}",
-            Bytes(memory.holding(taken).held).exact(),
-            Bytes(limit).exact(),
-            match largest_of(data.rows(), fits) {
-                0 => "allow more memory".to_owned(),
-                most => format!("a reduced set fits, with a basis of {most} at most"),
-            }
-        )))
+        let remedy = match largest_of(data.rows(), fits) {
+            0 => "allow more memory".to_owned(),
+            most => format!("a reduced set fits, with a basis of {most} at most"),
+        };
+        memory.require("the kernel needs", taken, remedy).map(drop)
     }
 }
 
@@ -260,21 +254,17 @@ pub(super) fn choose(asked: Option<Solver>, shape: &TrainShape, memory: Memory) 
     let best = best.min_by(|a, b| rank(a).total_cmp(&rank(b)));
     best.ok_or_else(|| {
         let least = Solver::ALL.into_iter().filter(legal);
-        let least = least.map(|solver| memory.holding(solver.memory(shape)).held);
+        let least = least.map(|solver| solver.memory(shape)).min();
         let names: Vec<&str> = fitting.map(Solver::name).collect();
-        Error::memory(format!(
-            "{} needs {} with the data, {} are allowed; {}",
-            match asked {
-                Some(solver) => format!("solver {solver}"),
-                None => "every solver".to_owned(),
-            },
-            Bytes(least.min().unwrap_or(0)).exact(),
-            Bytes(memory.limit.unwrap_or(u64::MAX)).exact(),
-            match &names[..] {
-                [] => "no solver fits: allow more memory".to_owned(),
-                names => format!("these fit: {}", names.join(", ")),
-            }
-        ))
+        let what = match asked {
+            Some(solver) => format!("solver {solver} needs"),
+            None => "every solver needs".to_owned(),
+        };
+        let remedy = match &names[..] {
+            [] => "no solver fits: allow more memory".to_owned(),
+            names => format!("these fit: {}", names.join(", ")),
+        };
+        memory.refusal(what, least.unwrap_or(0), remedy)
     })
 }
 

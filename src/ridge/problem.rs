@@ -71,8 +71,12 @@ impl<'a> RidgeProblem<'a> {
         memory: Memory,
         largest: usize,
     ) -> Result<Self> {
-        let find = || ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
-        let classes = known.map_or_else(|| Cow::Owned(find()), Cow::Borrowed);
+        let uniform = QueryWeight::Uniform;
+        let find = || ColumnClasses::within(dataset, uniform, options.scale, memory);
+        let classes = match known {
+            Some(classes) => Cow::Borrowed(classes),
+            None => Cow::Owned(find()?),
+        };
         let weight = classes.query_weight();
         ensure!(
             weight == QueryWeight::Uniform,
@@ -192,7 +196,10 @@ impl<'a> RidgeProblem<'a> {
                 .iter()
                 .map(move |&feature| (feature, sign(feature) * weight))
         });
-        let mut weights: Vec<(u32, f64)> = members.collect();
+        let summary = columns.classes.summary();
+        let varying = summary.columns - summary.constant_columns;
+        let mut weights: Vec<(u32, f64)> = Vec::with_capacity(varying);
+        weights.extend(members);
         weights.sort_unstable_by_key(|&(feature, _)| feature);
         weights
     }

@@ -20,6 +20,8 @@ pub(crate) struct TrainShape {
     pub(crate) largest_group: usize,
     /// Column classes.
     pub(crate) classes: usize,
+    /// Columns that the classes stand for.
+    pub(crate) columns: usize,
     /// Entries of the column classes.
     pub(crate) nonzeros: usize,
     /// Sum over the column classes of their squared numbers of entries.
@@ -35,9 +37,11 @@ impl TrainShape {
     pub(crate) fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
         let entries = |class: usize| candidates.entries_of(class) as u128;
         let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
+        let summary = candidates.summary();
         Self {
-            classes: candidates.summary().column_classes,
-            nonzeros: candidates.summary().nonzeros,
+            classes: summary.column_classes,
+            columns: summary.columns - summary.constant_columns,
+            nonzeros: summary.nonzeros,
             squares: squares.sum::<u128>() as f64,
             ..Self::of_rows(candidates.queries(), lambdas)
         }
@@ -51,6 +55,7 @@ impl TrainShape {
             largest_query: queries.largest(),
             largest_group: queries.largest(),
             classes: 0,
+            columns: 0,
             nonzeros: 0,
             squares: 0.0,
             lambdas,
@@ -93,6 +98,7 @@ pub(super) mod tests {
             largest_query: 20,
             largest_group: 20,
             classes,
+            columns: classes,
             nonzeros,
             squares: nonzeros as f64 * 40.0,
             lambdas: 1,

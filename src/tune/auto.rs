@@ -30,7 +30,7 @@ use crate::lambda::Lambda;
 ///
 /// let data = sample::train();
 /// let options = GreedyRankRls::new(5, None);
-/// let candidates = options.candidates(&data);
+/// let candidates = options.candidates(&data)?;
 /// let (lambda, auto) = choose_lambda(&options, None, &candidates, &data, &mut tune::unwatched)?;
 /// assert_eq!(lambda, auto.expect("folds chose").lambda());
 /// let selection = select(&data, &GreedyRankRls::new(5, lambda), &mut unwatched)?;

@@ -6,7 +6,7 @@ use crate::candidates::Candidates;
 use crate::data::{Dataset, Groups, HoldOut, Queries};
 use crate::error::{Error, Result, ensure};
 use crate::greedy::{GreedyRankRls, Selecting, check_several};
-use crate::memory::{Bytes, Memory};
+use crate::memory::Memory;
 use crate::stop;
 
 /// The data that a selection sees: all training data, or those without a fold.
@@ -36,22 +36,36 @@ impl Fold {
         };
         check_several(dataset.queries())?;
         let groups = groups(dataset.queries(), count, seed)?;
-        check_memory(part, groups.len(), options)?;
-        let fold = |left_out: &[usize]| Self::new(dataset, left_out.to_vec(), options);
+        let mut memory = check_memory(part, groups.len(), options)?;
+        let fold = |left_out: &[usize]| {
+            let fold = Self::new(dataset, left_out.to_vec(), options, memory)?;
+            memory = memory.holding(fold.memory());
+            Ok(fold)
+        };
         let folds = groups.iter().map(fold).collect();
         stop::check()?;
         folds
     }
 
-    fn new(dataset: &Dataset<'_>, queries: Vec<usize>, options: &Tune) -> Result<Self> {
+    /// A fold, besides all that is in use in `memory`.
+    fn new(
+        dataset: &Dataset<'_>,
+        queries: Vec<usize>,
+        options: &Tune,
+        memory: Memory,
+    ) -> Result<Self> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
             .collect();
         let train = dataset.queries_subset(&others)?;
         let selections = options.selections();
         let needed = selections.iter().any(GreedyRankRls::needs_data);
+        let selection = GreedyRankRls {
+            memory,
+            ..options.selection.clone()
+        };
         Ok(Self {
-            candidates: options.selection.candidates(&train),
+            candidates: selection.candidates(&train)?,
             train: if needed { train } else { train.project(&[])? },
             test: dataset.queries_subset(&queries)?,
             queries,
@@ -74,9 +88,10 @@ impl Fold {
 }
 
 /// Refuses folds that there is not the memory for. All of them have the test data once, and candidates as often as
-/// there are others; one has its training data, too.
-fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<()> {
-    let data = part.data.memory();
+/// there are others; one has its training data, too. Returns the memory with the whole data and their candidates in
+/// use.
+fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<Memory> {
+    let (data, candidates) = (part.data.memory(), part.candidates.memory());
     let mut needs_data = options.selections().into_iter().map(|one| one.needs_data());
     let kept = if needs_data.any(|needed| needed) {
         data
@@ -84,19 +99,12 @@ fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<()> {
         0
     };
     let others = (folds as u64).saturating_sub(1);
-    let of_folds = others.saturating_mul(part.candidates.memory().saturating_add(kept));
-    let in_use = [data, part.candidates.memory(), data, data, of_folds];
-    let memory = in_use
-        .into_iter()
-        .fold(options.selection.memory, Memory::holding);
-    ensure!(
-        memory.allows(0),
-        memory,
-        "{folds} folds need {} with the data, {} are allowed; allow more memory",
-        Bytes(memory.held).exact(),
-        Bytes(memory.limit.unwrap_or(u64::MAX)).exact()
-    );
-    Ok(())
+    let of_folds = others.saturating_mul(candidates.saturating_add(kept));
+    let taken = of_folds.saturating_add(data.saturating_mul(2));
+    let memory = options.selection.memory.holding(data).holding(candidates);
+    let what = format_args!("{folds} folds need");
+    memory.require(what, taken, "allow more memory")?;
+    Ok(memory)
 }
 
 /// The queries of each of `count` folds. A selection without one of them needs two queries.

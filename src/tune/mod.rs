@@ -73,7 +73,7 @@ use crate::lambda::{Lambda, Lambdas};
 ///
 /// let data = sample::train();
 /// let options = Tune::new(GreedyRankRls::new(5, None), &[Lambda::new(1.0)?]);
-/// let candidates = options.selection.candidates(&data);
+/// let candidates = options.selection.candidates(&data)?;
 /// let tuning = Tuning {
 ///     candidates: Some(&candidates),
 ///     ..Tuning::new(&data, &options)
@@ -197,7 +197,7 @@ impl<'a> Tuning<'a> {
     fn outcomes(&self, each: &mut Each<'_>) -> Result<(Vec<Outcome>, bool)> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
-            let candidates = self.options.selection.candidates_within(self.dataset)?;
+            let candidates = self.options.selection.candidates(self.dataset)?;
             return grid::outcomes(self, &candidates, each);
         };
         grid::outcomes(self, candidates, each)

@@ -8,7 +8,7 @@ use super::folds::{Fold, Part};
 use super::meter::Meter;
 use super::{Each, PathSteps, Tune, TuneEvent};
 use crate::candidates::Candidates;
-use crate::error::{Error, Kind, Result};
+use crate::error::{Kind, Result};
 use crate::greedy::{GreedyRankRls, Labels, Own, Plan, Step, plan_with};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
@@ -104,17 +104,13 @@ impl Run<'_> {
             options.strategy = known.strategy;
         }
         let job = self.plan(options, lambda)?;
-        if self.memory.allows(job.memory) {
-            return Ok(job);
-        }
-        let needed = self.memory.holding(job.memory).held;
-        Err(Error::memory(format!(
-            "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
-             allow more memory, or take a rule for which folds come one after the other: best or one-se",
-            1 + self.folds.len(),
-            job.plan.strategy_name(),
-            self.memory.limit.unwrap_or(u64::MAX)
-        )))
+        let (count, strategy) = (1 + self.folds.len(), job.plan.strategy_name());
+        self.memory.require(
+            format_args!("{count} selections by {strategy} side by side need"),
+            job.memory,
+            "allow more memory, or take a rule for which folds come one after the other: best or one-se",
+        )?;
+        Ok(job)
     }
 
     fn plan(&self, options: GreedyRankRls, lambda: Lambda) -> Result<Job> {

@@ -44,16 +44,18 @@ impl OddColumns {
     pub fn look(&mut self, data: &Dataset<'_>) {
         self.columns += data.stored_columns();
         let (rows, labels) = (Rows::of(data), Labels::of(data));
-        let looked = (0..data.stored_columns()).into_par_iter().map(|position| {
+        let positions = (0..data.stored_columns()).into_par_iter();
+        // Few columns are odd, of millions.
+        let odd = positions.filter_map(|position| {
             let (column, feature) = (data.column(position), data.feature(position));
             let number = rows.numbering(column, feature);
             let tells = labels
                 .as_ref()
                 .is_some_and(|labels| labels.are_told_by(column, data));
-            (feature, number, tells)
+            (number.is_some() || tells).then_some((feature, number, tells))
         });
-        let looked: Vec<_> = looked.collect();
-        for (feature, number, tells) in looked {
+        let odd: Vec<_> = odd.collect();
+        for (feature, number, tells) in odd {
             self.numberings
                 .extend(number.map(|number| (feature, number)));
             self.labels.extend(tells.then_some(feature));
@@ -65,16 +67,11 @@ impl OddColumns {
     pub(super) fn look_at_units(&mut self, data: &Dataset<'_>) {
         let of_column = |position| {
             let deviation = deviation(data.column(position), data)?;
-            Some((deviation, data.feature(position)))
+            Some([(deviation, data.feature(position)); 2])
         };
-        let found = (0..data.stored_columns()).into_par_iter().map(of_column);
-        let found: Vec<_> = found.collect();
-        for one in found.into_iter().flatten() {
-            let [least, largest] = self.deviations.unwrap_or([one; 2]);
-            let smaller = if one.0 < least.0 { one } else { least };
-            let larger = if one.0 > largest.0 { one } else { largest };
-            self.deviations = Some([smaller, larger]);
-        }
+        let found = (0..data.stored_columns()).into_par_iter();
+        let found = found.filter_map(of_column).reduce_with(ends);
+        self.deviations = [self.deviations, found].into_iter().flatten().reduce(ends);
     }
 
     /// Warns of those that number the rows or tell the labels, as `data` name and count the columns.
@@ -115,6 +112,15 @@ impl OddColumns {
         let many = self.numberings.len() > MANY && 2 * self.numberings.len() > self.columns;
         if many { &[] } else { &self.numberings }
     }
+}
+
+/// The least and the largest number of both, each with its column: the first of equal ones.
+fn ends(first: [(f64, u32); 2], later: [(f64, u32); 2]) -> [(f64, u32); 2] {
+    let [[least, largest], [low, high]] = [first, later];
+    [
+        if low.0 < least.0 { low } else { least },
+        if high.0 > largest.0 { high } else { largest },
+    ]
 }
 
 /// The few columns, at most half of all, that have almost all of the squares of centred rows: these are the unit of

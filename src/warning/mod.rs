@@ -21,10 +21,11 @@ mod input;
 mod numbering;
 mod seen;
 
-use std::collections::HashMap;
 use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
 
 use rankrls_files::{Parameter, Remedy, counted, short};
+use rayon::prelude::*;
 
 use crate::columns::Scale;
 use crate::data::{Dataset, Feature, FeatureNames, Groups, IndexBase, Queries};
@@ -269,14 +270,25 @@ impl Warning {
 
 /// The first name that two columns have: only one of them can be found by it.
 fn repeated_name(data: &Dataset<'_>) -> Option<Warning> {
-    let mut places = HashMap::new();
-    let named = data.names().into_iter().flat_map(FeatureNames::named);
-    let mut named = named.filter(|(_, name)| !name.is_empty());
-    let (first, second, name) = named.find_map(|(feature, name)| {
-        let first = places.insert(name, feature)?;
-        Some((first, feature, name))
-    })?;
-    let base = data.index_base();
+    let (names, hasher) = (data.names()?, RandomState::new());
+    let named = names.named().filter(|(_, name)| !name.is_empty());
+    // A table of millions of names takes ten times as much as 32 bits of their hashes, with their columns.
+    let hashed = |(feature, name)| hasher.hash_one::<&str>(name) << 32 | u64::from(feature);
+    let mut hashes: Vec<u64> = Vec::with_capacity(names.len());
+    hashes.extend(named.map(hashed));
+    hashes.par_sort_unstable();
+    let column = |hash: &u64| u32::try_from(hash & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+    let alike = hashes.chunk_by(|a, b| a >> 32 == b >> 32);
+    let repeated = alike.filter(|alike| alike.len() > 1).filter_map(|alike| {
+        let mut columns = alike.iter().map(column).enumerate();
+        columns.find_map(|(place, second)| {
+            let earlier = alike[..place].iter().map(column);
+            let mut same = earlier.filter(|&first| names.of(first) == names.of(second));
+            Some((second, same.next_back()?))
+        })
+    });
+    let (second, first) = repeated.min()?;
+    let (name, base) = (names.of(second)?, data.index_base());
     Some(warning!(
         "columns {} and {} are both called {name:?}: tables for a model of these data have only one of them",
         base.written(first),

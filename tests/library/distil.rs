@@ -347,7 +347,7 @@ fn given_scores_take_no_memory_of_a_solver() {
             k: 3,
             ..options(strategy, 16.0, others)
         };
-        let candidates = asked.candidates(&data);
+        let candidates = asked.candidates(&data).unwrap();
         let planned = |data: &Dataset<'_>, memory| {
             let asked = GreedyRankRls {
                 memory,

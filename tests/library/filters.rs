@@ -151,7 +151,7 @@ fn features_come_by_falling_psi_and_the_steps_are_taken_again() {
     assert!(psi.windows(2).all(|pair| pair[0] >= pair[1] - 1e-9));
     let evaluated: Vec<usize> = selection.steps.iter().map(|step| step.evaluated).collect();
     assert_eq!(evaluated[..2], [30, 0]);
-    let candidates = options(30).candidates(&data);
+    let candidates = options(30).candidates(&data).unwrap();
     for taken in [1, 15, 30] {
         let steps = &selection.steps[..taken];
         let again = select_among(&candidates, &data, &options(30), steps, &mut unwatched).unwrap();
@@ -220,7 +220,7 @@ fn paths_of_several_strategies_have_the_filter() {
 #[test]
 fn targets_without_columns_and_labels_that_are_no_grades_are_refused() {
     let data = graded();
-    let candidates = options(3).candidates(&data);
+    let candidates = options(3).candidates(&data).unwrap();
     // The rows of data without their columns.
     let other = data.features_subset(&[]).unwrap();
     let error = plan(&candidates, &other, &options(3)).unwrap_err();

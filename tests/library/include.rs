@@ -83,7 +83,7 @@ fn variants(strategy: StrategyKind, lambda: f64) -> Vec<GreedyRankRls> {
 /// Holds a selection that has to have these columns to one that was given its first steps, to its own resumptions,
 /// and to threads and ranks.
 fn check(data: &Dataset<'_>, options: &GreedyRankRls, included: &[usize]) {
-    let candidates = options.candidates(data);
+    let candidates = options.candidates(data).unwrap();
     let asked = including(options.clone(), included);
     let whole = select_among(&candidates, data, &asked, &[], &mut unwatched).unwrap();
     assert_eq!(features(&whole.steps[..included.len()]), included);
@@ -124,7 +124,7 @@ fn check(data: &Dataset<'_>, options: &GreedyRankRls, included: &[usize]) {
     for count in [2, 3] {
         for found in on_threads(count, |peers| {
             let own = share(data, peers.count(), peers.rank());
-            let candidates = asked.candidates(&own).among(peers);
+            let candidates = asked.candidates(&own).unwrap().among(peers);
             select_among(&candidates, &own, &asked, &[], &mut unwatched)
         }) {
             assert_eq!(found.map(outcome).as_ref(), Ok(&whole), "{count} ranks");
@@ -394,7 +394,7 @@ fn a_model_knows_what_it_had_to_have() {
     let parse = |text: &str| Model::parse(text.as_bytes(), Path::new("model.json"));
     let text = String::from_utf8(text).unwrap();
     assert_eq!(parse(&text).unwrap(), model);
-    let candidates = options.candidates(&data);
+    let candidates = options.candidates(&data).unwrap();
     let hash = DataHash::of(&data);
     let (again, given) = model.go_on(&options, &candidates, hash).unwrap();
     let resumed = select_among(&candidates, &data, &again, &given, &mut unwatched).unwrap();

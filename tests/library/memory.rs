@@ -3,11 +3,12 @@
 use rankrls::data::sample;
 use rankrls::greedy::job::{plan, select, unwatched};
 use rankrls::memory::Memory;
+use rankrls::model::FeatureChoice;
 use rankrls::ridge::{Basis, Kernel, Preference, Preferences, RankRls};
 use rankrls::tune::{self, Tune, Tuning, choose_lambda};
 use rankrls::{
-    ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Objective, Queries, Result,
-    Solver, StrategyKind,
+    ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Model, Objective, Queries,
+    Result, Solver, StrategyKind,
 };
 
 const HELD: u64 = 12_345;
@@ -15,8 +16,9 @@ const HELD: u64 = 12_345;
 /// The bytes that a selection that does not fit would take.
 fn bytes_needed(error: &rankrls::Error) -> u64 {
     let text = error.to_string();
-    let (_, behind) = text.split_once(" needs ").expect("a refusal");
-    let (bytes, _) = behind.split_once(' ').expect("a size");
+    let (_, behind) = text.split_once(" need").expect("what it needs");
+    let (bytes, _) = behind.split_once(" bytes").expect("a size");
+    let bytes = bytes.trim_start_matches('s').trim_start();
     bytes.parse().expect("a number of bytes")
 }
 
@@ -32,10 +34,7 @@ fn least(run: &dyn Fn(Memory) -> Result<()>) -> u64 {
             Ok(()) => return limit,
             Err(error) => {
                 assert_eq!(error.kind(), Kind::Memory, "{error}");
-                let text = error.to_string();
-                let (_, needed) = text.split_once(" needs ").expect("what it needs");
-                let (needed, _) = needed.split_once(" bytes").expect("a number of bytes");
-                let needed = needed.parse().expect("a number");
+                let needed = bytes_needed(&error);
                 assert!(needed > limit, "{needed} of {limit}");
                 limit = needed;
             }
@@ -59,7 +58,7 @@ fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<()>) -> u64 {
 
 /// Bytes of what was known before, if `grid` on `data` uses it, and the least limit without.
 fn trained(name: &str, grid: &RankRls, data: &Dataset<'_>) -> (u64, u64, ColumnClasses) {
-    let classes = grid.column_classes(data);
+    let classes = grid.column_classes(data).unwrap();
     let by = |known: Option<&ColumnClasses>| {
         counts_what_is_held(name, &|memory| {
             limited(grid, memory).train(data, known).map(drop)
@@ -181,7 +180,7 @@ fn selections_and_their_plans_count_it() {
         memory,
         ..GreedyRankRls::new(3, lambda())
     };
-    let candidates = options(Memory::default()).candidates(&data);
+    let candidates = options(Memory::default()).candidates(&data).unwrap();
     let needed = |memory: Memory| match plan(&candidates, &data, &options(memory)) {
         Err(error) => bytes_needed(&error),
         other => panic!("{other:?}"),
@@ -244,11 +243,59 @@ fn the_choice_of_lambda_counts_it() {
             memory,
             ..GreedyRankRls::new(1, None)
         };
-        let candidates = options.candidates(&data);
+        let candidates = options.candidates(&data).unwrap();
         choose_lambda(&options, None, &candidates, &data, &mut tune::unwatched).map(drop)
     };
     let limit = 1 << 30;
     assert!(chosen(Memory::limit(limit)).is_ok());
     let error = chosen(Memory::limit(limit).holding(limit)).unwrap_err();
     assert!(error.to_string().contains("are allowed"), "{error}");
+}
+
+/// Classes are refused before they take the memory, by whichever way they are asked for.
+#[test]
+fn every_way_to_fit_looks_at_the_limit_before_classes_are_made() {
+    let data = sample::train();
+    let memory = Memory::limit(data.memory() + 1000);
+    let selection = GreedyRankRls {
+        memory,
+        ..GreedyRankRls::new(3, lambda())
+    };
+    let tune = Tune::new(selection.clone(), lambda());
+    let train = RankRls {
+        memory,
+        ..grid(Objective::Query)
+    };
+    let refusals = [
+        selection.fit(&data).map(drop),
+        select(&data, &selection, &mut unwatched).map(drop),
+        tune.fit(&data).map(drop),
+        Tuning::new(&data, &tune)
+            .run(&mut tune::unwatched)
+            .map(drop),
+        train.fit(&data).map(drop),
+        train.train(&data, None).map(drop),
+    ];
+    for refused in refusals {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), Kind::Memory, "{error}");
+        let text = error.to_string();
+        assert!(text.starts_with("the classes of columns need"), "{text}");
+    }
+}
+
+/// A model of all columns takes more than their weights.
+#[test]
+fn a_trained_model_counts() {
+    let data = sample::train();
+    let params = grid(Objective::Query);
+    let training = params.train(&data, None).unwrap();
+    let summary = params.column_classes(&data).unwrap().summary();
+    let within = |memory| {
+        let params = limited(&params, memory);
+        Model::from_training(&training, FeatureChoice::All, &data, &summary, &params)
+    };
+    let limit = counts_what_is_held("model", &|memory| within(memory).map(drop));
+    let model = within(Memory::limit(limit)).unwrap();
+    assert!(limit >= data.memory() + model.memory(), "{limit}");
 }

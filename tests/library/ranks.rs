@@ -26,7 +26,7 @@ fn on_ranks(
 ) -> Vec<Result<Selection>> {
     on_threads(count, |peers| {
         let own = share(data, peers.count(), peers.rank());
-        let candidates = options.candidates(&own).among(peers);
+        let candidates = options.candidates(&own).unwrap().among(peers);
         select_among(&candidates, &own, options, steps, &mut unwatched)
     })
 }
@@ -163,7 +163,7 @@ fn plans_are_those_of_the_rank_that_has_most() {
         memory: Memory::limit(limit),
         ..GreedyRankRls::new(5, None)
     };
-    let whole = options.candidates(&data);
+    let whole = options.candidates(&data).unwrap();
     let alone = plan(&whole, &data, &options).unwrap();
     let plans = on_threads(3, |peers| {
         let own = share(&data, 3, peers.rank());
@@ -171,7 +171,7 @@ fn plans_are_those_of_the_rank_that_has_most() {
             memory: Memory::limit(limit - peers.rank() as u64),
             ..options.clone()
         };
-        let candidates = options.candidates(&own).among(peers);
+        let candidates = options.candidates(&own).unwrap().among(peers);
         assert!(candidates.classes().len() < candidates.summary().column_classes / 2);
         let little = GreedyRankRls {
             memory: Memory::limit(u64::from(candidates.peers().rank() == 1)),

@@ -122,7 +122,7 @@ fn steps_of_other_data_are_refused() {
 
 /// The model of `data` by these options after so many steps, as it comes back from a file.
 fn ended(data: &Dataset<'_>, options: &GreedyRankRls, given: &[Step], after: usize) -> Model {
-    let candidates = options.candidates(data);
+    let candidates = options.candidates(data).unwrap();
     let mut end = |_: &Step, work: &Selecting<'_>| match work.steps().len() {
         taken if taken == after => ControlFlow::Break(()),
         _ => ControlFlow::Continue(()),
@@ -160,7 +160,7 @@ fn a_model_is_gone_on_from_again_and_again() {
         auto,
     ] {
         let whole = ended(&data, &asked, &[], K);
-        let candidates = asked.candidates(&data);
+        let candidates = asked.candidates(&data).unwrap();
         let mut last = ended(&data, &asked, &[], 2);
         for after in [2, 3, 7, K] {
             let (options, given) = last.go_on(&asked, &candidates, hash).unwrap();
@@ -171,7 +171,7 @@ fn a_model_is_gone_on_from_again_and_again() {
     }
     // Where folds have chosen lambda, they do not choose again.
     let auto = GreedyRankRls::new(K, None);
-    let candidates = auto.candidates(&data);
+    let candidates = auto.candidates(&data).unwrap();
     let model = ended(&data, &options(3.0), &[], 4);
     let (options, _) = model.go_on(&auto, &candidates, hash).unwrap();
     assert_eq!(options.lambda, model.settings.lambda);
@@ -181,10 +181,10 @@ fn a_model_is_gone_on_from_again_and_again() {
 fn models_of_other_runs_are_not_gone_on_from() {
     let data = data();
     let hash = DataHash::of(&data);
-    let candidates = options(2.0).candidates(&data);
+    let candidates = options(2.0).candidates(&data).unwrap();
     let model = ended(&data, &options(2.0), &[], 3);
     let refused = |model: &Model, options: &GreedyRankRls, hash| {
-        let candidates = options.candidates(&data);
+        let candidates = options.candidates(&data).unwrap();
         model
             .go_on(options, &candidates, hash)
             .unwrap_err()
@@ -280,7 +280,7 @@ fn validation(data: &Dataset<'_>) -> Dataset<'static> {
 
 /// Cuts a tuning after more and more steps, and holds its end to that of an unbroken one.
 fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
-    let candidates = options.selection.candidates(data);
+    let candidates = options.selection.candidates(data).unwrap();
     let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
@@ -390,7 +390,7 @@ fn tunings_go_on_from_anywhere() {
 fn steps_of_another_tuning_are_refused() {
     let data = data();
     let options = tune_options();
-    let candidates = options.selection.candidates(&data);
+    let candidates = options.selection.candidates(&data).unwrap();
     let first = select_among(
         &candidates,
         &data,

@@ -201,7 +201,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         ..args.labels.options()
     };
     console.warn_all(Warning::of_units(&input.train, options.scale));
-    let candidates = options.candidates_within(&input.train)?;
+    let candidates = options.candidates(&input.train)?;
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
         return Ok(session.without_results());
     };
@@ -293,7 +293,7 @@ impl CompareArgs {
         let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
         let found = interrupt.run(|| {
-            let candidates = options.candidates_within(&input.train)?;
+            let candidates = options.candidates(&input.train)?;
             let memory = plan(&candidates, &input.train, &options)?.memory;
             anyhow::Ok((candidates, memory))
         })?;

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::data::read::{Format, names_beside};
-use rankrls::data::{Ranker, names_file, write_names, write_query_sizes, write_svmlight_as_wide};
+use rankrls::data::{
+    Ranker, names_file, write_names, write_query_sizes, write_svmlight_as_wide, writing_memory,
+};
 use rankrls::{Dataset, IndexBase, Model};
 
 use crate::args::{one_of, usage};
@@ -59,6 +61,9 @@ pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode>
     // Found writable before the work.
     let target = args.target(session)?;
     let dataset = args.read(session)?;
+    let memory = args.data.memory().holding(dataset.memory());
+    let what = "the text of the rows needs";
+    memory.require(what, writing_memory(&dataset), "allow more memory")?;
     target.write(dataset, args.ranker)?;
     Ok(session.code())
 }
@@ -174,8 +179,14 @@ impl Target {
             .complete(|writer| write_svmlight_as_wide(&dataset, base, writer))?;
         let mut complete = vec![data];
         if let Some((known, file)) = named.zip(self.names) {
-            let known = known.iter().take(dataset.width()).collect();
-            complete.push(file.complete(|writer| write_names(&known, writer))?);
+            // Names beyond the last column are seldom.
+            let few;
+            let mut names = known;
+            if known.len() > dataset.width() {
+                few = known.iter().take(dataset.width()).collect();
+                names = &few;
+            }
+            complete.push(file.complete(|writer| write_names(names, writer))?);
         }
         if let Some(file) = self.sizes {
             complete.push(file.complete(|writer| write_query_sizes(&queries, writer))?);

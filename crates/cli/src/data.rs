@@ -212,9 +212,8 @@ impl DataArgs {
         if self.by_name(path) {
             return Ok(());
         }
-        names.check(path, self.memory(), |names, file| {
-            model.check_names(names, file)
-        })
+        let memory = self.memory().holding(model.memory());
+        names.check(path, memory, |names, file| model.check_names(names, file))
     }
 
     /// Reads data for `model`, which says how many columns there are, and what was not said about those of
@@ -233,7 +232,7 @@ impl DataArgs {
         self.check_names(model, path, names)?;
         let of_model = || model.feature_names();
         let options = self
-            .options(0)
+            .options(model.memory())
             .table(self.table_for(model, wanted)?)
             .width(model.data.columns)
             .columns(self.by_name(path).then(of_model))
@@ -375,7 +374,8 @@ impl TrainingData {
         let names = self.read.by_name(path).then(of_train);
         if let Some(known) = train.names().filter(|_| names.is_none()) {
             let base = train.index_base();
-            ColumnNames::default().check(path, self.read.memory(), |names, file| {
+            let memory = self.read.memory().holding(held);
+            ColumnNames::default().check(path, memory, |names, file| {
                 names.check_same((0..).zip(known.iter()), base, "the training data", file)
             })?;
         }
@@ -394,7 +394,7 @@ pub(crate) fn scores_of(
     path: &Path,
     memory: Memory,
 ) -> Result<Vec<f64>> {
-    let scores = read_scores(path, memory)?;
+    let scores = read_scores(path, memory.holding(dataset.memory()))?;
     let (rows, found) = (dataset.rows(), scores.len());
     if rows != found {
         let path = path.display();
@@ -426,8 +426,9 @@ impl Input {
     ) -> Result<(Self, Option<Packed>)> {
         let (loaded, seconds) = data.load(packed, session.console)?;
         let (mut train, entries) = (loaded.dataset, loaded.packed);
+        let memory = data.read.memory().holding(entries.memory());
         if let Some(path) = &teacher.teacher {
-            let scores = scores_of(&train, "the data", path, data.read.memory())?;
+            let scores = scores_of(&train, "the data", path, memory)?;
             let with_scores = train.with_teacher(scores);
             train = with_scores.with_context(|| path.display().to_string())?;
         }

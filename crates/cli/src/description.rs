@@ -60,12 +60,19 @@ pub(crate) struct Spread<T> {
 }
 
 impl Description {
+    /// Bytes that it takes to describe `dataset`.
+    pub(crate) fn memory(dataset: &Dataset<'_>) -> u64 {
+        let (rows, queries) = (dataset.rows(), dataset.queries().len());
+        (8 * dataset.stored_columns() + 40 * rows + 100 * queries) as u64
+    }
+
     /// Describes `dataset`, in time linear in its entries.
     pub(crate) fn of(dataset: &Dataset<'_>) -> Self {
         let sizes = dataset.queries().ranges().map(|rows| rows.len());
         let query_of_row = dataset.queries().of_rows();
         let mut row_nonzeros = vec![0; dataset.rows()];
-        let (mut columns, mut single_query_columns) = (Vec::new(), 0);
+        let mut lengths = Vec::with_capacity(dataset.stored_columns());
+        let (mut longest, mut single_query_columns) = (Vec::new(), 0);
         for position in 0..dataset.stored_columns() {
             let entries = dataset.column(position).iter();
             let rows = entries
@@ -78,13 +85,14 @@ impl Description {
                 row_nonzeros[row] += 1;
             }
             single_query_columns += usize::from(query_of_row[first] == query_of_row[last]);
-            columns.push((dataset.feature(position), rows.count()));
+            let nonzeros = rows.count();
+            lengths.push(nonzeros);
+            // The first of equally long columns come first.
+            let place = longest.partition_point(|&(_, others)| others >= nonzeros);
+            longest.insert(place, (dataset.feature(position), nonzeros));
+            longest.truncate(LONGEST);
         }
-        let lengths: Vec<usize> = columns.iter().map(|&(_, nonzeros)| nonzeros).collect();
         let places = dataset.rows() as f64 * dataset.width() as f64;
-        // The first of equally long columns come first.
-        columns.sort_by_key(|&(_, nonzeros)| std::cmp::Reverse(nonzeros));
-        columns.truncate(LONGEST);
         Self {
             density: (places > 0.0).then(|| lengths.iter().sum::<usize>() as f64 / places),
             query_sizes: of_counts(sizes.collect()),
@@ -92,7 +100,7 @@ impl Description {
             column_nonzeros: (!lengths.is_empty()).then(|| of_counts(lengths)),
             labels: Labels::of(dataset),
             single_query_columns,
-            longest_columns: columns,
+            longest_columns: longest,
         }
     }
 }

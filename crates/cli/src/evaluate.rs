@@ -83,6 +83,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     let csv = Destination::create(files, "--csv", args.csv.as_ref())?;
     let results = files.results(args.json)?;
     let (loaded, rankings) = args.rankings(session)?;
+    args.check_lines(&loaded, rankings.len())?;
     let labels = loaded.dataset.labels();
     console.warn_all(Warning::of_grades(&args.metrics, labels));
     if rankings.len() == 1 && session.is_given("seed") {
@@ -95,6 +96,9 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     });
     session.end(&results, &report, || report.text(), written)
 }
+
+/// Bytes of a value of a query in a table that is written.
+const WRITTEN: u64 = 96;
 
 /// The name of the ranking that the data have themselves.
 const FILE_ORDER: &str = "order of the file";
@@ -201,6 +205,18 @@ impl EvaluateArgs {
         Ok((loaded, rankings))
     }
 
+    /// Refuses a table of every query that there is not the memory for.
+    fn check_lines(&self, loaded: &Loaded, rankings: usize) -> Result<()> {
+        if self.csv.is_none() {
+            return Ok(());
+        }
+        let cells = rankings * loaded.dataset.queries().len() * (2 + self.metrics.len());
+        let memory = self.data.memory().holding(loaded.dataset.memory());
+        let what = "the values of every query need";
+        memory.require(what, WRITTEN * cells as u64, "allow more memory")?;
+        Ok(())
+    }
+
     /// The ranking of this name by these scores.
     fn ranking(
         &self,
@@ -211,6 +227,12 @@ impl EvaluateArgs {
     ) -> Result<Ranking> {
         let (measures, convention) = (&self.metrics, self.convention.known());
         data::check_labels(measures, loaded, &self.path)?;
+        let memory = self.data.memory().holding(loaded.dataset.memory());
+        let rankings = self.model.len() + self.scores.len() + 1;
+        let values = 16 * rankings * measures.len() * loaded.dataset.queries().len();
+        // Scores, and ranks of them.
+        let bytes = values + 40 * loaded.dataset.rows();
+        memory.require("the measures need", bytes as u64, "allow more memory")?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
         let metrics = metrics::evaluate(measures, labels, scores, queries, convention)?;
         Ok(Ranking {

@@ -137,9 +137,14 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
 
 impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
-        // The description frees its memory before the classes are made.
-        let description = Description::of(dataset);
         let (memory, weight) = (args.data.memory(), QueryWeight::Uniform);
+        // The description frees its memory before the classes are made.
+        memory.holding(dataset.memory()).require(
+            "the description needs",
+            Description::memory(dataset),
+            "allow more memory",
+        )?;
+        let description = Description::of(dataset);
         let classes = ColumnClasses::within(dataset, weight, Scale::None, memory)?;
         let candidates = Candidates::from(classes);
         let summary = candidates.summary();

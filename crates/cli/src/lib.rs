@@ -39,6 +39,7 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use clap_complete::Shell;
 
 use rankrls::{Remedy, Wording};
+use rankrls_files::memory;
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
@@ -292,7 +293,11 @@ fn asked() -> clap::Command {
 fn run((cli, matches): Parsed) -> Result<ExitCode, Failure> {
     let quiet = cli.common.quiet;
     let console = Console::new(quiet, cli.common.verbose && !quiet);
-    start(&cli, &matches, console).map_err(|error| match error.downcast_ref::<UsageError>() {
+    let ended = start(&cli, &matches, console);
+    if let Some(bytes) = memory::peak() {
+        tracing::info!(bytes, "most memory that was taken");
+    }
+    ended.map_err(|error| match error.downcast_ref::<UsageError>() {
         Some(mistake) => {
             let shown = asked().error(ErrorKind::ArgumentConflict, mistake);
             Failure {

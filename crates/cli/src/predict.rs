@@ -55,7 +55,15 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     let loaded = args
         .data
         .read_for(&model, &args.path, &args.names, Wanted::Features, console)?;
-    let scores = loaded.dataset.in_input_order(model.scores(&loaded.dataset));
+    let dataset = &loaded.dataset;
+    let memory = args.data.memory().holding(model.memory());
+    // Scores are put in order, and columns and weights stand apart.
+    let bytes = 16 * dataset.rows() as u64 + 12 * model.features.len() as u64;
+    let what = "the scores need";
+    memory
+        .holding(dataset.memory())
+        .require(what, bytes, "allow more memory")?;
+    let scores = dataset.in_input_order(model.scores(dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;
         bail!(

@@ -325,7 +325,7 @@ fn candidates(
     }
     let units = Warning::of_units(&input.train, options.scale);
     session.console.warn_all(units);
-    Ok(options.candidates_within(&input.train)?)
+    Ok(options.candidates(&input.train)?)
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`

@@ -174,7 +174,10 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     spinner.finish_and_clear();
     let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
-    let written = output.complete(|writer| model.write_to(writer));
+    let written = match &model {
+        Some(model) => output.complete(|writer| model.write_to(writer)),
+        None => Ok(None),
+    };
     let of_rows = args.objective.objective != Objective::Pairs;
     let held_out = match &report.outcome.best().holdout {
         Some(holdout) => scores.complete(|writer| write_holdout(&train, of_rows, holdout, writer)),
@@ -384,7 +387,7 @@ impl TrainArgs {
     ) -> Result<(Dataset<'static>, ColumnClasses)> {
         let listed = read_features(path, train.index_base(), train.width(), params.memory)?;
         let restricted = train.features_subset(&listed)?;
-        let classes = params.column_classes(&restricted);
+        let classes = params.column_classes(&restricted)?;
         if classes.is_empty() && self.kernel.is_linear() {
             let given = match listed.len() {
                 1 => "the given feature is".to_owned(),
@@ -406,21 +409,21 @@ impl TrainArgs {
         error.into()
     }
 
-    /// The best model, of data that were read in `load_seconds`.
+    /// The best model, if it is to be written, of data that were read in `load_seconds`.
     fn train(
         &self,
         train: &Dataset<'_>,
         mut params: RankRls,
         load_seconds: f64,
         console: Console,
-    ) -> Result<(Model, Report)> {
+    ) -> Result<(Option<Model>, Report)> {
         let begin = Instant::now();
         let features = match self.features {
             Some(_) => FeatureChoice::Given,
             None => FeatureChoice::All,
         };
         self.place(&mut params, train, console)?;
-        let candidates = params.column_classes(train);
+        let candidates = params.column_classes(train)?;
         let restricted = match &self.features {
             None => None,
             Some(path) => Some(self.restricted(path, train, &params)?),
@@ -437,10 +440,19 @@ impl TrainArgs {
         let models = params.lambdas.count() * params.kernels.len();
         let outcome = outcome.map_err(|error| self.told(error, data.queries(), models))?;
         let (best, summary) = (outcome.best(), candidates.summary());
+        // The classes give their memory back to the model.
+        drop(candidates);
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let mut model = Model::from_training(&outcome, features, source, &summary, &params);
-        model.table = self.data.read.table();
+        let make = || Model::from_training(&outcome, features, source, &summary, &params);
+        let (weights, model) = match &outcome.fit {
+            Fit::Linear(weights) if self.output.is_none() => (weights.len(), None),
+            _ => {
+                let mut model = make()?;
+                model.table = self.data.read.table();
+                (model.features.len(), Some(model))
+            }
+        };
         let (cells, scheme) = (outcome.cells.iter(), outcome.held_out.as_ref());
         let report = Report {
             schema: "rankrls.training/1",
@@ -455,7 +467,7 @@ impl TrainArgs {
                 ..params
             },
             features,
-            weights: model.features.len(),
+            weights,
             data: Sizes {
                 unit: outcome.unit,
                 ..Sizes::new(train, &summary)

@@ -228,7 +228,7 @@ impl SelectArgs {
         if !packs {
             let (nonzeros, hash) = (data.nonzeros(), DataHash::of(&data));
             let own = share(&data, count, rank).with_entries_elsewhere(nonzeros, hash);
-            let candidates = options.candidates(&own);
+            let candidates = options.candidates(&own)?;
             return Ok((own, candidates));
         }
         let memory = options.memory.holding(data.memory());

@@ -140,7 +140,7 @@ fn models_are_those_of_one_process() {
             options(StrategyKind::Distil),
         ),
     ] {
-        let candidates = options.candidates(data);
+        let candidates = options.candidates(data).unwrap();
         let selection = select_among(&candidates, data, &options, &[], &mut unwatched).unwrap();
         let mut expected = Vec::new();
         let model = Model::from_selection(&selection, data, &candidates.summary());

@@ -5,7 +5,7 @@ use rankrls_files::input::Source;
 
 use super::lists;
 use super::options::{Loaded, ReadOptions, RowQueries};
-use super::query_lines;
+use super::query_lines::{self, QUERY};
 use super::text::Text;
 use crate::data::missing::Missing;
 use crate::data::names::IndexBase;
@@ -31,9 +31,10 @@ pub(super) fn build(
     let width = options.width.unwrap_or(text.width);
     let dropped_entries = text.dropped_entries;
     let dropped_columns = text.dropped_columns.len() as u64;
-    let memory = options.memory.holding(text.memory);
     let averaged = options.table.missing == Some(Missing::Mean);
-    let nameless = text.into_dataset(width, averaged)?.with_index_base(base);
+    let nameless = text.into_dataset(width, averaged, options.memory.left())?;
+    let memory = options.memory.holding(nameless.memory() + packed.memory());
+    let nameless = nameless.with_index_base(base);
     let dataset = match &options.names {
         None => nameless,
         Some(path) => lists::attach(nameless, path, memory)?,
@@ -70,6 +71,7 @@ fn give_queries(
                 let found = format!("{} rows, the last {rest} no full query", text.rows);
                 return Err(Fault::mismatch(expected, found).of(&text.name));
             }
+            text.memory += QUERY * (text.rows / size) as u64;
             for query in 1..=text.rows / size {
                 // Every number is another query.
                 let _ = text.groups.add(&query.to_string(), *size, query as u64);

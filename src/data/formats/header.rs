@@ -10,8 +10,9 @@ use super::cells::Cell;
 use super::options::ReadOptions;
 use crate::data::missing::Missing;
 
-/// Bytes of a column of the header besides its name, once and as a key, and of what its points separate.
-const COLUMN: u64 = 192;
+/// Bytes of a column of the header besides its name, once and as a key, of what its points separate, and of a cell
+/// of the row at hand.
+const COLUMN: u64 = 480;
 
 /// The kind of the cells of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

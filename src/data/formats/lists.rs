@@ -18,7 +18,8 @@ use super::write::refused;
 /// Reads names of features, one a line: the first line names the first column. The file may be compressed and have CRLF line ends; blanks
 /// around a name do not count, and an empty line is an empty name.
 pub fn read_names(path: &Path, memory: Memory) -> Result<FeatureNames, ReadError> {
-    let names = read_strings(path, memory.limit, memory.held, "a feature name in UTF-8")?;
+    let mut names = read_strings(path, memory.limit, memory.held, "a feature name in UTF-8")?;
+    names.shrink_to_fit();
     Ok(FeatureNames::new(names))
 }
 

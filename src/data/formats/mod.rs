@@ -31,7 +31,7 @@ pub use lists::{
 };
 pub use options::{Loaded, ReadOptions, RowQueries, TableOptions};
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
-pub use write::{write_svmlight, write_svmlight_as_wide};
+pub use write::{write_svmlight, write_svmlight_as_wide, writing_memory};
 
 impl Dataset<'static> {
     /// Reads the file at `path`, its format known by its name, as [`ReadOptions`] do by default.

@@ -79,15 +79,16 @@ impl Parsed {
         parsed
     }
 
-    /// Bytes that the rows take: here and, unless they stay `packed`, once more in columns.
-    pub(super) fn memory(&self, packed: bool) -> u64 {
+    /// Bytes that the rows take here, and in columns besides, unless they stay `packed`.
+    pub(super) fn memory(&self, packed: bool) -> [u64; 2] {
         let rows = self.rows * 2 * size_of::<f64>();
         // A query in the table of all takes less than twice what its run takes.
         let ids = 2 * self.ids.memory() + self.query_runs.len() * 3 * size_of::<QueryRun>();
         let entries: usize = self.runs.iter().map(Run::memory).sum();
         let merged: u64 = self.runs.iter().map(|run| 12 * run.entries()).sum();
         let columns = if packed { 0 } else { merged };
-        (entries + rows + ids + self.dropped_columns.len() * 4) as u64 + columns
+        let held = entries + rows + ids + self.dropped_columns.len() * 4;
+        [held as u64, columns]
     }
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {

@@ -11,7 +11,7 @@ use super::token;
 use crate::data::queries::Groups;
 
 /// Bytes of a query in the table of all, besides its identifier.
-const QUERY: u64 = 64;
+pub(super) const QUERY: u64 = 128;
 
 /// Gives the rows of `text` the queries that `source` has: an identifier a line; or the sizes of the queries
 /// one after the other, as files for `LightGBM` and `XGBoost` have them, which are lines of whole numbers

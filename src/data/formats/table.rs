@@ -76,7 +76,7 @@ impl TableRows<'_> {
         self.text.labels.push(label);
         self.text.rows += 1;
         self.text.memory += ENTRY * entries + ROW;
-        self.text.check_memory(self.options.memory.left())
+        self.text.check_memory(0, self.options.memory.left())
     }
 
     /// Adds a row of the query `id`, which begins after `before` bytes.

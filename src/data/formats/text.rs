@@ -28,6 +28,12 @@ const BATCH: usize = 4;
 /// columns, more than half of what is counted, is not taken yet.
 const BATCH_SHARE: u64 = 24;
 
+/// Bytes of a column in data besides its entries: where it begins, and its feature.
+const COLUMN: u64 = 8 + 4;
+
+/// Bytes for each byte of text on its way: the text, twice as much in entries at most as a rule, and the next text.
+const PARSED: u64 = 4;
+
 /// Chunks of about `size` bytes, in batches for all threads.
 fn chunks(source: Source<'_>, size: usize, limit: Option<u64>) -> Chunks<'_> {
     let share = limit.map_or(u64::MAX, |limit| limit / BATCH_SHARE);
@@ -47,8 +53,10 @@ pub(super) struct Text {
     pub(super) width: usize,
     pub(super) dropped_entries: u64,
     pub(super) dropped_columns: Vec<u32>,
-    /// Bytes held for it, and needed again for its columns.
+    /// Bytes held for it.
     pub(super) memory: u64,
+    /// Bytes that the entries will take in columns.
+    pub(super) columns: u64,
     pub(super) lines: u64,
     /// The line of the first row without a query identifier.
     pub(super) nameless_line: Option<u64>,
@@ -82,16 +90,24 @@ impl Text {
     }
 
     /// The data set of these rows in `width` columns, with means for missing values if they are
-    /// `averaged`.
+    /// `averaged`, of at most `limit` bytes.
     pub(super) fn into_dataset(
         self,
         width: usize,
         averaged: bool,
+        limit: Option<u64>,
     ) -> Result<Dataset<'static>, ReadError> {
+        let check = |stored: usize| {
+            let bytes = COLUMN * stored as u64 + self.columns;
+            self.check_memory(bytes, limit)
+        };
+        let mut columns = self
+            .packed
+            .columns(width, check)
+            .map_err(|fault| fault.of(&self.name))?;
         let name = self.name;
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
-        let mut columns = self.packed.columns(width);
         drop(self.packed);
         // Entries may stay packed.
         columns.height = self.rows;
@@ -138,9 +154,10 @@ impl Text {
                 None => chunks.batch(),
                 failure => (Vec::new(), failure),
             };
+            let waiting = texts.iter().map(Vec::len).sum::<usize>() as u64;
             let parse = || texts.into_par_iter().map(parse_text).collect();
-            let mut waiting = pieces.into_iter();
-            let append = || waiting.try_for_each(|parsed| self.append(parsed, options));
+            let mut parsed = pieces.into_iter();
+            let append = || parsed.try_for_each(|one| self.append(one, waiting, options));
             let (read, (parsed, appended)) = rayon::join(read, || rayon::join(parse, append));
             (texts, failure) = read;
             if appended.is_err() {
@@ -151,9 +168,18 @@ impl Text {
         (failure, Ok(()))
     }
 
-    fn append(&mut self, mut parsed: Parsed, options: &ReadOptions) -> Result<(), ReadError> {
-        self.memory += parsed.memory(options.packed);
-        let within = self.check_memory(options.memory.left());
+    /// Appends rows, while so many bytes of text are `waiting`.
+    fn append(
+        &mut self,
+        mut parsed: Parsed,
+        waiting: u64,
+        options: &ReadOptions,
+    ) -> Result<(), ReadError> {
+        let [held, columns] = parsed.memory(options.packed);
+        self.memory += held;
+        self.columns += columns;
+        let bytes = self.columns.max(PARSED * waiting);
+        let within = self.check_memory(bytes, options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut parsed);
         let returning = self.add_queries(&parsed).err();
@@ -172,11 +198,12 @@ impl Text {
         Ok(())
     }
 
-    /// Refuses more than a limit lets in.
-    pub(super) fn check_memory(&self, limit: Option<u64>) -> Result<(), Fault> {
-        match limit.filter(|&limit| self.memory > limit) {
+    /// Refuses to take so many `bytes` more than a limit lets in.
+    pub(super) fn check_memory(&self, bytes: u64, limit: Option<u64>) -> Result<(), Fault> {
+        let all = self.memory.saturating_add(bytes);
+        match limit.filter(|&limit| all > limit) {
             None => Ok(()),
-            Some(limit) => Err(Fault::too_large(limit, &format!("{} or more", self.memory))),
+            Some(limit) => Err(Fault::too_large(limit, &format!("{all} or more"))),
         }
     }
 

@@ -23,6 +23,17 @@ pub(super) fn refused(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
+/// Bytes that it takes to write `dataset`, about: the entries of the rows at hand, where those of each column are, and
+/// the identifiers of queries.
+pub fn writing_memory(dataset: &Dataset<'_>) -> u64 {
+    // A row has at most an entry in each column.
+    let at_once = AT_ONCE.max(dataset.stored_columns());
+    let entries = size_of::<(u32, f64)>() * dataset.nonzeros().min(at_once);
+    let (rows, queries) = (dataset.rows(), dataset.queries().len());
+    let text = 4 * BUFFER;
+    (entries + 4 * dataset.stored_columns() + 12 * rows + 72 * queries + text) as u64
+}
+
 /// Writes `dataset` as svmlight text with query ids, rows in order.
 ///
 /// Numbers have the fewest digits that read back to the same value, indices count as
@@ -30,7 +41,7 @@ pub(super) fn refused(message: String) -> io::Error {
 /// queries are numbered from 1. What the format does not hold is not written: names, empty
 /// columns after the last that is used, and the order that the rows had before they were moved.
 ///
-/// Allocates 4 bytes a row and 8 a column, and some megabytes to have entries by row.
+/// Allocates [`writing_memory`], some megabytes or more.
 pub fn write_svmlight(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
     write_rows(dataset, dataset.index_base(), None, writer)
 }
@@ -87,15 +98,14 @@ fn write_rows(
                 base.written(dataset.feature(position as usize)),
                 value,
             );
+            // A row may be long.
+            flush(&mut text, &mut writer)?;
         }
         if let Some(last) = last.filter(|_| row == 0) {
             push_pair(&mut text, base.written(last), 0.0);
         }
         text.push(b'\n');
-        if text.len() >= BUFFER {
-            writer.write_all(&text)?;
-            text.clear();
-        }
+        flush(&mut text, &mut writer)?;
     }
     writer.write_all(&text)?;
     writer.flush()
@@ -123,13 +133,23 @@ fn check_values(dataset: &Dataset<'_>, base: IndexBase) -> io::Result<()> {
     Ok(())
 }
 
+/// Writes the text, if there is enough of it.
+#[inline]
+fn flush(text: &mut Vec<u8>, writer: &mut impl Write) -> io::Result<()> {
+    if text.len() >= BUFFER {
+        writer.write_all(text)?;
+        text.clear();
+    }
+    Ok(())
+}
+
 /// The entries of data by row, some rows at a time.
 struct ByRow<'a> {
     dataset: &'a Dataset<'a>,
     /// How many entries each row has.
     lengths: Vec<u32>,
-    /// How many entries of each column were taken.
-    taken: Vec<usize>,
+    /// How many entries of each column were taken: at most as many as rows.
+    taken: Vec<u32>,
     /// The rows at hand.
     rows: Range<usize>,
     /// Where the entries of each of these begin, and where the last ends.
@@ -178,14 +198,16 @@ impl<'a> ByRow<'a> {
             self.starts.push(all);
         }
         self.rows = first..first + self.starts.len() - 1;
+        let count = self.starts[self.starts.len() - 1];
         self.entries.clear();
-        self.entries
-            .resize(self.starts[self.starts.len() - 1], (0, 0.0));
+        self.entries.reserve_exact(count);
+        self.entries.resize(count, (0, 0.0));
         let mut next = self.starts.clone();
         // Columns count in 32 bits.
         for (taken, position) in self.taken.iter_mut().zip(0_u32..) {
             let column = self.dataset.column(position as usize);
-            let (rows, values) = (&column.rows[*taken..], &column.values[*taken..]);
+            let first_left = *taken as usize;
+            let (rows, values) = (&column.rows[first_left..], &column.values[first_left..]);
             let below = rows
                 .iter()
                 .take_while(|&&row| (row as usize) < self.rows.end);

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::runs::{Reader, Run};
 use crate::data::columns::{Columns, cut};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Entries of a strip, about.
 const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
@@ -21,12 +21,17 @@ const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 /// The first feature of each strip, and where the last ends.
 struct Span(Vec<u32>);
 
-/// The occupied columns of `runs`, at most 2^32 - 1 rows one after the other, among `width`.
-pub(super) fn columns_of(runs: &[Run], width: usize) -> Columns<'static> {
+/// The occupied columns of `runs`, at most 2^32 - 1 rows one after the other, among `width`, unless `check` refuses
+/// that there are so many.
+pub(super) fn columns_of<E>(
+    runs: &[Run],
+    width: usize,
+    check: impl FnOnce(usize) -> Result<(), E>,
+) -> Result<Columns<'static>, E> {
     let spans = spans(runs, 4 * rayon::current_num_threads());
     let mut columns = Columns::none(0, width);
-    fill_within(runs, &spans, &mut columns);
-    columns
+    fill_within(runs, &spans, &mut columns, check)?;
+    Ok(columns)
 }
 
 /// Calls `each` with all columns of `runs`, as many at a time as have about so many `entries`.
@@ -41,30 +46,52 @@ pub(super) fn each_batch(
     let batches = usize::try_from(all.div_ceil(entries.max(1))).unwrap_or(usize::MAX);
     let mut columns = Columns::none(0, width);
     for spans in spans(runs, batches.saturating_mul(threads)).chunks(threads) {
-        fill_within(runs, spans, &mut columns);
+        fill_within(runs, spans, &mut columns, |_| Ok::<_, Error>(()))?;
         each(&mut columns)?;
     }
     Ok(())
 }
 
-/// Makes `columns` the occupied ones of some of the spans, which follow each other.
-fn fill_within(runs: &[Run], spans: &[Span], columns: &mut Columns<'static>) {
+/// Makes `columns` the occupied ones of some of the spans, which follow each other, unless `check` refuses that
+/// there are so many.
+fn fill_within<E>(
+    runs: &[Run],
+    spans: &[Span],
+    columns: &mut Columns<'static>,
+    check: impl FnOnce(usize) -> Result<(), E>,
+) -> Result<(), E> {
     let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(runs, span)).collect();
     tasks.par_iter_mut().for_each(Task::count);
+    let found: Vec<usize> = tasks.iter().map(|task| task.features.len()).collect();
+    check(found.iter().sum())?;
     columns.height = runs.iter().map(|run| run.rows as usize).sum();
     columns.refill(
         tasks
             .iter()
             .map(|task| (&task.features[..], &task.counts[..])),
     );
-    let sizes = tasks
+    // Features and counts stand in the columns now, before the entries take memory.
+    for task in &mut tasks {
+        (task.features, task.counts) = (Vec::new(), Vec::new());
+    }
+    let (features, starts, rows, values) = columns.parts();
+    let mut first = 0;
+    let own = found.into_iter().map(|count| {
+        let own = first..first + count;
+        first = own.end;
+        (&features[own.clone()], &starts[own.start..=own.end])
+    });
+    let own: Vec<(&[u32], &[usize])> = own.collect();
+    let sizes = own
         .iter()
-        .map(|task| task.counts.iter().map(|&count| count as usize).sum());
-    let outputs = cut(columns.rows.to_mut(), columns.values.to_mut(), sizes);
+        .map(|(_, starts)| starts[starts.len() - 1] - starts[0]);
+    let outputs = cut(rows, values, sizes);
     tasks
         .par_iter()
+        .zip(own)
         .zip(outputs)
-        .for_each(|(task, (rows, values))| task.fill(rows, values));
+        .for_each(|((task, own), (rows, values))| task.fill(own, rows, values));
+    Ok(())
 }
 
 /// Where to cut the features into at most about so many spans of like numbers of entries: a page in the
@@ -162,19 +189,15 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Writes the entries, columns one after the other.
-    fn fill(&self, rows: &mut [u32], values: &mut [f64]) {
+    /// Writes the entries, columns one after the other: those of these features, which begin at these places.
+    fn fill(&self, (all, starts): (&[u32], &[usize]), rows: &mut [u32], values: &mut [f64]) {
         let mut readers = self.readers(Reader::skip);
-        let (mut first, mut end) = (0, 0);
+        let mut first = 0;
         for strip in self.strips.windows(2) {
-            let of_strip = self.features[first..].partition_point(|&feature| feature < strip[1]);
-            let features = &self.features[first..first + of_strip];
-            let mut free: Vec<usize> = Vec::with_capacity(of_strip);
-            free.extend(self.counts[first..first + of_strip].iter().map(|&count| {
-                let begin = end;
-                end += count as usize;
-                begin
-            }));
+            let of_strip = all[first..].partition_point(|&feature| feature < strip[1]);
+            let features = &all[first..first + of_strip];
+            let begin = starts[first..first + of_strip].iter();
+            let mut free: Vec<usize> = begin.map(|start| start - starts[0]).collect();
             let slots = slots(features, strip);
             for reader in &mut readers {
                 while let Some((feature, count)) = reader.below(strip[1]) {
@@ -218,6 +241,10 @@ mod tests {
 
     use super::super::runs::{RowPacker, runs_of_rows};
     use super::*;
+
+    fn columns(runs: &[Run]) -> Columns<'static> {
+        columns_of(runs, 0, |_| Ok::<_, ()>(())).unwrap()
+    }
 
     /// Every row has the same value in its columns.
     fn value(row: &[u32], column: u32) -> f64 {
@@ -278,7 +305,7 @@ mod tests {
             let (front, back) = rows.split_at(at.min(rows.len()));
             let mut runs = runs(front);
             runs.extend(self::runs(back));
-            prop_assert_eq!(&columns_of(&runs, 0), &naive(&rows));
+            prop_assert_eq!(&columns(&runs), &naive(&rows));
             let mut starts = vec![0];
             starts.extend(rows.iter().scan(0, |end, row| {
                 *end += row.len();
@@ -289,7 +316,7 @@ mod tests {
                 .flat_map(|row| row.iter().map(|&column| value(row, column)))
                 .collect();
             let runs = runs_of_rows(&starts, &rows.concat(), &values);
-            prop_assert_eq!(&columns_of(&runs, 0), &naive(&rows));
+            prop_assert_eq!(&columns(&runs), &naive(&rows));
         }
 
         #[test]
@@ -297,7 +324,7 @@ mod tests {
             let mut order: Vec<u32> = (0..).take(rows.len()).collect();
             order.sort_by_key(|&row| u64::from(row).wrapping_mul(seed | 1));
             let moved: Vec<_> = order.iter().map(|&row| rows[row as usize].clone()).collect();
-            let mut columns = columns_of(&runs(&rows), 0);
+            let mut columns = columns(&runs(&rows));
             columns.move_rows(&order);
             prop_assert_eq!(columns, naive(&moved));
         }

@@ -30,9 +30,13 @@ impl Packed {
         self.0.append(runs);
     }
 
-    /// The occupied columns, among `width`.
-    pub(super) fn columns(&self, width: usize) -> Columns<'static> {
-        merge::columns_of(&self.0, width)
+    /// The occupied columns, among `width`, unless `check` refuses that there are so many.
+    pub(super) fn columns<E>(
+        &self,
+        width: usize,
+        check: impl FnOnce(usize) -> Result<(), E>,
+    ) -> Result<Columns<'static>, E> {
+        merge::columns_of(&self.0, width, check)
     }
 
     /// Calls `each` with all columns, as many at a time as have about so many `entries`. Each time all runs

@@ -131,10 +131,10 @@ struct Entry {
 }
 
 impl RowPacker {
-    /// Makes room for so many entries, or as many as are sorted at once.
+    /// Makes room for so many entries.
     pub(in crate::data) fn with_room(entries: usize) -> Self {
         Self {
-            entries: Vec::with_capacity(entries.min(2 * SORTED)),
+            entries: Vec::with_capacity(entries),
             ..Self::default()
         }
     }
@@ -195,6 +195,10 @@ pub(in crate::data) fn runs_of_rows(starts: &[usize], columns: &[u32], values: &
 
 /// Sorts entries of rows in order by the digits of the column, the lowest first.
 fn sort_by_column(entries: &mut Vec<Entry>) {
+    // A single row, which may be long, has its columns in order.
+    if entries.is_sorted_by_key(|entry| entry.column) {
+        return;
+    }
     let last = entries.iter().map(|entry| entry.column).max().unwrap_or(0);
     let mut sorted = vec![Entry::default(); entries.len()];
     for shift in (0..u32::BITS - last.leading_zeros()).step_by(DIGIT as usize) {

@@ -191,6 +191,7 @@ mod tests {
             rows,
             queries,
             largest_query,
+            transforms: rows.saturating_mul(k.min(largest_query)),
             candidates,
             pieces: pieces.saturating_mul(1 << 16),
             nonzeros: nonzeros.saturating_mul(1 << 20),

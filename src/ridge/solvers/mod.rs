@@ -168,10 +168,18 @@ impl Solver {
     }
 
     /// Bytes the solver will take on top of the data and the column classes: its matrices, the entries
-    /// of the classes by row, and a tenth of both.
+    /// of the classes by row, and a tenth of both; numbers of rows, queries, classes and columns; and the predictions
+    /// that are held out with each ridge parameter.
     pub(crate) fn memory(self, shape: &TrainShape) -> u64 {
         let all = (self.facts().matrices)(shape) + Saturating(12) * size(shape.nonzeros);
-        (Saturating(11) * all / Saturating(10)).0
+        let each = |bytes: u64, count: usize| Saturating(bytes) * size(count);
+        let held_out = size(shape.rows) * size(shape.lambdas);
+        let numbers = each(ROW, shape.rows)
+            + each(QUERY, shape.queries)
+            + each(CLASS, shape.classes)
+            + each(COLUMN, shape.columns)
+            + Saturating(8) * held_out;
+        (Saturating(11) * all / Saturating(10) + numbers).0
     }
 
     /// Rough seconds on two of today's cores, leave-query-out predictions included where the
@@ -194,6 +202,18 @@ pub(crate) fn singular(lambda: Lambda) -> Error {
         Remedy::RaiseLambda
     ))
 }
+
+/// Bytes of a row in vectors: labels, coefficients and residuals, groups that are held out, and predictions.
+const ROW: u64 = 12 * 8;
+
+/// Bytes of a query that is held out, in lists of its rows.
+const QUERY: u64 = 128;
+
+/// Bytes of a column class in vectors: how many columns it has, and totals.
+const CLASS: u64 = 5 * 8;
+
+/// Bytes of a column: its weight, that of the best model so far, and its sign.
+const COLUMN: u64 = 2 * 16 + 1;
 
 fn size(size: usize) -> Saturating<u64> {
     Saturating(size as u64)

@@ -346,7 +346,7 @@ pub fn model(input: &[u8]) -> bool {
         k: model.features.len() + 1,
         ..model.settings.clone()
     };
-    let candidates = options.candidates(&tiny());
+    let candidates = options.candidates(&tiny()).unwrap();
     if let Ok((options, steps)) = model.go_on(&options, &candidates, model.data.hash) {
         replay(&options, &steps);
     }

@@ -305,7 +305,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     options.selection.memory = options.selection.memory.holding(test);
     options.selection = options.selection.counted(&input.train)?;
     console.warn_all(Warning::of_units(&input.train, options.selection.scale));
-    let candidates = options.selection.candidates_within(&input.train)?;
+    let candidates = options.selection.candidates(&input.train)?;
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
