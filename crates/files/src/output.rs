@@ -88,7 +88,6 @@ impl Output {
             Target::Replaced(mut file) => {
                 // A disk may be full already.
                 file.content().write_all(b"\n")?;
-                file.stand_by()?;
                 file.give_up()
             }
             Target::Direct(_) => Ok(()),

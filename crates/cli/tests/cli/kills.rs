@@ -157,33 +157,6 @@ fn selections_survive() {
     }
 }
 
-#[test]
-fn tunings_survive() {
-    for (number, (evidence, table)) in [
-        ("--evidence folds:3 --strategy dense --csv table.csv", "table.csv"),
-        (
-            "--evidence folds:2 --rule min-improvement:0 --strategy sampled --seed 3 --csv table.json",
-            "table.json",
-        ),
-        (
-            "--evidence folds:2 --strategies distil,dense --choose-by cindex --csv table.csv",
-            "table.csv",
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let arguments = format!(
-            "tune data.svm -k 10 --lambda 2^0..2^4:2 {evidence} -o model.json --resume"
-        );
-        let outputs: &[&str] = match table {
-            "table.csv" => &["model.json", "table.csv"],
-            _ => &["model.json", "table.json"],
-        };
-        job(&arguments, outputs, &["model.json.part"]).survive(long(2), 10 + number as u64);
-    }
-}
-
 /// At any moment there is the old corpus or the new one, whole; or none, where there was none.
 #[test]
 fn corpora_appear_at_once() {
@@ -219,10 +192,15 @@ fn corpora_appear_at_once() {
         let done = child.wait().unwrap().success();
         let found = corpus();
         assert!(found == whole[seed] || !done && found == before);
-        let own =
-            |name: &String| !["c", "c.part", "gold.conllu", "nbest.conllu"].contains(&&**name);
-        assert!(!folder.list().iter().any(own), "{:?}", folder.list());
-        assert!(!done || !folder.path("c.part").exists());
+        for name in folder.list() {
+            // A kill may leave a folder that has no name yet.
+            let is_left = !done && name.starts_with(".rankrls-");
+            if is_left {
+                fs::remove_dir_all(folder.path(&name)).unwrap();
+            }
+            let known = ["c", "gold.conllu", "nbest.conllu"].contains(&&*name);
+            assert!(is_left || known, "{name}");
+        }
         killed += usize::from(!done);
     }
 }

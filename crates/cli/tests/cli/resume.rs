@@ -1,5 +1,3 @@
-use std::fs;
-
 use crate::support::{Folder, TRAIN, generated, keys, list};
 
 const SELECT: &str = "select train.svm --names names.txt --lambda 0.5 --strategy bounded";
@@ -129,74 +127,6 @@ fn the_model_is_written_while_it_grows() {
     assert!((1..=60).contains(&list(&model["steps"]).len()));
     folder.run(&format!("{select} -o model.json --resume"));
     assert_eq!(folder.read("model.json"), folder.read("whole.json"));
-}
-
-const TUNE: &str = "tune big.svm -k 5 --lambda 0.5,2^3 --evidence folds:3";
-
-#[test]
-fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
-    let folder = Folder::new();
-    folder.write("big.svm", generated(1500, 300));
-    folder.run(&format!("{TUNE} -o whole.json --csv whole.csv"));
-    assert!(!folder.path("whole.json.part").exists());
-    let tune = format!("{TUNE} -o model.json --csv model.csv");
-    let mut child = folder.command(&format!("{tune} -q")).spawn().unwrap();
-    let part = || fs::read_to_string(folder.path("model.json.part")).unwrap_or_default();
-    while part().lines().count() < 2 && child.try_wait().unwrap().is_none() {
-        std::thread::yield_now();
-    }
-    let _ = child.kill();
-    child.wait().unwrap();
-    let before = part();
-    if !before.is_empty() {
-        folder.refused(&format!(
-            "{tune} => model.json.part: expected no file, found the work"
-        ));
-        let other = tune.replace("0.5,", "0.25,");
-        folder.refused(&format!(
-            "{other} --resume => model.json.part:1:1: expected the work of a run"
-        ));
-        assert!(before.starts_with(&part()));
-    }
-    // Their hashes are right, as only who makes them can.
-    for (place, number, told) in [
-        (
-            "/steps/0/lqo_error",
-            10,
-            "step 1 of the earlier run cannot be taken again: the held-out error",
-        ),
-        (
-            "/steps/0/feature",
-            9999,
-            "column 10000 is not to be selected",
-        ),
-        (
-            "/lambda",
-            -1,
-            "model.json.part:2:1: expected a selection of this run",
-        ),
-    ] {
-        let mut lines = before.split_inclusive('\n');
-        let (Some(run), Some(line)) = (
-            lines.next(),
-            lines.next().filter(|line| line.ends_with('\n')),
-        ) else {
-            break;
-        };
-        let mut path: serde_json::Value = serde_json::from_str(&line[17..]).unwrap();
-        *path.pointer_mut(place).unwrap() = number.into();
-        let path = path.to_string();
-        let hash = blake3::hash(path.as_bytes()).to_hex();
-        folder.write("model.json.part", format!("{run}{} {path}\n", &hash[..16]));
-        folder.refused(&format!("{tune} -q --resume => {told}"));
-        folder.write("model.json.part", &before);
-    }
-    folder.run(&format!("{tune} --resume"));
-    for ending in ["json", "csv"] {
-        let read = |name: &str| folder.read(&format!("{name}.{ending}"));
-        assert_eq!(read("model"), read("whole"));
-    }
-    assert!(fs::metadata(folder.path("model.json.part")).is_err());
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn an_interrupt_chooses_among_what_there_is() {
         "{rest}"
     );
     assert!(
-        rest.contains("; --resume goes on after the selections that are done\n"),
+        rest.contains(" models; other steps are lost\n"),
         "{rest}"
     );
     let document: Value = serde_json::from_slice(&output).unwrap();
@@ -150,7 +150,7 @@ fn an_interrupt_ends_all_strategies() {
     assert!(output.is_empty());
     assert!(!rest.contains("tuning lambdas"), "{rest}");
     let kept =
-        "warning: interrupted before there was anything to choose from; other steps are lost, ";
+        "warning: interrupted before there was anything to choose from: nothing was saved\n";
     assert!(rest.contains(kept), "{rest}");
 }
 

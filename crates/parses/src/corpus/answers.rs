@@ -35,16 +35,16 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Begins the file of a `run` on so many `sentences`, or goes on with the one that is there if that is asked
-    /// for: otherwise it is that of an unfinished run. All settings that answers depend on are in `run`.
+    /// Begins the work beside `output` of a `run` on so many `sentences`, or goes on with it if that is asked
+    /// for. All settings that answers depend on are in `run`.
     pub(super) fn open(
-        path: &Path,
+        output: &Path,
         run: &Value,
         sentences: usize,
         resume: bool,
     ) -> Result<Self, Error> {
         let mut places = vec![None; sentences];
-        let lines = Lines::open(path, run, resume, None, |entry, text| {
+        let lines = Lines::open(output, run, "parsed sentences", resume, None, |entry, text| {
             let fault = |found| {
                 let expected = format!("what became of one of {sentences} sentences");
                 Fault::new(expected, found)
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     fn run() -> Value {
-        serde_json::json!({"schema": "rankrls.parses/3", "sentences": 5})
+        serde_json::json!({"schema": "rankrls.parses/4", "sentences": 5})
     }
 
     #[test]
@@ -194,10 +194,9 @@ mod tests {
             assert_eq!(answers.of(sentence).unwrap(), outcome);
         }
         answers.remove().unwrap();
-        assert!(!path.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// Their hashes are right, as only who makes them can.
     #[test]
     fn records_that_cannot_be_are_refused_with_their_line() {
         let folder = tempfile::tempdir().unwrap();
@@ -210,8 +209,8 @@ mod tests {
             (&[r#"{"sentence":0,"outcome":"unknown"}"#], 2),
             (&[twice, twice], 3),
         ] {
-            let _ = std::fs::remove_file(&path);
-            let mut lines = Lines::open(&path, &run(), false, None, |_, _| Ok(())).unwrap();
+            let _ = std::fs::remove_file(folder.path().join("parses.part"));
+            let mut lines = Lines::open(&path, &run(), "", false, None, |_, _| Ok(())).unwrap();
             for text in texts {
                 let value: serde_json::Value = serde_json::from_str(text).unwrap();
                 lines.push(&value).unwrap();
@@ -219,7 +218,7 @@ mod tests {
             drop(lines);
             let opened = Answers::open(&path, &run(), 5, true);
             let error = opened.unwrap_err().to_string();
-            let expected = format!("parses:{line}:1: expected what became of one of 5 sentences");
+            let expected = format!("parses.part:{line}:1: expected what became of one of 5 sentences");
             assert!(error.contains(&expected), "{error}");
         }
     }
