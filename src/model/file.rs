@@ -9,7 +9,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
-use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature};
+use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature, Unfinished};
 use crate::data::read::TableOptions;
 use crate::data::{ColumnName, IndexBase};
 use crate::error::{Error, Kind, Result};
@@ -133,6 +133,8 @@ fn json_error(text: &[u8], path: &Path, error: &serde_json::Error) -> Error {
 #[serde(deny_unknown_fields)]
 struct Document {
     schema: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unfinished: Option<Unfinished>,
     strategy: FeatureChoice,
     lambda: Lambda,
     #[serde(default, skip_serializing_if = "Objective::is_query")]
@@ -201,6 +203,7 @@ impl Document {
         let base = model.index_base;
         let mut document = Self {
             schema: SCHEMA.to_owned(),
+            unfinished: model.unfinished,
             strategy: model.strategy,
             lambda: model.lambda,
             objective: model.objective,
@@ -273,6 +276,7 @@ impl Document {
         }
         self.check_path()?;
         self.check_included(&columns)?;
+        self.check_progress()?;
         let settings = self.settings()?;
         self.recount(|column| *column -= first);
         self.check_column_names()?;
@@ -281,6 +285,7 @@ impl Document {
             rows: rows.into_iter().map(|Line(row)| row).collect(),
         });
         Ok(Model {
+            unfinished: self.unfinished,
             strategy: self.strategy,
             objective: self.objective,
             settings,
@@ -421,6 +426,18 @@ impl Document {
                 "steps[{number}].name": "the name of its column", short(own.map_or("", |name| name))
             );
         }
+        Ok(())
+    }
+
+    /// An unfinished model has the features that were selected, and fewer than were asked for.
+    fn check_progress(&self) -> Result<(), Fault> {
+        let Some(Unfinished { taken, asked }) = self.unfinished else {
+            return Ok(());
+        };
+        let (strategy, count) = (self.strategy, self.steps.len());
+        require!(strategy.is_selection(); "unfinished": "none, with strategy {strategy}", taken);
+        require!(taken == count; "unfinished.taken": "{count}, the number of steps", taken);
+        require!(asked > taken; "unfinished.asked": "more than {taken}", asked);
         Ok(())
     }
 

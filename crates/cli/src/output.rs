@@ -77,15 +77,6 @@ impl OutputFile {
         appear([self.complete(write)])
     }
 
-    /// Writes the file, which appears when all is written, and is to be written again; not to a pipe or device.
-    fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        let (path, target) = (self.path.clone(), Target::File);
-        match self.target {
-            Target::Printed(_) | Target::Opened(_) => Ok(()),
-            Target::File => Self { path, target }.write(write),
-        }
-    }
-
     /// Writes the file, which is to [`appear`]; `None` where it is printed.
     pub(crate) fn complete(
         self,
@@ -132,11 +123,6 @@ impl Destination {
         Ok(Self(file.transpose()?))
     }
 
-    /// Writes the file, if there is one, which is to be written again.
-    pub(crate) fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        self.0.as_ref().map_or(Ok(()), |file| file.save(write))
-    }
-
     /// Writes the file, if there is one.
     pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         appear([self.complete(write)])
@@ -158,9 +144,9 @@ pub(crate) struct CompleteFile {
     output: CompleteOutput,
 }
 
-/// Gives files their names when all are written: the first that could be takes its name between older ones that go and
-/// new ones that come, so that at no moment an older file stands beside a new one. Those that could not be written are
-/// errors, the first of which counts; they take nothing from the others.
+/// Gives files their names when all are written. Deletes the other old files, then renames the new ones, so that no old
+/// file stands beside a new one. Files that could not be written are errors, the first of which counts. They take nothing
+/// from the others.
 pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>>>) -> Result<()> {
     let (mut complete, mut all) = (Vec::new(), Ok(()));
     for file in files {

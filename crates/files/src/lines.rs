@@ -65,8 +65,10 @@ impl Lines {
             let text = line_of(&run).map_err(io)?;
             part.save(|writer| writer.write_all(&text)).map_err(io)?;
         }
-        let file = part.file().expect("it was saved or opened").try_clone();
-        let mut file = file.map_err(io)?;
+        let held = part
+            .file()
+            .ok_or_else(|| io(io::ErrorKind::NotFound.into()))?;
+        let mut file = held.try_clone().map_err(io)?;
         file.rewind().map_err(io)?;
         let mut reader = BufReader::new(file.try_clone().map_err(io)?);
         let mut lines = Self {

@@ -44,10 +44,7 @@ impl Part {
                 lock(&file, &path)?;
                 Some(file)
             }
-            Ok(found) => {
-                let fault = Fault::new("no unfinished work, or a file of it", kind(&found));
-                return Err(fault.remedy(OTHER).of(&name));
-            }
+            Ok(found) => return Err(Self { path, file: None }.other(kind(&found))),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(Fault::io(&error).of(&name)),
         };
@@ -70,12 +67,18 @@ impl Part {
         fault.of(&self.path.display().to_string())
     }
 
+    /// The refusal of something else that has the name, as which it was `found`.
+    pub fn other(&self, found: &str) -> ReadError {
+        let fault = Fault::new("no unfinished work, or a file of it", found).remedy(OTHER);
+        fault.of(&self.path.display().to_string())
+    }
+
     /// Puts the text that `write` writes in the place of the work so far. Fails if another file came there since.
-    pub fn save(
-        &mut self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let is_own = self.file.as_ref().is_some_and(|file| is_at(file, &self.path));
+    pub fn save(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let is_own = self
+            .file
+            .as_ref()
+            .is_some_and(|file| is_at(file, &self.path));
         let mut next = Unfinished::create(&self.path)?;
         // Some file systems of clusters have no locks.
         let _ = next.content().try_lock();
@@ -169,7 +172,11 @@ mod tests {
         drop(first);
         let mut next = Part::open(&output).unwrap();
         assert!(next.file().is_some());
-        assert!(next.refusal("1 step").to_string().contains("found 1 step ("));
+        assert!(
+            next.refusal("1 step")
+                .to_string()
+                .contains("found 1 step (")
+        );
         next.save(write("three")).unwrap();
         assert_eq!(read(), "three");
         next.remove().unwrap();
@@ -200,7 +207,10 @@ mod tests {
         let path = Part::path_of(&output);
         let refused = || {
             let error = Part::open(&output).unwrap_err().to_string();
-            assert!(error.contains("m.part: expected no unfinished work"), "{error}");
+            assert!(
+                error.contains("m.part: expected no unfinished work"),
+                "{error}"
+            );
         };
         symlink("absent", &path).unwrap();
         refused();

@@ -100,16 +100,18 @@ impl Unfinished {
 
     /// Takes the name.
     pub(crate) fn appear(&mut self) -> io::Result<()> {
-        let named = self.standby.take();
-        let named = named.map(|(standby, _begun)| standby.persist(&self.path));
-        Ok(named.transpose()?.unwrap_or_default())
+        match self.standby.take() {
+            Some((standby, _begun)) => Ok(standby.persist(&self.path)?),
+            None => Ok(()),
+        }
     }
 
     /// Takes the name, if nothing has it.
     pub(crate) fn appear_first(&mut self) -> io::Result<()> {
-        let named = self.standby.take();
-        let named = named.map(|(standby, _begun)| standby.persist_noclobber(&self.path));
-        Ok(named.transpose()?.unwrap_or_default())
+        match self.standby.take() {
+            Some((standby, _begun)) => Ok(standby.persist_noclobber(&self.path)?),
+            None => Ok(()),
+        }
     }
 
     /// Has the disk keep the name, where it can.

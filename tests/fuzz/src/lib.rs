@@ -313,7 +313,8 @@ pub fn features(input: &[u8]) -> bool {
         read_features(&path, IndexBase::One, WIDTH, Memory::default())
     });
     match read {
-        Ok(mut features) => {
+        Ok(listed) => {
+            let mut features = listed.columns;
             features.sort_unstable();
             assert!(features.is_sorted_by(|a, b| a < b));
             assert!(features.iter().all(|&feature| (feature as usize) < WIDTH));

@@ -44,21 +44,28 @@ impl Answers {
         resume: bool,
     ) -> Result<Self, Error> {
         let mut places = vec![None; sentences];
-        let lines = Lines::open(output, run, "parsed sentences", resume, None, |entry, text| {
-            let fault = |found| {
-                let expected = format!("what became of one of {sentences} sentences");
-                Fault::new(expected, found)
-            };
-            let record: Record =
-                serde_json::from_slice(text).map_err(|error| fault(error.to_string()))?;
-            let sentence = record.sentence;
-            match places.get_mut(sentence) {
-                Some(place @ None) => *place = Some(entry),
-                Some(Some(_)) => return Err(fault(format!("sentence {sentence} again"))),
-                None => return Err(fault(format!("sentence {sentence}"))),
-            }
-            Ok(())
-        })?;
+        let lines = Lines::open(
+            output,
+            run,
+            "parsed sentences",
+            resume,
+            None,
+            |entry, text| {
+                let fault = |found| {
+                    let expected = format!("what became of one of {sentences} sentences");
+                    Fault::new(expected, found)
+                };
+                let record: Record =
+                    serde_json::from_slice(text).map_err(|error| fault(error.to_string()))?;
+                let sentence = record.sentence;
+                match places.get_mut(sentence) {
+                    Some(place @ None) => *place = Some(entry),
+                    Some(Some(_)) => return Err(fault(format!("sentence {sentence} again"))),
+                    None => return Err(fault(format!("sentence {sentence}"))),
+                }
+                Ok(())
+            },
+        )?;
         Ok(Self {
             done: places.iter().flatten().count(),
             lines,
@@ -218,7 +225,8 @@ mod tests {
             drop(lines);
             let opened = Answers::open(&path, &run(), 5, true);
             let error = opened.unwrap_err().to_string();
-            let expected = format!("parses.part:{line}:1: expected what became of one of 5 sentences");
+            let expected =
+                format!("parses.part:{line}:1: expected what became of one of 5 sentences");
             assert!(error.contains(&expected), "{error}");
         }
     }
