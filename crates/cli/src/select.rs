@@ -1,6 +1,5 @@
 //! `rankrls select`.
 
-use std::fs;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -9,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rankrls::data::{DataHash, Packed};
+use rankrls::data::{DataHash, Output, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
@@ -164,8 +163,12 @@ impl SelectArgs {
 
     /// The unfinished model beside the output, if that is no pipe or device.
     fn unfinished(&self, session: &Session<'_>) -> Result<Option<UnfinishedModel>> {
-        let is_file = |path: &&PathBuf| fs::metadata(path).map_or(true, |found| found.is_file());
-        let output = self.output.as_ref().filter(is_file);
+        let output = self.output.as_ref().filter(|path| Output::replaces(path));
+        if self.resume && output.is_none() {
+            return Err(args::usage(
+                "--resume: expected a file as -o, found a pipe or a device",
+            ));
+        }
         let memory = self.data.read.memory();
         let find =
             |path: &PathBuf| UnfinishedModel::find(path, self.resume, memory, &session.files);

@@ -122,6 +122,7 @@ fn a_descriptor_is_written_to_behind_all_that_it_has() {
     let run = |arguments: &str| {
         let (code, errors) = limited(&folder, ":", arguments);
         assert_eq!(code, Some(0), "{arguments}: {errors}");
+        assert!(!errors.contains("cannot write"), "{errors}");
         folder.read("log")
     };
     let scores = folder.stdout("predict model.json train.svm");

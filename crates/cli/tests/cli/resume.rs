@@ -24,6 +24,9 @@ fn a_run_that_goes_on_ends_in_the_same_model() {
     let table = |text: &str| text.split_once("\n\n").unwrap().1.to_owned();
     assert_eq!(table(&first), table(&second));
     folder.misused(&format!("{SELECT} -k 3 --resume => --output"));
+    folder.misused(&format!(
+        "{SELECT} -k 3 -o /dev/null --resume => expected a file as -o"
+    ));
 }
 
 #[test]
@@ -325,6 +328,42 @@ fn a_second_run_does_not_write_the_same_model() {
     assert!(rest.contains("found that of another run"), "{rest}");
     assert_eq!(folder.read("model.json.part"), part);
     assert_eq!(folder.read("model.json"), "old");
+}
+
+/// The script of the page: a night that was killed is gone on with, and one after a finished one begins anew.
+#[test]
+fn the_job_for_every_night_goes_on_where_it_was_killed() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-do-i.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, recipe) = page.split_once("### A job for every night").unwrap();
+    let (_, script) = recipe.split_once("```sh\n").unwrap();
+    let (script, _) = script.split_once("```").unwrap();
+    let folder = Folder::empty();
+    symlink(folder.command("").get_program(), folder.path("rankrls")).unwrap();
+    let night = || {
+        let mut shell = std::process::Command::new("sh");
+        shell.current_dir(folder.path(""));
+        shell.args(["-c", &format!("PATH=.:$PATH\n{script}")]);
+        let output = shell.output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{errors}");
+        (folder.read("nightly.json"), errors)
+    };
+    let (whole, _) = night();
+    folder.run("select @sentences -k 5 --lambda 1/16u -o five.json");
+    let mut work = folder.document("five.json");
+    work["unfinished"] = serde_json::json!({"taken": 5, "asked": 20});
+    folder.write("nightly.json.part", work.to_string());
+    let (again, errors) = night();
+    assert!(
+        errors.contains("going on after 5 of 20 features"),
+        "{errors}"
+    );
+    assert_eq!(again, whole);
+    assert!(!folder.path("nightly.json.part").exists());
+    let (again, errors) = night();
+    assert!(!errors.contains("going on"), "{errors}");
+    assert_eq!(again, whole);
 }
 
 #[test]

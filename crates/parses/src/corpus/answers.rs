@@ -8,14 +8,17 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use rankrls_files::error::Fault;
-use rankrls_files::{LinePlace, Lines};
+use rankrls_files::{LinePlace, Lines, Part};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::observer::BuildObserver;
 use crate::Error;
 use crate::linkgrammar::{Answer, LinkParser, Options, no_thread};
 use crate::treebank::Sentence;
+
+/// The schema of the lines.
+pub(super) const SCHEMA: &str = "rankrls.parses/4";
 
 /// The outcome of a sentence, as it is kept.
 #[derive(Debug, Serialize, Deserialize)]
@@ -71,6 +74,18 @@ impl Answers {
             lines,
             places,
         })
+    }
+
+    /// Refuses work beside `output` where there is no parser to go on with it.
+    pub(super) fn check_none(output: &Path) -> Result<(), Error> {
+        if Part::open(output)?.file().is_some() {
+            let (run, pieces) = (
+                json!({"schema": SCHEMA}),
+                "sentences parsed by --link-grammar",
+            );
+            Lines::open(output, &run, pieces, false, None, |_, _| Ok(()))?;
+        }
+        Ok(())
     }
 
     /// Keeps what became of a sentence.
@@ -176,7 +191,7 @@ mod tests {
     use super::*;
 
     fn run() -> Value {
-        serde_json::json!({"schema": "rankrls.parses/4", "sentences": 5})
+        json!({"schema": SCHEMA, "sentences": 5})
     }
 
     #[test]

@@ -23,7 +23,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rankrls_files::Part;
 use serde_json::{Value, json};
 
 use crate::Error;
@@ -124,10 +123,7 @@ fn pool(
     });
     let pool = match *candidates {
         Candidates::File(ref path) => {
-            let part = Part::open(folder)?;
-            if part.file().is_some() {
-                return Err(part.refusal("parses by --link-grammar").into());
-            }
+            Answers::check_none(folder)?;
             let (pool, file) = Pool::read(path, gold, options)?;
             sources["candidates"] = file;
             pool
@@ -145,7 +141,7 @@ fn pool(
             let version = Version::of(&how)?;
             let sentences = gold.sentences.len();
             let run = json!({
-                "schema": "rankrls.parses/4",
+                "schema": answers::SCHEMA,
                 "treebank": gold.source.blake3,
                 "sentences": sentences,
                 "parser": version.parser,

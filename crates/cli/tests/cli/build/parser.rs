@@ -92,7 +92,7 @@ fn a_run_that_was_killed_ends_as_a_whole_one() {
         "{BUILD} -o cut => {PARSES}: expected no unfinished work, found {parsed} parsed sentences (go on with --resume, or delete it)"
     ));
     folder.refused(&format!(
-        "build gold.conllu --candidates n.conllu -o cut => {PARSES}: expected no unfinished work, found parses by --link-grammar"
+        "build gold.conllu --candidates n.conllu -o cut => {PARSES}: expected no unfinished work, found {parsed} sentences parsed by --link-grammar ("
     ));
     folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => {PARSES}:1:1: expected the work of a run with linkages 5, found linkages 20"));
     let torn = fs::read(folder.path(PARSES)).unwrap();
