@@ -52,7 +52,7 @@ enum Target {
     /// Standard output, where the file is printed.
     Printed(Stdout),
     /// A pipe or device, which is opened once.
-    Opened(Output),
+    Opened(Box<Output>),
     /// A file, which is created when it is written.
     File,
 }
@@ -85,7 +85,7 @@ impl OutputFile {
         let Self { path, target } = self;
         let output = match target {
             Target::Printed(stdout) => return stdout.print(write).map(|()| None),
-            Target::Opened(output) => Ok(output),
+            Target::Opened(output) => Ok(*output),
             Target::File => Output::create(&path),
         };
         let written = output.and_then(|mut output| {
@@ -104,7 +104,7 @@ impl Target {
     fn open(path: &Path) -> Result<Self> {
         let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let opened = if special {
-            Output::create(path).map(Self::Opened)
+            Output::create(path).map(|output| Self::Opened(Box::new(output)))
         } else {
             Output::check(path).map(|()| Self::File)
         };

@@ -163,11 +163,13 @@ impl SelectArgs {
 
     /// The unfinished model beside the output, if that is no pipe or device.
     fn unfinished(&self, session: &Session<'_>) -> Result<Option<UnfinishedModel>> {
-        let output = self.output.as_ref().filter(|path| Output::replaces(path));
+        let is_file = |path: &&PathBuf| !is_stdout(path) && Output::replaces(path);
+        let output = self.output.as_ref().filter(is_file);
         if self.resume && output.is_none() {
-            return Err(args::usage(
-                "--resume: expected a file as -o, found a pipe or a device",
-            ));
+            let found = "standard output, a pipe or a device";
+            return Err(args::usage(format_args!(
+                "--resume: expected a file for --output, found {found}"
+            )));
         }
         let memory = self.data.read.memory();
         let find =

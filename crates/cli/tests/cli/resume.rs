@@ -25,7 +25,7 @@ fn a_run_that_goes_on_ends_in_the_same_model() {
     assert_eq!(table(&first), table(&second));
     folder.misused(&format!("{SELECT} -k 3 --resume => --output"));
     folder.misused(&format!(
-        "{SELECT} -k 3 -o /dev/null --resume => expected a file as -o"
+        "{SELECT} -k 3 -o /dev/null --resume => expected a file for --output"
     ));
 }
 
