@@ -350,6 +350,7 @@ fn the_job_for_every_night_goes_on_where_it_was_killed() {
         (folder.read("nightly.json"), errors)
     };
     let (whole, _) = night();
+    folder.run("select @sentences -k 5 --lambda 4 -o nightly.json");
     folder.run("select @sentences -k 5 --lambda 1/16u -o five.json");
     let mut work = folder.document("five.json");
     work["unfinished"] = serde_json::json!({"taken": 5, "asked": 20});
