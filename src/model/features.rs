@@ -107,7 +107,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list.txt");
         fs::write(&path, text).unwrap();
-        read_features(&path, base, 5, Memory::default()).map_err(|error| {
+        let listed = read_features(&path, base, 5, Memory::default());
+        listed.map(|listed| listed.columns).map_err(|error| {
             let error = error.to_string();
             error.split_once("list.txt:").unwrap().1.to_owned()
         })
